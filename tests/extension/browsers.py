@@ -5,6 +5,7 @@ from typing import Any, Final, Protocol
 
 from tests.support.waiting import wait_until
 
+DESK: Final = "/privacy.html"
 EXTENSION: Final = Path(__file__).parents[2] / "extension"
 
 
@@ -34,7 +35,11 @@ class Browser(Protocol):
     def open_window(self, url: str) -> Tab:
         """A tab that does not hide another one."""
 
-    def close_tabs(self) -> None: ...
+    def desk(self) -> Tab:
+        """A page of the extension that stays open, where tests may call what the popup calls."""
+
+    def close_tabs(self) -> None:
+        """Closes all tabs except the desk."""
 
     def restart(self) -> None:
         """Ends the browser and starts it again with the same profile."""

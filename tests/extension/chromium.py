@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 from playwright.sync_api import BrowserContext, Error, Page, Worker, sync_playwright
 
+from tests.extension.browsers import DESK
 from tests.extension.fake_x import HOSTS
 from tests.support.waiting import wait_until
 
@@ -71,6 +72,7 @@ class Chromium:
             f"--host-resolver-rules={mapped},MAP * ~NOTFOUND,EXCLUDE 127.0.0.1",
             "--ignore-certificate-errors",
         )
+        self._extension_url = ""
         self._playwright = self.run(lambda: sync_playwright().start())
         self._context = self.run(self._launch)
 
@@ -79,7 +81,16 @@ class Chromium:
 
     @property
     def extension_url(self) -> str:
-        return self.run(lambda: self._worker().url.rpartition("/background/")[0])
+        if not self._extension_url:
+            url = self.run(lambda: self._worker().url)
+            self._extension_url = url.rpartition("/background/")[0]
+        return self._extension_url
+
+    def desk(self) -> ChromiumTab:
+        tab = ChromiumTab(self, self._context.pages[0])
+        if not self.run(lambda: tab.page.url).endswith(DESK):
+            tab.go(self.extension_url + DESK)
+        return tab
 
     @property
     def context(self) -> BrowserContext:
@@ -133,20 +144,14 @@ class Chromium:
         tab.go(f"{self.extension_url}/popup/popup.html")
         return tab
 
-    def in_worker(self, function: str, argument: Any = None) -> Any:
-        """Runs a function of JavaScript in the extension's worker."""
-        return self.run(lambda: self._worker().evaluate(function, argument))
-
     def kill_worker(self) -> None:
         """Ends the extension's worker, as Chromium does after 30 seconds without an event."""
 
         def kill() -> None:
-            page = self._context.new_page()
-            devtools = self._context.new_cdp_session(page)
+            devtools = self._context.new_cdp_session(self._context.pages[0])
             devtools.send("ServiceWorker.enable")
             devtools.send("ServiceWorker.stopAllWorkers")
             devtools.detach()
-            page.close()
 
         self.run(kill)
 
@@ -161,7 +166,6 @@ class Chromium:
 
     def close_tabs(self) -> None:
         def close() -> None:
-            # The last tab stays, because Chromium ends without one.
             for page in self._context.pages[1:]:
                 page.close()
 

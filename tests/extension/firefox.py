@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from tests.extension.browsers import DESK
 from tests.extension.websocket import WebSocket
 from tests.support.waiting import wait_until
 
@@ -166,6 +167,13 @@ class Firefox:
 
     def open_window(self, url: str) -> FirefoxTab:
         return self._open(url, "window")
+
+    def desk(self) -> FirefoxTab:
+        first, *_ = self._bidi.send("browsingContext.getTree", maxDepth=0)["contexts"]
+        tab = FirefoxTab(self._bidi, first["context"])
+        if not first["url"].endswith(DESK):
+            tab.go(self.extension_url + DESK)
+        return tab
 
     def _open(self, url: str, kind: str) -> FirefoxTab:
         context = self._bidi.send("browsingContext.create", type=kind)["context"]

@@ -138,7 +138,8 @@ class Library:
         return {post["post_id"] for post in self.posts() if label in (post["tags"] or [])}
 
     def _count(self) -> int:
-        return len(self.post_ids())
+        count: int = self.get("/ingest/v1/status")["data"]["totals"]["posts"]
+        return count
 
     def ends(self) -> list[tuple[str, str]]:
         """The kind of each run that a device ended, and the reason it gave."""

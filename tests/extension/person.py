@@ -49,25 +49,18 @@ class Person:
 
     def forget(self) -> None:
         """Leaves the extension as it was installed."""
-        tab = self.popup()
-        tab.evaluate(_FORGET)
-        tab.close()
+        self.browser.desk().evaluate(_FORGET)
 
     def set(self, **stored: Any) -> None:
         """Changes what the extension has stored."""
-        tab = self.popup()
-        tab.evaluate("(stored) => chrome.storage.local.set(stored)", stored)
-        tab.close()
+        self.browser.desk().evaluate("(stored) => chrome.storage.local.set(stored)", stored)
 
     def ask(self, type: str, **fields: Any) -> Any:
         """What the worker answers to the popup."""
-        tab = self.popup()
-        try:
-            return tab.evaluate(
-                "(message) => chrome.runtime.sendMessage(message)", {"type": type, **fields}
-            )
-        finally:
-            tab.close()
+        message = {"type": type, **fields}
+        return self.browser.desk().evaluate(
+            "(message) => chrome.runtime.sendMessage(message)", message
+        )
 
     def waiting(self) -> int:
         """How many items wait to be sent."""
