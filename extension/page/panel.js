@@ -130,6 +130,12 @@
     progressAt = Date.now();
     let nudgedAt = Date.now();
     while (isRunning()) {
+      // The answer to the last page may be that the rest is known.
+      if (view?.sync?.kind === "incremental" && view.waiting.items && !view.problem) {
+        await pause(STEP_MS);
+        await look();
+        continue;
+      }
       window.scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
       await pause(STEP_MS + Math.random() * JITTER_MS);
       // A hidden tab shows no posts, so X asks for none.
