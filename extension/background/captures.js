@@ -29,6 +29,11 @@ export function take(captured, tab) {
   return taken;
 }
 
+/** Waits until everything that arrived before is stored. */
+export async function settled() {
+  await order;
+}
+
 /**
  * @param {Captured} captured
  * @param {number} tab

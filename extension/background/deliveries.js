@@ -146,8 +146,9 @@ async function finish(library, item) {
     const held = Number(answer.removed_candidates) - Number(answer.removed);
     await chrome.storage.local.set({ known: { posts: 0, boundUser: "", at: 0, ...known, held } });
   }
-  const isComplete = item.reason === "caught_up" || answer?.proved_end === true;
-  if (isComplete && run.role !== "side") await chrome.storage.local.set({ has_read_all: true });
+  if (run.kind === "full" && item.reason === "end") {
+    await chrome.storage.local.set({ has_read_all: answer?.proved_end === true });
+  }
   const synced = await sync.get();
   const canGoOn = synced?.run === run.id && synced.state !== "done" && item.reason === "interrupted";
   if (!canGoOn) await runs.forget(run.id);

@@ -74,7 +74,9 @@ async function mergeRun(store, run) {
   /** @type {Run | undefined} */
   const stored = await result(store("runs").get(run.id));
   const { runId, attempt, inserted, isConfirmed } = stored ?? run;
-  await result(store("runs").put({ ...run, runId, attempt, inserted, isConfirmed }));
+  // A page that was on its way when the run ended does not open it again.
+  const isEnded = run.isEnded || stored?.isEnded === true;
+  await result(store("runs").put({ ...run, runId, attempt, inserted, isConfirmed, isEnded }));
 }
 
 /** @returns {Promise<Item | null>} */

@@ -156,8 +156,10 @@ export function noteInserted(run, count) {
  * @param {string} run
  * @param {"end" | "caught_up"} reason
  */
-export function noteEnd(run, reason) {
-  return update((sync) => (sync.run === run && sync.state !== "done" ? { state: "done", why: reason } : null));
+export async function noteEnd(run, reason) {
+  const sync = await update((now) => (now.run === run && now.state !== "done" ? { state: "done", why: reason } : null));
+  // The next sync comes after this one in the queue. If a page is missing, the server says so.
+  if (sync?.run === run) await chrome.storage.local.set({ has_read_all: true });
 }
 
 export function stopForFullQueue() {

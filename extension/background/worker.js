@@ -3,6 +3,7 @@
 // @ts-check
 
 import * as badge from "./badge.js";
+import { settled } from "./captures.js";
 import { answer } from "./messages.js";
 import { PATTERNS } from "./links.js";
 import * as runs from "./runs.js";
@@ -28,11 +29,13 @@ chrome.alarms.onAlarm.addListener(async ({ name }) => {
 });
 
 chrome.tabs.onRemoved.addListener(async (tab) => {
+  await settled();
   await sync.noteClosedTab(tab);
   await sender.drain();
 });
 
-chrome.contextMenus.onClicked.addListener(async (info) => {
+// Firefox for Android has no menus.
+chrome.contextMenus?.onClicked.addListener(async (info) => {
   const outcome = await save(info.linkUrl ?? info.pageUrl, []);
   if (outcome.state === "refused" || outcome.state === "off") {
     await chrome.storage.local.set({ refused: { sentence: outcome.sentence, at: Date.now() } });
@@ -40,7 +43,7 @@ chrome.contextMenus.onClicked.addListener(async (info) => {
 });
 
 chrome.runtime.onInstalled.addListener(() => {
-  chrome.contextMenus.removeAll(() => {
+  chrome.contextMenus?.removeAll(() => {
     const entry = { title: "Save this post to Bowerbird", documentUrlPatterns: PATTERNS };
     chrome.contextMenus.create({ id: MENU, contexts: ["page"], ...entry });
     chrome.contextMenus.create({ id: `${MENU}-link`, contexts: ["link"], title: entry.title, targetUrlPatterns: PATTERNS });

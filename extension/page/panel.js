@@ -18,6 +18,7 @@
   let shown = "";
   let isClosed = false;
   let isScrolling = false;
+  let isPressed = false;
   let progressAt = 0;
   /** @type {PanelView | null} */
   let view = null;
@@ -51,31 +52,34 @@
     stalled: "X stopped sending posts. Wait some minutes before you start again.",
   };
 
-  /** @param {PanelView} now @returns {(Node | string)[]} */
+  /** @param {PanelView} now @returns {{texts: Node[], buttons: Node[]}} */
   const content = ({ sync, hasReadAll, isHere, host }) => {
+    const title = (/** @type {string} */ text) => make("h2", {}, text);
+    const line = (/** @type {string} */ text, name = "") => make("p", { class: name }, text);
+    if (sync?.state === "running" && !isHere) {
+      return { texts: [title("Reading your bookmarks"), line("A sync is running in another tab.")], buttons: [] };
+    }
     if (sync?.state === "running") {
-      return isHere
-        ? [make("h2", {}, "Reading your bookmarks"), ...numbers(sync), make("p", { class: "small" }, "Leave this tab open and in front."),
-          make("div", { class: "row" }, button("main", "Pause", "pause"))]
-        : [make("h2", {}, "Reading your bookmarks"), make("p", {}, "A sync is running in another tab.")];
+      const texts = [title("Reading your bookmarks"), ...numbers(sync), line("Leave this tab open and in front.", "small")];
+      return { texts, buttons: [button("main", "Pause", "pause")] };
     }
     if (sync && sync.state !== "done") {
-      return [make("h2", {}, sync.state === "gave_up" ? "Stopped" : `Paused at ${number.format(sync.seen)}`),
-        make("p", {}, WHY[sync.why] ?? ""), ...numbers(sync),
-        make("div", { class: "row" }, button("main", sync.state === "gave_up" ? "Start" : "Resume", "resume"))];
+      const isOver = sync.state === "gave_up";
+      const texts = [title(isOver ? "Stopped" : `Paused at ${number.format(sync.seen)}`), line(WHY[sync.why] ?? ""), ...numbers(sync)];
+      return { texts, buttons: [button("main", isOver ? "Start" : "Resume", "resume")] };
     }
     if (sync) {
-      const text = sync.why === "end" ? "The end of the list is reached." : "Everything below is in your library already.";
-      return [make("h2", {}, "Up to date"), make("p", {}, text), ...numbers(sync), starts(hasReadAll)];
+      const why = sync.why === "end" ? "The end of the list is reached." : "Everything below is in your library already.";
+      return { texts: [title("Up to date"), line(why), ...numbers(sync)], buttons: starts(hasReadAll) };
     }
-    const text = hasReadAll ? "New bookmarks are read when you open this page." : `Send all your bookmarks to ${host}. This page will scroll by itself.`;
-    return [make("h2", {}, hasReadAll ? "Up to date" : "Read all bookmarks"), make("p", {}, text), starts(hasReadAll)];
+    const plan = hasReadAll ? "New bookmarks are read when you open this page." : `Send all your bookmarks to ${host}. This page will scroll by itself.`;
+    return { texts: [title(hasReadAll ? "Up to date" : "Read all bookmarks"), line(plan)], buttons: starts(hasReadAll) };
   };
 
   /** @param {boolean} hasReadAll */
   const starts = (hasReadAll) => {
     const whole = button("quiet", "Whole list", "start", { kind: "full" });
-    return make("div", { class: "row" }, button("main", "Start", "start"), ...(hasReadAll ? [whole] : []));
+    return [button("main", "Start", "start"), ...(hasReadAll ? [whole] : [])];
   };
 
   /** @param {PanelView} now @returns {Node[]} */
@@ -97,12 +101,16 @@
     }
     frame ??= globalThis.bowerbirdFrame("panel", "");
     const key = JSON.stringify(view);
-    if (key === shown) return;
+    // New elements under the finger of the person would take the click away.
+    if (key === shown || isPressed) return;
     shown = key;
     const hadFocus = frame.root.activeElement !== null;
     const close = make("button", { class: "close", type: "button", "aria-label": "Hide", click: () => { isClosed = true; render(); } }, "×");
-    const status = make("div", { role: "status" }, ...content(view), ...notes(view));
-    const box = make("section", { class: "box", "aria-label": "Bowerbird" }, status, close);
+    const { texts, buttons } = content(view);
+    const status = make("div", { role: "status" }, ...texts, ...notes(view));
+    // At the bottom, where nothing moves them.
+    const row = make("div", { class: "row" }, ...buttons);
+    const box = make("section", { class: "box", "aria-label": "Bowerbird", pointerdown: () => { isPressed = true; } }, status, row, close);
     frame.root.querySelector(".box")?.remove();
     frame.root.append(box);
     // The buttons are new: the focus goes to the one in the same place.
@@ -130,6 +138,12 @@
     progressAt = Date.now();
     let nudgedAt = Date.now();
     while (isRunning()) {
+      // The answer to the last page may be that the rest is known.
+      if (view?.sync?.kind === "incremental" && view.waiting.items && !view.problem) {
+        await pause(STEP_MS);
+        await look();
+        continue;
+      }
       window.scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
       await pause(STEP_MS + Math.random() * JITTER_MS);
       // A hidden tab shows no posts, so X asks for none.
@@ -152,6 +166,11 @@
     progressAt = Date.now();
     if (isOnList()) look();
   });
+
+  for (const name of ["pointerup", "pointercancel"]) {
+    // The click follows.
+    window.addEventListener(name, () => setTimeout(() => { isPressed = false; }), true);
+  }
 
   let wasOnList = false;
   globalThis.bowerbirdOnPath(() => {

@@ -28,6 +28,7 @@ let isInSettings = false;
 let isConnecting = false;
 let shown = "";
 let shownState = "";
+let isPressed = false;
 
 /** @type {import("./asking.js").Actions} */
 const actions = {
@@ -86,7 +87,8 @@ function render(view) {
   // The time until the next try is a part of what is shown.
   const ticks = view.problem ? Math.floor(Date.now() / 5_000) : 0;
   const key = JSON.stringify([view, isInSettings, isConnecting, ticks]);
-  if (key === shown || (isTyping && shown && shownState === view.state)) return;
+  // New elements under the finger of the person would take the click away.
+  if (key === shown || isPressed || (isTyping && shown && shownState === view.state)) return;
   [shown, shownState] = [key, view.state];
   const [kind, words] = STATES[view.state];
   part("state").className = `state push ${kind}`;
@@ -118,6 +120,12 @@ async function addSaveForm(view) {
 async function look() {
   const view = await ask("view");
   if (view?.state) render(view);
+}
+
+document.addEventListener("pointerdown", () => { isPressed = true; });
+for (const name of ["pointerup", "pointercancel"]) {
+  // The click follows.
+  document.addEventListener(name, () => setTimeout(() => { isPressed = false; }));
 }
 
 document.addEventListener("click", (event) => {

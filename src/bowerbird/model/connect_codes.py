@@ -29,5 +29,5 @@ def parse_code(text: str) -> str | None:
 
 
 def code_hash(code: str) -> bytes:
-    """Takes about 10 ms and 4 MiB, so that the few bits cannot be found from a stored hash."""
+    """Takes about 15 ms and 4 MiB, so that the few bits cannot be found from a stored hash."""
     return hashlib.scrypt(code.encode(), salt=_SALT, n=2**12, r=8, p=1, dklen=32)
