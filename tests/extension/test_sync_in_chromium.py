@@ -3,6 +3,7 @@
 import dataclasses
 
 from tests.extension.browsers import wait_for, wait_for_text
+from tests.extension.chromium import Chromium
 from tests.extension.fake_x import X
 from tests.extension.person import Person, panel, wait_for_panel
 from tests.extension.x_account import Form
@@ -71,6 +72,21 @@ def test_a_sync_can_be_paused_and_continued(person: Person) -> None:
     person.assert_same_library()
     assert "Paused at" in shown
     assert listed < 400
+
+
+def test_a_slow_press_of_a_button_counts_while_the_numbers_change(
+    person: Person, chromium: Chromium
+) -> None:
+    person.x.world.sign_in(saved=600)
+    person.x.delay_s = 0.05
+    tab = chromium.open(f"{X}/i/bookmarks")
+    person.start(tab)
+    wait_for_panel(tab, "posts seen")
+
+    # Long enough for the next page to arrive.
+    tab.run(lambda page: page.click("button[data-do=pause]", delay=800))
+
+    wait_for_panel(tab, "Paused by you.", patience_s=3)
 
 
 def test_a_closed_tab_interrupts_the_sync_and_a_resumed_one_completes_it(person: Person) -> None:
