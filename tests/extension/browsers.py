@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from tests.support.waiting import wait_until
+from tests.extension.patience import wait_until
 
 DESK: Final = "/privacy.html"
 EXTENSION: Final = Path(__file__).parents[2] / "extension"

@@ -15,7 +15,7 @@ from playwright.sync_api import BrowserContext, Error, Page, Worker, sync_playwr
 
 from tests.extension.browsers import DESK
 from tests.extension.fake_x import HOSTS
-from tests.support.waiting import wait_until
+from tests.extension.patience import wait_until
 
 T = TypeVar("T")
 _LEFT_OUT: Final = (

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.extension.browsers import DESK
+from tests.extension.patience import wait_until
 from tests.extension.websocket import WebSocket
-from tests.support.waiting import wait_until
 
 FIREFOX: Final = "/usr/bin/firefox-esr"
 _PATIENCE_S: Final = 30.0

@@ -17,10 +17,10 @@ import zstandard
 
 from tests.extension import loopback
 from tests.extension.loopback import Loopback, Request
+from tests.extension.patience import wait_until
 from tests.support import serving
 from tests.support.serving import Server
 from tests.support.visiting import form_token
-from tests.support.waiting import wait_until
 
 Json = dict[str, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 from tests.extension.browsers import Browser, Tab, wait_for, wait_for_text
 from tests.extension.fake_x import FakeX, X
 from tests.extension.library import Library
-from tests.support.waiting import wait_until
+from tests.extension.patience import wait_until
 
 _PANEL = """() => document.querySelector("#bowerbird-panel")?.shadowRoot
   .querySelector(".box")?.innerText ?? ''"""

@@ -6,9 +6,9 @@ from tests.extension.browsers import Tab, wait_for_text
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import BLUESKY, MASTODON, X
 from tests.extension.library import body_of
+from tests.extension.patience import wait_until
 from tests.extension.person import Person
 from tests.extension.x_account import Post
-from tests.support.waiting import wait_until
 
 # "Within seconds".
 SECONDS = 5.0

@@ -3,8 +3,8 @@
 from tests.extension.browsers import wait_for, wait_for_text
 from tests.extension.fake_x import SECRETS, X
 from tests.extension.library import body_of
+from tests.extension.patience import wait_until
 from tests.extension.person import Person
-from tests.support.waiting import wait_until
 
 
 def test_a_line_pasted_into_the_popup_connects_firefox(firefox_person: Person) -> None:

@@ -8,10 +8,10 @@ import pytest
 from tests.extension import library as real_libraries
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import FakeX, X
+from tests.extension.patience import wait_until
 from tests.extension.person import Person
 from tests.support.databases import TEMPLATE
 from tests.support.postgres import ThrowawayPostgres
-from tests.support.waiting import wait_until
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 from tests.extension.browsers import wait_for, wait_for_text
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import X
+from tests.extension.patience import wait_until
 from tests.extension.person import Person, wait_for_panel
-from tests.support.waiting import wait_until
 
 
 def test_a_server_that_is_away_gets_everything_in_order_when_it_is_back(person: Person) -> None:
@@ -91,7 +91,7 @@ def test_a_closed_browser_sends_what_waited_when_it_starts_again(
 
 
 def test_a_full_queue_pauses_the_sync_and_says_so(person: Person) -> None:
-    person.x.world.sign_in(saved=600)
+    person.x.world.sign_in(saved=400)
     person.set(queue_max=10)
     person.library.way.cut()
     tab = person.bookmarks()
@@ -103,7 +103,7 @@ def test_a_full_queue_pauses_the_sync_and_says_so(person: Person) -> None:
     popup.close()
     listed = tab.evaluate("() => Number(document.documentElement.dataset.listed)")
     assert "none is lost" in shown
-    assert listed < 600
+    assert listed < 400
     person.library.way.open()
     person.ask("retry")
 

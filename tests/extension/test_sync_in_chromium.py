@@ -5,9 +5,9 @@ import dataclasses
 from tests.extension.browsers import wait_for, wait_for_text
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import X
+from tests.extension.patience import wait_until
 from tests.extension.person import Person, panel, wait_for_panel
 from tests.extension.x_account import Form
-from tests.support.waiting import wait_until
 
 
 def test_the_first_sync_of_a_thousand_posts_copies_the_whole_list(person: Person) -> None:
@@ -23,7 +23,7 @@ def test_the_first_sync_of_a_thousand_posts_copies_the_whole_list(person: Person
 
 
 def test_a_later_sync_stops_scrolling_where_everything_is_known(person: Person) -> None:
-    account = person.x.world.sign_in(saved=400)
+    account = person.x.world.sign_in(saved=300)
     tab = person.sync()
     person.assert_same_library()
     for _ in range(25):
@@ -36,7 +36,7 @@ def test_a_later_sync_stops_scrolling_where_everything_is_known(person: Person) 
     person.assert_same_library()
     wait_until(lambda: person.library.ends()[-1:] == [("incremental", "caught_up")])
     assert "Everything below is in your library already." in panel(tab)
-    # The whole list has 22 pages.
+    # The whole list has 17 pages.
     assert len(person.x.asked_for("Bookmarks")) < 15
 
 
@@ -54,7 +54,7 @@ def test_folders_become_labels(person: Person) -> None:
 
 
 def test_a_sync_can_be_paused_and_continued(person: Person) -> None:
-    person.x.world.sign_in(saved=400)
+    person.x.world.sign_in(saved=240)
     tab = person.bookmarks()
     person.start(tab)
     wait_for(tab, "() => Number(document.documentElement.dataset.listed) >= 60")
@@ -71,7 +71,7 @@ def test_a_sync_can_be_paused_and_continued(person: Person) -> None:
     wait_for_panel(tab, "Up to date", patience_s=60)
     person.assert_same_library()
     assert "Paused at" in shown
-    assert listed < 400
+    assert listed < 240
 
 
 def test_a_slow_press_of_a_button_counts_while_the_numbers_change(
@@ -90,7 +90,7 @@ def test_a_slow_press_of_a_button_counts_while_the_numbers_change(
 
 
 def test_a_closed_tab_interrupts_the_sync_and_a_resumed_one_completes_it(person: Person) -> None:
-    person.x.world.sign_in(saved=400)
+    person.x.world.sign_in(saved=240)
     tab = person.bookmarks()
     person.start(tab)
     wait_for(tab, "() => Number(document.documentElement.dataset.listed) >= 60")
@@ -108,7 +108,7 @@ def test_a_closed_tab_interrupts_the_sync_and_a_resumed_one_completes_it(person:
     wait_for_panel(tab, "Up to date", patience_s=60)
     person.assert_same_library()
     assert "The bookmarks tab was closed" in shown
-    assert 0 < kept < 400
+    assert 0 < kept < 240
     wait_until(lambda: person.library.ends()[-1:] == [("full", "end")])
 
 

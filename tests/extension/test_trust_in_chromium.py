@@ -6,8 +6,8 @@ from statistics import median
 from tests.extension.browsers import wait_for_text
 from tests.extension.fake_x import SECRETS, X
 from tests.extension.library import body_of
+from tests.extension.patience import wait_until
 from tests.extension.person import Person
-from tests.support.waiting import wait_until
 
 
 def test_a_second_x_account_is_refused_until_the_person_confirms_it(person: Person) -> None:
