@@ -11,8 +11,9 @@ interface Captured {
   queryId: string;
   variables: Record<string, string | number>;
   body: string;
-  /** The X account that the page is signed in to; empty if the page does not say it. */
+  /** The X account that the page is signed in to, and its name; empty if the page does not say it. */
   user: string;
+  username: string;
   at: number;
   /** For a change: an answer that shows the post. */
   shown?: string;
@@ -46,7 +47,6 @@ interface Run {
   /** Counts the runs that the server has seen for this one. */
   attempt: number;
   isEnded: boolean;
-  isConfirmed: boolean;
   nextSeq: number;
   pages: number;
   seen: number;
@@ -93,7 +93,7 @@ interface Sync {
   browserSession: string;
   /** The page is being loaded: its first page of the list is the top. */
   awaitsTop: boolean;
-  why: "" | "you" | "full" | "tab" | "left" | "stalled" | "user" | "end" | "caught_up";
+  why: "" | "you" | "full" | "tab" | "left" | "idle" | "stalled" | "user" | "end" | "caught_up";
   startedAt: number;
   changedAt: number;
   /** How long it ran before the last pause. */
@@ -106,6 +106,8 @@ interface Sync {
 interface Known {
   posts: number;
   held: number;
+  /** The runs after which so many posts were missing that the person has to confirm it. */
+  heldRuns?: string[];
   boundUser: string;
   at: number;
 }
@@ -130,6 +132,10 @@ interface View {
   hasReadAll: boolean;
   latest: Post[];
   readsOpened: boolean;
+  /** The X account of the problem, as the person knows it. */
+  userName: string;
+  /** X accounts whose posts are left out. */
+  ignored: { user: string; name: string }[];
 }
 
 interface SaveOutcome { state: "sent" | "waiting" | "refused" | "off"; sentence: string; }

@@ -41,6 +41,7 @@ export async function settled() {
 async function store(captured, tab) {
   const dropped = { isKept: false, isFull: false, isEnd: false };
   if (!(await connection.get())) return dropped;
+  await noteName(captured);
   if (await isIgnored(captured)) return dropped;
   let document;
   try {
@@ -58,6 +59,16 @@ async function store(captured, tab) {
     await sync.stopForFullQueue();
     return { ...dropped, isFull: true };
   }
+}
+
+/**
+ * The name of the X account, so that a question about it can name it.
+ * @param {Captured} captured
+ */
+async function noteName({ user, username }) {
+  if (!user || !username) return;
+  const { usernames = {} } = await chrome.storage.local.get("usernames");
+  if (usernames[user] !== username) await chrome.storage.local.set({ usernames: { ...usernames, [user]: username } });
 }
 
 /** @param {Captured} captured */

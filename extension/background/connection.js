@@ -69,6 +69,12 @@ export async function redeem(text) {
     library_url: String(answer.library_url),
     keys_url: String(answer.keys_url),
   };
+  const before = await get();
+  // The server takes a new token for a new device, which has sent nothing yet.
+  await chrome.storage.local.remove(["bound_user", "known"]);
+  if (before && (before.address !== address || before.email !== connection.email)) {
+    await chrome.storage.local.remove(["has_read_all", "confirmed_users", "ignored_users"]);
+  }
   await chrome.storage.local.set({ connection });
   return connection;
 }
@@ -88,6 +94,6 @@ async function deviceName() {
 export async function forget() {
   await chrome.storage.local.remove([
     "connection", "sending", "sync", "known", "latest", "refused", "last_sent_at", "has_read_all",
-    "confirmed_users", "ignored_users", "bound_user",
+    "confirmed_users", "ignored_users", "bound_user", "usernames",
   ]);
 }

@@ -91,7 +91,7 @@ async function sendPage(library, item) {
 
 /**
  * @param {Connection} library
- * @param {Pick<Run, "id" | "kind" | "attempt" | "isConfirmed">} run
+ * @param {Pick<Run, "id" | "kind" | "attempt">} run
  * @param {string} user
  * @returns {Promise<string>} the server's id
  */

@@ -9,7 +9,7 @@ import { labels, save } from "./saving.js";
 import * as sender from "./sender.js";
 import { Refused, Unreachable } from "./server.js";
 import * as sync from "./sync.js";
-import { refresh, view } from "./view.js";
+import { confirmRemovals, refresh, view } from "./view.js";
 
 /** @typedef {(message: any, tab: number | undefined) => Promise<unknown>} Handler */
 
@@ -58,6 +58,11 @@ const FROM_POPUP = {
   dismiss: () => chrome.storage.local.remove("refused"),
   confirm_user: async () => decide("confirmed_users"),
   ignore_user: async () => decide("ignored_users"),
+  take_user: async ({ user }) => {
+    const { ignored_users: ignored = [] } = await chrome.storage.local.get("ignored_users");
+    await chrome.storage.local.set({ ignored_users: ignored.filter((/** @type {string} */ one) => one !== user) });
+  },
+  confirm_removals: () => confirmRemovals(),
   read_opened: ({ reads }) => chrome.storage.local.set({ skips_opened: reads !== true }),
 };
 

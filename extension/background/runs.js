@@ -50,7 +50,6 @@ export async function begin(about) {
     runId: "",
     attempt: 0,
     isEnded: false,
-    isConfirmed: false,
     nextSeq: 0,
     pages: 0,
     seen: 0,

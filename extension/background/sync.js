@@ -8,6 +8,7 @@ const BOOKMARKS = "https://x.com/i/bookmarks";
 const TABS = ["https://x.com/i/bookmarks*", "https://twitter.com/i/bookmarks*"];
 // A sync that waited for room goes on when half of it is free.
 const ROOM = 0.5;
+const IDLE_MS = 300_000;
 
 /** @returns {Promise<Sync | null>} */
 export async function get() {
@@ -171,6 +172,13 @@ export async function goOnWithRoom() {
   const sync = await get();
   if (sync?.state !== "paused" || sync.why !== "full" || (await queue.fullness()) > ROOM) return;
   await update((now) => (now.why === "full" ? { state: "running", why: "" } : null));
+}
+
+/** A tab that is hidden, frozen or crashed scrolls no more, and does not say so. */
+export async function pauseIdle() {
+  const sync = await get();
+  const run = sync?.state === "running" ? await runs.get(sync.run) : undefined;
+  if (run && Date.now() - Math.max(run.pageAt, sync?.changedAt ?? 0) > IDLE_MS) await pause("idle");
 }
 
 /** @param {number} tab */

@@ -4,7 +4,7 @@
 import * as connection from "./connection.js";
 import * as queue from "./queue.js";
 import * as sender from "./sender.js";
-import { get } from "./server.js";
+import { get, post } from "./server.js";
 import * as sync from "./sync.js";
 
 /** @returns {Promise<View>} */
@@ -15,7 +15,7 @@ export async function view() {
     queue.fullness(),
     sender.state(),
     sync.get(),
-    chrome.storage.local.get(["known", "refused", "last_sent_at", "has_read_all", "latest", "skips_opened"]),
+    chrome.storage.local.get(["known", "refused", "last_sent_at", "has_read_all", "latest", "skips_opened", "usernames", "ignored_users"]),
   ]);
   const isFull = fullness >= 1;
   return {
@@ -36,8 +36,16 @@ export async function view() {
     hasReadAll: kept.has_read_all === true,
     latest: kept.latest ?? [],
     readsOpened: kept.skips_opened !== true,
+    userName: nameOf(kept.usernames, sending.problem?.user ?? ""),
+    ignored: (kept.ignored_users ?? []).map((/** @type {string} */ user) => ({ user, name: nameOf(kept.usernames, user) })),
   };
 }
+
+/**
+ * @param {Record<string, string> | undefined} names
+ * @param {string} user
+ */
+const nameOf = (names, user) => (names?.[user] ? `@${names[user]} (${user})` : user);
 
 /**
  * @param {boolean} isConnected
@@ -60,15 +68,29 @@ function rate(synced) {
   return ran > 5_000 ? Math.round((synced.seen * 60_000) / ran) : 0;
 }
 
+/** Tells the library that the posts which are missing on X were removed there. */
+export async function confirmRemovals() {
+  const library = await connection.get();
+  await refresh();
+  const { known } = await chrome.storage.local.get("known");
+  for (const run of library ? (known?.heldRuns ?? []) : []) {
+    await post(/** @type {Connection} */ (library), `/runs/${encodeURIComponent(run)}/finish`, { reason: "end", confirm_removals: true });
+  }
+  await refresh();
+}
+
 /** Asks the library how many posts it has, and whether removals wait for a confirmation. */
 export async function refresh() {
   const library = await connection.get();
   if (!library) return;
   try {
     const status = await get(library, "/status");
-    const held = (status.held_removals ?? []).reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + Number(one.posts), 0);
+    /** @type {{run_id: string, posts: number}[]} */
+    const removals = status.held_removals ?? [];
+    const held = removals.reduce((sum, one) => sum + Number(one.posts), 0);
+    const heldRuns = removals.map((one) => String(one.run_id));
     /** @type {Known} */
-    const known = { posts: Number(status.totals?.posts) || 0, held, boundUser: String(status.source_user_id ?? ""), at: Date.now() };
+    const known = { posts: Number(status.totals?.posts) || 0, held, heldRuns, boundUser: String(status.source_user_id ?? ""), at: Date.now() };
     await chrome.storage.local.set({ known });
   } catch (error) {
     // The queue tells the person what is wrong. A token without a queue is checked here.

@@ -55,6 +55,7 @@ chrome.runtime.onStartup.addListener(() => {});
 
 async function tidy() {
   const synced = await sync.get();
+  await sync.pauseIdle();
   await runs.endIdle(synced?.run ?? "");
   if (!(await runs.all()).some((run) => !run.isEnded)) await chrome.alarms.clear(TIDY);
 }

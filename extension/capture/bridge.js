@@ -61,7 +61,7 @@
 
   /** @param {unknown} message @returns {Captured | null} */
   const checked = (message) => {
-    const { operation, url, sent, body, user, at } = record(message);
+    const { operation, url, sent, body, user, username, at } = record(message);
     if (typeof operation !== "string" || !OPERATIONS.has(operation)) return null;
     if (typeof url !== "string" || url.length > 64_000 || typeof sent !== "string") return null;
     if (typeof body !== "string" || body.length > MAX_BODY || !/^\s*\{/.test(body)) return null;
@@ -83,6 +83,7 @@
       variables: variablesOf(address, sent),
       body,
       user,
+      username: /^[A-Za-z0-9_]{1,20}$/.test(String(username)) ? String(username) : "",
       at: moment,
     };
   };

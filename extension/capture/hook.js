@@ -35,10 +35,11 @@
   const viewer = () => {
     try {
       const state = /** @type {any} */ (window).__INITIAL_STATE__;
-      const id = String(state?.session?.user_id ?? "");
-      return /^[0-9]{1,20}$/.test(id) ? id : "";
+      const user = String(state?.session?.user_id ?? "");
+      const username = String(state?.entities?.users?.entities?.[user]?.screen_name ?? "");
+      return /^[0-9]{1,20}$/.test(user) ? { user, username } : { user: "", username: "" };
     } catch {
-      return "";
+      return { user: "", username: "" };
     }
   };
 
@@ -49,7 +50,7 @@
    */
   const hand = (request, sent, body) => {
     if (body.length > MAX_ANSWER) return;
-    const captured = { ...request, sent, body, user: viewer(), at: Date.now() };
+    const captured = { ...request, sent, body, ...viewer(), at: Date.now() };
     window.postMessage({ bowerbird: "captured", captured }, location.origin);
   };
 

@@ -49,6 +49,7 @@
     tab: "The tab was closed before the end of the list.",
     left: "You left the page before the end of the list.",
     user: "X is signed in to another account now.",
+    idle: "Nothing came from X for five minutes. Leave this tab in front.",
     stalled: "X stopped sending posts. Wait some minutes before you start again.",
   };
 
@@ -85,7 +86,7 @@
   /** @param {PanelView} now @returns {Node[]} */
   const notes = ({ waiting, problem, isFull }) => {
     const lines = [];
-    if (waiting.items) lines.push(make("p", { class: "small" }, `${number.format(waiting.posts)} ${waiting.posts === 1 ? "post waits" : "posts wait"} to be sent.`));
+    if (waiting.posts) lines.push(make("p", { class: "small" }, `${number.format(waiting.posts)} ${waiting.posts === 1 ? "post waits" : "posts wait"} to be sent.`));
     if (isFull) lines.push(make("p", { class: "small bad" }, "The queue is full. Nothing is lost, but nothing more is read until your library answers."));
     if (problem) lines.push(make("p", { class: "small bad" }, "Your library needs you: open Bowerbird in the toolbar."));
     return lines;

@@ -30,7 +30,9 @@ function notes(view, actions) {
   if (view.waiting.items) found.push(note("", `${counted(view.waiting.items, "part waits", "parts wait")} to be sent.`));
   if (view.known?.held) {
     const missing = counted(view.known.held, "post of your library is", "posts of your library are");
-    found.push(note("warn", `${missing} not in your X bookmarks any more. That is a lot, so nothing was changed. `, make("a", { href: view.libraryUrl }, "Look in the library")));
+    const confirm = button("They were removed", "slim", () => actions.run("confirm_removals"));
+    const look = make("a", { href: view.libraryUrl }, "Look in the library");
+    found.push(note("warn", `${missing} not in your X bookmarks any more. That is a lot, so nothing was changed. `, make("p", { class: "row" }, look, confirm)));
   }
   if (view.refused) {
     const dismiss = button("Close", "quiet slim", () => actions.run("dismiss"));

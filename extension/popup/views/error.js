@@ -55,7 +55,7 @@ function revoked(view, actions) {
 
 /** @param {View} view @param {Actions} actions */
 function otherUser(view, actions) {
-  const user = view.problem?.user || "unknown";
+  const user = view.userName || view.problem?.user || "";
   return [
     make("h1", {}, "Another X account"),
     make("p", { class: "soft" }, `X is signed in to the account ${user}. Until now this browser has sent the bookmarks of another one. ${waits(view)}`),

@@ -21,6 +21,8 @@ export function settingsView(view, actions) {
     make("h1", {}, "Settings"),
     make("p", { class: "soft" }, `Connected to ${view.host}${view.email ? ` as ${view.email}` : ""}.`),
     make("label", { class: "opt", for: "opened" }, reads, make("span", {}, "Complete posts and articles when I open them on X")),
+    ...view.ignored.map(({ user, name }) =>
+      note("", `The X account ${name} is left out. `, button("Send it too", "slim", () => actions.run("take_user", { user })))),
     make("ul", { class: "small" },
       make("li", {}, make("a", { href: view.keysUrl }, "Devices and keys in the library")),
       make("li", {}, make("a", { href: chrome.runtime.getURL("privacy.html") }, "Privacy: what is read and sent"))),
