@@ -12,7 +12,7 @@
   // Everything else in the variables is left out, such as the words of a search.
   const VARIABLES = ["cursor", "count", "bookmark_collection_id", "tweet_id", "tweetId", "focalTweetId"];
   const MAX_BODY = 8_000_000;
-  const MAX_PER_MINUTE = 300;
+  const MAX_PER_MINUTE = 1_200;
   const REMEMBERED = 6;
   const RETRIES = [300, 1_500, 5_000];
 
@@ -123,6 +123,12 @@
     const shown = globalThis.bowerbirdShown(String(change.variables.tweet_id ?? ""));
     return shown && change.operation === "CreateBookmark" ? { ...change, shown: shown.body } : change;
   };
+
+  // For a post that is saved from the popup or the menu.
+  chrome.runtime.onMessage.addListener((message, _, reply) => {
+    if (message?.type === "shown") reply(globalThis.bowerbirdShown(String(message.post)));
+    return false;
+  });
 
   window.addEventListener("message", (event) => {
     if (event.source !== window || event.origin !== location.origin) return;
