@@ -83,7 +83,7 @@
       variables: variablesOf(address, sent),
       body,
       user,
-      username: /^[A-Za-z0-9_]{1,20}$/.test(String(username)) ? String(username) : "",
+      username: typeof username === "string" && /^[A-Za-z0-9_]{1,20}$/.test(username) ? username : "",
       at: moment,
     };
   };
