@@ -14,7 +14,7 @@
   const MAX_BODY = 8_000_000;
   const MAX_PER_MINUTE = 1_200;
   const REMEMBERED = 6;
-  const RETRIES = [300, 1_500, 5_000];
+  const RETRIES = [300, 1_500, 5_000, 15_000];
 
   /** Answers that show single posts: a post that is saved later is found in them. @type {Captured[]} */
   let recent = [];
@@ -103,15 +103,18 @@
   const deliver = async (captured) => {
     for (const wait of [...RETRIES, 0]) {
       try {
-        const answer = await chrome.runtime.sendMessage({ type: "captured", captured });
-        const detail = { operation: captured.operation, ...record(answer) };
-        events.dispatchEvent(new CustomEvent("captured", { detail }));
-        return;
+        const answer = record(await chrome.runtime.sendMessage({ type: "captured", captured }));
+        // Anything else means that the worker was stopped before it had stored the answer.
+        if (typeof answer.isKept === "boolean") {
+          const detail = { operation: captured.operation, ...answer };
+          events.dispatchEvent(new CustomEvent("captured", { detail }));
+          return;
+        }
       } catch {
         // The worker is being started, or the extension was updated: then the page needs a reload.
         if (!chrome.runtime?.id) return;
-        await pause(wait);
       }
+      await pause(wait);
     }
   };
 
