@@ -161,6 +161,20 @@ def test_the_old_name_of_x_works_too(person: Person) -> None:
     person.assert_same_library()
 
 
+def test_the_whole_list_shows_what_was_removed_elsewhere(person: Person) -> None:
+    person.library.server.run("account", "removed-posts", person.library.email, "trash")
+    account = person.x.world.sign_in(saved=45)
+    tab = person.sync()
+    person.assert_same_library()
+    for post_id in (account.in_order()[3], account.in_order()[30]):
+        account.remove(post_id)
+
+    person.sync(tab, "button.quiet[data-do=start]")
+
+    person.assert_same_library()
+    assert len(person.library.post_ids()) == 43
+
+
 def test_a_search_within_bookmarks_removes_nothing(person: Person) -> None:
     account = person.x.world.sign_in(saved=30)
     tab = person.sync()
