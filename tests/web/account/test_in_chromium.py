@@ -9,9 +9,9 @@ from playwright.sync_api import Page, expect
 
 from tests.support import serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.chromium import Chromium
 from tests.web.sign_in.test_in_chromium import Watch
-from tests.web.test_browser import violations
 
 T = TypeVar("T")
 
@@ -144,7 +144,7 @@ def test_axe_finds_no_problem_and_the_browser_has_nothing_to_say(
         found: list[str] = []
         for path in PAGES:
             page.goto(address(server, path))
-            found += [f"{path} {violation}" for violation in violations(page, None)]
+            found += [f"{path} {violation}" for violation in violations(page)]
             wide = page.evaluate("document.documentElement.scrollWidth")
             found += [f"{path} is {wide} wide"] if wide > width else []
         return found

@@ -9,12 +9,12 @@ from playwright.sync_api import Page, expect
 
 from tests.support import make, serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
 from tests.web.library_posts import POSTS
 from tests.web.rendered import SIZES
 from tests.web.sign_in.test_in_chromium import Watch
-from tests.web.test_browser import violations
 
 MORE = 300
 LIST = "/library?author=many"
@@ -139,7 +139,7 @@ def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, si
         boxes(page).nth(0).check(force=True)
         page.locator(".pickbar [data-label]").click()
         width: int = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        return violations(page, None), width
+        return violations(page), width
 
     found, width = chromium.run(
         visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]

@@ -9,9 +9,9 @@ from playwright.sync_api import Page, expect
 
 from tests.support import make, serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
-from tests.web.test_browser import violations
 
 EMAIL = "me@example.com"
 
@@ -135,7 +135,7 @@ def test_axe_finds_no_problem_and_the_browser_has_nothing_to_say(
     server: Server, chromium: Chromium, sample: Path, width: int, scheme: str
 ) -> None:
     def look(page: Page) -> list[str]:
-        found = [f"{page.url} {violation}" for violation in violations(page, None)]
+        found = [f"{page.url} {violation}" for violation in violations(page)]
         wide = page.evaluate("document.documentElement.scrollWidth")
         return [*found, f"{page.url} is {wide} wide"] if wide > width else found
 

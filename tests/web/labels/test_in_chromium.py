@@ -9,12 +9,12 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support import make, serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
 from tests.web.labels.test_pages import HOSTILE
 from tests.web.rendered import SIZES
 from tests.web.sign_in.test_in_chromium import Watch
-from tests.web.test_browser import violations
 
 LIST = "/library?is_unread_only=false"
 
@@ -219,15 +219,15 @@ def test_hostile_names_stay_text_in_the_picker(
 def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, size: str) -> None:
     def visit(page: Page) -> dict[str, list[str]]:
         page.goto(address(server, "/labels"))
-        found = {"list": violations(page, None)}
+        found = {"list": violations(page)}
         page.get_by_role("link", name="Edit birds").click()
         expect(page.get_by_label("Name", exact=True)).to_be_focused()
-        found["form"] = violations(page, None)
+        found["form"] = violations(page)
         page.goto(address(server, LIST))
         pick(page, 0, 1)
         page.evaluate("document.dispatchEvent(new CustomEvent('library:label'))")
         expect(options(page).first).to_be_visible()
-        found["picker"] = violations(page, None)
+        found["picker"] = violations(page)
         return found
 
     found = chromium.run(

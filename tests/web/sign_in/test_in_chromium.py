@@ -12,9 +12,9 @@ from bowerbird.web.templating import Templates
 from tests.support import serving
 from tests.support.serving import Server
 from tests.support.visiting import form_token
+from tests.web.accessibility import violations
 from tests.web.chromium import Chromium
 from tests.web.template_examples import EXAMPLES
-from tests.web.test_browser import violations
 
 AUTHENTICATOR = {
     "protocol": "ctap2",
@@ -144,7 +144,7 @@ def test_axe_finds_no_problem_on_the_sign_in_page(
     def visit(page: Page) -> list[str]:
         page.goto(address(server, "/sign-in"))
         expect(page.get_by_role("button", name="Sign in with a passkey")).to_be_visible()
-        return violations(page, None)
+        return violations(page)
 
     found = chromium.run(
         visit,
