@@ -14,6 +14,7 @@ from tests.support.serving import Server
 from tests.support.visiting import form_token
 from tests.web.accessibility import violations
 from tests.web.chromium import Chromium
+from tests.web.rendered import SIZES
 from tests.web.template_examples import EXAMPLES
 
 AUTHENTICATOR = {
@@ -136,10 +137,9 @@ def test_the_keyboard_is_enough_to_sign_in(server: Server, chromium: Chromium) -
     chromium.run(visit)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("size", SIZES)
 def test_axe_finds_no_problem_on_the_sign_in_page(
-    server: Server, chromium: Chromium, width: int, scheme: str
+    server: Server, chromium: Chromium, size: str
 ) -> None:
     def visit(page: Page) -> list[str]:
         page.goto(address(server, "/sign-in"))
@@ -149,9 +149,8 @@ def test_axe_finds_no_problem_on_the_sign_in_page(
     found = chromium.run(
         visit,
         bypass_csp=True,
-        viewport={"width": width, "height": 800},
-        color_scheme=scheme,
         reduced_motion="reduce",
+        **SIZES[size],
     )
 
     assert found == []

@@ -21,6 +21,7 @@ from tests.support.openid_provider import CLIENT_ID, CLIENT_SECRET, openid_provi
 from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.chromium import Chromium
+from tests.web.rendered import SIZES
 from tests.web.sign_in.test_in_chromium import plug_in
 
 T = TypeVar("T")
@@ -229,10 +230,9 @@ def test_going_back_from_the_provider_shows_the_sign_in_page(
     run(chromium, visit)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("size", SIZES)
 def test_axe_finds_no_problem_on_the_pages_of_a_sign_up(
-    opened: Server, chromium: Chromium, width: int, scheme: str
+    opened: Server, chromium: Chromium, size: str
 ) -> None:
     def visit(page: Page) -> list[str]:
         found = []
@@ -248,9 +248,8 @@ def test_axe_finds_no_problem_on_the_pages_of_a_sign_up(
         chromium,
         visit,
         bypass_csp=True,
-        viewport={"width": width, "height": 800},
-        color_scheme=scheme,
         reduced_motion="reduce",
+        **SIZES[size],
     )
 
     assert found == []
