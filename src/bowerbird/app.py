@@ -70,6 +70,7 @@ from bowerbird.toolserver.assembly import ToolParts, tool_server
 from bowerbird.web import unsubscribing
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.assembly import LibraryParts, Transfers, visits
+from bowerbird.web.connect import redeeming
 from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports.pages import ImportParts
 from bowerbird.web.media.pages import media_parts
@@ -235,6 +236,7 @@ def build(
     single: dict[str, ASGIApp] = {
         **dict.fromkeys(HEALTH_PATHS, health.router(database, HEALTH_PATHS)),
         tools.path: tools,
+        redeeming.PATH: redeeming.surface(settings, database, clock, addresses, metrics),
     }
     operations = rest.routes
     surfaces: dict[str, ASGIApp] = {

@@ -54,6 +54,7 @@ async def test_a_revoked_device_is_refused_at_once(cast: Service, alice: Member)
 
     response = await laptop.get("/status")
     assert writing.refused(response) == (401, "UNAUTHORIZED")
+    assert "The device was revoked." in writing.sentence(response)
     assert "www-authenticate" in response.headers
 
 
@@ -84,7 +85,9 @@ async def test_a_forged_token_of_an_account_is_refused(cast: Service, alice: Mem
     await ingesting.device(cast, alice)
     forged = sender(cast, alice, new_key(alice.account_id, DEVICE_PREFIX))
 
-    assert (await forged.get("/status")).status_code == 401
+    response = await forged.get("/status")
+    assert writing.refused(response) == (401, "UNAUTHORIZED")
+    assert "revoked" not in writing.sentence(response)
 
 
 async def test_a_free_account_pays_no_call(cast: Service) -> None:
@@ -116,6 +119,28 @@ async def test_an_account_has_50_devices(cast: Service, alice: Member) -> None:
 
     await devices.revoke(alice.account_id, tokens[0])
     await devices.create(alice.account_id, "")
+
+
+async def test_revoked_devices_do_not_pile_up(
+    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "REVOKED_DEVICES_MAX", 2)
+    devices = Devices(cast.database, cast.clock)
+    await devices.create(alice.account_id, "kept")
+    theirs = await devices.create(cast.bob.account_id, "theirs")
+    await devices.revoke(cast.bob.account_id, theirs)
+
+    for number in range(4):
+        cast.clock.now += 1
+        token = await devices.create(alice.account_id, f"device {number}")
+        await devices.revoke(alice.account_id, token)
+
+    assert [one.name for one in await devices.all(alice.account_id)] == [
+        "kept",
+        "device 2",
+        "device 3",
+    ]
+    assert len(await devices.all(cast.bob.account_id)) == 1
 
 
 async def test_a_browser_extension_may_read_answers(cast: Service, alice: Member) -> None:

@@ -42,6 +42,7 @@ async def test_an_added_post_is_a_stub_until_a_page_completes_it(
         "not_found": 0,
         "stale": 0,
         "unreadable": 0,
+        "labels_left_out": [],
     }
     stub = await writing.bookmark(alice, post_id(1))
     assert stub["tweet_details"]["link"] == f"https://x.com/i/status/{post_id(1)}"

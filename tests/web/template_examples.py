@@ -68,6 +68,7 @@ AGAIN: Final[Values] = {
     "next": NEXT,
     "problem": "",
 }
+CONNECT: Final[Values] = FRAME | {"line": "", "minutes": 10}
 KEYS: Final[Values] = FRAME | {
     "keys": [
         {
@@ -97,15 +98,19 @@ KEYS: Final[Values] = FRAME | {
             "id": "d1",
             "name": "Firefox, laptop",
             "created_at": MARCH,
-            "state": "last run 4 minutes ago",
-            "state_kind": "on",
+            "source_user": "1893726451028374656",
+            "last_used": TODAY,
+            "run": "complete, today, 09:14",
+            "run_kind": "on",
         },
         {
             "id": "d2",
             "name": "Chromium, work",
             "created_at": AUGUST,
-            "state": "paused",
-            "state_kind": "hold",
+            "source_user": "",
+            "last_used": None,
+            "run": "none yet",
+            "run_kind": "",
         },
     ],
     "sunsets": [
@@ -386,6 +391,15 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "key_new": (
         "key_new.html",
         FRAME | {"key_id": "3f9c01ab", "key_name": "Claude on the laptop", "key": KEY},
+    ),
+    "connect": ("connect.html", CONNECT),
+    "connect-line": (
+        "connect.html",
+        CONNECT | {"line": "https://library.example.org/#K7QM-2XRD"},
+    ),
+    "connect-full": (
+        "connect.html",
+        CONNECT | {"problem": "You have 5 codes that were not used.", "is_owner": False},
     ),
     "account": ("account.html", ACCOUNT),
     "account-new": (

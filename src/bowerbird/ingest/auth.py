@@ -28,11 +28,10 @@ class DeviceAuthenticator:
             return await self._account_of_key(header)
         caller = await self._devices.caller(token)
         if caller is None:
-            raise unauthorized(
-                "The device token is not valid, or was revoked.",
-                self._site_origin,
-                is_bad_token=True,
-            )
+            sentence = "The device token is not valid."
+            if await self._devices.is_revoked(token):
+                sentence = "The device was revoked. Connect it again to send more posts."
+            raise unauthorized(sentence, self._site_origin, is_bad_token=True)
         return caller
 
     async def _account_of_key(self, header: bytes | None) -> Account:

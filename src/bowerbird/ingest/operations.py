@@ -6,13 +6,22 @@ from msgspec import Struct
 
 from bowerbird.errors import Code
 from bowerbird.library.imports.report import ImportReport
+from bowerbird.library.imports.saving import SaveResult
 from bowerbird.library.ingest.events import EventsResult
 from bowerbird.library.ingest.page_results import PageResult
 from bowerbird.library.ingest.runs import FinishedRun, IngestStatus, RunStatus, StartedRun
+from bowerbird.requests import limits
 from bowerbird.requests.ingest import Event, FileQuery, FinishRequest, PageRequest, RunRequest
+from bowerbird.requests.saving import SaveRequest
+from bowerbird.wire.responses.metas import MessageMeta
 from bowerbird.wire.routes import Operation
 
 PREFIX: Final = "/ingest/v1"
+
+
+class SuggestedLabel(Struct, frozen=True):
+    name: str
+    count: int
 
 
 class FileProgress(Struct, frozen=True):
@@ -135,6 +144,31 @@ STATUS: Final = IngestOperation(
     is_tagged=False,
     counts=_free,
 )
+LIST_LABELS: Final = IngestOperation(
+    method="GET",
+    path=f"{PREFIX}/labels",
+    name="listLabels",
+    summary=f"Get the {limits.DEVICE_LABELS_MAX} most used labels, for suggestions.",
+    data=SuggestedLabel,
+    is_many=True,
+    is_tagged=False,
+    counts=_free,
+)
+SAVE: Final = IngestOperation(
+    method="POST",
+    path=f"{PREFIX}/bookmarks",
+    name="saveBookmarks",
+    takes_key=True,
+    summary=(
+        f"Save up to {limits.SAVED_MAX} posts or links, as with POST /v1/bookmarks; 207 if any "
+        "failed."
+    ),
+    data=SaveResult,
+    meta=MessageMeta,
+    body=SaveRequest,
+    statuses=(200, 207),
+    counts=_free,
+)
 OPERATIONS: Final = (
     START_RUN,
     GET_RUN,
@@ -143,5 +177,7 @@ OPERATIONS: Final = (
     SEND_EVENTS,
     SEND_FILE,
     GET_FILE,
+    LIST_LABELS,
+    SAVE,
     STATUS,
 )

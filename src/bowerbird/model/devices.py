@@ -1,4 +1,4 @@
-"""Devices: programs that may send posts to an account, and do nothing else."""
+"""Devices: programs that may send posts to an account, and not read them."""
 
 from msgspec import Struct
 

@@ -52,6 +52,8 @@ class LinkKind(StrEnum):
     INVITATION = "invitation"
     # Confirms a new email address.
     EMAIL = "email"
+    # Connects an extension. Its token is a connect code, and its detail the network that made it.
+    CONNECT = "connect"
 
 
 class OneTimeLink(Struct, frozen=True):
@@ -59,7 +61,7 @@ class OneTimeLink(Struct, frozen=True):
     kind: LinkKind
     # 0 if the link creates an account.
     account_id: int
-    # What an invitation is for, or the address to confirm.
+    # What an invitation is for, the address to confirm, or the network that made a connect code.
     detail: str
     created_at: int
     expires_at: int

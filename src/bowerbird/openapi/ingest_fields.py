@@ -26,6 +26,16 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "not_found": "Removed posts that the library does not have.",
         "stale": "Events that are older than what is known about their post.",
         "unreadable": "Added posts whose payload could not be read. The library has their link.",
+        "labels_left_out": "Labels that added posts did not get. The posts are stored.",
+    },
+    "LabelsLeftOut": {
+        "post_id": "The post.",
+        "labels": "Names of the labels.",
+        "error": "SUBSCRIPTION_REQUIRED on the free plan, INVALID_REQUEST beyond a bound.",
+    },
+    "SuggestedLabel": {
+        "name": "Name of the label.",
+        "count": "Number of bookmarks with this label.",
     },
     "FileResponse": {
         "job_id": "The import of the file.",

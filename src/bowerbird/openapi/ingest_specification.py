@@ -8,9 +8,9 @@ import msgspec
 from bowerbird import __version__
 from bowerbird.ingest.operations import OPERATIONS, SEND_EVENTS, SEND_FILE
 from bowerbird.model.jobs import JobState
-from bowerbird.openapi import ingest_fields, specification
+from bowerbird.openapi import ingest_fields, promised, specification
 from bowerbird.openapi.headers import HEADERS
-from bowerbird.openapi.schemas import REF, Json, described, refusals
+from bowerbird.openapi.schemas import REF, Json, described, refusals, schemas
 from bowerbird.requests import limits
 from bowerbird.requests import schemas as requests
 
@@ -18,8 +18,11 @@ _TAGS: Final = {
     "runs": "Reading a list of saved posts, page by page.",
     "events": "Single changes at the source.",
     "files": "Files with saved posts.",
+    "labels": "Names to choose from.",
+    "bookmarks": "Single posts and links.",
     "status": "What was sent, and what may still be sent.",
 }
+_OF_V1: Final = ("SaveResult", "SavedItem", "OperationError", "MessageMeta")
 # They mean something else than in /v1.
 _PARAMETERS: Final = {"job_id": "The id of the file's import.", "run_id": "The run's id."}
 _UNUSED: Final = frozenset(
@@ -99,8 +102,11 @@ def _schemas() -> Json:
         "enum": list(JobState),
         "description": "pending, processing, completed or failed.",
     }
+    # The same as in /v1.
+    made |= {name: schemas()[name] for name in _OF_V1}
     bodies = [one.body for one in OPERATIONS if one.body is not None]
     made |= requests.components(bodies, REF)
+    made["SaveRequest"] = promised.body("SaveRequest", made["SaveRequest"])
     made |= refusals()
     return {name: described(name, schema) for name, schema in made.items()}
 

@@ -6,7 +6,8 @@ from msgspec import Meta, Raw, Struct
 
 from bowerbird.model import instants
 from bowerbird.requests import limits
-from bowerbird.requests.fields import InvalidField, about
+from bowerbird.requests.fields import InvalidField, about, unique
+from bowerbird.requests.scalars import LabelName
 
 _Moment = Annotated[str, Meta(max_length=40)]
 _PostId = Annotated[str, Meta(pattern=r"^[0-9]{1,40}$(?!\n)")]
@@ -69,9 +70,20 @@ class Event(Struct, frozen=True, kw_only=True):
     payload: Annotated[
         Any, about("The post itself, if the client has it: a TweetResultByRestId or a bookmark.")
     ] = None
+    labels: Annotated[
+        Annotated[list[LabelName], Meta(max_length=limits.SAVED_LABELS_MAX)] | None,
+        about(
+            "Names of labels to add to an added post. New labels are created. Needs a paid plan: "
+            "on the free plan the post is stored without them."
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         _check_moment("at", self.at)
+        if self.labels and self.type != "added":
+            raise InvalidField("labels", "can be given only to a post that was added")
+        if self.labels:
+            unique(self, "labels")
 
 
 class Events(Struct, frozen=True, kw_only=True):

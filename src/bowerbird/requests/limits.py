@@ -71,7 +71,19 @@ SLUG_MAX: Final = 60
 SENT_SLUG_MAX: Final = 200
 CURSOR_MAX: Final = 10_000
 JSON_DEPTH_MAX: Final = MAX_DEPTH
+# Devices that are not revoked.
 DEVICES_MAX: Final = 50
+# The latest ones are listed by the command, and are told that they were revoked.
+REVOKED_DEVICES_MAX: Final = 100
+# Connect codes of an account that were not used, and how long each is valid.
+CONNECT_CODES_MAX: Final = 5
+CONNECT_CODE_S: Final = 600
+# Wrong connect codes within ten minutes: of one network address, and of all together. Beyond the
+# second one, a code works only from the network address that made it.
+CONNECT_TRIES_MAX: Final = 5
+CONNECT_TRIES_OF_ALL_MAX: Final = 1_000
+# Labels that are suggested to a device.
+DEVICE_LABELS_MAX: Final = 500
 # Keys that are not revoked.
 KEYS_MAX: Final = 100
 # The latest ones are listed.

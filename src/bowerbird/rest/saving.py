@@ -2,16 +2,13 @@
 
 from typing import Final
 
-from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.imports.saving import PreparedSave, SaveResult, Saving, summary
+from bowerbird.library.imports.saving import SaveResult, Saving
 from bowerbird.requests import limits
 from bowerbird.requests.saving import SaveRequest
-from bowerbird.storage.database import Transaction
+from bowerbird.wire import saving as saves
 from bowerbird.wire.responses.metas import MessageMeta
-from bowerbird.wire.responses.replies import Reply
-from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.routes import ApiRoute, Operation
+from bowerbird.wire.writes import Writes
 
 SAVE: Final = Operation(
     method="POST",
@@ -31,23 +28,4 @@ OPERATIONS: Final = (SAVE,)
 
 
 def routes(saving: Saving, writes: Writes) -> list[ApiRoute]:
-    async def save(call: Call) -> Reply:
-        prepared: PreparedSave | None = None
-
-        async def prepare(call: Call, request: SaveRequest) -> None:
-            nonlocal prepared
-            prepared = await saving.prepare(call.account, request.items, request.labels or ())
-
-        async def effect(
-            transaction: Transaction, call: Call, _: SaveRequest
-        ) -> Reply | Unfinished[Reply]:
-            assert prepared is not None
-            return turns.then(await saving.save(transaction, call.account, prepared), _reply)
-
-        return await writes.handler_of(SaveRequest, effect, prepare=prepare)(call)
-
-    return [SAVE.served_by(save)]
-
-
-def _reply(result: SaveResult) -> Reply:
-    return done(result, MessageMeta(summary(result)), 207 if result.failed else 200)
+    return [SAVE.served_by(saves.handler(saving, writes))]

@@ -12,8 +12,8 @@ from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_download import AccountDownload
 from bowerbird.library.accounts.account_list import AccountList
 from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.accounts.connect_codes import ConnectCodes
 from bowerbird.library.accounts.deletion import AccountDeletion
-from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.bookmarks.annotation_changes import AnnotationChanges
 from bowerbird.library.bookmarks.authors import Authors
@@ -53,11 +53,13 @@ from bowerbird.web.account import deletion as deletion_pages
 from bowerbird.web.account import email_links as email_link_pages
 from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account.account import AccountParts
+from bowerbird.web.account.extensions import Extensions
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.methods import Methods
 from bowerbird.web.arrival import demo as demo_pages
 from bowerbird.web.arrival.saving import SavePage
 from bowerbird.web.bulk.pages import BulkPages
+from bowerbird.web.connect.pages import ConnectPage
 from bowerbird.web.digests.pages import DigestPages
 from bowerbird.web.exports import pages as export_pages
 from bowerbird.web.exports.pages import ExportParts
@@ -229,7 +231,8 @@ def visits(
             *email_link_pages.routes(emails, limits, pages),
             *passkey_pages.routes(passkeys, pages),
             *session_pages.routes(sessions, pages),
-            *key_pages.routes(keys, Devices(database, clock), ending, pages, show_published),
+            *key_pages.routes(keys, Extensions(database, clock), ending, pages, show_published),
+            *ConnectPage(ConnectCodes(database, clock), pages).routes(),
             *account_pages.routes(account, pages),
             *deletion_pages.routes(AccountDeletion(database), pages),
             *activity_pages.routes(Activity(database, clock), pages),

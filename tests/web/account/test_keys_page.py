@@ -214,12 +214,46 @@ async def test_connected_extensions_are_listed_and_disconnected(house: House) ->
 
     page = await person.open("/keys")
     assert "Firefox, laptop" in page.text
-    assert "not used yet" in page.text
+    assert "never" in text_of(page)
+    assert "none yet" in page.text
     gone = await person.send("/keys/disconnect", "/keys", device=field_in(page, "device")[0])
 
     assert gone.headers["location"] == "/keys?said=extension-disconnected"
     assert await devices.caller(token) is None
     assert "No browser is connected" in (await person.open("/keys")).text
+
+
+async def test_an_extension_is_shown_with_its_account_its_last_use_and_its_last_run(
+    house: House,
+) -> None:
+    person = await house.owner()
+    account_id = (await house.accounts.find("owner@example.com")).account_id
+    devices = Devices(house.database, house.clock)
+    token = await devices.create(account_id, "Firefox, laptop")
+    await devices.create(account_id, "another")
+    transport = httpx.ASGITransport(house.service.asgi)
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://localhost:8080/ingest/v1", headers=headers
+    ) as laptop:
+        request = {"source": "x", "kind": "full", "source_user_id": "1893726451"}
+        run_id = (await laptop.post("/runs", json=request)).json()["data"]["run_id"]
+        running = text_of(await person.open("/keys"))
+        house.clock.now += 61 * MINUTE
+        silent = text_of(await person.open("/keys"))
+        await laptop.post(f"/runs/{run_id}/finish", json={"reason": "end"})
+        complete = text_of(await person.open("/keys"))
+        house.clock.now += MINUTE
+        run_id = (await laptop.post("/runs", json=request)).json()["data"]["run_id"]
+        await laptop.post(f"/runs/{run_id}/finish", json={"reason": "gave_up"})
+        stopped = text_of(await person.open("/keys"))
+
+    assert "Firefox, laptop X account 1893726451 18 Jul 2026" in running
+    assert "running, last page 18 Jul 2026" in running
+    assert "stopped before the end, 18 Jul 2026" in silent
+    assert "complete, 18 Jul 2026" in complete
+    assert "stopped before the end, 18 Jul 2026" in stopped
+    assert "another never none yet" in stopped
 
 
 async def test_people_see_when_a_version_that_they_call_ends(

@@ -12,7 +12,7 @@ from bowerbird.model.devices import Device
 
 @click.group()
 def device() -> None:
-    """Create, list and revoke devices, which send posts to an account and can do nothing else."""
+    """Create, list and revoke devices, which send posts to an account and cannot read them."""
 
 
 @device.command()

@@ -10,23 +10,25 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import Clock
-from bowerbird.library.access import turns
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans, turns
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake, parts
 from bowerbird.library.ingest import page_reading
+from bowerbird.library.ingest.device_use import DeviceUse
 from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.removed_posts import RemovedPosts
-from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
+from bowerbird.library.ingest.runs import IngestRuns
+from bowerbird.library.labels.labels import OperationError
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord, PostDetails
-from bowerbird.model.devices import DeviceCaller
 from bowerbird.model.ingest import SourceUser
 from bowerbird.model.instants import parse, with_offset
+from bowerbird.model.upsert import LeftOutLabels
 from bowerbird.requests.ingest import Event
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
-from bowerbird.storage.accounts.devices import DeviceStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.ingest.source_posts import SourcePostStore
@@ -36,6 +38,12 @@ from bowerbird.storage.libraries import LibraryStore
 _X: Final = "x"
 _POST: Final = "TweetResultByRestId"
 _MILLISECOND: Final = 1_000
+
+
+class LabelsLeftOut(Struct, frozen=True):
+    post_id: str
+    labels: list[str]
+    error: OperationError
 
 
 class EventsResult(Struct, frozen=True, kw_only=True):
@@ -51,6 +59,8 @@ class EventsResult(Struct, frozen=True, kw_only=True):
     stale: int
     # Added posts whose payload could not be read; the library has a link to them.
     unreadable: int
+    # Labels that posts did not get, because of the plan or a bound.
+    labels_left_out: list[LabelsLeftOut]
 
 
 class _Added(Struct, frozen=True):
@@ -69,9 +79,14 @@ class _Stored(NamedTuple):
     results: tuple[ItemResult, ...] = ()
     # The ids of removed posts.
     removed: tuple[str, ...] = ()
+    labels_left_out: tuple[LabelsLeftOut, ...] = ()
 
     def plus(self, other: "_Stored") -> "_Stored":
-        return _Stored(self.results + other.results, self.removed + other.removed)
+        return _Stored(
+            self.results + other.results,
+            self.removed + other.removed,
+            self.labels_left_out + other.labels_left_out,
+        )
 
     @property
     def events(self) -> int:
@@ -83,7 +98,7 @@ class IngestEvents:
         self._database = database
         self._clock = clock
         self._posts = SourcePostStore(database)
-        self._devices = DeviceStore(database)
+        self._use = DeviceUse(database, clock)
         self._libraries = LibraryStore(database)
         self._bookmarks = UpsertStore(database)
         self._renames = LabelRenames(database)
@@ -95,7 +110,8 @@ class IngestEvents:
         now = self._clock()
         user = await self._runs.user_of(self._database, account, _X)
         fresh = await self._fresh(self._database, account, user, _latest(events, now))
-        added = await asyncio.to_thread(_added, fresh, now)
+        admitted, refused = _admitted(account, fresh)
+        added = await asyncio.to_thread(_added, admitted, now)
         removed = {one: dated for one, dated in fresh.items() if dated.event.type == "removed"}
         moments = {one: dated.at for one, dated in removed.items()}
         # A removed post may be in the trash afterwards.
@@ -105,7 +121,7 @@ class IngestEvents:
         for part in parts([one.post for one in added]):
             some = {one.record.post_id: fresh[one.record.post_id] for one in part}
             stored = stored.plus(await self._store(account, user, some, part))
-        await self._note_use(account, now)
+        await self._use.note(account)
         results = stored.results
         return EventsResult(
             received=len(events),
@@ -116,6 +132,7 @@ class IngestEvents:
             not_found=sum(one not in known for one in stored.removed),
             stale=len(events) - stored.events + results.count(ItemResult.IGNORED_DELETED),
             unreadable=sum(not one.is_readable for one in added),
+            labels_left_out=[*refused, *stored.labels_left_out],
         )
 
     async def _fresh(
@@ -176,19 +193,10 @@ class IngestEvents:
                     later, account.account_id, user, post_id, at=at, is_saved=is_saved
                 )
             removed = (one for one, (_, event) in dated.items() if event.type == "removed")
-            return _Stored(tuple(result for _, result in step.results), tuple(removed))
+            results = tuple(result for _, result in step.results)
+            return _Stored(results, tuple(removed), _left_out(step.labels_left_out))
 
         return await self._renames.finished(transaction, account.account_id, work)
-
-    async def _note_use(self, account: Account, now: int) -> None:
-        if not isinstance(account, DeviceCaller):
-            return
-        account_id, device_id = account.account_id, account.device_id
-
-        async def work(transaction: Transaction) -> None:
-            await self._devices.note_use(transaction, account_id, device_id, now, USE_NOTED_EVERY)
-
-        await self._database.write(work, account_id)
 
 
 def _latest(events: Sequence[Event], now: int) -> dict[str, _Dated]:
@@ -216,8 +224,45 @@ def _possible(times: Sequence[int], now: int) -> list[int]:
     return possible[::-1]
 
 
+def _admitted(
+    account: Account, fresh: Mapping[str, _Dated]
+) -> tuple[Mapping[str, _Dated], list[LabelsLeftOut]]:
+    """The events as the plan allows them: a free account cannot write labels."""
+    try:
+        plans.check_writes(account)
+    except Refusal as refused:
+        left_out = [
+            LabelsLeftOut(post_id, event.labels, OperationError(refused.code, refused.sentence))
+            for post_id, (_, event) in fresh.items()
+            if event.labels
+        ]
+        plain = {
+            post_id: _Dated(at, msgspec.structs.replace(event, labels=None))
+            for post_id, (at, event) in fresh.items()
+        }
+        return plain, left_out
+    return fresh, []
+
+
+def _left_out(found: Sequence[LeftOutLabels]) -> tuple[LabelsLeftOut, ...]:
+    return tuple(
+        LabelsLeftOut(
+            one.post_id,
+            list(one.names),
+            OperationError(Code.INVALID_REQUEST, f"Left out: {one.reason}."),
+        )
+        for one in found
+    )
+
+
 def _added(fresh: Mapping[str, _Dated], now: int) -> list[_Added]:
-    return [_read(event, at, now) for at, event in fresh.values() if event.type == "added"]
+    return [_labelled(event, at, now) for at, event in fresh.values() if event.type == "added"]
+
+
+def _labelled(event: Event, at: int, now: int) -> _Added:
+    read = _read(event, at, now)
+    post = msgspec.structs.replace(read.post, added_labels=tuple(event.labels or ()))
+    return _Added(post, is_readable=read.is_readable)
 
 
 def _read(event: Event, at: int, now: int) -> _Added:

@@ -210,6 +210,11 @@ class IngestRuns:
             run, state=RunState.INTERRUPTED, reason=EndReason.INTERRUPTED
         )
 
+    async def last_of_devices(self, account_id: int) -> dict[str, IngestRun]:
+        """The last run of each device, by the id of the device."""
+        runs = await self._store.last_of_devices(account_id)
+        return {device_id: self._shown(run) for device_id, run in runs.items()}
+
     async def status(self, account: Account) -> IngestStatus:
         latest = await self._store.latest(self._database, account.account_id, 0, 1)
         kept, _ = await self._kept.usage(self._database, account.account_id)

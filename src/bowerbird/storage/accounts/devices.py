@@ -16,13 +16,15 @@ class DeviceStore:
         self._sql = database.queries("devices")
         self._activity = ActivityStore(database)
 
-    async def create(
+    async def insert(
         self,
+        transaction: Transaction,
         account_id: int,
         device: Device,
         token_hash: bytes,
+        *,
         most: int,
-        entry: ActivityEntry | None = None,
+        entry: ActivityEntry,
     ) -> bool:
         """False if the account has so many devices already."""
         values = {
@@ -33,15 +35,10 @@ class DeviceStore:
             "created_at": device.created_at,
             "most": most,
         }
-
-        async def work(transaction: Transaction) -> bool:
-            if not await transaction.rows(self._sql["insert"], values):
-                return False
-            if entry is not None:
-                await self._activity.add(transaction, account_id, entry)
-            return True
-
-        return await self._database.write(work, account_id)
+        if not await transaction.rows(self._sql["insert"], values):
+            return False
+        await self._activity.add(transaction, account_id, entry)
+        return True
 
     async def all(self, account_id: int) -> Sequence[Device]:
         rows = await self._database.rows(self._sql["list"], {"account_id": account_id})
@@ -53,11 +50,14 @@ class DeviceStore:
         device_id: str,
         token_hash: bytes,
         now: int,
-        entry: ActivityEntry | None = None,
+        entry: ActivityEntry,
+        *,
+        kept: int,
     ) -> str | None:
         """Returns the id of the revoked device; None if no active device has that id or hash.
 
-        The entry in the activity log gets the name of the device.
+        The entry in the activity log gets the name of the device. Of all revoked devices of the
+        account, the latest `kept` stay in the list.
         """
         values = {
             "account_id": account_id,
@@ -70,10 +70,12 @@ class DeviceStore:
             rows = await transaction.rows(self._sql["revoke"], values)
             if not rows:
                 return None
+            await transaction.run(
+                self._sql["forget_revoked"], {"account_id": account_id, "kept": kept}
+            )
             revoked, name = rows[0]
-            if entry is not None:
-                named = msgspec.structs.replace(entry, detail=name)
-                await self._activity.add(transaction, account_id, named)
+            named = msgspec.structs.replace(entry, detail=name)
+            await self._activity.add(transaction, account_id, named)
             return str(revoked)
 
         # Not in the name of the account: those who flood it must not delay this.
@@ -83,6 +85,11 @@ class DeviceStore:
         values = {"account_id": account_id, "token_hash": token_hash, "month": month}
         rows = await self._database.rows(self._sql["by_token"], values)
         return DeviceCaller(*rows[0]) if rows else None
+
+    async def is_revoked(self, account_id: int, token_hash: bytes) -> bool:
+        """Whether the token is that of a device which was revoked."""
+        values = {"account_id": account_id, "token_hash": token_hash}
+        return bool(await self._database.rows(self._sql["revoked"], values))
 
     async def source_user(self, reader: Reader, account_id: int, device_id: str) -> str:
         """The account of the source that the device is bound to, or ""."""

@@ -51,6 +51,11 @@ class IngestRunStore:
         values = {"account_id": account_id, "since": since, "limit": limit}
         return [_run(row) for row in await reader.rows(self._sql["latest_runs"], values)]
 
+    async def last_of_devices(self, account_id: int) -> dict[str, IngestRun]:
+        """The last run of each device that has started one, by the id of the device."""
+        rows = await self._database.rows(self._sql["last_of_devices"], {"account_id": account_id})
+        return {run.device_id: run for run in map(_run, rows)}
+
     async def known_below(self, reader: Reader, account_id: int, user: SourceUser) -> int | None:
         """The highest index of the last complete run over this list."""
         values = {

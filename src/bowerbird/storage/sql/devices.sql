@@ -23,6 +23,18 @@ UPDATE device
    AND revoked_at IS NULL
 RETURNING device_id, name
 
+-- name: forget_revoked
+-- Removes the devices that were revoked first, beyond the given number.
+DELETE FROM device
+ WHERE account_id = :account_id
+   AND revoked_at IS NOT NULL
+   AND device_id NOT IN (SELECT d.device_id
+                           FROM device AS d
+                          WHERE d.account_id = :account_id
+                            AND d.revoked_at IS NOT NULL
+                          ORDER BY d.revoked_at DESC, d.device_id
+                          LIMIT :kept)
+
 -- name: by_token
 SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
        l.total, l.unread, l.archived, l.fresh,
@@ -37,6 +49,13 @@ SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
    AND d.account_id = :account_id
    AND d.token_hash = :token_hash
    AND d.revoked_at IS NULL
+
+-- name: revoked
+SELECT d.device_id
+  FROM device AS d
+ WHERE d.account_id = :account_id
+   AND d.token_hash = :token_hash
+   AND d.revoked_at IS NOT NULL
 
 -- name: source_user
 SELECT d.source_user_id

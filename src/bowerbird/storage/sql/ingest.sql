@@ -27,6 +27,23 @@ SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.im
  ORDER BY r.started_at DESC, r.run_id DESC
  LIMIT :limit
 
+-- name: last_of_devices
+-- Of devices that are not revoked.
+SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
+       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
+       r.is_complete, r.highest
+  FROM device AS d
+  JOIN ingest_run AS r ON r.account_id = d.account_id
+   AND r.run_id = (SELECT i.run_id
+                     FROM ingest_run AS i
+                    WHERE i.account_id = d.account_id
+                      AND i.device_id = d.device_id
+                    ORDER BY i.started_at DESC, i.run_id DESC
+                    LIMIT 1)
+ WHERE d.account_id = :account_id
+   AND r.account_id = :account_id
+   AND d.revoked_at IS NULL
+
 -- name: last_complete
 SELECT r.highest
   FROM ingest_run AS r

@@ -7,11 +7,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.errors import Refusal
-from bowerbird.library.accounts.devices import Devices, NoLiveDevice
+from bowerbird.library.accounts.devices import NoLiveDevice
 from bowerbird.library.accounts.keys import Keys, NoLiveKey
 from bowerbird.library.accounts.version_use import VersionUse
 from bowerbird.model.accounts import Key
-from bowerbird.model.devices import Device
+from bowerbird.web.account.extensions import Extensions
 from bowerbird.web.site import ShowPublished
 from bowerbird.web.visits.moments import Times
 from bowerbird.web.visits.pages import VisitPages
@@ -52,12 +52,12 @@ class EndingVersions:
 
 def routes(
     keys: Keys,
-    devices: Devices,
+    extensions: Extensions,
     ending: EndingVersions,
     pages: VisitPages,
     show_published: ShowPublished,
 ) -> list[PageRoute]:
-    page = _KeysPage(keys, devices, ending, pages)
+    page = _KeysPage(keys, extensions, ending, pages)
 
     async def show(visit: Visit) -> Reply:
         return await (page.shown(visit) if visit.visitor else show_published(visit.request))
@@ -72,10 +72,10 @@ def routes(
 
 class _KeysPage:
     def __init__(
-        self, keys: Keys, devices: Devices, ending: EndingVersions, pages: VisitPages
+        self, keys: Keys, extensions: Extensions, ending: EndingVersions, pages: VisitPages
     ) -> None:
         self._keys = keys
-        self._devices = devices
+        self._extensions = extensions
         self._ending = ending
         self._pages = pages
 
@@ -83,14 +83,13 @@ class _KeysPage:
         self, visit: Visit, *, name: str = "", error: str = "", status: int = 200
     ) -> Reply:
         keys = await self._keys.all(visit.account_id)
-        devices = await self._devices.all(visit.account_id)
         times = visit.times
         return self._pages.show(
             visit,
             "keys.html",
             status=status,
             keys=[_key(key, times) for key in keys if key.revoked_at is None],
-            extensions=[_extension(each, times) for each in devices if each.revoked_at is None],
+            extensions=await self._extensions.shown(visit.account_id, times),
             sunsets=[
                 _sunset(version, times) for version in await self._ending.of(visit.account_id)
             ],
@@ -118,7 +117,7 @@ class _KeysPage:
         return await self._after(self._keys.revoke(visit.account_id, key_id), "key-revoked")
 
     async def disconnect(self, visit: Visit) -> Reply:
-        change = self._devices.revoke(visit.account_id, visit.form.get("device", ""))
+        change = self._extensions.revoke(visit.account_id, visit.form.get("device", ""))
         return await self._after(change, "extension-disconnected")
 
     async def _after(self, change: Awaitable[str], said: str) -> Reply:
@@ -145,15 +144,4 @@ def _key(key: Key, times: Times) -> dict[str, Any]:
         "prefix": key.shown,
         "created_at": times.day(key.created_at),
         "last_used": None if used is None else times.utc_day(used),
-    }
-
-
-def _extension(device: Device, times: Times) -> dict[str, Any]:
-    used = device.last_used_at
-    return {
-        "id": device.device_id,
-        "name": device.name,
-        "created_at": times.day(device.created_at),
-        "state": f"last used {times.moment(used).inline}" if used else "not used yet",
-        "state_kind": "on" if used else "",
     }

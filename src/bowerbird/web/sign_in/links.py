@@ -16,6 +16,7 @@ from bowerbird.library.sign_in.one_time_links import (
     OneTimeLinks,
 )
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
+from bowerbird.web.sign_in import newcomers
 from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
@@ -74,7 +75,7 @@ def routes(
             problem = refused.sentence
             return shown(visit, "owner", token=token, email=email, email_error=problem, status=400)
         visit.enter(entered.session_token, ABSOLUTE_DAYS)
-        return pages.go(_NEXT)
+        return pages.go(newcomers.path_for(visit, "signed-in", _NEXT))
 
     return [
         PageRoute("GET", PATH, show, Access.ANYONE),

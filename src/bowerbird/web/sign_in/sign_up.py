@@ -8,6 +8,7 @@ from bowerbird.library.sign_in.one_time_links import Entered
 from bowerbird.library.sign_in.provider_sign_in import Returned
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
 from bowerbird.library.sign_in.sign_up import SignUp
+from bowerbird.web.sign_in import newcomers
 from bowerbird.web.sign_in.pages import Providers
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import SIGN_IN, Access, PageRoute
@@ -128,4 +129,4 @@ class SignUpPages:
 
     def _enter(self, visit: Visit, entered: Entered) -> Reply:
         visit.enter(entered.session_token, ABSOLUTE_DAYS)
-        return self._pages.go(_CREATED)
+        return self._pages.go(newcomers.path_for(visit, "account-created", _CREATED))

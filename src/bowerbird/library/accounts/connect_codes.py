@@ -1,0 +1,116 @@
+"""Connect codes: a signed-in person creates one, and their extension trades it for a device token.
+
+A code works once, for ten minutes. Only a slow hash of it is stored.
+"""
+
+import asyncio
+import secrets
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.accounts import tokens
+from bowerbird.library.accounts.connect_tries import ConnectTries, TooManyTries, too_many
+from bowerbird.library.accounts.devices import CreatedDevice, Devices
+from bowerbird.model.connect_codes import code_hash, new_code, parse_code
+from bowerbird.model.sign_in import LinkKind, OneTimeLink
+from bowerbird.requests import limits
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
+
+_LIFETIME: Final = limits.CONNECT_CODE_S * MICROSECONDS
+
+
+class CodeRefused(Refusal):
+    """The code was used, has expired, or was never made. The sentence does not say which."""
+
+
+class Connected(Struct, frozen=True):
+    """A new device, with its token and the address of its account."""
+
+    token: str
+    device_id: str
+    email: str
+
+
+class ConnectCodes:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._store = OneTimeLinkStore(database)
+        self._libraries = LibraryStore(database)
+        self._people = AccountStore(database)
+        self._devices = Devices(database, clock)
+        self._tries = ConnectTries(clock)
+        self._clock = clock
+
+    async def create(self, account_id: int, network: str) -> str:
+        """Returns a new code. `network` is the network address of the person."""
+        now, code = self._clock(), new_code()
+        hashed = await asyncio.to_thread(code_hash, code)
+        link = OneTimeLink(
+            secrets.token_hex(4), LinkKind.CONNECT, account_id, network, now, now + _LIFETIME
+        )
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account_id)
+            if not await self._store.insert(transaction, hashed, link, limits.CONNECT_CODES_MAX):
+                raise Refusal(
+                    Code.RATE_LIMITED,
+                    f"You have {limits.CONNECT_CODES_MAX} codes that were not used. Use one of "
+                    f"them, or wait until they expire after {limits.CONNECT_CODE_S // 60} minutes.",
+                    {"Retry-After": str(limits.CONNECT_CODE_S)},
+                )
+
+        await self._database.write(work, account_id)
+        return code
+
+    async def redeem(self, text: str, name: str, network: str) -> Connected:
+        """Creates a device for the account of a code. A code can be used once."""
+        name = tokens.checked_name("device", name)
+        self._tries.count(network)
+        is_suspicious = self._tries.are_too_many
+        code = parse_code(text)
+        if code is None:
+            raise _refused(is_suspicious=is_suspicious)
+        hashed = await asyncio.to_thread(code_hash, code)
+
+        async def work(transaction: Transaction) -> tuple[int, CreatedDevice]:
+            now = self._clock()
+            link = await self._store.open_link(transaction, hashed, now)
+            if link is None or link.kind is not LinkKind.CONNECT:
+                raise _refused(is_suspicious=is_suspicious)
+            if is_suspicious and link.detail != network:
+                # As if the code were wrong, so that nothing is learned about it.
+                raise _refused(is_suspicious=True)
+            # First, so that others who use the same code wait here until this one has its device.
+            if not await self._store.use(transaction, hashed, now):
+                raise _refused(is_suspicious=is_suspicious)
+            created = await self._devices.create_within(transaction, link.account_id, name)
+            return link.account_id, created
+
+        try:
+            account_id, created = await self._database.write(work)
+        except (CodeRefused, TooManyTries):
+            raise
+        except Refusal:
+            # The code was right, and another rule has refused the device.
+            self._tries.take_back(network)
+            raise
+        self._tries.take_back(network)
+        person = await self._people.membership(account_id)
+        return Connected(created.token, created.device_id, person.email if person else "")
+
+
+def _refused(*, is_suspicious: bool) -> Refusal:
+    if is_suspicious:
+        return too_many("at this service", limits.CONNECT_CODE_S)
+    return CodeRefused(
+        Code.NOT_FOUND,
+        "This code is not valid: it was used already, has expired, or is misspelled. "
+        "Create a new one.",
+    )

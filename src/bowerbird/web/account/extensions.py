@@ -1,0 +1,54 @@
+"""The extensions that are connected to an account, as the page for keys lists them."""
+
+from typing import Any, Final
+
+from bowerbird.clock import Clock
+from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.ingest.runs import IngestRuns
+from bowerbird.model.devices import Device
+from bowerbird.model.ingest import EndReason, IngestRun, RunState
+from bowerbird.storage.database import Database
+from bowerbird.web.visits.moments import Times
+
+_COMPLETE: Final = (EndReason.END, EndReason.CAUGHT_UP)
+
+
+class Extensions:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._devices = Devices(database, clock)
+        self._runs = IngestRuns(database, clock)
+
+    async def shown(self, account_id: int, times: Times) -> list[dict[str, Any]]:
+        """Those that are not disconnected."""
+        devices = [one for one in await self._devices.all(account_id) if one.revoked_at is None]
+        runs = await self._runs.last_of_devices(account_id) if devices else {}
+        return [_extension(one, runs.get(one.device_id), times) for one in devices]
+
+    async def revoke(self, account_id: int, device_id: str) -> str:
+        return await self._devices.revoke(account_id, device_id)
+
+
+def _extension(device: Device, run: IngestRun | None, times: Times) -> dict[str, Any]:
+    used = device.last_used_at
+    sentence, kind = _run(run, times)
+    return {
+        "id": device.device_id,
+        "name": device.name,
+        "source_user": device.source_user_id,
+        "created_at": times.day(device.created_at),
+        "last_used": None if used is None else times.moment(used),
+        "run": sentence,
+        "run_kind": kind,
+    }
+
+
+def _run(run: IngestRun | None, times: Times) -> tuple[str, str]:
+    """What became of the last run, and how it is marked."""
+    if run is None:
+        return "none yet", ""
+    at = times.moment(run.updated_at).inline
+    if run.state == RunState.RUNNING:
+        return f"running, last page {at}", "busy"
+    if run.state == RunState.FINISHED and run.reason in _COMPLETE:
+        return f"complete, {at}", "on"
+    return f"stopped before the end, {at}", "hold"

@@ -1,0 +1,1 @@
+"""Connecting an extension to an account."""

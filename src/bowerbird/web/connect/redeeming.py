@@ -1,0 +1,77 @@
+"""POST /connect/redeem: an extension trades a connect code for a device token.
+
+The code is the proof, so pages of any origin may send one, and cookies play no part.
+"""
+
+from typing import Any, Final
+
+from msgspec import Struct
+
+from bowerbird.clock import Clock
+from bowerbird.library.accounts.connect_codes import ConnectCodes
+from bowerbird.requests import decoding
+from bowerbird.requests.connecting import RedeemRequest
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database
+from bowerbird.wire import bodies, router
+from bowerbird.wire.client_addresses import ClientAddresses, network_of
+from bowerbird.wire.metrics import RequestMetrics
+from bowerbird.wire.pipeline import Pipeline, Request, RoutedPath, Surface
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.replies import CORS, JSON, Reply
+
+PATH: Final = "/connect/redeem"
+
+
+class ConnectedResponse(Struct, frozen=True, kw_only=True):
+    """The only answer that has the token."""
+
+    token: str
+    device_id: str
+    # Empty if the account has no address.
+    email: str
+    ingest_url: str
+    library_url: str
+    keys_url: str
+
+
+def surface(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    addresses: ClientAddresses,
+    metrics: RequestMetrics,
+) -> Pipeline:
+    codes = ConnectCodes(database, clock)
+
+    async def redeem(request: Request) -> Reply:
+        encoding = request.headers.get(b"content-encoding", b"")
+        body = await bodies.read(request.receive, encoding)
+        sent = decoding.decode(body, RedeemRequest)
+        network = network_of(addresses.of(request.scope))
+        connected = await codes.redeem(sent.code, sent.name, network)
+        answer = ConnectedResponse(
+            token=connected.token,
+            device_id=connected.device_id,
+            email=connected.email,
+            ingest_url=f"{settings.api_origin}/ingest/v1",
+            library_url=f"{settings.site_origin}/library",
+            keys_url=settings.register_url,
+        )
+        headers = [JSON, (b"cache-control", b"no-store")]
+        return Reply(200, headers, envelope.success(answer))
+
+    routed = RoutedPath(PATH, {"POST": redeem}, "POST, OPTIONS")
+
+    def find(_: str) -> tuple[RoutedPath | None, dict[str, Any]]:
+        return routed, {}
+
+    return Pipeline(
+        Surface(
+            find=find,
+            phrase_refusal=lambda refused, _: envelope.refusal(refused, settings.upgrade_url),
+            extra_headers=lambda _request, _reply: CORS,
+            preflight=router.preflight,
+        ),
+        metrics,
+    )

@@ -1,0 +1,87 @@
+"""Connecting an extension in a real browser."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support import serving
+from tests.support.serving import Server
+from tests.web.account.test_in_chromium import address, signed_in
+from tests.web.chromium import Chromium
+from tests.web.sign_in.test_in_chromium import Watch
+from tests.web.test_browser import violations
+
+LINE = re.compile(r"http://localhost:\d+/#[0-9A-Z]{4}-[0-9A-Z]{4}")
+# As the worker of an extension sends it, from another origin.
+REDEEM = """async ([url, code]) => {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ code, name: "<b>Chromium</b> on Linux" }),
+  });
+  return [response.status, await response.json()];
+}"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving.serving(tmp_path_factory.mktemp("connect")) as running:
+        running.run("account", "create", "me@example.com")
+        yield running
+
+
+@pytest.fixture(scope="module")
+def state(server: Server, chromium: Chromium) -> Any:
+    kept, _ = signed_in(server, chromium, lambda page: page.context.storage_state())
+    return kept
+
+
+def test_an_extension_is_connected_and_disconnected(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> tuple[list[str], list[str]]:
+        watch = Watch(page, server)
+        page.goto(address(server, "/keys"))
+        page.get_by_role("link", name="Connect an extension").click()
+        found = violations(page, None)
+        page.get_by_role("button", name="Create the line").click()
+        line = page.locator(".secret code").inner_text()
+        assert LINE.fullmatch(line)
+        page.get_by_role("button", name="Copy the line").click()
+        assert page.evaluate("() => navigator.clipboard.readText()") == line
+        found += violations(page, None)
+        problems = list(watch.problems)
+
+        elsewhere = page.context.new_page()
+        elsewhere.goto(f"http://127.0.0.1:{server.port}/robots.txt")
+        site, _, code = line.partition("/#")
+        status, answer = elsewhere.evaluate(REDEEM, [f"{site}/connect/redeem", code])
+        assert status == 200
+        assert answer["data"]["token"].startswith("dev_")
+
+        page.get_by_role("link", name="See connected extensions").click()
+        row = page.get_by_role("row").filter(has_text="<b>Chromium</b> on Linux")
+        expect(row).to_contain_text("none yet")
+        row.get_by_text("Disconnect").first.click()
+        page.get_by_role("button", name="Disconnect the extension").click()
+        expect(page.get_by_role("status")).to_contain_text("The extension is disconnected.")
+        return found, problems
+
+    permissions = ["clipboard-read", "clipboard-write"]
+    found = chromium.run(visit, storage_state=state, permissions=permissions)
+    assert found == ([], [])
+
+
+def test_the_line_is_created_without_javascript(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(server, "/connect"))
+        page.get_by_role("button", name="Create the line").click()
+        assert LINE.fullmatch(page.locator(".secret code").inner_text())
+        expect(page.get_by_role("button", name="Copy the line")).to_have_count(0)
+
+    chromium.run(visit, storage_state=state, java_script_enabled=False)

@@ -1,0 +1,347 @@
+"""POST /connect/redeem: an extension trades a connect code for a device token."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from bowerbird import app
+from bowerbird.clock import MICROSECONDS
+from bowerbird.library.accounts.devices import Devices
+from bowerbird.model import connect_codes
+from bowerbird.requests import limits
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database
+from tests.support import writing
+from tests.support.models import MODELS
+from tests.support.visiting import ORIGIN
+from tests.web.connect.conftest import code_of, redeem, sent
+from tests.web.sign_in.conftest import House
+
+pytestmark = pytest.mark.anyio
+MINUTE = 60 * MICROSECONDS
+WRONG = "0000-0000"
+ELSEWHERE = "198.51.100.9"
+
+
+async def account_id_of(house: House, email: str = "owner@example.com") -> int:
+    return (await house.accounts.find(email)).account_id
+
+
+async def names(house: House, email: str = "owner@example.com") -> list[str]:
+    devices = Devices(house.database, house.clock)
+    return [device.name for device in await devices.all(await account_id_of(house, email))]
+
+
+async def status(house: House, token: str) -> httpx.Response:
+    transport = httpx.ASGITransport(house.service.asgi)
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN) as client:
+        return await client.get("/ingest/v1/status", headers=headers)
+
+
+async def test_a_code_becomes_a_device_of_its_account(house: House) -> None:
+    person = await house.owner()
+
+    answer = await redeem(house.service, await code_of(person))
+
+    assert answer.status_code == 200
+    body = answer.json()
+    token, device_id = body["data"].pop("token"), body["data"].pop("device_id")
+    assert body == {
+        "status": True,
+        "data": {
+            "email": "owner@example.com",
+            "ingest_url": f"{ORIGIN}/ingest/v1",
+            "library_url": f"{ORIGIN}/library",
+            "keys_url": f"{ORIGIN}/keys",
+        },
+        "meta": {},
+    }
+    assert answer.headers["cache-control"] == "no-store"
+    shown = (await status(house, token)).json()["data"]
+    assert shown["device_id"] == device_id
+    assert await names(house) == ["Chromium on Linux"]
+    assert "Connected the extension “Chromium on Linux”" in (await person.open("/activity")).text
+
+
+async def test_every_person_connects_to_their_own_account(house: House) -> None:
+    await house.owner()
+    other = await house.member("other@example.com")
+
+    answer = await redeem(house.service, await code_of(other))
+
+    assert answer.json()["data"]["email"] == "other@example.com"
+    assert await names(house) == []
+    assert await names(house, "other@example.com") == ["Chromium on Linux"]
+
+
+@pytest.mark.parametrize("written", [str.lower, lambda code: f"  {code.replace('-', ' ')}\n"])
+async def test_a_code_may_be_typed(house: House, written: Any) -> None:
+    code = await code_of(await house.owner())
+
+    assert (await redeem(house.service, written(code))).status_code == 200
+
+
+def test_letters_that_look_like_digits_are_read_as_digits() -> None:
+    assert connect_codes.parse_code("oOil-L234") == "0011-1234"
+
+
+async def test_a_code_works_once(house: House) -> None:
+    code = await code_of(await house.owner())
+    assert (await redeem(house.service, code)).status_code == 200
+
+    again = await redeem(house.service, code, address=ELSEWHERE)
+
+    assert writing.refused(again) == (404, "NOT_FOUND")
+    assert len(await names(house)) == 1
+
+
+async def test_a_code_that_is_used_twice_at_once_creates_one_device(house: House) -> None:
+    code = await code_of(await house.owner())
+
+    answers = await asyncio.gather(*(redeem(house.service, code) for _ in range(5)))
+
+    assert sorted(one.status_code for one in answers) == [200, 404, 404, 404, 404]
+    assert len(await names(house)) == 1
+
+
+async def test_a_code_expires_after_ten_minutes(house: House) -> None:
+    person = await house.owner()
+    early, late = await code_of(person), await code_of(person)
+    house.clock.now += 10 * MINUTE - 1
+
+    assert (await redeem(house.service, early)).status_code == 200
+    house.clock.now += 1
+    assert writing.refused(await redeem(house.service, late)) == (404, "NOT_FOUND")
+
+
+async def test_a_code_survives_a_restart(house: House, tmp_path: Path) -> None:
+    code = await code_of(await house.owner())
+
+    restarted = app.build(Settings(data_dir=tmp_path), house.database, house.clock, MODELS)
+
+    assert (await redeem(restarted, code)).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["account", "invitation"])
+async def test_other_links_are_no_codes_and_codes_are_no_links(house: House, kind: str) -> None:
+    code = await code_of(await house.owner())
+    await house.database.write(
+        lambda transaction: transaction.run(
+            "UPDATE one_time_link SET kind = :kind WHERE kind = 'connect'", {"kind": kind}
+        )
+    )
+
+    assert (await redeem(house.service, code)).status_code == 404
+    entered = await house.somebody().send("/link", "/link", token=code)
+    assert entered.status_code == 410
+
+
+async def test_a_deleted_account_takes_its_codes_along(house: House) -> None:
+    await house.owner()
+    other = await house.member("other@example.com")
+    code = await code_of(other)
+
+    await other.send("/account/delete", "/account/delete", phrase="other@example.com")
+
+    assert (await redeem(house.service, code)).status_code == 404
+
+
+async def test_wrong_codes_are_limited_per_address(house: House) -> None:
+    person = await house.owner()
+    code = await code_of(person)
+    for _ in range(limits.CONNECT_TRIES_MAX):
+        assert (await redeem(house.service, WRONG)).status_code == 404
+        house.clock.now += MINUTE
+
+    refused = await redeem(house.service, code)
+    assert writing.refused(refused) == (429, "RATE_LIMITED")
+    assert refused.headers["retry-after"] == "300"
+    # Not a stranger, who is elsewhere.
+    assert (await redeem(house.service, code, address=ELSEWHERE)).status_code == 200
+
+    house.clock.now += 5 * MINUTE
+    assert (await redeem(house.service, await code_of(person))).status_code == 200
+
+
+async def test_addresses_of_one_ipv6_network_count_together(house: House) -> None:
+    for number in range(limits.CONNECT_TRIES_MAX):
+        answer = await redeem(house.service, WRONG, address=f"2001:db8::{number}")
+        assert answer.status_code == 404
+
+    assert (await redeem(house.service, WRONG, address="2001:db8::ffff")).status_code == 429
+    assert (await redeem(house.service, WRONG, address="2001:db8:0:1::1")).status_code == 404
+
+
+async def test_right_codes_are_not_counted(house: House) -> None:
+    person = await house.owner()
+
+    for _ in range(limits.CONNECT_TRIES_MAX + 1):
+        assert (await redeem(house.service, await code_of(person))).status_code == 200
+
+
+async def test_tries_at_once_are_limited_too(house: House) -> None:
+    answers = await asyncio.gather(*(redeem(house.service, WRONG) for _ in range(12)))
+
+    assert [one.status_code for one in answers].count(404) == limits.CONNECT_TRIES_MAX
+
+
+async def test_a_flood_of_guesses_neither_finds_a_code_nor_stops_its_owner(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "CONNECT_TRIES_OF_ALL_MAX", 3)
+    person = await house.owner()
+    code = await code_of(person)
+    for number in range(3):
+        assert (
+            await redeem(house.service, WRONG, address=f"203.0.113.{number}")
+        ).status_code == 404
+
+    wrong = await redeem(house.service, WRONG, address=ELSEWHERE)
+    right = await redeem(house.service, code, address=ELSEWHERE)
+    assert wrong.status_code == right.status_code == 429
+    assert wrong.json() == right.json()
+    assert "retry-after" in right.headers
+
+    # The person has created the code at this address.
+    assert (await redeem(house.service, code)).status_code == 200
+    house.clock.now += 10 * MINUTE
+    assert (await redeem(house.service, WRONG, address=ELSEWHERE)).status_code == 404
+
+
+async def test_an_account_with_50_devices_keeps_its_code(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "DEVICES_MAX", 1)
+    code = await code_of(await house.owner())
+    devices = Devices(house.database, house.clock)
+    account_id = await account_id_of(house)
+    token = await devices.create(account_id, "first")
+
+    for _ in range(limits.CONNECT_TRIES_MAX + 1):
+        refused = await redeem(house.service, code)
+        assert writing.refused(refused) == (400, "INVALID_REQUEST")
+        assert "1 devices, the maximum" in writing.sentence(refused)
+
+    await devices.revoke(account_id, token)
+    assert (await redeem(house.service, code)).status_code == 200
+
+
+async def test_a_name_is_cleaned_and_stays_text(house: House) -> None:
+    person = await house.owner()
+    hostile = "  <script>alert(1)</script>\r\nSet-Cookie: a=b\t x  "
+
+    answer = await redeem(house.service, await code_of(person), hostile)
+
+    assert answer.status_code == 200
+    assert "set-cookie" not in answer.headers
+    assert await names(house) == ["<script>alert(1)</script> Set-Cookie: a=b x"]
+    page = (await person.open("/keys")).text
+    assert "<script>alert(1)" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+@pytest.mark.parametrize("name", ["x" * 101, "x" * 5_000, "a\u202eb", "a\u0000b", 7, None, ["a"]])
+async def test_an_impossible_name_is_refused_and_the_code_stays(house: House, name: Any) -> None:
+    code = await code_of(await house.owner())
+
+    for _ in range(limits.CONNECT_TRIES_MAX + 1):
+        refused = await redeem(house.service, code, name)
+        assert writing.refused(refused) == (400, "INVALID_REQUEST")
+
+    assert (await redeem(house.service, code)).status_code == 200
+
+
+@pytest.mark.parametrize("code", ["", "K7QM", "K7QM-2XRDX", "\uff2b" * 8, "U" * 8, "'--%00;()"])
+async def test_a_malformed_code_is_unknown(house: House, code: str) -> None:
+    assert writing.refused(await redeem(house.service, code)) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"json": {"code": 12345678}},
+        {"json": {"code": None}},
+        {"json": {"code": "x" * 65}},
+        {"json": {"name": "no code"}},
+        {"json": {"code": WRONG, "account_id": 1}},
+        {"json": [WRONG]},
+        {"content": b""},
+        {"content": b"code=K7QM-2XRD", "headers": {"Content-Type": "text/plain"}},
+        {"data": {"code": WRONG}},
+        {"files": {"code": WRONG}},
+        {"content": b'{"code": "\xff"}'},
+        {"content": b"[" * 100_000},
+        {"content": b"not gzip", "headers": {"Content-Encoding": "gzip"}},
+    ],
+    ids=str,
+)
+async def test_a_malformed_body_is_refused(house: House, request_: dict[str, Any]) -> None:
+    assert writing.refused(await sent(house.service, **request_)) == (400, "INVALID_REQUEST")
+
+
+async def test_a_huge_body_is_refused(house: House) -> None:
+    body = b'{"code": "' + b"x" * (2 * 1024 * 1024) + b'"}'
+
+    assert writing.refused(await sent(house.service, content=body))[0] == 413
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+async def test_only_post_is_allowed(house: House, method: str) -> None:
+    answer = await sent(house.service, method=method)
+
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "POST, OPTIONS"
+
+
+async def test_an_extension_of_any_origin_may_call_it_without_credentials(house: House) -> None:
+    headers = {
+        "Origin": "moz-extension://2c127fa4-62c7-7e4f-90e5-472b45eecfdc",
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type",
+    }
+
+    preflight = await sent(house.service, method="OPTIONS", headers=headers)
+    answers = [
+        await sent(house.service, json={"code": WRONG}, headers=headers),
+        await redeem(house.service, await code_of(await house.owner())),
+    ]
+
+    assert preflight.status_code == 204
+    assert "POST" in preflight.headers["access-control-allow-methods"]
+    assert "Content-Type" in preflight.headers["access-control-allow-headers"]
+    for answer in (preflight, *answers):
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in answer.headers
+        assert "set-cookie" not in answer.headers
+
+
+async def test_a_session_is_no_code(house: House) -> None:
+    person = await house.owner()
+
+    answer = await person.client.post("/connect/redeem", json={"code": WRONG})
+
+    assert answer.status_code == 404
+    assert await names(house) == []
+
+
+async def test_the_answer_has_the_configured_addresses(
+    database: Database, tmp_path: Path, house: House
+) -> None:
+    code = await code_of(await house.owner())
+    configured = Settings(
+        data_dir=tmp_path,
+        base_url="https://api.library.example",
+        site_url="https://library.example",
+    )
+    service = app.build(configured, database, house.clock, MODELS)
+
+    answer = await redeem(service, code)
+
+    shown = answer.json()["data"]
+    assert shown["ingest_url"] == "https://api.library.example/ingest/v1"
+    assert shown["library_url"] == "https://library.example/library"
+    assert shown["keys_url"] == "https://library.example/keys"
