@@ -4,6 +4,7 @@ The person chooses the server, so it may be any server. Tokens are sent to that 
 """
 
 import asyncio
+import re
 from collections.abc import Collection, Mapping
 from types import TracebackType
 from typing import Final, Self, TypeVar
@@ -15,6 +16,7 @@ from msgspec import Struct
 
 from bowerbird.connections.records import SourceProblem
 from bowerbird.model.connections import ANSWER_BYTES_MAX, Problem
+from bowerbird.model.json_surrogates import without_lone_surrogates
 from bowerbird.outgoing import addresses
 from bowerbird.outgoing.addresses import Resolve
 from bowerbird.outgoing.requests import OutgoingRequests, PrivateAddress, host_port
@@ -32,6 +34,7 @@ _HEADERS: Final = {
 }
 _REDIRECTS: Final = range(300, 400)
 _FIRST_ERROR_OF_SERVER: Final = 500
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 T = TypeVar("T")
 
 
@@ -159,7 +162,10 @@ async def _read(response: httpx2.Response) -> Answer:
             raise SourceProblem(Problem.UNREADABLE_ANSWER, reason="too_large")
     if status == httpx2.codes.OK and "json" not in headers.get("content-type", ""):
         raise SourceProblem(Problem.WRONG_SERVER, reason="not_json")
-    return Answer(status, headers, bytes(content))
+    body = bytes(content)
+    if _SURROGATE.search(body):
+        body = without_lone_surrogates(body)
+    return Answer(status, headers, body)
 
 
 def _bearer(token: str) -> dict[str, str]:

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 TOO_MANY: Final = 429
 _DEFAULT_S: Final = 900
+_SHORTEST_S: Final = 60
 _LONGEST_S: Final = 86_400
+# The clocks of two machines differ by a second or so.
+_SKEW: Final = 2 * MICROSECONDS
 # X and Bluesky send seconds since 1970, Mastodon sends a date.
 _RESETS: Final = ("x-rate-limit-reset", "ratelimit-reset", "x-ratelimit-reset")
 _LONGEST_TEXT: Final = 40
@@ -25,17 +28,16 @@ def require_allowed(answer: "Answer", now: int) -> None:
 
 def retry_at(answer: "Answer", now: int) -> int:
     """At least a minute and at most a day from now, whatever the server says."""
-    wait_s = _DEFAULT_S
+    found = now + _DEFAULT_S * MICROSECONDS
     after = answer.headers.get("retry-after", "")[:_LONGEST_TEXT]
     if after.isascii() and after.isdecimal():
-        wait_s = int(after)
+        found = now + int(after) * MICROSECONDS
     for name in _RESETS:
         at = _moment(answer.headers.get(name, "")[:_LONGEST_TEXT])
         if at is not None:
-            # The clocks of two machines differ by a second or so.
-            wait_s = (at - now) // MICROSECONDS + 2
+            found = at + _SKEW
             break
-    return now + min(max(wait_s, 60), _LONGEST_S) * MICROSECONDS
+    return min(max(found, now + _SHORTEST_S * MICROSECONDS), now + _LONGEST_S * MICROSECONDS)
 
 
 def _moment(text: str) -> int | None:
