@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 EMAIL = "you@example.com"
 POSTS = 600
 PAGES = POSTS // 40
-KILLS = 3
+KILLS = 2
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])

@@ -34,7 +34,7 @@ async def test_a_sweep_starts_one_job_per_account_with_a_source_that_is_due(
     worker = working.worker(alice.database, desk.jobs.kind.run, kinds=[desk.jobs.kind])
 
     async def is_read() -> bool:
-        return all([one.last_run_at for one in await desk.all()])
+        return not [one for one in await desk.all() if one.last_run_at is None]
 
     async def has_ended() -> bool:
         return {job.state for job in await jobs_of(desk)} == {"completed"}

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-ALICE_TOKEN = "mastodon-token-of-alice"  # noqa: S105 - for a server of the tests
-APP_PASSWORD = "abcd-efgh-ijkl-mnop"  # noqa: S105 - for a server of the tests
+ALICE_TOKEN = "mastodon-token-of-alice"
+APP_PASSWORD = "abcd-efgh-ijkl-mnop"
 X_USER = "2244994945"
 DID = "did:plc:alice"
 FIRST_SAVED = datetime(2026, 2, 1, tzinfo=UTC)
@@ -170,37 +170,39 @@ class Networks:
 
     def _x(self, request: Received) -> Reply:
         if request.path == "/2/oauth2/token":
-            form = request.form
-            is_known = form.get("code") in self.codes or (
-                form.get("refresh_token") in self.x_tokens.values()
-            )
-            self.codes.discard(form.get("code", ""))
-            if not is_known:
-                return json_reply({"error": "invalid_request"}, 400)
-            return json_reply(self.new_x_tokens())
+            return self._granted(request.form)
         if request.token not in self.x_tokens:
             return json_reply({"title": "Unauthorized"}, 401)
         if request.path == "/2/users/me":
             return json_reply({"data": {"id": X_USER, "name": "Alice", "username": "alice"}})
-        base = f"/2/users/{X_USER}/bookmarks"
-        if request.path == f"{base}/folders":
-            found = [{"id": str(n), "name": name} for n, name in enumerate(self.folders, 500)]
-            return json_reply({"data": found, "meta": {"result_count": len(found)}})
-        if request.path.startswith(f"{base}/folders/"):
-            number = int(request.path.rpartition("/")[2]) - 500
-            ids = list(self.folders.values())[number]
-            return json_reply({"data": [{"id": one} for one in ids], "meta": {}})
-        assert request.path == base, request.path
-        start, size = int(request.query.get("pagination_token", "0")), 90
+        if "/bookmarks/folders" in request.path:
+            return self._x_folders(request.path.partition("/folders")[2].lstrip("/"))
+        assert request.path == f"/2/users/{X_USER}/bookmarks", request.path
         assert request.query["max_results"] == "90"
-        found, following = self.tweets[start : start + size], start + size
+        start = int(request.query.get("pagination_token", "0"))
+        found, following = self.tweets[start : start + 90], start + 90
         meta: dict[str, Any] = {"result_count": len(found)}
         if following < len(self.tweets):
             meta["next_token"] = str(following)
-        if not found:
-            return json_reply({"meta": meta})
         users = [{"id": "9", "name": "Bob", "username": "bob"}]
-        return json_reply({"data": found, "includes": {"users": users}, "meta": meta})
+        listed = {"data": found, "includes": {"users": users}} if found else {}
+        return json_reply({**listed, "meta": meta})
+
+    def _granted(self, form: dict[str, str]) -> Reply:
+        is_known = form.get("refresh_token") in self.x_tokens.values()
+        if form.get("code") in self.codes:
+            self.codes.remove(form["code"])
+            is_known = True
+        if not is_known:
+            return json_reply({"error": "invalid_request"}, 400)
+        return json_reply(self.new_x_tokens())
+
+    def _x_folders(self, folder_id: str) -> Reply:
+        if folder_id:
+            ids = list(self.folders.values())[int(folder_id) - 500]
+            return json_reply({"data": [{"id": one} for one in ids], "meta": {}})
+        found = [{"id": str(n), "name": name} for n, name in enumerate(self.folders, 500)]
+        return json_reply({"data": found, "meta": {"result_count": len(found)}})
 
 
 def status(number: int) -> dict[str, Any]:

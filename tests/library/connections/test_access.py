@@ -24,6 +24,10 @@ pytestmark = pytest.mark.anyio
 SECRETS = (ALICE_TOKEN, "access-1", "refresh-1", "x-access", "x-refresh", "sec/ret")
 
 
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.name.startswith(FILE)]
+
+
 async def test_stored_tokens_cannot_be_read_without_the_key(desk: Desk, tmp_path: Path) -> None:
     connection = await desk.mastodon()
 
@@ -33,7 +37,7 @@ async def test_stored_tokens_cannot_be_read_without_the_key(desk: Desk, tmp_path
     file = tmp_path / FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert len(file.read_text().strip()) == 64
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(FILE)] == [FILE]
+    assert sorted(path.name for path in files_in(tmp_path)) == [FILE]
 
 
 async def test_the_same_token_is_encrypted_differently_each_time(tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ from tests.support.sources import Desk
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.parametrize("is_old_shape", [False, True])
+@pytest.mark.parametrize("shape", ["present", "older"])
 async def test_all_pages_are_read_in_the_order_of_saving(
-    desk: Desk, networks: Networks, is_old_shape: bool
+    desk: Desk, networks: Networks, shape: str
 ) -> None:
+    is_old_shape = shape == "older"
     networks.records = [record(n, is_old_shape=is_old_shape) for n in range(230, 0, -1)]
     connection = await desk.bluesky()
 

@@ -1,7 +1,6 @@
 """What can go wrong with a network: each has a sentence, an end, and a next run."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -104,7 +103,7 @@ async def test_hostile_texts_stay_texts(desk: Desk, networks: Networks) -> None:
 
 
 async def test_a_server_that_is_down_is_tried_again_at_longer_intervals(
-    desk: Desk, networks: Networks, tmp_path: Path
+    desk: Desk, networks: Networks
 ) -> None:
     connection = await desk.mastodon()
     networks.answer_always(BOOKMARKS, Reply(502))
@@ -118,8 +117,7 @@ async def test_a_server_that_is_down_is_tried_again_at_longer_intervals(
     assert waits == [300, 600, 1200, 2400, 3600, 3600]
 
 
-async def test_a_server_that_does_not_listen_is_unreachable(desk: Desk, networks: Networks) -> None:
-    connection = await desk.mastodon()
+async def test_a_server_that_does_not_listen_is_unreachable() -> None:
     async with playing() as other:
         port = other.port
     async with Fetcher([f"127.0.0.1:{port}"]) as fetcher:
@@ -127,7 +125,6 @@ async def test_a_server_that_does_not_listen_is_unreachable(desk: Desk, networks
             await fetcher.get(f"http://127.0.0.1:{port}/")
 
     assert problem.value.problem is Problem.UNREACHABLE
-    assert (await desk.one(connection)).problem is Problem.NONE
 
 
 async def test_a_silent_server_does_not_hold_the_worker(networks: Networks) -> None:
