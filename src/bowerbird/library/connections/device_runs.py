@@ -23,7 +23,7 @@ _LOOKED_AT: Final = 100
 
 class DeviceRun(Struct, frozen=True):
     device: Device
-    # Of the last run, which may go on; None if the device has sent none for a week.
+    # Of the last run, which may go on; None if the device has sent none for 30 days.
     run_at: int | None
     state: str
     counts: RunCounts

@@ -165,7 +165,7 @@ class Sync:
             except Refusal as refused:
                 if refused.code is not Code.NOT_FOUND:
                     raise
-                # Runs are kept for a week.
+                # Runs are kept for 30 days.
                 await self._store.leave_run(account.account_id, connection)
                 return None
         known = await self._run_store.of_user(account.account_id, connection.user, 50)
