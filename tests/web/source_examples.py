@@ -33,6 +33,7 @@ _X: Final[Values] = _SOURCE | {
     "name": "@alice",
     "is_x": True,
     "spent": 180,
+    "changed": 12,
 }
 _ESTIMATE: Final[Values] = {
     "posts": 2_516,

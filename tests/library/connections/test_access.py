@@ -3,6 +3,7 @@
 import stat
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from bowerbird.connections.records import Tokens
@@ -133,8 +134,9 @@ async def test_a_paused_source_is_not_read_until_it_is_resumed(
 
 
 async def test_no_token_is_in_the_export_of_an_account(desk: Desk) -> None:
-    await desk.mastodon()
-    await desk.bluesky()
+    for connect in (desk.mastodon, desk.bluesky):
+        await connect()
+        desk.wait(1)
     await desk.x(is_confirmed=False)
     download = AccountDownload(desk.member.database, desk.member.clock)
 
@@ -142,6 +144,8 @@ async def test_no_token_is_in_the_export_of_an_account(desk: Desk) -> None:
 
     text = b"".join(parts).decode()
     assert not [secret for secret in SECRETS if secret in text]
+    names = [one["network"] for one in msgspec.json.decode(text)["sources"]]
+    assert names == ["mastodon", "bluesky", "x"]
 
 
 async def test_deleting_an_account_deletes_its_tokens_first(desk: Desk) -> None:

@@ -127,7 +127,7 @@ async def test_x_is_connected_and_read_after_the_person_has_seen_the_cost(
     shown = await until_read(house, person)
 
     assert "New in all runs 2" in shown
-    assert "Read from X today 2 of 2,000" in shown
+    assert "Read from X today (UTC): 2 of 2,000 posts" in shown
 
 
 async def test_the_return_from_x_needs_the_browser_that_started(

@@ -20,8 +20,9 @@ def sources() -> None:
 def list_sources(email: str) -> None:
     r"""List the sources of an account: id, network, name, state, runs, counts, problem.
 
-    The runs are the last and the next one, the counts the new posts of the last run and of all runs. Tokens are never shown. The
-    columns are tab-separated when the output is not a terminal.
+    The runs are the last and the next one, and the counts are the new posts of the last run and of
+    all runs. Tokens are never shown. The columns are tab-separated when the output is not a
+    terminal.
 
     \b
     Example:
