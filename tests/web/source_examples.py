@@ -122,6 +122,12 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     ),
     "sources-full": (
         "sources.html",
-        _PAGE | {"sources": [_UNFINISHED | {"id": f"u{n}"} for n in range(10)]},
+        _PAGE
+        | {
+            "sources": [
+                _UNFINISHED,
+                *(_SOURCE | {"id": f"u{n}", "name": f"{n}@social.example"} for n in range(9)),
+            ]
+        },
     ),
 }
