@@ -8,6 +8,7 @@ from tests.web import (
     library_examples,
     media_examples,
     overview_examples,
+    source_examples,
     transfer_examples,
     view_examples,
 )
@@ -468,6 +469,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     **label_examples.EXAMPLES,
     **media_examples.EXAMPLES,
     **bulk_examples.EXAMPLES,
+    **source_examples.EXAMPLES,
     "goodbye": ("goodbye.html", {}),
     "missing": ("missing.html", {}),
     "error": ("error.html", {"reference": "472ab0ac2c5e-1"}),

@@ -28,6 +28,7 @@ _PRIMARY_KEYS: Final = {
     "api_key": "account_id, key_hash",
     "api_call": "account_id, month",
     "device": "account_id, token_hash",
+    "source_connection": "account_id, connection_id",
     "ingest_run": "account_id, run_id",
     "ingest_page": "account_id, run_id, seq",
     "kept_page": "account_id, kept_id",

@@ -19,7 +19,6 @@ _LOOKED_AT: Final = 50
 
 class KnownParts:
     def __init__(self, database: Database) -> None:
-        self._database = database
         self._runs = IngestRunStore(database)
         self._posts = SourcePostStore(database)
         self._bookmarks = UpsertStore(database)
@@ -44,9 +43,7 @@ class KnownParts:
     async def _incomplete(self, account: Account, run: IngestRun) -> set[str] | None:
         """The runs since the last complete one, which may have left a gap; None without one."""
         incomplete: set[str] = set()
-        for one in await self._runs.latest(self._database, account.account_id, 0, _LOOKED_AT):
-            if one.user != run.user:
-                continue
+        for one in await self._runs.of_user(account.account_id, run.user, _LOOKED_AT):
             if one.is_complete and one.run_id != run.run_id:
                 return incomplete
             incomplete.add(one.run_id)
