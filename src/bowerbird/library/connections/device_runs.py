@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
 
 from msgspec import Struct
 
@@ -16,9 +15,6 @@ from bowerbird.model.devices import Device
 from bowerbird.model.imports import RunCounts
 from bowerbird.model.ingest import IngestRun
 from bowerbird.storage.database import Database
-from bowerbird.storage.ingest.runs import IngestRunStore
-
-_LOOKED_AT: Final = 100
 
 
 class DeviceRun(Struct, frozen=True):
@@ -31,9 +27,7 @@ class DeviceRun(Struct, frozen=True):
 
 class DeviceRuns:
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
         self._devices = Devices(database, clock)
-        self._store = IngestRunStore(database)
         self._runs = IngestRuns(database, clock)
         self._imports = ImportRuns(database, clock)
 
@@ -43,9 +37,7 @@ class DeviceRuns:
         devices = [one for one in await self._devices.all(account_id) if one.revoked_at is None]
         if not devices:
             return []
-        latest: dict[str, IngestRun] = {}
-        for run in await self._store.latest(self._database, account_id, 0, _LOOKED_AT):
-            latest.setdefault(run.device_id, run)
+        latest = await self._runs.last_of_devices(account_id)
         return [await self._of(account, one, latest.get(one.device_id)) for one in devices]
 
     async def disconnect(self, account_id: int, device_id: str) -> None:
@@ -54,10 +46,9 @@ class DeviceRuns:
     async def _of(self, account: Account, device: Device, run: IngestRun | None) -> DeviceRun:
         if run is None:
             return DeviceRun(device, None, "", RunCounts())
-        status = await self._runs.status_of(account, run)
         counts = RunCounts()
-        if status.import_id:
+        if run.import_id:
             # An account lists only its latest imports.
             with suppress(Refusal):
-                counts = (await self._imports.get(account, status.import_id)).counts
-        return DeviceRun(device, run.updated_at, status.state, counts)
+                counts = (await self._imports.get(account, run.import_id)).counts
+        return DeviceRun(device, run.updated_at, run.state, counts)
