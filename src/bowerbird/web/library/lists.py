@@ -15,11 +15,20 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.views import View
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING
+from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.settings import Settings
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library import list_words, post_parts
-from bowerbird.web.library.addresses import COMPACT, DENSITY, LIBRARY, NAMES, Address, of_view
+from bowerbird.web.library.addresses import (
+    COMPACT,
+    DENSITY,
+    LIBRARY,
+    NAMES,
+    Address,
+    of_view,
+    view_of,
+)
 from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.no_hits import NoHits
@@ -120,6 +129,26 @@ class ListPages:
         except Refusal as refused:
             return await self._refused(visit, ListQuery(), address, refused, view)
         return await self._list(visit, Shown(ListQuery(), address, found, view))
+
+    async def found_at(self, account: Account, path: str) -> bytes:
+        """The bookmarks of a list at an address.
+
+        None of a list by meaning: ranking takes longer than it is worth there.
+        """
+        parts = urlsplit(path)
+        sent = parts.query.encode()
+        if slug := view_of(parts.path):
+            view = await self._views.find(account, slug)
+            if MEANING in view.base_query:
+                return b""
+            within = query_strings.read(sent, ViewBookmarksQuery)
+            asked_of = msgspec.structs.replace(within, limit=PAGE_MAX)
+            return (await self._views.bookmarks(account, view, asked_of)).body
+        query = query_strings.read(sent, ListQuery)
+        if parts.path != LIBRARY or query.vector_search_term:
+            return b""
+        asked = msgspec.structs.replace(query, limit=PAGE_MAX)
+        return (await self._bookmarks.list(account, asked)).body
 
     async def _searched(self, visit: Visit, address: Address) -> Address:
         """The list that the search form asks for."""
@@ -254,7 +283,7 @@ class ListPages:
             "filter_kept": address.fields(*list_words.filter_fields(query), "bucket"),
             "filters": list_words.filter_fields(query),
             "media_types": list_words.MEDIA_TYPES,
-            "chips": list_words.chips(query, address),
+            "chips": list_words.chips(query, address, visit.times),
             "order": "" if view else list_words.order_words(query),
             "orders": [] if view else list_words.orders(query, address),
             "buckets": await self._buckets(account, view, address),
