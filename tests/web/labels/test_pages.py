@@ -195,7 +195,9 @@ async def test_a_label_is_merged_into_another_one_by_name(ann: Reader) -> None:
 
     merged = await send(ann, "merge", "fieldnotes", into="field NOTES")
 
-    assert "Merged the label “fieldnotes”, which 2 posts had." in await ann.page(merged.headers["location"])
+    assert "Merged the label “fieldnotes”, which 2 posts had." in await ann.page(
+        merged.headers["location"]
+    )
     assert (await stored(ann.member, first))["tags"] == ["Field notes"]
     assert await writing.labels(ann.member) == {"Field notes": 2}
 

@@ -34,7 +34,7 @@ def embedding() -> Iterator[EmbeddingService]:
         yield running
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+@pytest.fixture(scope="session", params=["sqlite", "postgres"])
 def large(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
@@ -50,10 +50,13 @@ def large(
             template = request.getfixturevalue("large_template")
             postgres = request.getfixturevalue("postgres")
             settings["database_url"] = stack.enter_context(postgres.fresh_database(template))
-        yield stack.enter_context(serving.serving(folder, **settings))
+        server = stack.enter_context(serving.serving(folder, **settings))
+        if request.param == "postgres":
+            stack.enter_context(serving.working(server))
+        yield server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def large_state(large: Server, chromium: Chromium) -> Any:
     """The cookies of the library's owner."""
     kept, problems = signed_in(large, chromium, lambda page: page.context.storage_state())

@@ -16,6 +16,7 @@ from tests.web.large.walking import (
     NUMBERS,
     PATIENCE_MS,
     THREADS,
+    download,
     heading,
     is_archived,
     listed,
@@ -109,11 +110,7 @@ def test_a_view_the_trash_the_numbers_and_a_file(
 
         page.goto(address(large, "/exports"))
         page.get_by_role("button", name="Make the file").click()
-        download = page.get_by_role("link", name="Download")
-        download.wait_for(timeout=PATIENCE_MS)
-        with page.expect_download() as started:
-            download.click()
-        started.value.save_as(tmp_path / "posts.json")
+        download(page, tmp_path / "posts.json")
 
     walked(large, chromium, large_state, walk, is_still=False)
     assert _ids(tmp_path / "posts.json") == {varied_posts.post_id(n) for n in NUMBERS}

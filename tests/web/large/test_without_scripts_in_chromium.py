@@ -14,6 +14,7 @@ from tests.web.large.walking import (
     NUMBERS,
     PATIENCE_MS,
     THREADS,
+    download,
     heading,
     is_archived,
     listed,
@@ -122,8 +123,4 @@ def _overview(page: Page, large: Server, file: Path) -> None:
     expect(page.locator(".facts4")).to_contain_text("20,000", timeout=PATIENCE_MS)
     page.goto(address(large, f"/exports?q={varied_posts.RARE_WORD}"))
     page.get_by_role("button", name="Make the file").click()
-    download = page.get_by_role("link", name="Download").first
-    download.wait_for(timeout=PATIENCE_MS)
-    with page.expect_download() as started:
-        download.click()
-    started.value.save_as(file)
+    download(page, file)

@@ -1,5 +1,6 @@
 """What the tests of a large library share: a watched page, and steps that several take."""
 
+from pathlib import Path
 from typing import Any, Final
 
 from playwright.sync_api import Locator, Page, expect
@@ -43,9 +44,13 @@ def walked(
 
     def watched(page: Page) -> list[str]:
         watch = Watch(page, large)
+
+        def report(text: str) -> None:
+            watch.problems.append(text)
+
         page.on("dialog", lambda dialog: watch.problems.append(f"dialog {dialog.message}"))
         if is_still:
-            page.expose_function("reportShift", lambda text: watch.problems.append(text))
+            page.expose_function("reportShift", report)
             page.add_init_script(_SHIFTS)
         walk(page)
         return watch.problems
@@ -80,6 +85,15 @@ def toast(page: Page) -> Locator:
 def undo(page: Page, said: str) -> None:
     toast(page).get_by_role("button", name="Undo").click()
     expect(toast(page)).to_contain_text(said, timeout=PATIENCE_MS)
+
+
+def download(page: Page, file: Path) -> None:
+    """Waits until the newest export is done, and saves its file."""
+    newest = page.locator(".jobs li").first.get_by_role("link", name="Download")
+    newest.wait_for(timeout=PATIENCE_MS)
+    with page.expect_download() as started:
+        newest.click()
+    started.value.save_as(file)
 
 
 def tick(page: Page, count: int) -> None:
