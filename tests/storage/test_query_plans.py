@@ -266,14 +266,17 @@ async def test_a_thread_uses_its_index_on_postgres(postgres_library: Library) ->
 async def test_suggesting_an_author_reads_few_of_many_posts(postgres_library: Library) -> None:
     watched, alice = postgres_library
     await alice.save_all([make.post(author="busy", name="Busy") for _ in range(300)])
-    store = AuthorStore(cast("Database", watched))
-    for find in (store.by_handle, store.by_name):
-        watched.reads.clear()
-        [(_, number)] = await find(alice.account_id, "busy", 6)
-        assert number > POSTS
-        [(sql, values)] = watched.reads
-        rows = await watched.rows(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", values)
-        assert 0 < most_rows(json.loads(rows[0][0])[0]["Plan"]) <= 100
+    await watched.rows("VACUUM ANALYZE bookmark", {})
+    watched.reads.clear()
+
+    [(_, number)] = await AuthorStore(cast("Database", watched)).by_handle(
+        alice.account_id, "busy", 6
+    )
+
+    assert number > POSTS
+    [(sql, values)] = watched.reads
+    rows = await watched.rows(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", values)
+    assert 0 < most_rows(json.loads(rows[0][0])[0]["Plan"]) <= 100
 
 
 def most_rows(plan: dict[str, Any]) -> int:
