@@ -214,6 +214,9 @@ def visits(
     sources = source_parts(database, clock, settings, transfers.wake_worker)
     save_page = SavePage(transfers.imports.saving, library.bookmarks, library.labels, pages)
 
+    reading_page = ReadingPage(
+        library.bookmarks, list_pages, sidebar, pages, many=many, images=images
+    )
     view_edits = ViewEdits(database, library.views)
 
     def build(show_published: ShowPublished) -> VisitRouter:
@@ -250,10 +253,10 @@ def visits(
             *list_pages.routes(),
             *ViewPages(library.views, view_edits, sidebar, pages).routes(),
             *EditorPage(library.views, view_edits, list_pages, sidebar, pages).routes(),
-            *ReadingPage(library.bookmarks, list_pages, sidebar, pages, images).routes(),
+            *reading_page.routes(),
             *media_pages.routes(library.media, pages),
-            *ChangePages(library.changes, bulk, pages).routes(),
-            *LabelPages(listed, label_changes, bulk, sidebar, pages).routes(),
+            *ChangePages(library.changes, pages).routes(),
+            *LabelPages(listed, label_changes, many, sidebar, pages).routes(),
             *LabelPicking(listed, bulk, pages).routes(),
             *SuggestingPages(library.labels, library.views, authors, pages).routes(),
             *DigestPages(library.digests, pages).routes(),

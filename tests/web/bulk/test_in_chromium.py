@@ -176,9 +176,22 @@ def test_keys_change_the_selection_and_undo_it_after_its_message(
 def test_the_bar_of_the_selection_fits_a_phone(
     server: Server, chromium: Chromium, state: Any
 ) -> None:
+    shown = """(row) => {
+      const pick = row.querySelector(".pick");
+      const bead = getComputedStyle(pick, "::before").display !== "none";
+      return [bead, getComputedStyle(pick.querySelector("input")).opacity];
+    }"""
+
     def visit(page: Page) -> None:
-        page.goto(address(server, LIST))
+        page.goto(address(server, f"{LIST}&is_unread_only=false"))
+        row = page.locator(".posts li .post").first
+        # Unread posts have a bead besides the box.
+        assert row.evaluate(shown) == [True, "1"]
+        row.get_by_role("button", name="Mark read").click()
+        assert row.evaluate(shown) == [False, "1"]
+        row.get_by_role("button", name="Mark unread").click()
         boxes(page).nth(0).check(force=True)
+        assert row.evaluate(shown) == [True, "1"]
         page.locator(".picks .all input").check()
         for control in page.locator(".pickbar :is(button, summary, label):visible").all():
             box = control.bounding_box()
@@ -186,4 +199,5 @@ def test_the_bar_of_the_selection_fits_a_phone(
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= 360, control
 
-    chromium.run(visit, storage_state=state, viewport={"width": 360, "height": 740})
+    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+    chromium.run(visit, storage_state=state, **phone)
