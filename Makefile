@@ -8,7 +8,7 @@ MODEL := .venv/.installed-model
 # An idle test process takes tests from a busy one.
 PYTEST := --numprocesses auto --dist worksteal
 
-.PHONY: install model serve test coverage check format generate bench requirements clean
+.PHONY: install model serve test coverage check format generate extension bench requirements clean
 
 install: $(STAMP) $(MODEL)
 
@@ -69,6 +69,10 @@ format: $(DEV)
 # Rewrites what is made from the code: spec/openapi.json, docs/settings.md, docs/errors.md.
 generate: $(STAMP)
 	$(BIN)/bowerbird spec --write
+
+# The browser extension for both stores, in dist. The folder itself can be loaded as it is.
+extension:
+	$(PYTHON) extension/build.py dist
 
 bench: $(BENCH) $(MODEL)
 	$(BIN)/python -m benchmarks

@@ -2,12 +2,12 @@
 # Installs system packages that pip cannot install. It needs Debian or a derivative, and root or
 # sudo without a password. Otherwise it prints what is missing and changes nothing.
 #   system.sh fonts      the Noto fonts for PDF exports
-#   system.sh browser    Chromium, for the tests of the web pages
+#   system.sh browser    Chromium and Firefox, for the tests of the web pages and of the extension
 set -eu
 
 case "${1:-}" in
   fonts)   packages="fontconfig fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji" ;;
-  browser) packages="chromium" ;;
+  browser) packages="chromium firefox-esr" ;;
   *)       echo "usage: $0 fonts|browser" >&2; exit 2 ;;
 esac
 

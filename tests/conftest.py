@@ -22,7 +22,7 @@ settings.load_profile("suite")
 
 # Whole servers and browsers, which are slow to measure.
 _UNMEASURED_FILES = re.compile(
-    r"/tests/(contract|crash)/|/tests/web/test_(browser|templates_look)|_in_chromium\.py"
+    r"/tests/(contract|crash|extension)/|/tests/web/test_(browser|templates_look)|_in_chromium\.py"
 )
 
 

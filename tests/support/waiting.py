@@ -13,12 +13,17 @@ PATIENCE_S: Final = 20.0
 _PAUSE_S: Final = 0.02
 
 
-def wait_until(look: Callable[[], T], patience_s: float = PATIENCE_S) -> T:
-    """Calls `look` until it returns something true, and returns that."""
+def wait_until(
+    look: Callable[[], T], patience_s: float = PATIENCE_S, pause_s: float = _PAUSE_S
+) -> T:
+    """Calls `look` until it returns something true, and returns that.
+
+    A longer pause leaves more of the processor to what is waited for.
+    """
     deadline = time.monotonic() + patience_s
     while not (seen := look()):
         assert time.monotonic() < deadline, f"still {seen!r} after {patience_s:g} s"
-        time.sleep(_PAUSE_S)
+        time.sleep(pause_s)
     return seen
 
 

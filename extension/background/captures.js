@@ -1,0 +1,190 @@
+// Puts captured answers into the queue: pages into runs, changes as events.
+// @ts-check
+
+import * as connection from "./connection.js";
+import { findPost, readList, savedAt, shortly } from "./listing.js";
+import { QueueFull, add } from "./queue.js";
+import * as runs from "./runs.js";
+import * as sync from "./sync.js";
+
+const MAX_BYTES = 8 * 1024 * 1024 - 4_096;
+const SHOWN = 2;
+const SIDE = new Set([
+  "BookmarkFolderTimeline", "BookmarkSearchTimeline", "BookmarkFoldersSlice", "TweetDetail", "TweetResultByRestId",
+]);
+const OPENED = new Set(["TweetDetail", "TweetResultByRestId"]);
+
+/** @type {Promise<unknown>} */
+let order = Promise.resolve();
+
+/**
+ * Stores a captured answer. Answers are stored one after the other, in the order they came.
+ * @param {Captured} captured
+ * @param {number} tab
+ * @returns {Promise<{isKept: boolean, isFull: boolean, isEnd: boolean}>}
+ */
+export function take(captured, tab) {
+  const taken = order.then(() => store(captured, tab));
+  order = taken.catch(() => {});
+  return taken;
+}
+
+/** Waits until everything that arrived before is stored. */
+export async function settled() {
+  await order;
+}
+
+/**
+ * @param {Captured} captured
+ * @param {number} tab
+ */
+async function store(captured, tab) {
+  const dropped = { isKept: false, isFull: false, isEnd: false };
+  if (!(await connection.get())) return dropped;
+  await noteName(captured);
+  if (await isIgnored(captured)) return dropped;
+  let document;
+  try {
+    document = JSON.parse(captured.body);
+  } catch {
+    return dropped;
+  }
+  try {
+    if (captured.operation === "Bookmarks") return await storeListed(captured, document, tab);
+    if (SIDE.has(captured.operation)) await storeSide(captured);
+    else await storeChange(captured, document);
+    return { ...dropped, isKept: true };
+  } catch (error) {
+    if (!(error instanceof QueueFull)) throw error;
+    await sync.stopForFullQueue();
+    return { ...dropped, isFull: true };
+  }
+}
+
+/**
+ * The name of the X account, so that a question about it can name it.
+ * @param {Captured} captured
+ */
+async function noteName({ user, username }) {
+  if (!user || !username) return;
+  const { usernames = {} } = await chrome.storage.local.get("usernames");
+  if (usernames[user] !== username) await chrome.storage.local.set({ usernames: { ...usernames, [user]: username } });
+}
+
+/** @param {Captured} captured */
+async function isIgnored(captured) {
+  const kept = await chrome.storage.local.get(["ignored_users", "skips_opened"]);
+  const ignored = /** @type {string[]} */ (kept.ignored_users ?? []);
+  return ignored.includes(captured.user) || (kept.skips_opened === true && OPENED.has(captured.operation));
+}
+
+/**
+ * @param {Captured} captured
+ * @param {any} document
+ * @param {number} tab
+ */
+async function storeListed(captured, document, tab) {
+  const cursorIn = String(captured.variables.cursor ?? "");
+  const listed = readList(document, cursorIn);
+  if (!listed) return { isKept: false, isFull: false, isEnd: false };
+  const run = (await sync.runOf(tab, captured.user, !cursorIn)) ?? (await runs.ofList(tab, captured.user, !cursorIn));
+  if (!run) return { isKept: false, isFull: false, isEnd: false };
+  const lowest = run.lowest ? BigInt(run.lowest) : null;
+  // The list goes down. A page that X shows again must not be counted again.
+  const fresh = listed.posts.filter((post) => post.index !== null && (lowest === null || post.index < lowest));
+  const indexes = fresh.flatMap((post) => (post.index === null ? [] : [post.index]));
+  const low = indexes.reduce((a, b) => (a === null || b < a ? b : a), lowest);
+  const isKept = await addPage(captured, run, fresh.length, {
+    user: run.user || captured.user,
+    seen: run.seen + fresh.length,
+    lowest: low === null ? "" : String(low),
+  });
+  if (!cursorIn) await noteLatest(listed.posts.map((post) => shortly(post.result)));
+  await sync.notePage(run.id, run.seen + fresh.length, savedAt(low === null ? "" : String(low)));
+  if (listed.isEnd && isKept) {
+    await runs.end(run.id, "end");
+    await sync.noteEnd(run.id, "end");
+  }
+  return { isKept, isFull: false, isEnd: listed.isEnd };
+}
+
+/** @param {Captured} captured */
+export async function storeSide(captured) {
+  await addPage(captured, await runs.ofSide(captured.user), 0, {});
+}
+
+/**
+ * @param {Captured} captured
+ * @param {Run} run
+ * @param {number} posts
+ * @param {Partial<Run>} change
+ */
+async function addPage(captured, run, posts, change) {
+  const address = `https://x.com/i/api/graphql/${captured.queryId}/${captured.operation}`;
+  const head = {
+    seq: run.nextSeq,
+    op: captured.operation,
+    format: "x.graphql",
+    request_url: `${address}?variables=${encodeURIComponent(JSON.stringify(captured.variables))}`,
+    captured_at: new Date(captured.at).toISOString(),
+  };
+  // The answer goes in as it came: the server reads what a newer X may have added.
+  const text = `${JSON.stringify(head).slice(0, -1)},"payload":${captured.body}}`;
+  const raw = new TextEncoder().encode(text);
+  if (raw.byteLength > MAX_BYTES) return false;
+  const packed = await gzip(raw);
+  const moved = { ...run, ...change, nextSeq: run.nextSeq + 1, pages: run.pages + 1, pageAt: Date.now() };
+  await add(
+    {
+      type: "page", run: run.id, user: moved.user, operation: captured.operation,
+      body: packed, posts, bytes: packed.byteLength,
+    },
+    moved,
+  );
+  return true;
+}
+
+/** @param {Uint8Array<ArrayBuffer>} bytes @returns {Promise<ArrayBuffer>} */
+function gzip(bytes) {
+  return new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer();
+}
+
+/**
+ * @param {Captured} captured
+ * @param {any} document
+ */
+async function storeChange(captured, document) {
+  const postId = String(captured.variables.tweet_id ?? "");
+  const isAdded = captured.operation === "CreateBookmark";
+  const done = isAdded ? document?.data?.tweet_bookmark_put : document?.data?.tweet_bookmark_delete;
+  if (!/^[1-9][0-9]{0,18}$/.test(postId) || !done) return;
+  /** @type {BookmarkEvent} */
+  const event = { type: isAdded ? "added" : "removed", post_id: postId, at: new Date(captured.at).toISOString() };
+  const result = isAdded && captured.shown ? postIn(captured.shown, postId) : null;
+  if (result) {
+    event.payload = { data: { tweetResult: { result } } };
+    await noteLatest([shortly(result)]);
+  }
+  const bytes = JSON.stringify(event).length;
+  await add({ type: "event", user: captured.user, event, posts: 1, bytes });
+}
+
+/**
+ * @param {string} body
+ * @param {string} postId
+ */
+function postIn(body, postId) {
+  try {
+    return findPost(JSON.parse(body), postId);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {(Post | null)[]} found */
+async function noteLatest(found) {
+  const { latest = [] } = await chrome.storage.local.get("latest");
+  const posts = [...found.filter((post) => post !== null), .../** @type {Post[]} */ (latest)];
+  const unique = posts.filter((post, at) => posts.findIndex((other) => other.text === post.text) === at);
+  await chrome.storage.local.set({ latest: unique.slice(0, SHOWN) });
+}

@@ -1,0 +1,177 @@
+// How each kind of item is sent, and what the answer changes.
+// @ts-check
+
+import * as runs from "./runs.js";
+import { Refused, Unreachable, post } from "./server.js";
+import * as sync from "./sync.js";
+
+const MAX_ATTEMPTS = 5;
+// The run is not there any more, is finished, or has another page with this number.
+const RESTARTS = new Set([404, 409, 422]);
+
+/** Something was arranged: the same item can be sent now. */
+export class Again extends Error {}
+
+/** The person has to confirm that the posts of another X account go to this library. */
+export class OtherUser extends Error {
+  /** @param {string} sentence @param {string} user */
+  constructor(sentence, user) {
+    super(sentence);
+    this.user = user;
+  }
+}
+
+/**
+ * @param {Connection} library
+ * @param {Item} item
+ * @returns {Promise<string>} a sentence for the person, or nothing
+ */
+export async function deliver(library, item) {
+  if (item.type === "save") return save(library, item);
+  if (item.type === "page") await sendPage(library, item);
+  else if (item.type === "finish") await finish(library, item);
+  else await sendEvent(library, item);
+  return "";
+}
+
+/**
+ * @param {Connection} library
+ * @param {Item & SaveItem} item
+ */
+async function save(library, { link, labels, key }) {
+  const named = labels.length ? { labels } : {};
+  try {
+    checkSaved(await post(library, "/bookmarks", { links: [link], ...named }, key));
+    return "";
+  } catch (error) {
+    // On some plans labels cannot be given here. The post itself is always taken.
+    if (!(error instanceof Refused) || error.status !== 402 || !labels.length) throw error;
+    checkSaved(await post(library, "/bookmarks", { links: [link] }, `${key}.plain`));
+    return `Saved without labels. ${error.message}`;
+  }
+}
+
+/** @param {any} data what became of each link */
+function checkSaved(data) {
+  const failed = data?.results?.find?.((/** @type {any} */ one) => one?.ok === false);
+  if (!failed) return;
+  const { error } = failed;
+  const sentence = typeof error === "string" ? error : (error?.message ?? error?.error ?? "The library refused the post.");
+  throw new Refused(400, String(error?.code ?? ""), String(sentence), 0);
+}
+
+/**
+ * @param {Connection} library
+ * @param {Item & PageItem} item
+ */
+async function sendPage(library, item) {
+  const run = await runs.get(item.run);
+  // The run was forgotten with the library that it belonged to.
+  if (!run) return;
+  const runId = run.runId || (await start(library, run, item.user));
+  let answer;
+  try {
+    answer = await post(library, `/runs/${runId}/pages`, item.body);
+  } catch (error) {
+    if (error instanceof Refused && RESTARTS.has(error.status) && run.attempt < MAX_ATTEMPTS) {
+      await runs.update(run.id, (now) => ({ runId: "", attempt: now.attempt + 1 }));
+      throw new Again();
+    }
+    throw error;
+  }
+  const inserted = Number(answer?.inserted) || 0;
+  await runs.update(run.id, (now) => ({ inserted: now.inserted + inserted }));
+  await sync.noteInserted(run.id, inserted);
+  if (answer?.stop !== true || run.role === "side") return;
+  const reason = answer.stop_reason === "caught_up" ? "caught_up" : "end";
+  await runs.settle(run.tab, true);
+  await runs.end(run.id, reason);
+  await sync.noteEnd(run.id, reason);
+}
+
+/**
+ * @param {Connection} library
+ * @param {Pick<Run, "id" | "kind" | "attempt">} run
+ * @param {string} user
+ * @returns {Promise<string>} the server's id
+ */
+async function start(library, run, user) {
+  const body = {
+    source: "x",
+    kind: run.kind,
+    source_user_id: user,
+    client: `Bowerbird extension ${chrome.runtime.getManifest().version}`,
+    confirm_source_user: await isConfirmed(user),
+  };
+  let started;
+  try {
+    // With a confirmation it is another request, so it needs another key.
+    const key = `${run.id}.${run.attempt}${body.confirm_source_user ? ".confirmed" : ""}`;
+    started = await post(library, "/runs", body, key);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (error.code === "SOURCE_USER_MISMATCH") throw new OtherUser(error.message, user);
+    // Without a run no page can be sent, so the pages wait until the library takes one.
+    throw error.status === 400 || error.status === 404 ? new Unreachable(error.message) : error;
+  }
+  await runs.update(run.id, () => ({ runId: String(started.run_id) }));
+  await noteUser(user);
+  if (started.stop_below_sort_index !== null) await chrome.storage.local.set({ has_read_all: true });
+  return String(started.run_id);
+}
+
+/** @param {string} user */
+async function isConfirmed(user) {
+  const { confirmed_users: confirmed = [] } = await chrome.storage.local.get("confirmed_users");
+  return /** @type {string[]} */ (confirmed).includes(user);
+}
+
+/** @param {string} user the X account that the server now takes the events of this device for */
+async function noteUser(user) {
+  if (user) await chrome.storage.local.set({ bound_user: user });
+}
+
+/**
+ * @param {Connection} library
+ * @param {Item & FinishItem} item
+ */
+async function finish(library, item) {
+  const run = await runs.get(item.run);
+  if (!run?.runId) return;
+  // The sync goes on: its end comes later.
+  if (!run.isEnded && item.reason === "interrupted") return;
+  const answer = await post(library, `/runs/${run.runId}/finish`, { reason: item.reason });
+  if (answer?.is_held) {
+    const { known } = await chrome.storage.local.get("known");
+    const held = Number(answer.removed_candidates) - Number(answer.removed);
+    await chrome.storage.local.set({ known: { posts: 0, boundUser: "", at: 0, ...known, held } });
+  }
+  if (run.kind === "full" && item.reason === "end") {
+    await chrome.storage.local.set({ has_read_all: answer?.proved_end === true });
+  }
+  const synced = await sync.get();
+  const canGoOn = synced?.run === run.id && synced.state !== "done" && item.reason === "interrupted";
+  if (!canGoOn) await runs.forget(run.id);
+}
+
+/**
+ * @param {Connection} library
+ * @param {Item & EventItem} item
+ */
+async function sendEvent(library, item) {
+  const { bound_user: bound = "" } = await chrome.storage.local.get("bound_user");
+  // Events do not name their X account: the server takes them for the account of the last run.
+  if (item.user && item.user !== bound) await bind(library, item.user);
+  await post(library, "/events", [item.event]);
+}
+
+/**
+ * @param {Connection} library
+ * @param {string} user
+ */
+async function bind(library, user) {
+  const run = await runs.ofSide(user);
+  if (run.runId) await post(library, `/runs/${run.runId}/finish`, { reason: "end" });
+  const next = await runs.update(run.id, (now) => ({ runId: "", attempt: now.attempt + (now.runId ? 1 : 0) }));
+  if (next) await start(library, next, user);
+}

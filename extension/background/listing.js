@@ -1,0 +1,119 @@
+// Reads as much of X's answers as the progress needs. The server reads the posts themselves.
+// @ts-check
+
+/** @param {any} value @returns {any[]} */
+const list = (value) => (Array.isArray(value) ? value : []);
+
+/** @param {any} value @returns {bigint | null} */
+function index(value) {
+  return /^[0-9]{1,19}$/.test(String(value)) ? BigInt(value) : null;
+}
+
+/** @param {any} document */
+function instructionsOf(document) {
+  for (const [name, value] of Object.entries(document?.data ?? {})) {
+    if (!/^(bookmark_|search_by_raw_query)/.test(name)) continue;
+    const holder = /** @type {any} */ (value)?.bookmarks_search_timeline ?? value;
+    const found = holder?.timeline?.instructions ?? holder?.instructions;
+    if (Array.isArray(found)) return found;
+  }
+  return null;
+}
+
+/**
+ * @typedef {object} Listed
+ * @property {{id: string, index: bigint | null, result: any}[]} posts
+ * @property {boolean} isEnd whether the list ends with this page
+ */
+
+/**
+ * A page without posts but with a cursor is not the end: X leaves out deleted posts.
+ * @param {any} document
+ * @param {string} cursorIn
+ * @returns {Listed | null} null if it is not a list
+ */
+export function readList(document, cursorIn) {
+  const instructions = instructionsOf(document);
+  if (!instructions) return null;
+  let cursor = "";
+  let stopsIfEmpty = false;
+  let isTerminated = false;
+  const posts = [];
+  for (const instruction of instructions) {
+    if (instruction?.type === "TimelineTerminateTimeline") {
+      isTerminated ||= ["Bottom", "TopAndBottom"].includes(instruction.direction);
+    }
+    for (const entry of [...list(instruction?.entries), instruction?.entry]) {
+      const content = entry?.content;
+      const item = content?.itemContent;
+      const holder = content?.cursorType ? content : item;
+      if (holder?.cursorType === "Bottom") {
+        cursor = String(holder.value ?? "");
+        stopsIfEmpty = (holder.stopOnEmptyResponse ?? item?.stopOnEmptyResponse) === true;
+      }
+      const id = /(?:^|-)(?:tweet|tombstone)-([0-9]{1,19})$/.exec(String(entry?.entryId ?? ""))?.[1];
+      if (id) posts.push({ id, index: index(entry.sortIndex), result: item?.tweet_results?.result });
+    }
+  }
+  const isRepeated = cursor === cursorIn;
+  const isWhole = instructions.length > 0 && !document.errors;
+  const isEnd = isTerminated || (isWhole && (!cursor || isRepeated || (stopsIfEmpty && !posts.length)));
+  return { posts, isEnd };
+}
+
+/**
+ * The moment of saving that a sortIndex contains.
+ * @param {string} sortIndex
+ */
+export function savedAt(sortIndex) {
+  return sortIndex ? Number(BigInt(sortIndex) >> 20n) : 0;
+}
+
+/** @param {any} result @returns {Post | null} */
+export function shortly(result) {
+  const tweet = result?.tweet ?? result;
+  const user = tweet?.core?.user_results?.result;
+  const text = tweet?.note_tweet?.note_tweet_results?.result?.text ?? tweet?.legacy?.full_text;
+  if (typeof text !== "string") return null;
+  const author = user?.core?.name ?? user?.legacy?.name ?? "";
+  return { text: plain(text).slice(0, 160), author: String(author).slice(0, 80) };
+}
+
+/** @param {string} text X escapes these three, and shortens links */
+function plain(text) {
+  const unescaped = text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+  return unescaped.replace(/https:\/\/t\.co\/\S+/g, "").trim();
+}
+
+/**
+ * Finds a post in any answer that shows it.
+ * @param {any} value
+ * @param {string} postId
+ * @param {number} [depth]
+ * @returns {any}
+ */
+export function findPost(value, postId, depth = 0) {
+  if (typeof value !== "object" || value === null || depth > 24) return null;
+  if (value.rest_id === postId && value.legacy) return value;
+  for (const inner of Object.values(value)) {
+    const found = findPost(inner, postId, depth + 1);
+    if (found) return found;
+  }
+  return null;
+}
+
+/**
+ * The names of the folders, by id.
+ * @param {any} document
+ * @returns {Record<string, string>}
+ */
+export function readFolders(document) {
+  const viewer = document?.data?.viewer;
+  const part = viewer?.user_results?.result?.bookmark_collections_slice ?? viewer?.bookmark_collections_slice;
+  /** @type {Record<string, string>} */
+  const names = {};
+  for (const item of list(part?.items).slice(0, 1_000)) {
+    if (typeof item?.id === "string" && typeof item.name === "string") names[item.id] = item.name.slice(0, 200);
+  }
+  return names;
+}

@@ -1,0 +1,137 @@
+// Answers the messages of the popup and of our scripts in X's pages.
+// @ts-check
+
+import * as badge from "./badge.js";
+import { take } from "./captures.js";
+import * as connection from "./connection.js";
+import * as queue from "./queue.js";
+import { labels, save } from "./saving.js";
+import * as sender from "./sender.js";
+import { Refused, Unreachable } from "./server.js";
+import * as sync from "./sync.js";
+import { confirmRemovals, refresh, view } from "./view.js";
+
+/** @typedef {(message: any, tab: number | undefined) => Promise<unknown>} Handler */
+
+/** What our scripts in a page may ask for. @type {Record<string, Handler>} */
+const FROM_PAGES = {
+  captured: async ({ captured }, tab = -1) => {
+    const taken = await take(captured, tab);
+    if (taken.isKept) {
+      chrome.alarms.create("tidy", { periodInMinutes: 1 });
+      sender.drain();
+      badge.show();
+    }
+    return taken;
+  },
+  panel: async (_, tab) => panelOf(await view(), tab),
+  start: async ({ kind }, tab) => sync.start(kind === "full" ? "full" : await usualKind(), tab),
+  pause: () => sync.pause("you"),
+  resume: (_, tab) => sync.resume(tab),
+  left: async (_, tab) => {
+    const synced = await sync.get();
+    if (synced?.tab === tab) await sync.pause("left");
+  },
+  stalled: async (_, tab) => {
+    const synced = await sync.get();
+    if (synced?.tab === tab) await sync.stop("stalled");
+    await badge.show();
+    await sender.drain();
+  },
+  save: ({ link, labels: names, shown }) => save(link, names, shown),
+  labels: () => labels(),
+};
+
+/** What only the popup may ask for. @type {Record<string, Handler>} */
+const FROM_POPUP = {
+  view: () => view(),
+  refresh: async () => { await refresh(); return view(); },
+  connect: async ({ text }) => connect(String(text)),
+  disconnect: async () => {
+    await queue.clear();
+    await connection.forget();
+    await badge.show();
+    return view();
+  },
+  stop: async () => { await sync.stop("you"); await sender.drain(); },
+  retry: () => sender.retryNow(),
+  dismiss: () => chrome.storage.local.remove("refused"),
+  confirm_user: async () => decide("confirmed_users"),
+  ignore_user: async () => decide("ignored_users"),
+  take_user: async ({ user }) => {
+    const { ignored_users: ignored = [] } = await chrome.storage.local.get("ignored_users");
+    await chrome.storage.local.set({ ignored_users: ignored.filter((/** @type {string} */ one) => one !== user) });
+  },
+  confirm_removals: () => confirmRemovals(),
+  read_opened: ({ reads }) => chrome.storage.local.set({ skips_opened: reads !== true }),
+};
+
+/**
+ * @param {any} message
+ * @param {chrome.Sender} from
+ * @returns {Promise<unknown>}
+ */
+export async function answer(message, from) {
+  if (from.id !== chrome.runtime.id) throw new Error("Unknown sender.");
+  const isPage = !String(from.url ?? "").startsWith(chrome.runtime.getURL(""));
+  const handler = FROM_PAGES[message?.type] ?? (isPage ? undefined : FROM_POPUP[message?.type]);
+  if (!handler) throw new Error("Unknown message.");
+  return handler(message, isPage ? from.tab?.id : undefined);
+}
+
+/** @returns {Promise<RunKind>} the first sync reads everything, later ones what is new */
+async function usualKind() {
+  const { has_read_all: hasReadAll } = await chrome.storage.local.get("has_read_all");
+  return hasReadAll === true ? "incremental" : "full";
+}
+
+/**
+ * The page's scripts get no more than the panel shows.
+ * @param {View} all
+ * @param {number | undefined} tab
+ */
+function panelOf(all, tab) {
+  const { state, host, waiting, isFull, sync: synced, perMinute, problem, hasReadAll, libraryUrl } = all;
+  const isHere = synced !== null && synced.tab === tab;
+  return { state, host, waiting, isFull, sync: synced, perMinute, problem, hasReadAll, libraryUrl, isHere };
+}
+
+/** @param {string} text */
+async function connect(text) {
+  try {
+    await connection.redeem(text);
+  } catch (error) {
+    return { error: explain(error) };
+  }
+  // Everything that waited for a library, or for a new token of the same one.
+  await sender.unblock();
+  await refresh();
+  await badge.show();
+  return { error: "" };
+}
+
+/** @param {unknown} error @returns {string} */
+function explain(error) {
+  if (error instanceof connection.NotConnected) return error.message;
+  if (error instanceof Refused && error.status === 404) {
+    return "The code is not valid any more. A code works once, for ten minutes. Make a new one.";
+  }
+  if (error instanceof Refused && error.status === 429) {
+    const minutes = Math.max(1, Math.ceil(error.retryAfterS / 60));
+    return `Too many tries. Try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}.`;
+  }
+  if (error instanceof Unreachable) return "The library does not answer at this address.";
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** @param {"confirmed_users" | "ignored_users"} list */
+async function decide(list) {
+  const { problem } = await sender.state();
+  const user = problem?.kind === "other_user" ? problem.user : undefined;
+  if (user === undefined) return;
+  const stored = await chrome.storage.local.get(list);
+  await chrome.storage.local.set({ [list]: [...new Set([...(stored[list] ?? []), user])] });
+  if (list === "ignored_users") await queue.removeOf(user);
+  await sender.unblock();
+  await badge.show();
+}

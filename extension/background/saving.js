@@ -1,0 +1,55 @@
+// Saves single posts, of any network that the library knows, by their link.
+// @ts-check
+
+import { take } from "./captures.js";
+import * as connection from "./connection.js";
+import { postAt } from "./links.js";
+import { QueueFull, add } from "./queue.js";
+import * as sender from "./sender.js";
+import { get } from "./server.js";
+
+const MAX_LABELS = 10;
+const MAX_LABEL = 100;
+const WAIT_MS = 8_000;
+
+/** @param {unknown} given @returns {string[]} */
+function cleaned(given) {
+  if (!Array.isArray(given)) return [];
+  const names = given.filter((name) => typeof name === "string").map((name) => name.trim().slice(0, MAX_LABEL));
+  return [...new Set(names.filter(Boolean))].slice(0, MAX_LABELS);
+}
+
+/**
+ * @param {string | undefined} address
+ * @param {unknown} labels
+ * @param {Captured | null} [shown] an answer of X that shows the post
+ * @returns {Promise<SaveOutcome>}
+ */
+export async function save(address, labels, shown) {
+  const found = postAt(address);
+  if (!found) return { state: "refused", sentence: "This is not the page of a single post." };
+  if (!(await connection.get())) return { state: "off", sentence: "Connect your library first." };
+  const item = { type: /** @type {const} */ ("save"), user: "", link: found.link, labels: cleaned(labels), key: crypto.randomUUID() };
+  let id;
+  try {
+    id = await add({ ...item, posts: 1, bytes: 500 });
+  } catch (error) {
+    if (error instanceof QueueFull) return { state: "refused", sentence: "The queue is full. Nothing was saved." };
+    throw error;
+  }
+  // The library knows the post by then, and completes it from this page.
+  if (shown && found.xPost) await take(shown, -1);
+  return sender.outcomeOf(id, WAIT_MS);
+}
+
+/** @returns {Promise<{name: string, count: number}[]>} the labels of the library, for suggestions */
+export async function labels() {
+  const library = await connection.get();
+  if (!library) return [];
+  try {
+    const found = await get(library, "/labels");
+    return Array.isArray(found) ? found.slice(0, 500) : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,183 @@
+// Sends what waits, in order and one at a time. A failure is tried again later, by an alarm.
+// @ts-check
+
+import * as connection from "./connection.js";
+import * as deliveries from "./deliveries.js";
+import * as queue from "./queue.js";
+import { Refused } from "./server.js";
+import { goOnWithRoom } from "./sync.js";
+
+export const ALARM = "send";
+const FIRST_WAIT_MS = 2_000;
+const LONGEST_WAIT_MS = 300_000;
+// Alarms of a browser are at least half a minute away.
+const SHORTEST_ALARM_MS = 30_000;
+
+/** @type {Sending} */
+const NONE = { failures: 0, retryAt: 0, problem: null };
+
+/** @type {Promise<void> | null} */
+let draining = null;
+let isWanted = false;
+/** @type {(() => void)[]} */
+const watchers = [];
+/** @type {Map<number, (outcome: SaveOutcome) => void>} */
+const waiting = new Map();
+
+/** @param {() => void} watcher called when something was sent, or could not be */
+export function onChange(watcher) {
+  watchers.push(watcher);
+}
+
+/** @returns {Promise<Sending>} */
+export async function state() {
+  return (await chrome.storage.local.get("sending")).sending ?? NONE;
+}
+
+/** @param {Sending} sending */
+async function setState(sending) {
+  await chrome.storage.local.set({ sending });
+  for (const watcher of watchers) watcher();
+}
+
+/** Sends everything that waits. Safe to call at any time. */
+export function drain() {
+  isWanted = true;
+  draining ??= work().finally(() => { draining = null; });
+  return draining;
+}
+
+async function work() {
+  while (isWanted) {
+    isWanted = false;
+    while (await sendOne());
+  }
+}
+
+/** @returns {Promise<boolean>} whether there may be more to send */
+async function sendOne() {
+  const library = await connection.get();
+  const sending = await state();
+  const kind = sending.problem?.kind;
+  if (!library || kind === "revoked" || kind === "other_user") return false;
+  const item = await queue.first();
+  if (!item) {
+    if (sending !== NONE && sending.problem) await setState(NONE);
+    await chrome.alarms.clear(ALARM);
+    return false;
+  }
+  if (Date.now() < sending.retryAt) {
+    wakeAt(sending.retryAt);
+    return false;
+  }
+  // If the worker is stopped in the middle, the alarm starts it again.
+  await chrome.alarms.create(ALARM, { when: Date.now() + SHORTEST_ALARM_MS });
+  let sentence;
+  try {
+    sentence = await deliveries.deliver(library, item);
+  } catch (error) {
+    return fail(error, item, sending);
+  }
+  await done(item, { state: "sent", sentence });
+  return true;
+}
+
+/**
+ * @param {Item} item
+ * @param {SaveOutcome} outcome
+ */
+async function done(item, outcome) {
+  await queue.remove(item);
+  await chrome.storage.local.set({ last_sent_at: Date.now() });
+  await setState(NONE);
+  waiting.get(item.id)?.(outcome);
+  await goOnWithRoom();
+}
+
+/**
+ * @param {unknown} error
+ * @param {Item} item
+ * @param {Sending} before
+ * @returns {Promise<boolean>}
+ */
+async function fail(error, item, before) {
+  const since = before.problem?.since ?? Date.now();
+  if (error instanceof deliveries.Again) return true;
+  if (error instanceof deliveries.OtherUser) {
+    await setState({ ...NONE, problem: { kind: "other_user", sentence: error.message, since, user: error.user } });
+    return false;
+  }
+  if (error instanceof Refused && error.status === 401) {
+    await setState({ ...NONE, problem: { kind: "revoked", sentence: error.message, since } });
+    return false;
+  }
+  if (error instanceof Refused && isFinal(error)) {
+    // The same request would be refused again. The rest of the queue goes on.
+    await chrome.storage.local.set({ refused: { sentence: error.message, at: Date.now() } });
+    await done(item, { state: "refused", sentence: error.message });
+    return true;
+  }
+  const failures = before.failures + 1;
+  const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1)) * (0.8 + Math.random() * 0.4);
+  const asked = error instanceof Refused ? error.retryAfterS * 1_000 : 0;
+  const retryAt = Date.now() + Math.max(wait, asked);
+  const isBusy = error instanceof Refused;
+  const sentence = error instanceof Error ? error.message : String(error);
+  await setState({ failures, retryAt, problem: { kind: isBusy ? "busy" : "unreachable", sentence, since } });
+  waiting.get(item.id)?.({ state: "waiting", sentence: "" });
+  wakeAt(retryAt);
+  return false;
+}
+
+/** @param {Refused} error */
+function isFinal(error) {
+  return error.status >= 400 && error.status < 500 && ![403, 408, 425, 429].includes(error.status);
+}
+
+/** @param {number} moment */
+function wakeAt(moment) {
+  const wait = moment - Date.now();
+  // The worker lives for half a minute after its last work; later, only an alarm wakes it.
+  if (wait < SHORTEST_ALARM_MS) setTimeout(drain, Math.max(0, wait));
+  chrome.alarms.create(ALARM, { when: Math.max(moment, Date.now() + SHORTEST_ALARM_MS) });
+}
+
+/**
+ * A request outside the queue failed. Only a token that is not valid any more says something.
+ * @param {unknown} error
+ */
+export async function noteFailure(error) {
+  if (!(error instanceof Refused) || error.status !== 401) return;
+  const { problem } = await state();
+  if (problem?.kind === "revoked") return;
+  await setState({ ...NONE, problem: { kind: "revoked", sentence: error.message, since: Date.now() } });
+}
+
+/** Tries again at once, because the person or the network says so. */
+export async function retryNow() {
+  const { problem } = await state();
+  if (!problem || problem.kind !== "other_user") await setState({ failures: 0, retryAt: 0, problem: null });
+  await drain();
+}
+
+/** After a decision of the person, whatever stopped the queue. */
+export async function unblock() {
+  await setState(NONE);
+  await drain();
+}
+
+/**
+ * Waits a moment for an item, so that the person sees what became of it.
+ * @param {number} id
+ * @param {number} ms
+ * @returns {Promise<SaveOutcome>}
+ */
+export async function outcomeOf(id, ms) {
+  /** @type {Promise<SaveOutcome>} */
+  const outcome = new Promise((resolve) => {
+    waiting.set(id, resolve);
+    setTimeout(() => resolve({ state: "waiting", sentence: "" }), ms);
+  });
+  drain();
+  return outcome.finally(() => waiting.delete(id));
+}

@@ -1,0 +1,99 @@
+// What the popup, the panel and the badge show.
+// @ts-check
+
+import * as connection from "./connection.js";
+import * as queue from "./queue.js";
+import * as sender from "./sender.js";
+import { get, post } from "./server.js";
+import * as sync from "./sync.js";
+
+/** @returns {Promise<View>} */
+export async function view() {
+  const library = await connection.get();
+  const [waiting, fullness, sending, synced, kept] = await Promise.all([
+    queue.totals(),
+    queue.fullness(),
+    sender.state(),
+    sync.get(),
+    chrome.storage.local.get(["known", "refused", "last_sent_at", "has_read_all", "latest", "skips_opened", "usernames", "ignored_users"]),
+  ]);
+  const isFull = fullness >= 1;
+  return {
+    state: stateOf(Boolean(library), sending.problem, isFull, synced),
+    host: library ? new URL(library.address).host : "",
+    email: library?.email ?? "",
+    libraryUrl: library?.library_url ?? "",
+    keysUrl: library?.keys_url ?? "",
+    waiting,
+    isFull,
+    sync: synced,
+    perMinute: rate(synced),
+    problem: sending.problem,
+    retryAt: sending.retryAt,
+    refused: kept.refused ?? null,
+    known: kept.known ?? null,
+    lastSentAt: kept.last_sent_at ?? 0,
+    hasReadAll: kept.has_read_all === true,
+    latest: kept.latest ?? [],
+    readsOpened: kept.skips_opened !== true,
+    userName: nameOf(kept.usernames, sending.problem?.user ?? ""),
+    ignored: (kept.ignored_users ?? []).map((/** @type {string} */ user) => ({ user, name: nameOf(kept.usernames, user) })),
+  };
+}
+
+/**
+ * @param {Record<string, string> | undefined} names
+ * @param {string} user
+ */
+const nameOf = (names, user) => (names?.[user] ? `@${names[user]} (${user})` : user);
+
+/**
+ * @param {boolean} isConnected
+ * @param {Problem | null} problem
+ * @param {boolean} isFull
+ * @param {Sync | null} synced
+ * @returns {View["state"]}
+ */
+function stateOf(isConnected, problem, isFull, synced) {
+  if (!isConnected) return "off";
+  if (problem || isFull) return "error";
+  if (synced?.state === "running") return "syncing";
+  return synced && synced.state !== "done" ? "paused" : "done";
+}
+
+/** @param {Sync | null} synced */
+function rate(synced) {
+  if (!synced) return 0;
+  const ran = synced.ranMs + (synced.state === "running" ? Date.now() - synced.changedAt : 0);
+  return ran > 5_000 ? Math.round((synced.seen * 60_000) / ran) : 0;
+}
+
+/** Tells the library that the posts which are missing on X were removed there. */
+export async function confirmRemovals() {
+  const library = await connection.get();
+  await refresh();
+  const { known } = await chrome.storage.local.get("known");
+  for (const run of library ? (known?.heldRuns ?? []) : []) {
+    await post(/** @type {Connection} */ (library), `/runs/${encodeURIComponent(run)}/finish`, { reason: "end", confirm_removals: true });
+  }
+  await refresh();
+}
+
+/** Asks the library how many posts it has, and whether removals wait for a confirmation. */
+export async function refresh() {
+  const library = await connection.get();
+  if (!library) return;
+  try {
+    const status = await get(library, "/status");
+    /** @type {{run_id: string, posts: number}[]} */
+    const removals = status.held_removals ?? [];
+    const held = removals.reduce((sum, one) => sum + Number(one.posts), 0);
+    const heldRuns = removals.map((one) => String(one.run_id));
+    /** @type {Known} */
+    const known = { posts: Number(status.totals?.posts) || 0, held, heldRuns, boundUser: String(status.source_user_id ?? ""), at: Date.now() };
+    await chrome.storage.local.set({ known });
+  } catch (error) {
+    // The queue tells the person what is wrong. A token without a queue is checked here.
+    await sender.noteFailure(error);
+  }
+}

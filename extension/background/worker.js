@@ -1,0 +1,68 @@
+// The background worker. It can be stopped at any time: everything that must last is in the
+// database or in the storage, and it goes on with what waits whenever it starts.
+// @ts-check
+
+import * as badge from "./badge.js";
+import { settled } from "./captures.js";
+import { answer } from "./messages.js";
+import { PATTERNS } from "./links.js";
+import * as runs from "./runs.js";
+import { save } from "./saving.js";
+import * as sender from "./sender.js";
+import * as sync from "./sync.js";
+
+const TIDY = "tidy";
+const MENU = "save";
+
+chrome.runtime.onMessage.addListener((message, from, reply) => {
+  answer(message, from).then(
+    (value) => reply(value),
+    (error) => reply({ error: error instanceof Error ? error.message : String(error) }),
+  );
+  // The reply comes later.
+  return true;
+});
+
+chrome.alarms.onAlarm.addListener(async ({ name }) => {
+  if (name === TIDY) await tidy();
+  await sender.drain();
+});
+
+chrome.tabs.onRemoved.addListener(async (tab) => {
+  await settled();
+  await sync.noteClosedTab(tab);
+  await sender.drain();
+});
+
+// Firefox for Android has no menus.
+chrome.contextMenus?.onClicked.addListener(async (info) => {
+  const outcome = await save(info.linkUrl ?? info.pageUrl, []);
+  if (outcome.state === "refused" || outcome.state === "off") {
+    await chrome.storage.local.set({ refused: { sentence: outcome.sentence, at: Date.now() } });
+  }
+});
+
+chrome.runtime.onInstalled.addListener(() => {
+  chrome.contextMenus?.removeAll(() => {
+    const entry = { title: "Save this post to Bowerbird", documentUrlPatterns: PATTERNS };
+    chrome.contextMenus.create({ id: MENU, contexts: ["page"], ...entry });
+    chrome.contextMenus.create({ id: `${MENU}-link`, contexts: ["link"], title: entry.title, targetUrlPatterns: PATTERNS });
+  });
+});
+
+// Starts the worker with the browser. What it does is below.
+chrome.runtime.onStartup.addListener(() => {});
+
+async function tidy() {
+  const synced = await sync.get();
+  await sync.pauseIdle();
+  await runs.endIdle(synced?.run ?? "");
+  if (!(await runs.all()).some((run) => !run.isEnded)) await chrome.alarms.clear(TIDY);
+}
+
+sender.onChange(() => { badge.show(); });
+self.addEventListener("online", () => { sender.retryNow(); });
+// The token is none of the pages' business, not even of our own scripts in them.
+chrome.storage.local.setAccessLevel?.({ accessLevel: "TRUSTED_CONTEXTS" });
+
+sync.noteStart().then(() => sender.drain()).then(() => badge.show());

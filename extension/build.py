@@ -1,0 +1,66 @@
+"""Packs the extension for the stores, one zip per browser; `make extension` runs it.
+
+The same files give the same zips: names are sorted, and times and permissions are fixed.
+"""
+
+import json
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+SOURCE: Final = Path(__file__).parent
+# For the type checker, and this script.
+_LEFT_OUT: Final = frozenset({"build.py", "types.d.ts", "manifest.json"})
+_SUFFIXES: Final = frozenset({".css", ".html", ".js", ".png"})
+_FIRST_TIME_OF_ZIP: Final = (1980, 1, 1, 0, 0, 0)
+_READABLE: Final = 0o100644 << 16
+BROWSERS: Final = ("chromium", "firefox")
+
+
+def manifest(browser: str) -> dict[str, Any]:
+    """The manifest for one store: the keys of the other browser cause warnings there."""
+    common: dict[str, Any] = json.loads((SOURCE / "manifest.json").read_text(encoding="utf-8"))
+    if browser == "chromium":
+        del common["background"]["scripts"], common["browser_specific_settings"]
+    else:
+        del common["background"]["service_worker"], common["minimum_chrome_version"]
+    return common
+
+
+def files() -> Iterator[tuple[str, bytes]]:
+    """What is packed besides the manifest, by its name in the zip."""
+    for path in sorted(SOURCE.rglob("*")):
+        name = path.relative_to(SOURCE).as_posix()
+        if path.is_file() and path.suffix in _SUFFIXES and name not in _LEFT_OUT:
+            yield name, path.read_bytes()
+
+
+def build(folder: Path) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    version = manifest("chromium")["version"]
+    return [_pack(folder, browser, version) for browser in BROWSERS]
+
+
+def _pack(folder: Path, browser: str, version: str) -> Path:
+    target = folder / f"bowerbird-{browser}-{version}.zip"
+    declared = json.dumps(manifest(browser), indent=2).encode() + b"\n"
+    with zipfile.ZipFile(target, "w") as packed:
+        for name, content in [("manifest.json", declared), *files()]:
+            entry = zipfile.ZipInfo(name, _FIRST_TIME_OF_ZIP)
+            entry.external_attr = _READABLE
+            # Otherwise the system that packs is recorded.
+            entry.create_system = 3
+            packed.writestr(entry, content, zipfile.ZIP_DEFLATED, compresslevel=9)
+    return target
+
+
+def main() -> int:
+    for path in build(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("dist")):
+        print(f"{path} ({path.stat().st_size:,} bytes)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

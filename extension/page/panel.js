@@ -1,0 +1,187 @@
+// The panel on the bookmarks page: starts, pauses and resumes a sync, and scrolls while it runs.
+// @ts-check
+"use strict";
+{
+  /** @typedef {Pick<View, "state" | "host" | "waiting" | "isFull" | "sync" | "perMinute" | "problem" | "hasReadAll"> & {isHere: boolean}} PanelView */
+  const POLL_MS = 1_000;
+  // As a person would scroll; X needs a moment to show a page.
+  const STEP_MS = 350;
+  const JITTER_MS = 350;
+  const NUDGE_MS = 8_000;
+  const GIVE_UP_MS = 60_000;
+
+  const number = new Intl.NumberFormat("en");
+  const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  const make = globalThis.bowerbirdElement;
+  /** @type {{host: HTMLElement, root: ShadowRoot} | null} */
+  let frame = null;
+  let shown = "";
+  let isClosed = false;
+  let isScrolling = false;
+  let isPressed = false;
+  let progressAt = 0;
+  /** @type {PanelView | null} */
+  let view = null;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let polling;
+
+  /** @param {string} type @param {Record<string, unknown>} [fields] */
+  const ask = (type, fields = {}) => chrome.runtime.sendMessage({ type, ...fields }).catch(() => null);
+
+  const isOnList = () => /^\/i\/bookmarks(\/all)?\/?$/.test(location.pathname);
+
+  /** @param {string} name @param {string} text @param {string} type @param {Record<string, unknown>} [fields] */
+  const button = (name, text, type, fields = {}) =>
+    make("button", { class: name, type: "button", "data-do": type, click: async () => { await ask(type, fields); await look(); } }, text);
+
+  /** @param {Sync} sync */
+  const numbers = (sync) => {
+    const rate = view?.perMinute ? `, ${number.format(view.perMinute)} per minute` : "";
+    const lines = [make("p", {}, `${number.format(sync.seen)} posts seen, ${number.format(sync.inserted)} of them new${rate}`)];
+    if (sync.oldest) lines.push(make("p", { class: "small" }, `Back to ${day.format(sync.oldest)}`));
+    return lines;
+  };
+
+  /** @type {Record<string, string>} */
+  const WHY = {
+    you: "Paused by you.",
+    full: "The queue is full. It goes on when your library has taken some of it.",
+    tab: "The tab was closed before the end of the list.",
+    left: "You left the page before the end of the list.",
+    user: "X is signed in to another account now.",
+    idle: "Nothing came from X for five minutes. Leave this tab in front.",
+    stalled: "X stopped sending posts. Wait some minutes before you start again.",
+  };
+
+  /** @param {PanelView} now @returns {{texts: Node[], buttons: Node[]}} */
+  const content = ({ sync, hasReadAll, isHere, host }) => {
+    const title = (/** @type {string} */ text) => make("h2", {}, text);
+    const line = (/** @type {string} */ text, name = "") => make("p", { class: name }, text);
+    if (sync?.state === "running" && !isHere) {
+      return { texts: [title("Reading your bookmarks"), line("A sync is running in another tab.")], buttons: [] };
+    }
+    if (sync?.state === "running") {
+      const texts = [title("Reading your bookmarks"), ...numbers(sync), line("Leave this tab open and in front.", "small")];
+      return { texts, buttons: [button("main", "Pause", "pause")] };
+    }
+    if (sync && sync.state !== "done") {
+      const isOver = sync.state === "gave_up";
+      const texts = [title(isOver ? "Stopped" : `Paused at ${number.format(sync.seen)}`), line(WHY[sync.why] ?? ""), ...numbers(sync)];
+      return { texts, buttons: [button("main", isOver ? "Start" : "Resume", "resume")] };
+    }
+    if (sync) {
+      const why = sync.why === "end" ? "The end of the list is reached." : "Everything below is in your library already.";
+      return { texts: [title("Up to date"), line(why), ...numbers(sync)], buttons: starts(hasReadAll) };
+    }
+    const plan = hasReadAll ? "New bookmarks are read when you open this page." : `Send all your bookmarks to ${host}. This page will scroll by itself.`;
+    return { texts: [title(hasReadAll ? "Up to date" : "Read all bookmarks"), line(plan)], buttons: starts(hasReadAll) };
+  };
+
+  /** @param {boolean} hasReadAll */
+  const starts = (hasReadAll) => {
+    const whole = button("quiet", "Whole list", "start", { kind: "full" });
+    return [button("main", "Start", "start"), ...(hasReadAll ? [whole] : [])];
+  };
+
+  /** @param {PanelView} now @returns {Node[]} */
+  const notes = ({ waiting, problem, isFull }) => {
+    const lines = [];
+    if (waiting.posts) lines.push(make("p", { class: "small" }, `${number.format(waiting.posts)} ${waiting.posts === 1 ? "post waits" : "posts wait"} to be sent.`));
+    if (isFull) lines.push(make("p", { class: "small bad" }, "The queue is full. Nothing is lost, but nothing more is read until your library answers."));
+    if (problem) lines.push(make("p", { class: "small bad" }, "Your library needs you: open Bowerbird in the toolbar."));
+    return lines;
+  };
+
+  const render = () => {
+    const isVisible = view !== null && view.state !== "off" && isOnList() && !isClosed;
+    if (!isVisible || !view) {
+      if (frame) frame.host.remove();
+      frame = null;
+      shown = "";
+      return;
+    }
+    frame ??= globalThis.bowerbirdFrame("panel", "");
+    const key = JSON.stringify(view);
+    // New elements under the finger of the person would take the click away.
+    if (key === shown || isPressed) return;
+    shown = key;
+    const hadFocus = frame.root.activeElement !== null;
+    const close = make("button", { class: "close", type: "button", "aria-label": "Hide", click: () => { isClosed = true; render(); } }, "×");
+    const { texts, buttons } = content(view);
+    const status = make("div", { role: "status" }, ...texts, ...notes(view));
+    // At the bottom, where nothing moves them.
+    const row = make("div", { class: "row" }, ...buttons);
+    const box = make("section", { class: "box", "aria-label": "Bowerbird", pointerdown: () => { isPressed = true; } }, status, row, close);
+    frame.root.querySelector(".box")?.remove();
+    frame.root.append(box);
+    // The buttons are new: the focus goes to the one in the same place.
+    if (hadFocus) /** @type {HTMLElement | null} */ (box.querySelector("button.main"))?.focus();
+  };
+
+  const look = async () => {
+    if (!chrome.runtime?.id) {
+      clearInterval(polling);
+      return;
+    }
+    const answer = await ask("panel");
+    view = answer?.state ? answer : view;
+    render();
+    if (view?.sync?.state === "running" && view.isHere && isOnList()) scroll();
+  };
+
+  /** @param {number} ms */
+  const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+  const isRunning = () => view?.sync?.state === "running" && view.isHere && isOnList();
+
+  const scroll = async () => {
+    if (isScrolling) return;
+    isScrolling = true;
+    progressAt = Date.now();
+    let nudgedAt = Date.now();
+    while (isRunning()) {
+      // The answer to the last page may be that the rest is known.
+      if (view?.sync?.kind === "incremental" && view.waiting.items && !view.problem) {
+        await pause(STEP_MS);
+        await look();
+        continue;
+      }
+      window.scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+      await pause(STEP_MS + Math.random() * JITTER_MS);
+      // A hidden tab shows no posts, so X asks for none.
+      if (document.hidden) progressAt = Date.now();
+      if (Date.now() - Math.max(progressAt, nudgedAt) > NUDGE_MS) {
+        nudgedAt = Date.now();
+        window.scrollBy({ top: -window.innerHeight * 2, behavior: "instant" });
+        await pause(STEP_MS);
+      }
+      if (Date.now() - progressAt > GIVE_UP_MS) {
+        await ask("stalled");
+        await look();
+      }
+    }
+    isScrolling = false;
+  };
+
+  globalThis.bowerbirdEvents.addEventListener("captured", (event) => {
+    if (/** @type {CustomEvent} */ (event).detail.operation !== "Bookmarks") return;
+    progressAt = Date.now();
+    if (isOnList()) look();
+  });
+
+  for (const name of ["pointerup", "pointercancel"]) {
+    // The click follows.
+    window.addEventListener(name, () => setTimeout(() => { isPressed = false; }), true);
+  }
+
+  let wasOnList = false;
+  globalThis.bowerbirdOnPath(() => {
+    clearInterval(polling);
+    if (wasOnList && !isOnList()) ask("left");
+    wasOnList = isOnList();
+    isClosed = false;
+    render();
+    if (!wasOnList) return;
+    look();
+    polling = setInterval(look, POLL_MS);
+  });
+}

@@ -1,0 +1,83 @@
+// The button on the page of a post on X: saves the post with labels, also without a bookmark on X.
+// @ts-check
+"use strict";
+{
+  const POST = /^\/(?:[A-Za-z0-9_]{1,20}|i\/web)\/status\/([1-9][0-9]{0,18})(?:\/|$)/;
+  const STYLES = `
+    .opener { position: fixed; inset-block-end: 5rem; inset-inline-end: 1rem; z-index: 2147483000; min-height: 2.5rem;
+      box-shadow: 0 2px 10px oklch(0 0 0 / 0.2); }
+    .opener.box { width: auto; padding: 0.35rem 1rem; font-weight: 500; border-radius: 99rem; }
+  `;
+  const make = globalThis.bowerbirdElement;
+  /** @type {{host: HTMLElement, root: ShadowRoot} | null} */
+  let frame = null;
+  let current = "";
+
+  /** @param {Record<string, unknown>} message */
+  const ask = (message) => chrome.runtime.sendMessage(message).catch(() => null);
+
+  /** @param {Node} content */
+  const show = (content) => {
+    frame ??= globalThis.bowerbirdFrame("save", STYLES);
+    for (const old of frame.root.querySelectorAll(".box")) old.remove();
+    frame.root.append(content);
+  };
+
+  const close = () => {
+    const opener = make("button", { class: "box opener", type: "button", click: open }, "Save to Bowerbird");
+    show(opener);
+    return opener;
+  };
+
+  /** @param {string} text @returns {string[]} */
+  const names = (text) => text.split(",").map((name) => name.trim()).filter(Boolean);
+
+  /** @type {Record<string, string>} */
+  const SAID = { sent: "Saved in your library.", waiting: "It waits here, and is sent when your library answers." };
+
+  const open = async () => {
+    const input = /** @type {HTMLInputElement} */ (make("input", { id: "labels", list: "known", autocomplete: "off", placeholder: "birds, to read" }));
+    const known = make("datalist", { id: "known" });
+    const said = make("p", { class: "small", role: "status" });
+    // No form: a script of the page could submit it. It cannot press a button.
+    const act = async () => {
+      if (save.disabled) return;
+      save.disabled = true;
+      said.textContent = "Saving…";
+      const shown = globalThis.bowerbirdShown(current);
+      const outcome = await ask({ type: "save", link: location.href, labels: names(input.value), shown });
+      said.textContent = outcome?.sentence || SAID[outcome?.state] || "Not saved. Reload the page and try again.";
+      save.disabled = outcome?.state === "sent" || outcome?.state === "waiting";
+    };
+    const save = /** @type {HTMLButtonElement} */ (make("button", { class: "main", type: "button", click: act }, "Save"));
+    const cancel = make("button", { class: "quiet", type: "button", click: () => close().focus() }, "Close");
+    const keydown = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "Escape") close().focus();
+      if (event.key === "Enter" && event.target === input) act();
+      // X has shortcuts of single letters.
+      event.stopPropagation();
+    };
+    const form = make(
+      "section",
+      { class: "box", "aria-label": "Save this post to Bowerbird", keydown },
+      make("h2", {}, "Save this post"),
+      make("label", { for: "labels" }, "Labels, separated by commas"),
+      input, known, said, make("div", { class: "row" }, save, cancel),
+    );
+    show(form);
+    input.focus();
+    const labels = await ask({ type: "labels" });
+    if (Array.isArray(labels)) known.append(...labels.map(({ name }) => make("option", { value: name })));
+  };
+
+  globalThis.bowerbirdOnPath(async (path) => {
+    const post = POST.exec(path)?.[1] ?? "";
+    if (post === current && frame) return;
+    current = post;
+    frame?.host.remove();
+    frame = null;
+    if (!post) return;
+    const view = await ask({ type: "panel" });
+    if (view?.state && view.state !== "off" && current === post) close();
+  });
+}

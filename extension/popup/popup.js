@@ -1,0 +1,147 @@
+// The popup: shows in which state the extension is, and what the person can do.
+// @ts-check
+
+import { ask, openTab } from "./asking.js";
+import { icon, make } from "./elements.js";
+import { doneView } from "./views/done.js";
+import { errorView } from "./views/error.js";
+import { offView } from "./views/off.js";
+import { saveForm } from "./views/save.js";
+import { settingsView } from "./views/settings.js";
+import { pausedView, syncingView } from "./views/sync.js";
+
+const POLL_MS = 1_000;
+const REFRESH_MS = 15_000;
+/** @type {Record<View["state"], [string, string]>} */
+const STATES = {
+  off: ["", "not connected"],
+  syncing: ["busy", "syncing"],
+  paused: ["hold", "paused"],
+  error: ["err", "needs you"],
+  done: ["on", "up to date"],
+};
+
+/** @param {string} id */
+const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+let isInSettings = false;
+let isConnecting = false;
+let shown = "";
+let shownState = "";
+let isPressed = false;
+
+/** @type {import("./asking.js").Actions} */
+const actions = {
+  async run(type, fields) {
+    const answer = await ask(type, fields);
+    await look();
+    return answer;
+  },
+  connectAgain() {
+    isConnecting = true;
+    isInSettings = false;
+    shown = "";
+    look();
+  },
+  close: () => window.close(),
+};
+
+/** @param {View} view */
+function content(view) {
+  if (isConnecting || view.state === "off") return offView(view, actions, isConnecting);
+  if (isInSettings) return settingsView(view, actions);
+  if (view.state === "error") return errorView(view, actions);
+  if (view.state === "syncing") return syncingView(view, actions);
+  return view.state === "paused" ? pausedView(view, actions) : doneView(view, actions);
+}
+
+/** @param {View} view */
+function foot(view) {
+  if (isConnecting || view.state === "off") {
+    const privacy = make("a", { href: chrome.runtime.getURL("privacy.html"), target: "_blank", class: "push" }, "Privacy");
+    const back = make("button", { type: "button", class: "btn quiet slim", click: toggleConnecting }, "Back");
+    return isConnecting && view.state !== "off" ? [back, privacy] : [privacy];
+  }
+  const label = isInSettings ? "Close the settings" : "Settings";
+  const settings = make("button", { type: "button", class: "ib push", title: label, "aria-label": label, "aria-expanded": isInSettings, click: toggleSettings }, icon("settings"));
+  return [make("span", {}, `to ${view.host}`), settings];
+}
+
+function toggleSettings() {
+  isInSettings = !isInSettings;
+  shown = "";
+  look();
+}
+
+function toggleConnecting() {
+  isConnecting = !isConnecting;
+  shown = "";
+  look();
+}
+
+/** @param {View} view */
+function render(view) {
+  // A code is accepted in the background, so the form disappears when it worked.
+  if (isConnecting && view.state !== "off" && view.state !== "error") isConnecting = false;
+  const isTyping = document.activeElement instanceof HTMLInputElement;
+  // The time until the next try is a part of what is shown.
+  const ticks = view.problem ? Math.floor(Date.now() / 5_000) : 0;
+  const key = JSON.stringify([view, isInSettings, isConnecting, ticks]);
+  // New elements under the finger of the person would take the click away.
+  if (key === shown || isPressed || (isTyping && shown && shownState === view.state)) return;
+  [shown, shownState] = [key, view.state];
+  const [kind, words] = STATES[view.state];
+  part("state").className = `state push ${kind}`;
+  if (part("state").textContent !== words) part("state").textContent = words;
+  const focused = document.activeElement?.textContent;
+  part("content").replaceChildren(...content(view));
+  part("foot").replaceChildren(...foot(view));
+  refocus(focused);
+  if (!isInSettings && !isConnecting && view.state !== "off") addSaveForm(view);
+}
+
+/** @param {string | null | undefined} text what the focused button said */
+function refocus(text) {
+  if (!text) return;
+  const buttons = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("main button, main a"));
+  [...buttons].find((one) => one.textContent === text)?.focus();
+}
+
+/** @type {HTMLElement | null | undefined} */
+let form;
+
+/** @param {View} view */
+async function addSaveForm(view) {
+  if (form === undefined) form = await saveForm(actions);
+  const low = part("content").querySelector(".low");
+  if (form && view.state !== "error") part("content").insertBefore(form, low);
+}
+
+async function look() {
+  const view = await ask("view");
+  if (view?.state) render(view);
+}
+
+document.addEventListener("pointerdown", () => { isPressed = true; });
+for (const name of ["pointerup", "pointercancel"]) {
+  // The click follows.
+  document.addEventListener(name, () => setTimeout(() => { isPressed = false; }));
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  if (!link) return;
+  event.preventDefault();
+  openTab(link.href);
+});
+
+/** Asks the library how many posts it has, and whether the token is still valid. */
+async function refresh() {
+  await ask("refresh");
+  await look();
+}
+
+await look();
+setInterval(look, POLL_MS);
+setInterval(refresh, REFRESH_MS);
+await refresh();

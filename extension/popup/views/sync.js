@@ -1,0 +1,72 @@
+// A sync that runs, and one that waits for the person.
+// @ts-check
+
+import { button, counted, day, make, note, number, time } from "../elements.js";
+
+/**
+ * Only if the length of the list is known: the first sync does not know it.
+ * @param {View} view
+ * @param {Sync} sync
+ */
+function bar(view, sync) {
+  const total = view.known?.posts ?? 0;
+  if (!view.hasReadAll || sync.kind !== "full" || !total) return [];
+  return [make("progress", { "aria-label": "Progress of the sync", max: total, value: Math.min(sync.seen, total) })];
+}
+
+/** @param {View} view @param {Sync} sync */
+function place(view, sync) {
+  const back = sync.oldest ? `back to ${day(sync.oldest)}` : "at the newest";
+  const waiting = view.waiting.posts ? `${number(view.waiting.posts)} waiting to be sent` : "";
+  return make("p", { class: "row small soft" }, make("span", {}, back), make("span", { class: "push" }, waiting));
+}
+
+/** @param {View} view @param {import("../asking.js").Actions} actions */
+export function syncingView(view, actions) {
+  const sync = /** @type {Sync} */ (view.sync);
+  const rate = view.perMinute ? ` About ${number(view.perMinute)} per minute.` : "";
+  return [
+    make("h1", { class: "sr" }, "Syncing"),
+    make("p", {}, make("span", { class: "huge" }, number(sync.seen)), make("br"), make("span", { class: "soft" }, `posts seen, ${number(sync.inserted)} of them new`)),
+    ...bar(view, sync),
+    place(view, sync),
+    make("p", { class: "soft" }, `Leave the bookmarks tab open and in front. You may switch to another window.${rate}`),
+    make("div", { class: "row low" }, button("Pause", "grow", () => actions.run("pause"), "pause"), button("Stop here", "quiet", () => actions.run("stop"))),
+  ];
+}
+
+/** @param {Sync} sync */
+function why(sync) {
+  const at = time(sync.changedAt);
+  /** @type {Record<string, string>} */
+  const sentences = {
+    you: `Since ${at}, by you. What was seen is safe, and the sync continues where it stopped.`,
+    full: "The queue is full. The sync continues when your library has taken some of it.",
+    tab: `The bookmarks tab was closed at ${at}, before the end of the list. What was seen is safe.`,
+    left: `You left the bookmarks page at ${at}, before the end of the list. What was seen is safe.`,
+    user: "X is signed in to another account now.",
+    idle: `Nothing came from X since ${at}. Bring the bookmarks tab to the front, then resume.`,
+    stalled: `X stopped sending posts at ${at}. Wait some minutes before you start again.`,
+  };
+  return sentences[sync.why] ?? "";
+}
+
+/** @param {View} view @param {import("../asking.js").Actions} actions */
+export function pausedView(view, actions) {
+  const sync = /** @type {Sync} */ (view.sync);
+  const isOver = sync.state === "gave_up";
+  const title = { paused: "Paused at", interrupted: "Interrupted at", gave_up: "Stopped at" }[String(sync.state)] ?? "Paused at";
+  const waiting = view.waiting.items
+    ? [note("", `New bookmarks are still noted: ${counted(view.waiting.posts, "post waits", "posts wait")} to be sent.`)]
+    : [];
+  const restart = () => actions.run(isOver ? "start" : "resume", isOver ? { kind: sync.kind } : {});
+  return [
+    make("h1", {}, `${title} ${number(sync.seen)}`),
+    make("p", { class: "soft" }, why(sync)),
+    ...bar(view, sync),
+    place(view, sync),
+    ...waiting,
+    make("div", { class: "row low" }, button(isOver ? "Start again" : "Resume", "main grow", restart, "play"),
+      make("a", { class: "btn", href: view.libraryUrl }, "Open the library")),
+  ];
+}

@@ -1,0 +1,205 @@
+// What the parts of the extension hand to each other. Only for the type checker: not packed.
+
+type Operation =
+  | "Bookmarks" | "BookmarkFolderTimeline" | "BookmarkSearchTimeline" | "BookmarkFoldersSlice"
+  | "CreateBookmark" | "DeleteBookmark" | "TweetDetail" | "TweetResultByRestId";
+
+/** An answer of X, as the bridge checked it. */
+interface Captured {
+  id: string;
+  operation: string;
+  queryId: string;
+  variables: Record<string, string | number>;
+  body: string;
+  /** The X account that the page is signed in to, and its name; empty if the page does not say it. */
+  user: string;
+  username: string;
+  at: number;
+  /** For a change: an answer that shows the post. */
+  shown?: string;
+}
+
+/** The library that the extension is connected to. */
+interface Connection {
+  address: string;
+  token: string;
+  device_id: string;
+  email: string;
+  ingest_url: string;
+  library_url: string;
+  keys_url: string;
+}
+
+type RunKind = "full" | "incremental";
+type EndReason = "end" | "caught_up" | "interrupted" | "gave_up";
+
+/** A run of the ingest protocol, from the first page until its end was sent. */
+interface Run {
+  id: string;
+  /** sync: the list that the extension scrolls through. list: the list that the person opens.
+   * side: folders, searches and opened posts. */
+  role: "sync" | "list" | "side";
+  kind: RunKind;
+  user: string;
+  tab: number;
+  /** The server's id; empty until the first page is sent. */
+  runId: string;
+  /** Counts the runs that the server has seen for this one. */
+  attempt: number;
+  isEnded: boolean;
+  nextSeq: number;
+  pages: number;
+  seen: number;
+  inserted: number;
+  /** The lowest sortIndex so far, as text: it exceeds 2^53. */
+  lowest: string;
+  startedAt: number;
+  pageAt: number;
+}
+
+interface PageItem { type: "page"; run: string; user: string; operation: string; body: ArrayBuffer; }
+interface FinishItem { type: "finish"; run: string; user: string; reason: EndReason; }
+interface EventItem { type: "event"; user: string; event: BookmarkEvent; }
+interface SaveItem { type: "save"; user: string; link: string; labels: string[]; key: string; }
+type NewItem = (PageItem | FinishItem | EventItem | SaveItem) & { posts: number; bytes: number };
+type Item = NewItem & { id: number };
+
+interface BookmarkEvent {
+  type: "added" | "removed";
+  post_id: string;
+  at: string;
+  payload?: unknown;
+  labels?: string[];
+}
+
+interface Totals { items: number; posts: number; bytes: number; }
+
+/** Why nothing is sent at the moment. */
+interface Problem {
+  kind: "unreachable" | "busy" | "revoked" | "other_user" | "refused";
+  sentence: string;
+  since: number;
+  user?: string;
+  run?: string;
+}
+
+interface Sending { failures: number; retryAt: number; problem: Problem | null; }
+
+interface Sync {
+  state: "running" | "paused" | "interrupted" | "gave_up" | "done";
+  kind: RunKind;
+  run: string;
+  tab: number;
+  browserSession: string;
+  /** The page is being loaded: its first page of the list is the top. */
+  awaitsTop: boolean;
+  why: "" | "you" | "full" | "tab" | "left" | "idle" | "stalled" | "user" | "end" | "caught_up";
+  startedAt: number;
+  changedAt: number;
+  /** How long it ran before the last pause. */
+  ranMs: number;
+  seen: number;
+  inserted: number;
+  oldest: number;
+}
+
+interface Known {
+  posts: number;
+  held: number;
+  /** The runs after which so many posts were missing that the person has to confirm it. */
+  heldRuns?: string[];
+  boundUser: string;
+  at: number;
+}
+
+interface Post { text: string; author: string; }
+
+interface View {
+  state: "off" | "syncing" | "paused" | "error" | "done";
+  host: string;
+  email: string;
+  libraryUrl: string;
+  keysUrl: string;
+  waiting: Totals;
+  isFull: boolean;
+  sync: Sync | null;
+  perMinute: number;
+  problem: Problem | null;
+  retryAt: number;
+  refused: { sentence: string; at: number } | null;
+  known: Known | null;
+  lastSentAt: number;
+  hasReadAll: boolean;
+  latest: Post[];
+  readsOpened: boolean;
+  /** The X account of the problem, as the person knows it. */
+  userName: string;
+  /** X accounts whose posts are left out. */
+  ignored: { user: string; name: string }[];
+}
+
+interface SaveOutcome { state: "sent" | "waiting" | "refused" | "off"; sentence: string; }
+
+declare var bowerbirdEvents: EventTarget;
+declare var bowerbirdShown: (postId: string) => Captured | null;
+declare var bowerbirdFrame: (name: string, styles: string) => { host: HTMLElement; root: ShadowRoot };
+declare var bowerbirdElement: (
+  name: string, fields?: Record<string, unknown>, ...children: (Node | string)[]
+) => HTMLElement;
+declare var bowerbirdOnPath: (listener: (path: string) => void) => void;
+
+/** The part of the WebExtension interface that is used. */
+declare namespace chrome {
+  interface Event<T extends (...parts: any[]) => unknown> { addListener(listener: T): void; }
+  interface Tab { id?: number; url?: string; windowId?: number; active?: boolean; }
+  interface Sender { tab?: Tab; id?: string; url?: string; origin?: string; }
+  interface Area {
+    get(keys: string | string[]): Promise<Record<string, any>>;
+    set(values: Record<string, unknown>): Promise<void>;
+    remove(keys: string | string[]): Promise<void>;
+    setAccessLevel?(level: { accessLevel: string }): Promise<void>;
+  }
+  const storage: {
+    local: Area;
+    session: Area;
+    onChanged: Event<(changes: Record<string, { newValue?: any }>, area: string) => void>;
+  };
+  const runtime: {
+    id?: string;
+    sendMessage(message: unknown): Promise<any>;
+    getManifest(): { version: string };
+    getURL(path: string): string;
+    getPlatformInfo(): Promise<{ os: string }>;
+    onMessage: Event<(message: any, sender: Sender, reply: (answer: unknown) => void) => boolean>;
+    onInstalled: Event<() => void>;
+    onStartup: Event<() => void>;
+  };
+  const alarms: {
+    create(name: string, when: { when?: number; periodInMinutes?: number }): Promise<void>;
+    clear(name: string): Promise<boolean>;
+    onAlarm: Event<(alarm: { name: string }) => void>;
+  };
+  const action: {
+    setBadgeText(badge: { text: string }): Promise<void>;
+    setBadgeBackgroundColor(badge: { color: string }): Promise<void>;
+    setBadgeTextColor?(badge: { color: string }): Promise<void>;
+    setTitle(title: { title: string }): Promise<void>;
+  };
+  const tabs: {
+    create(tab: { url: string }): Promise<Tab>;
+    update(id: number, change: { active?: boolean; url?: string }): Promise<Tab>;
+    query(filter: Record<string, unknown>): Promise<Tab[]>;
+    reload(id: number): Promise<void>;
+    sendMessage(id: number, message: unknown): Promise<any>;
+    onRemoved: Event<(id: number) => void>;
+  };
+  const contextMenus: {
+    create(entry: Record<string, unknown>, done?: () => void): void;
+    removeAll(done?: () => void): void;
+    onClicked: Event<(info: { linkUrl?: string; pageUrl?: string }, tab?: Tab) => void>;
+  };
+  const permissions: {
+    request(wanted: { origins: string[] }): Promise<boolean>;
+    remove(given: { origins: string[] }): Promise<boolean>;
+  };
+}

@@ -1,0 +1,244 @@
+"""Firefox ESR with the extension, driven by WebDriver BiDi without another program between."""
+
+import base64
+import itertools
+import json
+import subprocess
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from tests.extension.browsers import DESK
+from tests.extension.patience import wait_until
+from tests.extension.websocket import WebSocket
+
+FIREFOX: Final = "/usr/bin/firefox-esr"
+_PATIENCE_S: Final = 30.0
+_PREFERENCES: Final = {
+    # X has its certificate pinned and its encryption required in every new profile.
+    "network.stricttransportsecurity.preloadlist": False,
+    "security.cert_pinning.enforcement_level": 0,
+    # The extension is not signed.
+    "xpinstall.signatures.required": False,
+    "extensions.autoDisableScopes": 0,
+    # A question in a window of the browser itself cannot be answered without a screen.
+    "extensions.webextOptionalPermissionPrompts": False,
+    # Otherwise a restart would lose what the extension stored, because it is not installed
+    # for good.
+    "extensions.webextensions.keepStorageOnUninstall": True,
+    "extensions.webextensions.keepUuidOnUninstall": True,
+    # Fewer processes.
+    "dom.ipc.processCount": 1,
+    "dom.ipc.processPrelaunch.enabled": False,
+    "fission.webContentIsolationStrategy": 0,
+    "browser.startup.page": 0,
+    "browser.newtabpage.enabled": False,
+    "browser.aboutwelcome.enabled": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "app.update.disabledForTesting": True,
+    "services.settings.server": "data:,",
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+}
+
+
+class BidiError(Exception):
+    """The browser refused a command."""
+
+
+class Bidi:
+    def __init__(self, port: int) -> None:
+        self._socket = WebSocket(port, "/session", _PATIENCE_S)
+        self._numbers = itertools.count(1)
+
+    def send(self, method: str, **params: Any) -> Any:
+        number = next(self._numbers)
+        self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
+        while True:
+            message = json.loads(self._socket.receive())
+            if message.get("id") != number:
+                continue
+            if message["type"] == "error":
+                raise BidiError(f"{method}: {message['error']}: {message['message']}")
+            return message["result"]
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class FirefoxTab:
+    def __init__(self, bidi: Bidi, context: str) -> None:
+        self._bidi = bidi
+        self._context = context
+
+    def go(self, url: str) -> None:
+        self._bidi.send("browsingContext.navigate", context=self._context, url=url, wait="complete")
+
+    def evaluate(self, function: str, argument: Any = None) -> Any:
+        # As a text, because BiDi wraps every value of an object in its type.
+        wrapped = f"async (text) => JSON.stringify(await ({function})(JSON.parse(text)) ?? null)"
+        result = self._bidi.send(
+            "script.callFunction",
+            functionDeclaration=wrapped,
+            arguments=[{"type": "string", "value": json.dumps(argument)}],
+            target={"context": self._context},
+            awaitPromise=True,
+            userActivation=True,
+        )
+        assert result["type"] == "success", result["exceptionDetails"]["text"]
+        return json.loads(result["result"]["value"])
+
+    def click(self, selector: str) -> None:
+        place = self._middle_of(selector)
+        pointer = {
+            "type": "pointer",
+            "id": "mouse",
+            "actions": [
+                {"type": "pointerMove", "x": place["x"], "y": place["y"]},
+                {"type": "pointerDown", "button": 0},
+                {"type": "pointerUp", "button": 0},
+            ],
+        }
+        self._bidi.send("input.performActions", context=self._context, actions=[pointer])
+
+    def type(self, selector: str, text: str) -> None:
+        fill = """([selector, text]) => {
+          const field = document.querySelector(selector);
+          field.focus();
+          field.value = text;
+          field.dispatchEvent(new Event("input", { bubbles: true }));
+        }"""
+        self.evaluate(fill, [selector, text])
+
+    def screenshot(self) -> bytes:
+        shot = self._bidi.send("browsingContext.captureScreenshot", context=self._context)
+        return base64.b64decode(shot["data"])
+
+    def close(self) -> None:
+        self._bidi.send("browsingContext.close", context=self._context)
+
+    def _middle_of(self, selector: str) -> dict[str, int]:
+        look = """(selector) => {
+          const hosts = [...document.documentElement.children].filter((one) => one.shadowRoot);
+          const roots = [document, ...hosts.map((one) => one.shadowRoot)];
+          const found = roots.map((root) => root.querySelector(selector)).find((one) => one);
+          if (!found?.checkVisibility()) return null;
+          found.scrollIntoView({ block: "nearest" });
+          const box = found.getBoundingClientRect();
+          return { x: Math.round(box.x + box.width / 2), y: Math.round(box.y + box.height / 2) };
+        }"""
+        place: dict[str, int] = wait_until(lambda: self.evaluate(look, selector))
+        return place
+
+
+class Firefox:
+    def __init__(self, extension: Path, proxy_port: int, profile: Path) -> None:
+        self._extension = extension
+        self._profile = profile
+        manifest = json.loads((extension / "manifest.json").read_text(encoding="utf-8"))
+        self._id = manifest["browser_specific_settings"]["gecko"]["id"]
+        self._uuid = str(uuid.uuid4())
+        profile.mkdir(exist_ok=True)
+        preferences = {
+            **_PREFERENCES,
+            "extensions.webextensions.uuids": json.dumps({self._id: self._uuid}),
+            # Every other host is refused by the proxy.
+            "network.proxy.type": 1,
+            "network.proxy.http": "127.0.0.1",
+            "network.proxy.http_port": proxy_port,
+            "network.proxy.ssl": "127.0.0.1",
+            "network.proxy.ssl_port": proxy_port,
+        }
+        lines = (
+            f"user_pref({json.dumps(name)}, {json.dumps(value)});\n"
+            for name, value in preferences.items()
+        )
+        (profile / "user.js").write_text("".join(lines), encoding="utf-8")
+        self._start()
+
+    @property
+    def extension_url(self) -> str:
+        return f"moz-extension://{self._uuid}"
+
+    def open(self, url: str) -> FirefoxTab:
+        return self._open(url, "tab")
+
+    def open_window(self, url: str) -> FirefoxTab:
+        return self._open(url, "window")
+
+    def desk(self) -> FirefoxTab:
+        first, *_ = self._bidi.send("browsingContext.getTree", maxDepth=0)["contexts"]
+        tab = FirefoxTab(self._bidi, first["context"])
+        if not first["url"].endswith(DESK):
+            tab.go(self.extension_url + DESK)
+        return tab
+
+    def _open(self, url: str, kind: str) -> FirefoxTab:
+        context = self._bidi.send("browsingContext.create", type=kind)["context"]
+        tab = FirefoxTab(self._bidi, context)
+        tab.go(url)
+        return tab
+
+    def restart(self) -> None:
+        self.close()
+        self._start()
+
+    def close(self) -> None:
+        self._bidi.send("browser.close")
+        self._bidi.close()
+        try:
+            self._process.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise
+
+    def close_tabs(self) -> None:
+        _, *others = self._bidi.send("browsingContext.getTree", maxDepth=0)["contexts"]
+        for tab in others:
+            self._bidi.send("browsingContext.close", context=tab["context"])
+
+    def _start(self) -> None:
+        where = self._profile / "WebDriverBiDiServer.json"
+        where.unlink(missing_ok=True)
+        arguments = ("--headless", "--no-remote", "--profile", str(self._profile))
+        with (self._profile / "output").open("wb") as output:
+            self._process = subprocess.Popen(
+                [FIREFOX, *arguments, "--remote-debugging-port", "0"],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        try:
+            port = wait_until(lambda: self._port(where), _PATIENCE_S)
+            self._bidi = Bidi(port)
+            self._bidi.send(
+                "session.new", capabilities={"alwaysMatch": {"acceptInsecureCerts": True}}
+            )
+            self._bidi.send(
+                "webExtension.install",
+                extensionData={"type": "path", "path": str(self._extension)},
+            )
+        except BaseException:
+            self._process.kill()
+            self._process.wait()
+            raise
+
+    def _port(self, where: Path) -> int:
+        assert self._process.poll() is None, (self._profile / "output").read_text()
+        try:
+            port: int = json.loads(where.read_text())["ws_port"]
+        except (FileNotFoundError, ValueError):
+            return 0
+        return port
+
+
+@contextmanager
+def firefox(extension: Path, proxy_port: int, profile: Path) -> Iterator[Firefox]:
+    browser = Firefox(extension, proxy_port, profile)
+    try:
+        yield browser
+    finally:
+        browser.close()

@@ -1,0 +1,209 @@
+// Plays the script of X's web client: asks for posts while the person scrolls, and shows them.
+(() => {
+  const { entities, session, fake } = window.__INITIAL_STATE__;
+  const viewer = entities.users.entities[session.user_id];
+  const column = document.querySelector("[data-testid=primaryColumn]");
+  const csrf = document.cookie.match(/ct0=([^;]+)/)?.[1] ?? "";
+  // X itself uses XMLHttpRequest; here both take turns.
+  // So many screens of posts are loaded ahead.
+  const AHEAD = 6;
+  let usesFetch = false;
+  let list = null;
+
+  const headers = () => ({
+    authorization: fake.authorization,
+    "x-csrf-token": csrf,
+    "x-twitter-auth-type": "OAuth2Session",
+    "x-client-transaction-id": crypto.randomUUID(),
+    "content-type": "application/json",
+  });
+
+  const byFetch = async (method, url, body) => {
+    const response = await fetch(url, { method, headers: headers(), body });
+    if (!response.ok) throw new Error(String(response.status));
+    return response.json();
+  };
+
+  const byXhr = (method, url, body) =>
+    new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open(method, url);
+      for (const [name, value] of Object.entries(headers())) request.setRequestHeader(name, value);
+      request.onload = () =>
+        request.status === 200
+          ? resolve(JSON.parse(request.responseText))
+          : reject(new Error(String(request.status)));
+      request.onerror = () => reject(new Error("network"));
+      request.send(body);
+    });
+
+  const ask = (operation, variables, send) => {
+    const url = `/i/api/graphql/${fake.operationIds[operation]}/${operation}`;
+    const query = new URLSearchParams({
+      variables: JSON.stringify(variables),
+      features: JSON.stringify({ graphql_timeline_v2_bookmark_timeline: true }),
+    });
+    return send("GET", `${url}?${query}`);
+  };
+
+  const change = (operation, tweetId) => {
+    const queryId = fake.operationIds[operation];
+    const body = JSON.stringify({ variables: { tweet_id: tweetId }, queryId });
+    return inTurn()("POST", `/i/api/graphql/${queryId}/${operation}`, body);
+  };
+
+  const inTurn = () => {
+    usesFetch = !usesFetch;
+    return usesFetch ? byFetch : byXhr;
+  };
+
+  const element = (name, fields = {}, ...children) => {
+    const made = document.createElement(name);
+    const { testid, ...others } = fields;
+    if (testid) made.dataset.testid = testid;
+    Object.assign(made, others);
+    made.append(...children);
+    return made;
+  };
+
+  const bookmarkButton = (tweetId, isSaved) => {
+    const button = element("button", { testid: isSaved ? "removeBookmark" : "bookmark" });
+    button.textContent = "Bookmark";
+    button.onclick = async () => {
+      const removes = button.dataset.testid === "removeBookmark";
+      await change(removes ? "DeleteBookmark" : "CreateBookmark", tweetId);
+      button.dataset.testid = removes ? "bookmark" : "removeBookmark";
+    };
+    return button;
+  };
+
+  const article = (result) => {
+    const tweet = result.tweet ?? result;
+    if (!tweet.legacy) return element("div", {}, "This Post is unavailable.");
+    const user = tweet.core.user_results.result.core;
+    const link = element("a", { href: `/${user.screen_name}/status/${tweet.rest_id}` });
+    link.append(element("time", { dateTime: new Date(tweet.legacy.created_at).toISOString() }, "1y"));
+    const actions = element("div", { role: "group" });
+    actions.append(bookmarkButton(tweet.rest_id, tweet.legacy.bookmarked));
+    return element(
+      "article",
+      { testid: "tweet", role: "article" },
+      element("div", { testid: "User-Name" }, user.name, " ", link),
+      element("div", { testid: "tweetText" }, tweet.legacy.full_text),
+      actions,
+    );
+  };
+
+  const instructionsOf = (data) => {
+    const [holder] = Object.values(data);
+    const timeline = holder.bookmarks_search_timeline ?? holder;
+    return (timeline.timeline ?? timeline).instructions;
+  };
+
+  const show = (place, answer) => {
+    const entries = instructionsOf(answer.data).flatMap((one) => one.entries ?? []);
+    let cursor = null;
+    let count = 0;
+    for (const { content } of entries) {
+      if (content.cursorType === "Bottom") cursor = content.value;
+      const result = content.itemContent?.tweet_results.result;
+      if (!result) continue;
+      count += 1;
+      place.append(element("div", { testid: "cellInnerDiv" }, article(result)));
+    }
+    return { cursor, count };
+  };
+
+  // For tests: how far the list is.
+  const tell = ({ place, isLoading, isAtEnd }) => {
+    const { dataset } = document.documentElement;
+    dataset.listed = String(place.children.length);
+    dataset.state = isAtEnd ? "end" : isLoading ? "loading" : "idle";
+  };
+
+  const loadMore = async () => {
+    const current = list;
+    if (!current || current.isLoading) return;
+    tell(current);
+    if (current.isAtEnd) return;
+    if (scrollY + innerHeight < document.documentElement.scrollHeight - AHEAD * innerHeight) return;
+    current.isLoading = true;
+    tell(current);
+    const variables = { ...current.variables };
+    if (current.cursor) variables.cursor = current.cursor;
+    try {
+      const { cursor, count } = show(current.place, await ask(current.operation, variables, inTurn()));
+      current.isAtEnd = count === 0 || !cursor;
+      current.cursor = cursor;
+    } catch (error) {
+      // X shows a button to try again; here scrolling does.
+      console.info("not loaded", String(error));
+    }
+    current.isLoading = false;
+    tell(current);
+    if (current === list) requestAnimationFrame(loadMore);
+  };
+
+  const openList = (operation, variables) => {
+    const place = element("div", { ariaLabel: "Timeline: Bookmarks" });
+    column.append(element("section", { role: "region" }, place));
+    list = { operation, variables, place, cursor: null, isLoading: false, isAtEnd: false };
+    loadMore();
+  };
+
+  const openPost = async (tweetId) => {
+    const place = element("section", { role: "region" });
+    column.append(place);
+    show(place, await ask("TweetDetail", { focalTweetId: tweetId }, byXhr));
+  };
+
+  const openBookmarks = async (folder) => {
+    const words = element("input", { placeholder: "Search Bookmarks" });
+    words.onchange = () => {
+      list.place.parentElement.remove();
+      openList("BookmarkSearchTimeline", { rawQuery: words.value, count: 20 });
+    };
+    column.append(words);
+    if (folder) {
+      openList("BookmarkFolderTimeline", { bookmark_collection_id: folder, includePromotedContent: true });
+      return;
+    }
+    openList("Bookmarks", { count: 20, includePromotedContent: false });
+    if (fake.folders) await ask("BookmarkFoldersSlice", {}, byXhr);
+  };
+
+  const route = () => {
+    list = null;
+    column.replaceChildren(element("h2", {}, location.pathname));
+    const [, first, second, third] = location.pathname.split("/");
+    document.title = `${location.pathname} / X`;
+    if (first === "i" && second === "bookmarks") openBookmarks(third === "all" ? "" : third);
+    else if (second === "status") openPost(third);
+  };
+
+  // X is one page whose address changes.
+  const nav = element("nav", { role: "navigation" });
+  for (const [name, href] of [
+    ["Home", "/home"],
+    ["Bookmarks", "/i/bookmarks"],
+    ["Profile", `/${viewer.screen_name}`],
+  ]) {
+    const link = element("a", { href, testid: `AppTabBar_${name}_Link` }, name);
+    link.onclick = (event) => {
+      event.preventDefault();
+      history.pushState({}, "", href);
+      route();
+    };
+    nav.append(link, " ");
+  }
+  document.querySelector("#react-root").prepend(nav);
+  addEventListener("scroll", loadMore, { passive: true });
+  addEventListener("popstate", route);
+  // For tests: a request as the page sends it, and how long it took.
+  window.timed = async (operation, transport) => {
+    const began = performance.now();
+    await ask(operation, { count: 20 }, transport === "fetch" ? byFetch : byXhr);
+    return performance.now() - began;
+  };
+  route();
+})();

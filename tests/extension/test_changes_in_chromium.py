@@ -1,0 +1,102 @@
+"""Single posts: saved and removed on X, and saved with the extension's own buttons."""
+
+import json
+
+from tests.extension.browsers import Tab, wait_for_text
+from tests.extension.chromium import Chromium
+from tests.extension.fake_x import BLUESKY, MASTODON, X
+from tests.extension.library import body_of
+from tests.extension.patience import wait_until
+from tests.extension.person import Person
+from tests.extension.x_account import Post
+
+# "Within seconds".
+SECONDS = 5.0
+
+
+def post_page(person: Person, post: Post) -> Tab:
+    return person.browser.open(f"{X}/{post.author.username}/status/{post.id}")
+
+
+def test_a_bookmark_on_x_is_in_the_library_within_seconds_and_so_is_its_removal(
+    person: Person,
+) -> None:
+    account = person.x.world.sign_in(saved=3)
+    person.sync()
+    person.assert_same_library()
+    before = account.in_order()
+    post = person.x.world.add_post()
+
+    tab = post_page(person, post)
+    tab.click("[data-testid=bookmark]")
+    person.library.wait_for([post.id, *before], SECONDS)
+    assert person.library.posts()[0]["tweet_details"]["text"] == post.text
+    tab.click("[data-testid=removeBookmark]")
+
+    wait_until(lambda: person.library.posts()[0].get("removed_at"), SECONDS)
+    assert person.library.post_ids() == [post.id, *before]
+
+
+def test_a_removed_bookmark_follows_the_setting_of_the_account(person: Person) -> None:
+    person.library.server.run("account", "removed-posts", person.library.email, "trash")
+    account = person.x.world.sign_in(saved=3)
+    tab = person.sync()
+    person.assert_same_library()
+    [_, *others] = account.in_order()
+
+    tab.click("[data-testid=removeBookmark]")
+
+    person.library.wait_for(others, SECONDS)
+
+
+def test_saving_and_removing_again_and_again_ends_as_on_x(person: Person) -> None:
+    person.library.server.run("account", "removed-posts", person.library.email, "trash")
+    account = person.x.world.sign_in(saved=3)
+    person.sync().close()
+    person.assert_same_library()
+    post = person.x.world.add_post()
+    tab = post_page(person, post)
+
+    for _ in range(3):
+        tab.click("[data-testid=bookmark]")
+        tab.click("[data-testid=removeBookmark]")
+    tab.click("[data-testid=bookmark]")
+
+    wait_until(lambda: len(person.x.asked_for("CreateBookmark")) == 4)
+    wait_until(lambda: len(person.library.events()) == 7)
+    person.library.wait_for(account.in_order())
+
+
+def test_a_post_is_saved_with_labels_by_the_button_on_its_page(person: Person) -> None:
+    person.x.world.sign_in()
+    post = person.x.world.add_post()
+    tab = post_page(person, post)
+
+    tab.click("#bowerbird-save button")
+    tab.type("#labels", "birds, to read")
+    tab.click("#bowerbird-save button.main")
+
+    person.library.wait_for([post.id], SECONDS)
+    wait_until(lambda: person.library.posts()[0]["tweet_details"]["text"] == post.text)
+    assert person.library.posts()[0]["tags"] == ["birds", "to read"]
+    # Nothing changed on X.
+    assert person.x.world.viewer.saved == {}
+
+
+def test_posts_of_mastodon_and_bluesky_are_saved_by_their_link(
+    person: Person, chromium: Chromium
+) -> None:
+    mastodon = f"https://{MASTODON}/@ada/112233445566778899"
+    bluesky = f"https://{BLUESKY}/profile/ada.example/post/3kabcdefghijk"
+
+    for link in (mastodon, bluesky):
+        popup = chromium.open_popup_over(link)
+        popup.type("#labels", "elsewhere")
+        popup.click("form[aria-label='Save this post'] button")
+        wait_for_text(popup, "Saved in your library.")
+        popup.close()
+
+    sent = [json.loads(body_of(one)) for one in person.library.way.sent_to("/ingest/v1/bookmarks")]
+    assert [body["links"] for body in sent] == [[mastodon], [bluesky]]
+    found = {(post["tweet_details"]["link"], *post["tags"]) for post in person.library.posts()}
+    assert found == {(mastodon, "elsewhere"), (bluesky, "elsewhere")}

@@ -1,0 +1,73 @@
+"""The same extension in Firefox."""
+
+from tests.extension.browsers import wait_for, wait_for_text
+from tests.extension.fake_x import SECRETS, X
+from tests.extension.library import body_of
+from tests.extension.patience import wait_until
+from tests.extension.person import Person
+
+
+def test_a_line_pasted_into_the_popup_connects_firefox(firefox_person: Person) -> None:
+    person = firefox_person
+    person.forget()
+    popup = person.popup()
+    shown = wait_for_text(popup, "not connected")
+    popup.close()
+
+    person.connect()
+
+    assert "Connect your library" in shown
+    assert len(person.library.device_ids()) == 2
+
+
+def test_a_first_sync_and_a_later_one_copy_the_list(firefox_person: Person) -> None:
+    person = firefox_person
+    account = person.x.world.sign_in(saved=250)
+
+    tab = person.sync()
+    person.assert_same_library()
+    account.save(person.x.world.add_post().id)
+    person.sync(tab)
+
+    person.assert_same_library()
+    wait_until(lambda: person.library.ends()[-1:] == [("incremental", "caught_up")])
+    assert [asked for asked in person.x.asked if not asked.is_of_page] == []
+    for request in person.library.way.requests:
+        assert not [one for one in SECRETS if one.encode() in request.raw + body_of(request)]
+        assert "cookie" not in request.headers
+
+
+def test_a_bookmark_is_added_and_removed_within_seconds(firefox_person: Person) -> None:
+    person = firefox_person
+    person.library.server.run("account", "removed-posts", person.library.email, "trash")
+    person.x.world.sign_in()
+    post = person.x.world.add_post()
+    tab = person.browser.open(f"{X}/{post.author.username}/status/{post.id}")
+
+    tab.click("[data-testid=bookmark]")
+    person.library.wait_for([post.id], 5)
+    assert person.library.posts()[0]["tweet_details"]["text"] == post.text
+    tab.click("[data-testid=removeBookmark]")
+
+    person.library.wait_for([], 5)
+
+
+def test_what_waits_survives_an_outage_and_a_restart(firefox_person: Person) -> None:
+    person = firefox_person
+    account = person.x.world.sign_in(saved=60)
+    person.library.way.cut()
+    tab = person.sync()
+    post = person.x.world.add_post()
+    tab.go(f"{X}/{post.author.username}/status/{post.id}")
+    tab.click("[data-testid=bookmark]")
+    wait_for(tab, "() => document.querySelector('[data-testid=removeBookmark]') !== null")
+    popup = person.popup()
+    shown = wait_for_text(popup, "Your library does not answer")
+    popup.close()
+
+    person.browser.restart()
+    person.library.way.open()
+
+    person.library.wait_for(account.in_order(), 30)
+    assert person.waiting() == 0
+    assert "none is lost" in shown

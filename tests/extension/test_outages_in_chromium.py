@@ -1,0 +1,134 @@
+"""What waits to be sent survives: a server that is away, a killed worker, a closed browser."""
+
+from tests.extension.browsers import wait_for, wait_for_text
+from tests.extension.chromium import Chromium
+from tests.extension.fake_x import X
+from tests.extension.patience import wait_until
+from tests.extension.person import Person, wait_for_panel
+
+
+def test_a_server_that_is_away_gets_everything_in_order_when_it_is_back(person: Person) -> None:
+    account = person.x.world.sign_in(saved=100)
+    tab = person.bookmarks()
+    wait_until(lambda: person.waiting() == 0 and person.library.post_ids())
+    person.library.way.cut()
+
+    person.sync(tab)
+    new = [person.x.world.add_post() for _ in range(3)]
+    for post in new:
+        tab.go(f"{X}/{post.author.username}/status/{post.id}")
+        tab.click("[data-testid=bookmark]")
+        wait_for(tab, "() => document.querySelector('[data-testid=removeBookmark]')")
+    popup = person.popup()
+    shown = wait_for_text(popup, "Your library does not answer")
+    popup.close()
+    assert "none is lost" in shown
+    before = len(person.library.way.requests)
+    person.library.way.open()
+
+    person.library.wait_for(account.in_order())
+    pages = person.library.pages(before)
+    sequence = [page["seq"] for page in pages if page["op"] == "Bookmarks"]
+    assert sequence == sorted(sequence)
+    assert [event["post_id"] for event in person.library.events(before)] == [p.id for p in new]
+    assert person.waiting() == 0
+
+
+def test_answers_that_get_lost_change_nothing(person: Person) -> None:
+    person.x.world.sign_in(saved=60)
+    person.library.way.answers_to_lose = 2
+
+    person.sync()
+
+    person.assert_same_library()
+    assert person.library.way.answers_to_lose == 0
+    # The run was started twice, with one effect.
+    keys = [one.headers["idempotency-key"] for one in person.library.way.sent_to("/ingest/v1/runs")]
+    assert len(keys) > len(set(keys))
+
+
+def test_a_server_that_is_being_repaired_gets_everything_later(person: Person) -> None:
+    person.x.world.sign_in(saved=60)
+    person.library.way.failing_with = 503
+    person.sync()
+    popup = person.popup()
+    wait_for_text(popup, "Your library does not answer")
+
+    person.library.way.failing_with = 0
+    popup.click("button.main")
+
+    person.assert_same_library()
+    wait_for_text(popup, "up to date")
+
+
+def test_a_killed_worker_goes_on_where_it_was(person: Person, chromium: Chromium) -> None:
+    person.x.world.sign_in(saved=300)
+    tab = person.bookmarks()
+    person.start(tab)
+
+    for listed in (60, 140, 220):
+        reached = f"() => Number(document.documentElement.dataset.listed) >= {listed}"
+        wait_for(tab, reached)
+        chromium.kill_worker()
+
+    wait_for_panel(tab, "Up to date", patience_s=60)
+    person.assert_same_library()
+
+
+def test_a_closed_browser_sends_what_waited_when_it_starts_again(
+    person: Person, chromium: Chromium
+) -> None:
+    account = person.x.world.sign_in(saved=120)
+    person.library.way.cut()
+    person.sync()
+    wait_until(lambda: person.waiting() >= 7)
+
+    chromium.restart()
+    person.library.way.open()
+
+    person.library.wait_for(account.in_order(), 30)
+    assert person.waiting() == 0
+
+
+def test_a_full_queue_pauses_the_sync_and_says_so(person: Person) -> None:
+    person.x.world.sign_in(saved=400)
+    person.set(queue_max=10)
+    person.library.way.cut()
+    tab = person.bookmarks()
+    person.start(tab)
+
+    wait_for_panel(tab, "The queue is full.")
+    popup = person.popup()
+    shown = wait_for_text(popup, "The queue is full")
+    popup.close()
+    listed = tab.evaluate("() => Number(document.documentElement.dataset.listed)")
+    assert "none is lost" in shown
+    assert listed < 400
+    person.library.way.open()
+    person.ask("retry")
+
+    # It goes on by itself when there is room.
+    wait_for_panel(tab, "Up to date", patience_s=60)
+    person.assert_same_library()
+
+
+def test_a_revoked_device_says_so_and_sends_what_waited_after_another_pairing(
+    person: Person,
+) -> None:
+    account = person.x.world.sign_in(saved=25)
+    tab = person.sync()
+    person.assert_same_library()
+    for device_id in person.library.device_ids():
+        person.library.server.run("device", "revoke", person.library.email, device_id)
+    post = person.x.world.add_post()
+
+    tab.go(f"{X}/{post.author.username}/status/{post.id}")
+    tab.click("[data-testid=bookmark]")
+
+    popup = person.popup()
+    shown = wait_for_text(popup, "This browser was disconnected")
+    popup.close()
+    # The post page, which may complete a post of the library, waits too.
+    assert "wait" in shown
+    person.connect_again()
+    person.library.wait_for(account.in_order())

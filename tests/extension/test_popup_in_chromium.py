@@ -1,0 +1,187 @@
+"""The popup: pairing, what it says in each state, and that everybody can use it."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.extension.browsers import wait_for, wait_for_text
+from tests.extension.chromium import Chromium, ChromiumTab
+from tests.extension.person import Person
+from tests.web.test_browser import violations
+
+# 2026-11-02T10:42:00Z
+SINCE = 1_793_616_120_000
+SYNC: dict[str, Any] = {
+    "state": "running",
+    "kind": "full",
+    "run": "one",
+    "tab": 1,
+    "browserSession": "",
+    "awaitsTop": False,
+    "why": "",
+    "startedAt": SINCE,
+    "changedAt": SINCE,
+    "ranMs": 60_000,
+    "seen": 1_260,
+    "inserted": 1_204,
+    "oldest": 1_710_417_600_000,
+}
+LATEST = [
+    {"text": "The question is never: is it valuable?", "author": "Tomasz Kowal"},
+    {"text": "雨の日の古本屋がいちばん静かだ。", "author": "佐藤みどり"},
+]
+
+
+def problem(kind: str, **fields: Any) -> dict[str, Any]:
+    said = {"kind": kind, "sentence": "It said no.", "since": SINCE, **fields}
+    return {"sending": {"failures": 3, "retryAt": 4_000_000_000_000, "problem": said}}
+
+
+# What the extension has stored, and what the popup must say then.
+STATES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "done": (
+        {"known": {"posts": 3_084, "held": 0, "boundUser": "7", "at": SINCE}, "latest": LATEST},
+        ["up to date", "3,084", "Tomasz Kowal", "Open the library"],
+    ),
+    "syncing": (
+        {"sync": SYNC},
+        ["syncing", "1,260", "1,204 of them new", "14 March 2024", "Pause"],
+    ),
+    "paused": ({"sync": {**SYNC, "state": "paused", "why": "you"}}, ["paused", "1,260", "by you"]),
+    "interrupted": (
+        {"sync": {**SYNC, "state": "interrupted", "why": "tab"}},
+        ["Interrupted at 1,260", "before the end of the list", "Resume"],
+    ),
+    "gave up": (
+        {"sync": {**SYNC, "state": "gave_up", "why": "stalled"}},
+        ["Stopped at 1,260", "X stopped sending posts"],
+    ),
+    "revoked": (
+        problem("revoked"),
+        ["needs you", "This browser was disconnected", "Connect again"],
+    ),
+    "another account": (
+        problem("other_user", user="4242"),
+        ["needs you", "Another X account", "4242", "Send them too", "Leave them out"],
+    ),
+}
+
+
+def shown(chromium: Chromium) -> ChromiumTab:
+    tab = chromium.open_without_policy(f"{chromium.extension_url}/popup/popup.html")
+    tab.run(lambda page: page.set_viewport_size({"width": 360, "height": 480}))
+    return tab
+
+
+def problems(page: Page) -> list[str]:
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    found = violations(page, None)
+    page.emulate_media(color_scheme="dark")
+    # Only the colours differ between the two schemes.
+    found += violations(page, None, runOnly=["color-contrast"])
+    width = page.evaluate("() => document.documentElement.scrollWidth")
+    return found + ([f"{width} pixels wide"] if width > 360 else [])
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_popup_says_its_state_in_plain_words_and_axe_finds_no_problem(
+    person: Person, chromium: Chromium, state: str
+) -> None:
+    stored, sentences = STATES[state]
+    # Otherwise the popup asks the library how many posts it has.
+    person.library.way.cut()
+    person.set(**stored)
+    tab = shown(chromium)
+
+    for sentence in sentences:
+        wait_for_text(tab, sentence)
+
+    assert tab.run(problems) == []
+
+
+def test_the_popup_says_that_the_library_is_away_and_axe_finds_no_problem(
+    person: Person, chromium: Chromium
+) -> None:
+    person.x.world.sign_in(saved=20)
+    person.library.way.cut()
+    person.bookmarks()
+    tab = shown(chromium)
+
+    for sentence in ("needs you", "does not answer", "20 posts wait here", "Connect again"):
+        wait_for_text(tab, sentence)
+
+    assert tab.run(problems) == []
+
+
+def test_a_new_extension_asks_for_a_library_and_axe_finds_no_problem(
+    person: Person, chromium: Chromium
+) -> None:
+    person.forget()
+    tab = shown(chromium)
+
+    wait_for_text(tab, "not connected")
+
+    assert tab.run(problems) == []
+
+
+def test_a_connect_line_connects_the_extension(person: Person) -> None:
+    person.forget()
+    person.x.world.sign_in(saved=5)
+    before = len(person.library.device_ids())
+
+    person.connect()
+
+    assert len(person.library.device_ids()) == before + 1
+    person.sync()
+    person.assert_same_library()
+
+
+def test_a_used_line_and_a_wrong_address_are_explained(person: Person) -> None:
+    person.forget()
+    line = person.library.connect_line()
+    person.connect(line)
+    person.forget()
+    tab = person.popup()
+
+    tab.type("#line", line)
+    tab.click("button[type=submit]")
+    wait_for_text(tab, "not valid any more")
+    tab.type("#line", "http://127.0.0.1:9/#K7QM-2XRD")
+    tab.click("button[type=submit]")
+    wait_for_text(tab, "does not answer at this address")
+    tab.type("#line", "http://library.example/#K7QM-2XRD")
+    tab.click("button[type=submit]")
+
+    wait_for_text(tab, "must begin with https://")
+
+
+def test_only_an_address_opens_the_page_that_makes_the_line(
+    person: Person, chromium: Chromium
+) -> None:
+    person.forget()
+    tab = person.popup()
+
+    tab.type("#line", person.library.way.address)
+    tab.click("button[type=submit]")
+
+    # Nobody is signed in, so the library asks for that first.
+    chromium.wait_for_page(f"{person.library.way.address}/sign-in?next=/connect")
+
+
+def test_disconnecting_forgets_the_token_and_what_waits(person: Person) -> None:
+    person.x.world.sign_in(saved=20)
+    person.library.way.cut()
+    person.bookmarks()
+    wait_for_text(person.popup(), "Your library does not answer")
+    tab = person.popup()
+
+    tab.click("button[aria-label=Settings], footer button")
+    tab.click("text=Disconnect…")
+    tab.click("text=Disconnect >> nth=-1")
+
+    wait_for_text(tab, "not connected")
+    assert person.waiting() == 0
+    stored = tab.evaluate("async () => JSON.stringify(await chrome.storage.local.get(null))")
+    assert "dev_" not in stored
+    wait_for(tab, "() => document.querySelector('#line') !== null")

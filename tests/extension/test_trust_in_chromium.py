@@ -1,0 +1,123 @@
+"""What the extension must not do: mix accounts, believe pages, send secrets, or slow X down."""
+
+import re
+from statistics import median
+
+from tests.extension.browsers import wait_for_text
+from tests.extension.fake_x import SECRETS, X
+from tests.extension.library import body_of
+from tests.extension.patience import wait_until
+from tests.extension.person import Person
+
+
+def test_a_second_x_account_is_refused_until_the_person_confirms_it(person: Person) -> None:
+    first = person.x.world.sign_in(saved=25)
+    person.sync().close()
+    person.assert_same_library()
+    second = person.x.world.sign_in(saved=25)
+
+    person.bookmarks()
+    popup = person.popup()
+    wait_for_text(popup, "Another X account")
+    assert set(person.library.post_ids()) == set(first.saved)
+    popup.click("button.main")
+
+    # A visit sends the pages that it shows; the first has 20 posts.
+    both = {*first.saved, *second.in_order()[:20]}
+    wait_until(lambda: both <= set(person.library.post_ids()))
+
+
+def test_a_second_x_account_can_be_left_out(person: Person) -> None:
+    first = person.x.world.sign_in(saved=25)
+    person.sync().close()
+    person.assert_same_library()
+    person.x.world.sign_in(saved=25)
+
+    tab = person.bookmarks()
+    popup = person.popup()
+    wait_for_text(popup, "Another X account")
+    popup.click("button:not(.main):text('Leave them out')")
+
+    wait_for_text(popup, "up to date")
+    assert person.waiting() == 0
+    tab.close()
+    assert set(person.library.post_ids()) == set(first.saved)
+
+
+def test_messages_of_a_hostile_page_have_no_effect(person: Person) -> None:
+    account = person.x.world.sign_in(saved=5)
+    person.sync().close()
+    person.assert_same_library()
+
+    tab = person.browser.open(f"{X}/hostile")
+    assert tab.evaluate("() => window.attack()") == "undefined"
+    # The worker answers, so it has read the messages before.
+    wait_until(lambda: person.waiting() == 0)
+
+    assert person.library.post_ids() == account.in_order()
+    assert person.ask("view")["state"] == "done"
+    new = person.x.world.add_post()
+    tab.go(f"{X}/{new.author.username}/status/{new.id}")
+    tab.click("[data-testid=bookmark]")
+    wait_until(lambda: new.id in person.library.post_ids())
+
+
+def test_a_script_of_the_page_cannot_press_the_buttons(person: Person) -> None:
+    person.x.world.sign_in(saved=5)
+    post = person.x.world.add_post()
+    tab = person.browser.open(f"{X}/{post.author.username}/status/{post.id}")
+    press = """() => {
+      const root = document.querySelector("#bowerbird-save")?.shadowRoot;
+      root?.querySelector("button").click();
+      return Boolean(root);
+    }"""
+    wait_until(lambda: tab.evaluate(press))
+
+    is_open = tab.evaluate(
+        "() => document.querySelector('#bowerbird-save').shadowRoot.querySelector('input') !== null"
+    )
+
+    assert not is_open
+
+
+def test_no_secret_of_x_reaches_the_library(person: Person) -> None:
+    account = person.x.world.sign_in(saved=45)
+    person.x.world.add_folder("Birds", account.in_order()[:3])
+    tab = person.sync()
+    person.assert_same_library()
+    post = person.x.world.add_post()
+    tab.go(f"{X}/{post.author.username}/status/{post.id}")
+    tab.click("[data-testid=bookmark]")
+    wait_until(lambda: post.id in person.library.post_ids())
+
+    requests = person.library.way.requests
+    assert len(requests) > 5
+    for request in requests:
+        whole = request.raw + body_of(request)
+        assert not [secret for secret in SECRETS if secret.encode() in whole]
+        assert not {"cookie", "x-csrf-token", "referer"} & request.headers.keys()
+        assert re.match(r"Bearer dev_|$", request.headers.get("authorization", ""))
+
+
+def test_the_extension_sends_no_request_of_its_own_to_x(person: Person) -> None:
+    person.x.world.sign_in(saved=45)
+    person.sync()
+    person.assert_same_library()
+
+    assert [asked for asked in person.x.asked if not asked.is_of_page] == []
+
+
+def test_requests_of_x_take_as_long_as_without_the_extension(person: Person) -> None:
+    person.x.world.sign_in(saved=45)
+    tab = person.browser.open(f"{X}/home")
+    measure = """async ([operation, transport]) => {
+      const times = [];
+      for (let turn = 0; turn < 15; turn += 1) times.push(await window.timed(operation, transport));
+      return times;
+    }"""
+
+    for transport in ("fetch", "xhr"):
+        # Answers of the same size; only those of the first operation are copied.
+        copied = median(tab.evaluate(measure, ["Bookmarks", transport]))
+        others = median(tab.evaluate(measure, ["HomeTimeline", transport]))
+        assert copied < others * 2 + 10, (transport, copied, others)
