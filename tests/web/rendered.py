@@ -36,6 +36,11 @@ SIZES: Final[dict[str, dict[str, Any]]] = {
     "dark": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "dark"},
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
 }
+SMALL_PHONE: Final[dict[str, Any]] = {
+    "viewport": {"width": 360, "height": 740},
+    "has_touch": True,
+    "is_mobile": True,
+}
 
 
 def examples() -> dict[str, str]:

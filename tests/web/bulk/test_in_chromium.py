@@ -13,7 +13,7 @@ from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
 from tests.web.library_posts import POSTS
-from tests.web.rendered import SIZES
+from tests.web.rendered import SIZES, SMALL_PHONE
 from tests.web.sign_in.test_in_chromium import Watch
 
 MORE = 300
@@ -199,5 +199,4 @@ def test_the_bar_of_the_selection_fits_a_phone(
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= 360, control
 
-    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
-    chromium.run(visit, storage_state=state, **phone)
+    chromium.run(visit, storage_state=state, **SMALL_PHONE)

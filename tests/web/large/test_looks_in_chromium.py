@@ -7,12 +7,12 @@ from playwright.sync_api import Page, expect
 
 from tests.support import varied_posts
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium
 from tests.web.large.walking import NUMBERS, THREADS, walked
 from tests.web.library.browsing import rows
-from tests.web.rendered import SIZES
-from tests.web.test_browser import violations
+from tests.web.rendered import SIZES, SMALL_PHONE
 
 HOSTILE = varied_posts.post_id(NUMBERS[-varied_posts.KINDS] + 15)
 PAGES = (
@@ -34,7 +34,7 @@ def test_axe_finds_no_problem_and_no_page_is_too_wide(
     def walk(page: Page) -> None:
         for path in PAGES:
             page.goto(address(large, path))
-            assert violations(page, None) == [], path
+            assert violations(page) == [], path
             wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
             assert wide <= 0, path
 
@@ -66,5 +66,4 @@ def test_a_phone_lists_reads_and_changes_posts_and_markup_stays_text(
         page.evaluate("scrollTo(0, document.body.scrollHeight)")
         expect(page.locator(".posts li[id]").nth(30)).to_be_attached()
 
-    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
-    walked(large, chromium, large_state, walk, **phone)
+    walked(large, chromium, large_state, walk, **SMALL_PHONE)
