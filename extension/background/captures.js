@@ -24,14 +24,19 @@ let order = Promise.resolve();
  * @returns {Promise<{isKept: boolean, isFull: boolean, isEnd: boolean}>}
  */
 export function take(captured, tab) {
-  const taken = order.then(() => store(captured, tab));
-  order = taken.catch(() => {});
-  return taken;
+  return inOrder(() => store(captured, tab));
 }
 
-/** Waits until everything that arrived before is stored. */
-export async function settled() {
-  await order;
+/**
+ * Does something after everything that arrived before is stored, and before what arrives later.
+ * @template T
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export function inOrder(work) {
+  const done = order.then(work);
+  order = done.catch(() => {});
+  return done;
 }
 
 /**

@@ -2,7 +2,7 @@
 // @ts-check
 
 import * as badge from "./badge.js";
-import { take } from "./captures.js";
+import { inOrder, take } from "./captures.js";
 import * as connection from "./connection.js";
 import * as queue from "./queue.js";
 import { labels, save } from "./saving.js";
@@ -48,8 +48,9 @@ const FROM_POPUP = {
   refresh: async () => { await refresh(); return view(); },
   connect: async ({ text }) => connect(String(text)),
   disconnect: async () => {
-    await queue.clear();
+    // First the connection: without it, nothing that still arrives is kept.
     await connection.forget();
+    await inOrder(() => queue.clear());
     await badge.show();
     return view();
   },

@@ -3,7 +3,7 @@
 // @ts-check
 
 import * as badge from "./badge.js";
-import { settled } from "./captures.js";
+import { inOrder } from "./captures.js";
 import { answer } from "./messages.js";
 import { PATTERNS } from "./links.js";
 import * as runs from "./runs.js";
@@ -24,13 +24,12 @@ chrome.runtime.onMessage.addListener((message, from, reply) => {
 });
 
 chrome.alarms.onAlarm.addListener(async ({ name }) => {
-  if (name === TIDY) await tidy();
+  if (name === TIDY) await inOrder(tidy);
   await sender.drain();
 });
 
 chrome.tabs.onRemoved.addListener(async (tab) => {
-  await settled();
-  await sync.noteClosedTab(tab);
+  await inOrder(() => sync.noteClosedTab(tab));
   await sender.drain();
 });
 
