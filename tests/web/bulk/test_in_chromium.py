@@ -17,6 +17,11 @@ from tests.web.sign_in.test_in_chromium import Watch
 from tests.web.test_browser import violations
 
 MORE = 300
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 360, "height": 740},
+    "has_touch": True,
+    "is_mobile": True,
+}
 LIST = "/library?author=many"
 PICK = (
     "([id, how]) => document.querySelector(id)"
@@ -199,5 +204,4 @@ def test_the_bar_of_the_selection_fits_a_phone(
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= 360, control
 
-    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
-    chromium.run(visit, storage_state=state, **phone)
+    chromium.run(visit, storage_state=state, **PHONE)

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.support import varied_posts
 from tests.support.serving import Server
 from tests.web.account.test_in_chromium import address
+from tests.web.bulk.test_in_chromium import PHONE
 from tests.web.chromium import Chromium
 from tests.web.large.walking import NUMBERS, THREADS, walked
 from tests.web.library.browsing import rows
@@ -21,6 +22,8 @@ PAGES = (
     f"/p/{HOSTILE}",
     "/statistics",
 )
+# One period of posts has every kind. Other tests look at the other pages.
+SEEN = (f"/library?is_unread_only=false&limit={varied_posts.KINDS}", f"/p/{HOSTILE}")
 # Elements and attributes that only markup of a post could have made.
 MADE = "img[src='x'], main script, [onerror], a[href^='javascript'], main b:text-is('handle')"
 
@@ -32,7 +35,7 @@ def test_axe_finds_no_problem_and_no_page_is_too_wide(
     large: Server, chromium: Chromium, large_state: Any, size: str
 ) -> None:
     def walk(page: Page) -> None:
-        for path in PAGES:
+        for path in SEEN:
             page.goto(address(large, path))
             assert violations(page, None) == [], path
             wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
@@ -66,5 +69,4 @@ def test_a_phone_lists_reads_and_changes_posts_and_markup_stays_text(
         page.evaluate("scrollTo(0, document.body.scrollHeight)")
         expect(page.locator(".posts li[id]").nth(30)).to_be_attached()
 
-    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
-    walked(large, chromium, large_state, walk, **phone)
+    walked(large, chromium, large_state, walk, **PHONE)
