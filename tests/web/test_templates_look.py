@@ -22,6 +22,7 @@ PARTS = {"skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade"
     "digest_settings",
     "library_frame",
     "library_search",
+    "library_rows",
     "library_selection",
     "demo_banner",
     "account_images",
