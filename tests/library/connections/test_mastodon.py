@@ -104,7 +104,7 @@ async def test_the_posts_of_a_run_are_an_import_that_can_be_undone(
     networks.statuses = [status(2), status(1)]
     await desk.mastodon()
     await desk.run()
-    imports, account = ImportRuns(desk.member.database, desk.member.clock), None
+    imports = ImportRuns(desk.member.database, desk.member.clock)
     account = await desk.member.account()
     [listed] = (await imports.list(account, 10, None)).runs
     assert (listed.source, listed.kind, listed.client) == ("mastodon", "api", "Bowerbird")
@@ -113,6 +113,9 @@ async def test_the_posts_of_a_run_are_an_import_that_can_be_undone(
     await imports.undo(account, listed.run_id)
 
     assert await desk.texts() == []
+    # Unless the source is paused, the next run reads the list again.
+    await desk.an_hour_later()
+    assert await desk.texts() == ["Status number 2", "Status number 1"]
 
 
 async def test_an_empty_list_is_read_to_its_end(desk: Desk) -> None:
