@@ -8,7 +8,6 @@ _SOURCE: Final[Values] = {
     "id": "3f9c",
     "network": "Mastodon",
     "name": "alice@social.example",
-    "server": "social.example",
     "state": "up to date",
     "state_kind": "on",
     "problem": "",

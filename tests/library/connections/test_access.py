@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.records import Tokens
 from bowerbird.connections.sealing import FILE, CannotOpen, Sealer
 from bowerbird.errors import Refusal
@@ -18,7 +19,9 @@ from bowerbird.model.ingest import RunState
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.account_removal import AccountRemoval
 from bowerbird.storage.ingest.runs import IngestRunStore
-from tests.support.networks import ALICE_TOKEN, Networks, status
+from tests.support import ingesting
+from tests.support.networks import ALICE_TOKEN, Networks, Reply, status
+from tests.support.service import Service
 from tests.support.sources import Desk
 
 pytestmark = pytest.mark.anyio
@@ -174,7 +177,44 @@ async def test_bounds_are_checked(desk: Desk) -> None:
     assert (await desk.one(connection)).interval_s == 21_600
 
 
-async def test_devices_are_listed_with_their_last_run(desk: Desk) -> None:
-    devices = DeviceRuns(desk.member.database, desk.member.clock)
+async def test_devices_are_listed_with_their_last_run(cast: Service) -> None:
+    devices = DeviceRuns(cast.database, cast.clock)
+    laptop = await ingesting.device(cast, cast.alice)
+    await ingesting.device(cast, cast.alice, "phone")
+    await ingesting.device(cast, cast.bob, "of bob")
+    await laptop.read_list("full", [3, 2], [1])
 
-    assert await devices.all(await desk.member.account()) == []
+    listed = {one.device.name: one for one in await devices.all(await cast.alice.account())}
+
+    assert listed.keys() == {"laptop", "phone"}
+    assert (listed["laptop"].state, listed["laptop"].counts.new) == ("finished", 3)
+    assert listed["laptop"].run_at == cast.clock()
+    assert (listed["phone"].run_at, listed["phone"].counts.new) == (None, 0)
+
+    await laptop.start("incremental")
+    cast.clock.now += 2 * 3_600 * MICROSECONDS
+
+    listed = {one.device.name: one for one in await devices.all(await cast.alice.account())}
+    assert listed["laptop"].state == "interrupted"
+
+
+async def test_no_token_is_in_the_log(
+    desk: Desk, networks: Networks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(Refusal):
+        await desk.mastodon("wrong-token")
+    for connect in (desk.mastodon, desk.bluesky, desk.x):
+        await connect()
+    networks.answer_always("/bookmarks", Reply(500, b"x-access-1 " + ALICE_TOKEN.encode()))
+    networks.sessions.clear()
+    await desk.run()
+    networks.special.clear()
+    networks.x_tokens.clear()
+    desk.wait(7_200)
+    await desk.run()
+
+    said = "".join(capsys.readouterr())
+
+    # Three of the first run, and X again: Bluesky waits for its person.
+    assert said.count("source not read") == 4
+    assert not [secret for secret in (*SECRETS, "wrong-token", "secret") if secret in said]

@@ -4,7 +4,9 @@ import pytest
 
 from bowerbird.errors import Refusal
 from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.connections import Problem
+from bowerbird.requests.ingest import NewRun
 from tests.support.networks import ALICE_TOKEN, Networks, Reply, json_reply, status
 from tests.support.service import Member
 from tests.support.sources import Desk
@@ -59,6 +61,31 @@ async def test_a_later_run_stops_at_the_first_page_that_is_known(
     assert (await desk.one(connection)).total == 122
 
 
+async def test_runs_of_other_sources_do_not_hide_what_is_known(
+    desk: Desk, networks: Networks
+) -> None:
+    networks.statuses = [status(number) for number in range(60, 0, -1)]
+    networks.answer_once("/verify_credentials", json_reply({"id": "8", "acct": "daily"}))
+    daily = await desk.mastodon()
+    await desk.connections.set_bounds(
+        desk.account_id, daily.connection_id, interval_s=86_400, posts_per_day=90
+    )
+    await desk.run()
+    others = IngestRuns(desk.member.database, desk.member.clock)
+    account = await desk.member.account()
+    new = NewRun(source="x", kind="incremental", source_user_id="1")
+    for _ in range(60):
+        desk.wait(60)
+        await desk.member.database.write(lambda later: others.start(later, account, new))
+    before = len(networks.lists())
+    desk.wait(86_400)
+
+    await desk.run()
+
+    # One page, although more runs than a look at the latest ones covers came in between.
+    assert len(networks.lists()) == before + 1
+
+
 async def test_nothing_is_read_before_the_next_run_is_due(desk: Desk, networks: Networks) -> None:
     networks.statuses = [status(1)]
     await desk.mastodon()
@@ -77,7 +104,7 @@ async def test_the_posts_of_a_run_are_an_import_that_can_be_undone(
     networks.statuses = [status(2), status(1)]
     await desk.mastodon()
     await desk.run()
-    imports, account = ImportRuns(desk.member.database, desk.member.clock), None
+    imports = ImportRuns(desk.member.database, desk.member.clock)
     account = await desk.member.account()
     [listed] = (await imports.list(account, 10, None)).runs
     assert (listed.source, listed.kind, listed.client) == ("mastodon", "api", "Bowerbird")
@@ -86,6 +113,9 @@ async def test_the_posts_of_a_run_are_an_import_that_can_be_undone(
     await imports.undo(account, listed.run_id)
 
     assert await desk.texts() == []
+    # Unless the source is paused, the next run reads the list again.
+    await desk.an_hour_later()
+    assert await desk.texts() == ["Status number 2", "Status number 1"]
 
 
 async def test_an_empty_list_is_read_to_its_end(desk: Desk) -> None:

@@ -282,3 +282,21 @@ async def test_an_attempt_that_was_left_does_not_use_up_a_place(desk: Desk) -> N
         await desk.connecting.begin_x(desk.account_id, "client", "")
 
     assert len(await desk.all()) == 1
+
+
+async def test_posts_that_were_deleted_here_do_not_make_later_runs_read_more(
+    desk: Desk, networks: Networks
+) -> None:
+    networks.tweets = [tweet(number) for number in range(200, 0, -1)]
+    connection = await desk.x()
+    await desk.run()
+    for number in (199, 100, 5):
+        deleted = await desk.member.client.delete(f"/v1/bookmarks/{tweet(number)['id']}")
+        assert deleted.status_code == 200
+    before = len(networks.lists())
+
+    await desk.an_hour_later()
+
+    assert len(networks.lists()) == before + 1
+    assert (await desk.one(connection)).new == 0
+    assert len(await desk.texts()) == 197

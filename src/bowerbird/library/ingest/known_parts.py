@@ -9,6 +9,7 @@ from typing import Final
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import IngestRun
+from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.ingest.runs import IngestRunStore
@@ -19,9 +20,11 @@ _LOOKED_AT: Final = 50
 
 class KnownParts:
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._runs = IngestRunStore(database)
         self._posts = SourcePostStore(database)
         self._bookmarks = UpsertStore(database)
+        self._deletions = DeletionStore(database)
 
     async def is_known(self, account: Account, run: IngestRun, post_ids: Sequence[str]) -> bool:
         """Whether the last complete run, or one before it, saw these posts in this order.
@@ -35,9 +38,12 @@ class KnownParts:
         if not all(seen.get(post_id) and seen[post_id] not in incomplete for post_id in post_ids):
             return False
         stored = await self._bookmarks.stored(account, post_ids)
-        if len(stored) < len(post_ids):
+        missing = [post_id for post_id in post_ids if post_id not in stored]
+        # Posts that their owner has deleted stay in the list, on every page of it perhaps.
+        deleted = await self._deletions.known(self._database, account.account_id, missing)
+        if len(deleted) < len(missing):
             return False
-        indexes = [stored[post_id].sort_index for post_id in post_ids]
+        indexes = [stored[post_id].sort_index for post_id in post_ids if post_id in stored]
         return all(upper > lower for upper, lower in pairwise(indexes))
 
     async def _incomplete(self, account: Account, run: IngestRun) -> set[str] | None:

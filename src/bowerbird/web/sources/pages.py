@@ -107,7 +107,9 @@ class SourcePages:
         )
 
     async def finish_x(self, visit: Visit) -> Reply:
-        self._count(visit)
+        # Pages of other sites can open this path, but without the attempt.
+        if visit.attempt:
+            self._count(visit)
         try:
             await self._parts.connecting.finish_x(visit.account_id, visit.attempt, visit.query)
         except Refusal as refused:

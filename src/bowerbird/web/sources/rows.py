@@ -40,7 +40,6 @@ def source(connection: Connection, account: Account, times: Times, now: int) -> 
         "id": connection.connection_id,
         "network": connection.title,
         "name": connection.name,
-        "server": connection.server.partition("://")[2],
         "state": state,
         "state_kind": kind,
         "problem": sentences.sentence(connection),
