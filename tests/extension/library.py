@@ -158,6 +158,11 @@ class Library:
         """The events that devices sent."""
         return [event for events in self._bodies("/ingest/v1/events", since) for event in events]
 
+    def moments(self, since: int = 0) -> list[str]:
+        """When the pages and events were captured, in the order in which they were sent."""
+        bodies = self._bodies(r"/ingest/v1/(events|runs/[^/]+/pages)", since)
+        return [body["captured_at"] if isinstance(body, dict) else body[0]["at"] for body in bodies]
+
     def _bodies(self, path: str, since: int) -> list[Any]:
         return [json.loads(body_of(request)) for request in self.way.sent_to(path, since)]
 

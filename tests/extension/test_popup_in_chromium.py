@@ -7,7 +7,8 @@ from playwright.sync_api import Page
 
 from tests.extension.browsers import wait_for, wait_for_text
 from tests.extension.chromium import Chromium, ChromiumTab
-from tests.extension.person import Person
+from tests.extension.fake_x import X
+from tests.extension.person import Person, wait_for_panel
 from tests.web.accessibility import violations
 
 # 2026-11-02T10:42:00Z
@@ -41,7 +42,11 @@ def problem(kind: str, **fields: Any) -> dict[str, Any]:
 # What the extension has stored, and what the popup must say then.
 STATES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "done": (
-        {"known": {"posts": 3_084, "held": 0, "boundUser": "7", "at": SINCE}, "latest": LATEST},
+        {
+            "known": {"posts": 3_084, "held": 0, "boundUser": "7", "at": SINCE},
+            "latest": LATEST,
+            "has_read_all": True,
+        },
         ["up to date", "3,084", "Tomasz Kowal", "Open the library"],
     ),
     "syncing": (
@@ -111,6 +116,22 @@ def test_the_popup_says_that_the_library_is_away_and_axe_finds_no_problem(
         wait_for_text(tab, sentence)
 
     assert tab.run(problems) == []
+
+
+def test_axe_finds_no_problem_in_what_the_extension_adds_to_pages_of_x(
+    person: Person, chromium: Chromium
+) -> None:
+    person.x.world.sign_in(saved=5)
+    post = person.x.world.add_post()
+    tab = chromium.open_without_policy(f"{X}/i/bookmarks")
+    wait_for_panel(tab, "Start")
+
+    found = tab.run(lambda page: violations(page, "#bowerbird-panel"))
+    tab.go(f"{X}/{post.author.username}/status/{post.id}")
+    tab.click("#bowerbird-save button")
+    tab.run(lambda page: page.wait_for_selector("#labels"))
+
+    assert found + tab.run(lambda page: violations(page, "#bowerbird-save")) == []
 
 
 def test_a_new_extension_asks_for_a_library_and_axe_finds_no_problem(

@@ -152,6 +152,14 @@ def test_a_visit_of_the_bookmarks_page_brings_what_is_new(person: Person) -> Non
     person.assert_same_library()
 
 
+def test_the_old_name_of_x_works_too(person: Person) -> None:
+    person.x.world.sign_in(saved=5)
+
+    person.browser.open("https://twitter.com/i/bookmarks")
+
+    person.assert_same_library()
+
+
 def test_a_search_within_bookmarks_removes_nothing(person: Person) -> None:
     account = person.x.world.sign_in(saved=30)
     tab = person.sync()

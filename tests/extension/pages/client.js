@@ -89,7 +89,7 @@
       "article",
       { testid: "tweet", role: "article" },
       element("div", { testid: "User-Name" }, user.name, " ", link),
-      element("div", { testid: "tweetText" }, tweet.legacy.full_text),
+      element("div", { testid: "tweetText" }, tweet.legacy.full_text.replaceAll("&amp;", "&")),
       actions,
     );
   };
