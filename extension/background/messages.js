@@ -38,7 +38,7 @@ const FROM_PAGES = {
     await badge.show();
     await sender.drain();
   },
-  save: ({ link, labels: names, shown }) => save(link, names, shown),
+  save: ({ link, labels: names, shown, tab: from }, tab) => save(link, names, tab ?? from, shown),
   labels: () => labels(),
 };
 

@@ -22,10 +22,11 @@ function cleaned(given) {
 /**
  * @param {string | undefined} address
  * @param {unknown} labels
- * @param {Captured | null} [shown] an answer of X that shows the post
+ * @param {number} [tab] the tab that may show the post
+ * @param {Captured | null} [given] an answer of X that shows the post
  * @returns {Promise<SaveOutcome>}
  */
-export async function save(address, labels, shown) {
+export async function save(address, labels, tab, given) {
   const found = postAt(address);
   if (!found) return { state: "refused", sentence: "This is not the page of a single post." };
   if (!(await connection.get())) return { state: "off", sentence: "Connect your library first." };
@@ -38,8 +39,23 @@ export async function save(address, labels, shown) {
     throw error;
   }
   // The library knows the post by then, and completes it from this page.
-  if (shown && found.xPost) await take(shown, -1);
+  const shown = found.xPost ? (given ?? (await shownIn(tab, found.xPost))) : null;
+  if (shown) await take(shown, -1);
   return sender.outcomeOf(id, WAIT_MS);
+}
+
+/**
+ * @param {number | undefined} tab
+ * @param {string} post
+ * @returns {Promise<Captured | null>}
+ */
+async function shownIn(tab, post) {
+  try {
+    return tab === undefined ? null : ((await chrome.tabs.sendMessage(tab, { type: "shown", post })) ?? null);
+  } catch {
+    // A tab of another site, or one that was opened before the extension was installed.
+    return null;
+  }
 }
 
 /** @returns {Promise<{name: string, count: number}[]>} the labels of the library, for suggestions */

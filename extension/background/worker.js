@@ -34,8 +34,8 @@ chrome.tabs.onRemoved.addListener(async (tab) => {
 });
 
 // Firefox for Android has no menus.
-chrome.contextMenus?.onClicked.addListener(async (info) => {
-  const outcome = await save(info.linkUrl ?? info.pageUrl, []);
+chrome.contextMenus?.onClicked.addListener(async (info, tab) => {
+  const outcome = await save(info.linkUrl ?? info.pageUrl, [], tab?.id);
   if (outcome.state === "refused" || outcome.state === "off") {
     await chrome.storage.local.set({ refused: { sentence: outcome.sentence, at: Date.now() } });
   }

@@ -12,9 +12,9 @@
   // Everything else in the variables is left out, such as the words of a search.
   const VARIABLES = ["cursor", "count", "bookmark_collection_id", "tweet_id", "tweetId", "focalTweetId"];
   const MAX_BODY = 8_000_000;
-  const MAX_PER_MINUTE = 300;
+  const MAX_PER_MINUTE = 1_200;
   const REMEMBERED = 6;
-  const RETRIES = [300, 1_500, 5_000];
+  const RETRIES = [300, 1_500, 5_000, 15_000];
 
   /** Answers that show single posts: a post that is saved later is found in them. @type {Captured[]} */
   let recent = [];
@@ -83,7 +83,7 @@
       variables: variablesOf(address, sent),
       body,
       user,
-      username: /^[A-Za-z0-9_]{1,20}$/.test(String(username)) ? String(username) : "",
+      username: typeof username === "string" && /^[A-Za-z0-9_]{1,20}$/.test(username) ? username : "",
       at: moment,
     };
   };
@@ -103,15 +103,18 @@
   const deliver = async (captured) => {
     for (const wait of [...RETRIES, 0]) {
       try {
-        const answer = await chrome.runtime.sendMessage({ type: "captured", captured });
-        const detail = { operation: captured.operation, ...record(answer) };
-        events.dispatchEvent(new CustomEvent("captured", { detail }));
-        return;
+        const answer = record(await chrome.runtime.sendMessage({ type: "captured", captured }));
+        // Anything else means that the worker was stopped before it had stored the answer.
+        if (typeof answer.isKept === "boolean") {
+          const detail = { operation: captured.operation, ...answer };
+          events.dispatchEvent(new CustomEvent("captured", { detail }));
+          return;
+        }
       } catch {
         // The worker is being started, or the extension was updated: then the page needs a reload.
         if (!chrome.runtime?.id) return;
-        await pause(wait);
       }
+      await pause(wait);
     }
   };
 
@@ -123,6 +126,12 @@
     const shown = globalThis.bowerbirdShown(String(change.variables.tweet_id ?? ""));
     return shown && change.operation === "CreateBookmark" ? { ...change, shown: shown.body } : change;
   };
+
+  // For a post that is saved from the popup or the menu.
+  chrome.runtime.onMessage.addListener((message, _, reply) => {
+    if (message?.type === "shown") reply(globalThis.bowerbirdShown(String(message.post)));
+    return false;
+  });
 
   window.addEventListener("message", (event) => {
     if (event.source !== window || event.origin !== location.origin) return;

@@ -19,7 +19,7 @@ export function doneView(view, actions) {
     make("h1", {}, title),
     make("p", { class: "soft" }, text),
     ...notes(view, actions),
-    ...(view.latest.length ? [latest(view.latest)] : []),
+    ...(view.latest.length && !view.known?.held && !view.refused ? [latest(view.latest)] : []),
     make("div", { class: "row low" }, ...(isFresh ? [button("Read all bookmarks", "main grow", full), open] : [open, again])),
   ];
 }

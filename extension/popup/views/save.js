@@ -29,7 +29,7 @@ export async function saveForm(actions) {
     submit.disabled = true;
     said.textContent = "Saving…";
     const labels = input.value.split(",").map((name) => name.trim()).filter(Boolean);
-    const outcome = await actions.run("save", { link: post.link, labels });
+    const outcome = await actions.run("save", { link: post.link, labels, tab: tab?.id });
     said.textContent = outcome?.sentence || SAID[outcome?.state] || "Not saved. Try again.";
     submit.disabled = outcome?.state === "sent" || outcome?.state === "waiting";
   };
