@@ -134,9 +134,10 @@ def test_posts_that_are_gone_on_x_do_not_end_the_list(person: Person) -> None:
         post = person.x.world.posts[post_id]
         person.x.world.posts[post_id] = dataclasses.replace(post, form=Form.GONE)
 
-    person.sync()
+    tab = person.sync()
 
     person.library.wait_for([one for one in account.in_order() if one not in gone])
+    assert "70 posts seen" in panel(tab)
 
 
 def test_a_visit_of_the_bookmarks_page_brings_what_is_new(person: Person) -> None:
