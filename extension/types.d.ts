@@ -93,7 +93,7 @@ interface Sync {
   browserSession: string;
   /** The page is being loaded: its first page of the list is the top. */
   awaitsTop: boolean;
-  why: "" | "you" | "full" | "tab" | "left" | "idle" | "stalled" | "user" | "end" | "caught_up";
+  why: "" | "you" | "full" | "tab" | "left" | "idle" | "gap" | "stalled" | "user" | "end" | "caught_up";
   startedAt: number;
   changedAt: number;
   /** How long it ran before the last pause. */

@@ -1,5 +1,6 @@
 """Fixtures that every test may ask for. Each test has a database of its own."""
 
+import os
 import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -23,6 +24,11 @@ settings.load_profile("suite")
 _UNMEASURED_FILES = re.compile(
     r"/tests/(contract|crash|extension)/|/tests/web/test_(browser|templates_look)|_in_chromium\.py"
 )
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One test process more than cores: many tests wait for a server, a browser or a time limit."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -94,3 +94,31 @@ def test_trusted_proxies_are_addresses_and_networks(value: str) -> None:
 def test_a_trusted_proxy_that_is_no_address_is_refused(value: str) -> None:
     with pytest.raises(BadSetting, match=r"BOWERBIRD_TRUSTED_PROXIES: .* is not an IP"):
         Settings.from_env({"BOWERBIRD_TRUSTED_PROXIES": value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SOURCES_KEY", "swordfish"),
+        ("SOURCES_PRIVATE_HOSTS", "mastodon.lan, http://localhost"),
+        ("SOURCES_PRIVATE_HOSTS", "localhost:0"),
+        ("X_API_URL", "http://api.example.com"),
+        ("X_API_URL", ""),
+    ],
+)
+def test_settings_of_sources_that_cannot_work_are_refused(name: str, value: str) -> None:
+    with pytest.raises(BadSetting, match=f"BOWERBIRD_{name}") as refused:
+        Settings.from_env({f"BOWERBIRD_{name}": value})
+
+    assert name != "SOURCES_KEY" or value not in str(refused.value)
+
+
+def test_settings_of_sources_are_accepted() -> None:
+    hosts = "mastodon.lan, localhost:3000, 10.0.0.7:8443"
+    Settings.from_env(
+        {
+            "BOWERBIRD_SOURCES_KEY": "k" * 32,
+            "BOWERBIRD_SOURCES_PRIVATE_HOSTS": hosts,
+            "BOWERBIRD_X_API_URL": "http://127.0.0.1:9000",
+        }
+    )

@@ -148,6 +148,7 @@ async function finish(library, item) {
   }
   if (run.kind === "full" && item.reason === "end") {
     await chrome.storage.local.set({ has_read_all: answer?.proved_end === true });
+    if (answer?.proved_end === false) await sync.noteGap(run.id);
   }
   const synced = await sync.get();
   const canGoOn = synced?.run === run.id && synced.state !== "done" && item.reason === "interrupted";

@@ -163,6 +163,14 @@ export async function noteEnd(run, reason) {
   if (sync?.run === run) await chrome.storage.local.set({ has_read_all: true });
 }
 
+/**
+ * The server did not get the list without a gap, so the sync is not complete.
+ * @param {string} run
+ */
+export function noteGap(run) {
+  return update((sync) => (sync.run === run && sync.state === "done" ? { state: "interrupted", why: "gap" } : null));
+}
+
 export function stopForFullQueue() {
   return pause("full");
 }

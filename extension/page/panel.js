@@ -49,6 +49,7 @@
     tab: "The tab was closed before the end of the list.",
     left: "You left the page before the end of the list.",
     user: "X is signed in to another account now.",
+    gap: "Some pages did not reach your library, so the list may be incomplete.",
     idle: "Nothing came from X for five minutes. Leave this tab in front.",
     stalled: "X stopped sending posts. Wait some minutes before you start again.",
   };

@@ -17,6 +17,7 @@ from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.media import media_jobs
+from bowerbird.jobs.sources import source_jobs
 from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.access.call_allowance import CallCounter
@@ -219,6 +220,7 @@ def build(
                     settings, database, clock, files=files, jobs=file_imports, rates=rates
                 ),
                 ExportParts(database, parts.exports, parts.export_addresses, worker.wake),
+                worker.wake,
             ),
         ),
     )
@@ -284,12 +286,14 @@ def build_worker(
     digests = DigestJobs(database, settings, clock, topics.of)
     changes = bulk_jobs.kind(database, clock)
     media = media_jobs(database, files, clock, settings)
-    kinds = [changes, exports.kind, digests.kind, searching.jobs.kind, media.kind]
+    sources = source_jobs(database, clock, settings)
+    kinds = [changes, exports.kind, digests.kind, searching.jobs.kind, media.kind, sources.kind]
     recurring = [
         *exports.recurring,
         *digests.recurring,
         *searching.jobs.recurring,
         *media.recurring,
+        *sources.recurring,
         deletions.recurring(database, files),
     ]
     return Worker(database, kinds, recurring, clock)

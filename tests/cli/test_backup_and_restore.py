@@ -68,6 +68,22 @@ def test_only_the_owner_can_read_a_backup(copy: Path) -> None:
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
 
 
+def test_a_backup_says_that_the_key_of_sources_is_not_in_it(
+    library: Library, tmp_path: Path
+) -> None:
+    key = library.folder / "sources.key"
+    assert "sources" not in library.run("backup", tmp_path / "without.tar").out
+    key.write_text("f" * 64)
+    copy = tmp_path / "with.tar"
+
+    said = library.run("backup", copy).out
+
+    assert f"The key of connected sources, {key}, is not in it." in said
+    assert "connect their sources again" in said
+    with tarfile.open(copy) as archive:
+        assert not [name for name in archive.getnames() if "sources.key" in name]
+
+
 def test_a_backup_leaves_no_temporary_file(copy: Path) -> None:
     assert sorted(path.name for path in copy.parent.iterdir()) == ["copy.tar", "data"]
 

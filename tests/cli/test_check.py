@@ -59,6 +59,13 @@ DAMAGES = {
         "3, 1, 0, 1", "3, 5, 0, 1"
     ): "vectors of tiny: stored 3, expected 4",
     VECTORS: "vectors of no bookmark: stored 3, expected 0",
+    "INSERT INTO media_account VALUES ({id}, {yes}, NOT {yes}, 2, 90, 0, 0, 0, 0, 0)": (
+        "files of kept images: stored 2, expected 0"
+    ),
+    "INSERT INTO media_account VALUES ({id}, {yes}, NOT {yes}, 1, 90, 0, 0, 0, 0, 0);"
+    "INSERT INTO media_file VALUES ({id}, 'a', {other_hash}, 'image/png', 40, 1, 1, 0)": (
+        "bytes of kept images: stored 90, expected 40"
+    ),
     "UPDATE library SET unread = unread + 3 WHERE {alice}": "unread: stored 7, expected 4",
     "UPDATE library SET total = 0, fresh = 0 WHERE {alice}": "fresh: stored 0, expected 3",
     "UPDATE library SET archived = 9 WHERE {alice}": "archived: stored 9, expected 1",

@@ -379,7 +379,7 @@ def test_a_record_that_is_nested_too_deeply_is_refused_and_the_others_are_import
 def test_an_import_that_was_killed_continues_when_it_is_repeated(
     library: Library, file: Path
 ) -> None:
-    posts = [make.post(tags=["birds"]) for _ in range(10_000)]
+    posts = [make.post(tags=["birds"]) for _ in range(5_000)]
     file.write_text("\n".join(map(json.dumps, posts)))
     with library.start("import", EMAIL, file) as process:
         wait_until(lambda: bool(library.value("SELECT count(*) FROM bookmark") >= 400))
@@ -388,6 +388,6 @@ def test_an_import_that_was_killed_continues_when_it_is_repeated(
 
     ran = library.run("import", EMAIL, file)
 
-    assert stored < 10_000
-    assert _report(ran) == _summary(file, 10_000, new=10_000 - stored, unchanged=stored)
+    assert stored < 5_000
+    assert _report(ran) == _summary(file, 5_000, new=5_000 - stored, unchanged=stored)
     assert library.run("check", "--deep").code == 0

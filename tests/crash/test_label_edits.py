@@ -24,7 +24,7 @@ from tests.support import make, serving
 from tests.support.waiting import wait_until
 
 POSTS = 5 * turns.POSTS_PER_TURN
-RENAMES = 8
+RENAMES = 5
 # About as long as an edit takes, so that a kill can hit any of its transactions.
 AN_EDIT_S = 0.1
 

@@ -9,7 +9,7 @@ from tests.extension.browsers import wait_for, wait_for_text
 from tests.extension.chromium import Chromium, ChromiumTab
 from tests.extension.fake_x import X
 from tests.extension.person import Person, wait_for_panel
-from tests.web.test_browser import violations
+from tests.web.accessibility import violations
 
 # 2026-11-02T10:42:00Z
 SINCE = 1_793_616_120_000
@@ -81,10 +81,9 @@ def shown(chromium: Chromium) -> ChromiumTab:
 
 def problems(page: Page) -> list[str]:
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    found = violations(page, None)
+    found = violations(page)
     page.emulate_media(color_scheme="dark")
-    # Only the colours differ between the two schemes.
-    found += violations(page, None, runOnly=["color-contrast"])
+    found += violations(page)
     width = page.evaluate("() => document.documentElement.scrollWidth")
     return found + ([f"{width} pixels wide"] if width > 360 else [])
 

@@ -11,6 +11,7 @@ import pytest
 from bowerbird.images import fetching
 from bowerbird.images.fetching import NotFetched, Reason
 from bowerbird.images.hosts import AllowedHosts
+from bowerbird.outgoing import requests as outgoing
 from tests.support import pictures
 from tests.support.image_hosts import (
     BLUESKY,
@@ -281,7 +282,7 @@ async def test_a_cancelled_fetch_leaves_no_connection(hosts: ImageHosts, delay_s
 
 
 async def test_few_connections_stay_open_however_many_hosts_there_are(tmp_path: Path) -> None:
-    names = [f"a{number}.{INSTANCE}" for number in range(2 * fetching.HOSTS_OPEN_MAX)]
+    names = [f"a{number}.{INSTANCE}" for number in range(2 * outgoing.HOSTS_OPEN_MAX)]
     async with image_hosts(tmp_path, names) as hosts:
         for name in names:
             hosts.put(f"https://{name}/a", pictures.png())
@@ -289,6 +290,6 @@ async def test_few_connections_stay_open_however_many_hosts_there_are(tmp_path: 
         async with hosts.fetcher() as fetcher:
             for name in names:
                 await fetcher.fetch(f"https://{name}/a", INSTANCE)
-            while len(hosts.open) > fetching.HOSTS_OPEN_MAX:
+            while len(hosts.open) > outgoing.HOSTS_OPEN_MAX:
                 await asyncio.wait(hosts.open, return_when=asyncio.FIRST_COMPLETED, timeout=5)
                 assert len(hosts.open) < len(names)

@@ -56,6 +56,7 @@ LIBRARY = {
     *("media_account", "media_post", "media_link", "media_source", "media_file"),
     "job",
     "device",
+    "source_connection",
     "ingest_run",
     "ingest_page",
     "kept_page",

@@ -1,11 +1,13 @@
 """Every list uses an index, and needs few statements."""
 
+import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import pytest
 
+from bowerbird.storage.bookmarks.authors import AuthorStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Row, Transaction, Values
 from tests.support import databases, make, service
@@ -259,3 +261,24 @@ async def test_a_thread_uses_its_index_on_sqlite(sqlite_library: Library) -> Non
 
 async def test_a_thread_uses_its_index_on_postgres(postgres_library: Library) -> None:
     assert "bookmark_by_thread" in await thread_plan(postgres_library, "EXPLAIN")
+
+
+async def test_suggesting_an_author_reads_few_of_many_posts(postgres_library: Library) -> None:
+    watched, alice = postgres_library
+    await alice.save_all([make.post(author="busy", name="Busy") for _ in range(300)])
+    await watched.rows("VACUUM ANALYZE bookmark", {})
+    watched.reads.clear()
+
+    [(_, number)] = await AuthorStore(cast("Database", watched)).by_handle(
+        alice.account_id, "busy", 6
+    )
+
+    assert number > POSTS
+    [(sql, values)] = watched.reads
+    rows = await watched.rows(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", values)
+    assert 0 < most_rows(json.loads(rows[0][0])[0]["Plan"]) <= 100
+
+
+def most_rows(plan: dict[str, Any]) -> int:
+    """The most rows that a step of a plan has returned."""
+    return max([int(plan["Actual Rows"]), *(most_rows(each) for each in plan.get("Plans", ()))])

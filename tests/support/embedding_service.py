@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -64,8 +65,13 @@ def vector_of(text: str) -> list[float]:
     """Texts that share words get similar vectors, which is enough for tests."""
     vector = [0.01] * WIDTH
     for word in text.lower().split():
-        vector[hashlib.sha256(word.encode()).digest()[0] % WIDTH] += 1.0
+        vector[_place(word)] += 1.0
     return vector
+
+
+@lru_cache(maxsize=10_000)
+def _place(word: str) -> int:
+    return hashlib.sha256(word.encode()).digest()[0] % WIDTH
 
 
 @contextmanager

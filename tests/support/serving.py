@@ -162,6 +162,26 @@ def started(
 
 
 @contextmanager
+def working(server: Server) -> Iterator[None]:
+    """Runs `bowerbird worker` beside a server, which has none of its own on PostgreSQL."""
+    environment = server.environment | {"BOWERBIRD_ADMIN_PORT": str(free_port())}
+    with (server.folder / "worker").open("wb") as output:
+        process = subprocess.Popen(
+            [*BOWERBIRD, "worker"],
+            cwd=server.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(PATIENCE_SECONDS)
+
+
+@contextmanager
 def serving(
     folder: Path, *arguments: str, command: Sequence[str] = BOWERBIRD, **settings: Any
 ) -> Iterator[Server]:

@@ -44,6 +44,7 @@ LIST: Final[Values] = {
     "side_labels": [{**post_parts.label(name), "count": 23} for name in _LABELS],
     "label_names": _LABELS,
     "label_total": 23,
+    "labels_shown": 12,
     "here": "/library",
     "back": "/library",
     "undo": None,

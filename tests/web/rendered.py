@@ -29,11 +29,17 @@ SETTINGS: Final = Settings(operator_contact="ops@example.org")
 STATES: Final = {
     "/exports/state": b'{"mark": "e1", "jobs": []}',
     "/import/files/3f9c/state": b'{"mark": "open", "jobs": []}',
+    "/library/many/a1/state": b'{"mark": "working", "jobs": []}',
 }
 SIZES: Final[dict[str, dict[str, Any]]] = {
     "light": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "dark"},
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
+}
+SMALL_PHONE: Final[dict[str, Any]] = {
+    "viewport": {"width": 360, "height": 740},
+    "has_touch": True,
+    "is_mobile": True,
 }
 
 
@@ -70,7 +76,11 @@ def _page(name: str, html: str) -> HtmlPage | _PersonalPage:
 @contextmanager
 def served_examples() -> Iterator[str]:
     """Yields the URL of a server with one path per example."""
-    bodies = {f"/{name}": _page(name, html) for name, html in examples().items()}
+    # A page that reloads itself would end a check of it.
+    bodies = {
+        f"/{name}": _page(name, html.replace('http-equiv="refresh"', 'name="refresh"'))
+        for name, html in examples().items()
+    }
     files = assets.files()
 
     class Handler(BaseHTTPRequestHandler):

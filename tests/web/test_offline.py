@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 
 from tests.support import serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.chromium import Chromium
-from tests.web.test_browser import violations
 
 READY = "navigator.serviceWorker.ready.then((found) => found.active.scriptURL)"
 
@@ -47,7 +47,7 @@ def test_a_page_of_this_site_is_shown_while_the_server_is_away(
             # The styles are there, too.
             family = "getComputedStyle(document.querySelector('h1')).fontFamily"
             assert "Iowan" in page.evaluate(family)
-            assert violations(page, None) == []
+            assert violations(page) == []
             stored = page.evaluate("caches.keys()")
             assert [name.startswith("offline-") for name in stored] == [True]
 

@@ -4,17 +4,14 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import (  # type: ignore[import-untyped] # has no types
-    Axe,
-)
 from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from bowerbird.web import templating
 from tests.web import rendered
+from tests.web.accessibility import NO_CONTRAST, violations
 from tests.web.chromium import Chromium
 from tests.web.example_values import KEY
 from tests.web.template_examples import EXAMPLES
@@ -25,14 +22,13 @@ PARTS = {"skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade"
     "digest_settings",
     "library_frame",
     "library_search",
+    "library_rows",
     "library_selection",
     "demo_banner",
     "account_images",
     "images_switch",
     "pictures",
 }
-# The page already contains the half megabyte of axe.
-LOADED = Axe("0")
 PHONE: ViewportSize = {"width": 390, "height": 844}
 DESKTOP: ViewportSize = {"width": 1280, "height": 860}
 AUTHENTICATOR = {
@@ -75,13 +71,12 @@ def test_axe_finds_no_problem_in_light_and_dark_and_on_a_phone(
         page.set_viewport_size(DESKTOP)
         page.emulate_media(color_scheme="light")
         page.goto(f"{site}/{name}#token")
-        found = violations(page, Axe())
+        found = violations(page)
         page.emulate_media(color_scheme="dark")
-        # Only the colours differ between the two schemes.
-        found += violations(page, LOADED, runOnly=["color-contrast"])
-        page.emulate_media(color_scheme="light")
+        found += violations(page)
         page.set_viewport_size(PHONE)
-        return found + violations(page, LOADED)
+        # The tests of each page check its contrast on a phone.
+        return found + violations(page, options=NO_CONTRAST)
 
     def visit(page: Page) -> dict[str, list[str]]:
         return {name: problems(page, name) for name in names}
@@ -90,11 +85,6 @@ def test_axe_finds_no_problem_in_light_and_dark_and_on_a_phone(
     found = chromium.run(visit, bypass_csp=True, reduced_motion="reduce")
 
     assert found == {name: [] for name in names}
-
-
-def violations(page: Page, axe: Axe, **options: Any) -> list[str]:
-    found = axe.run(page, None, options={"resultTypes": ["violations"], **options})
-    return [f"{v['id']}: {v['nodes'][0]['html']}" for v in found.response["violations"]]
 
 
 def test_nothing_is_blocked_and_no_page_is_wider_than_a_phone(

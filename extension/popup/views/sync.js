@@ -45,6 +45,7 @@ function why(sync) {
     tab: `The bookmarks tab was closed at ${at}, before the end of the list. What was seen is safe.`,
     left: `You left the bookmarks page at ${at}, before the end of the list. What was seen is safe.`,
     user: "X is signed in to another account now.",
+    gap: "Some pages did not reach your library, so the list may be incomplete. What was sent is safe.",
     idle: `Nothing came from X since ${at}. Bring the bookmarks tab to the front, then resume.`,
     stalled: `X stopped sending posts at ${at}. Wait some minutes before you start again.`,
   };

@@ -23,6 +23,7 @@ _SOURCES: Final = {
     "key": ("keys", "key"),
     "device": ("devices", "device"),
     "reingest": ("devices", "reingest"),
+    "sources": ("sources", "sources"),
     "import": ("import_files", "import_files"),
     "imports": ("imports", "imports"),
     "save": ("save", "save"),

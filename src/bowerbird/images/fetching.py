@@ -1,17 +1,12 @@
 """Fetches one image from another site, and trusts nothing about it.
 
-Only https, only allowed hosts, only public addresses. The name is resolved once and the connection
-goes to the address that was checked, so another answer of the name server changes nothing. Every
-redirect is checked like the first URL. Size and time are limited while the bytes arrive.
+Only https, only allowed hosts, only public addresses (`outgoing`). Every redirect is checked like
+the first URL. Size and time are limited while the bytes arrive.
 """
 
 import asyncio
-import ssl
-from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable
 from enum import StrEnum
-from functools import cache
 from types import TracebackType
 from typing import Final, Self
 from urllib.parse import urljoin
@@ -19,23 +14,18 @@ from urllib.parse import urljoin
 import httpx2
 from msgspec import Struct
 
-from bowerbird.images import addresses, formats
-from bowerbird.images.addresses import Resolve
+from bowerbird.images import formats
 from bowerbird.images.formats import ImageFormat
 from bowerbird.images.hosts import AllowedHosts
 from bowerbird.model.kept_images import URL_MAX
+from bowerbird.outgoing import addresses
+from bowerbird.outgoing.addresses import Resolve
+from bowerbird.outgoing.requests import OutgoingRequests, PrivateAddress
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_PIXELS: Final = 40_000_000
 MAX_REDIRECTS: Final = 3
-# Connections to more hosts are closed, those that were used longest ago first.
-HOSTS_OPEN_MAX: Final = 8
 TIMEOUT_S: Final = 30.0
-_SILENCE_S: Final = 10.0
-_TIMEOUTS: Final = dict.fromkeys(("connect", "read", "write", "pool"), _SILENCE_S)
-# How long cancelled requests may take to end.
-_ENDING_S: Final = 1.0
-_ADDRESSES_TRIED: Final = 2
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # The server may answer otherwise a while later.
 _TEMPORARY: Final = frozenset({408, 425, 429})
@@ -92,13 +82,8 @@ class Fetcher:
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         self._allowed = allowed
-        self._resolve = resolve
-        self._connect = connect or _transport
+        self._requests = OutgoingRequests(resolve=resolve, connect=connect)
         self._timeout_s = timeout_s
-        self._transports: dict[str, httpx2.AsyncBaseTransport] = {}
-        # How many requests of each host have not ended.
-        self._open: Counter[str] = Counter()
-        self._ending: set[asyncio.Future[httpx2.Response]] = set()
 
     async def __aenter__(self) -> Self:
         return self
@@ -109,11 +94,7 @@ class Fetcher:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        async with AsyncExitStack() as closing:
-            for transport in self._transports.values():
-                closing.push_async_callback(transport.aclose)
-            self._transports = {}
-            await self._end_all()
+        await self._requests.__aexit__(kind, error, trace)
 
     async def fetch(self, url: str, instance: str = "") -> FetchedImage:
         """`instance` is the server of the post, from which pictures may come too."""
@@ -142,77 +123,13 @@ class Fetcher:
     async def _get(self, url: str, instance: str) -> bytes | str:
         """The content, or the URL of a redirect."""
         parsed = _parsed(url)
-        host = parsed.raw_host.decode("ascii").lower()
-        if not self._allowed.has(host, instance):
+        if not self._allowed.has(parsed.raw_host.decode("ascii").lower(), instance):
             raise NotFetched(Reason.HOST)
-        found = await self._resolve(host)
-        # One private address among public ones is an attack or a mistake too.
-        if not found or not all(map(addresses.is_public, found)):
-            raise NotFetched(Reason.ADDRESS)
-        problem: httpx2.TransportError | None = None
-        for address in found[:_ADDRESSES_TRIED]:
-            try:
-                return await self._get_from(address, host, parsed)
-            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-                problem = error
-        assert problem is not None
-        raise problem
-
-    async def _get_from(self, address: str, host: str, url: httpx2.URL) -> bytes | str:
-        """Connects to the address; the certificate must be that of the host."""
-        request = httpx2.Request(
-            "GET",
-            url.copy_with(host=address, port=None, fragment=None),
-            headers={**_HEADERS, "Host": host},
-            extensions={"sni_hostname": host, "timeout": _TIMEOUTS},
-        )
-        async with self._connected(host) as transport:
-            response = await self._sent(transport, request, host)
-            try:
+        try:
+            async with self._requests.response("GET", parsed, _HEADERS) as response:
                 return await _read(response)
-            finally:
-                await response.aclose()
-
-    async def _sent(
-        self, transport: httpx2.AsyncBaseTransport, request: httpx2.Request, host: str
-    ) -> httpx2.Response:
-        """If it is cancelled, it ends later: during a TLS handshake, the socket would stay open."""
-        sending = asyncio.ensure_future(transport.handle_async_request(request))
-        try:
-            return await asyncio.shield(sending)
-        except asyncio.CancelledError:
-            self._ending.add(sending)
-            self._open[host] += 1
-            sending.add_done_callback(lambda _: self._open.subtract((host,)))
-            raise
-
-    async def _end_all(self) -> None:
-        if self._ending:
-            await asyncio.wait(self._ending, timeout=_ENDING_S)
-        for sending in self._ending:
-            sending.cancel()
-        for ended in await asyncio.gather(*self._ending, return_exceptions=True):
-            if isinstance(ended, httpx2.Response):
-                await ended.aclose()
-
-    @asynccontextmanager
-    async def _connected(self, host: str) -> AsyncIterator[httpx2.AsyncBaseTransport]:
-        """One per host: a connection is reused for the host whose certificate it has shown."""
-        transport = self._transports.pop(host, None) or self._connect()
-        self._transports[host] = transport
-        self._open[host] += 1
-        try:
-            yield transport
-        finally:
-            self._open[host] -= 1
-            await self._close_some()
-
-    async def _close_some(self) -> None:
-        """A library may have images of thousands of hosts, and a process few open sockets."""
-        idle = [host for host in self._transports if not self._open[host]]
-        for host in idle[: max(len(self._transports) - HOSTS_OPEN_MAX, 0)]:
-            del self._open[host]
-            await self._transports.pop(host).aclose()
+        except PrivateAddress:
+            raise NotFetched(Reason.ADDRESS) from None
 
 
 async def _read(response: httpx2.Response) -> bytes | str:
@@ -254,13 +171,3 @@ def _reason_of(status: int) -> Reason:
     if status in _TEMPORARY or status >= _FIRST_ERROR_OF_SERVER:
         return Reason.BUSY
     return Reason.GONE if status in _GONE else Reason.REFUSED
-
-
-def _transport() -> httpx2.AsyncBaseTransport:
-    return httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False)
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    # Reading all certificates takes tens of milliseconds.
-    return httpx2.create_ssl_context(trust_env=False)

@@ -17,6 +17,7 @@ from bowerbird.library.ingest.pages import IngestPages
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model import instants
+from bowerbird.model.json_surrogates import without_lone_surrogates
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.ingest import Events, FinishRequest, PageRequest, RunRequest
 from bowerbird.storage.database import Transaction
@@ -151,7 +152,7 @@ def _readable(body: bytes, decode: Callable[[bytes], T]) -> T:
     try:
         return decode(body)
     except Refusal:
-        readable = decoding.without_lone_surrogates(body, b"\\ufffd")
+        readable = without_lone_surrogates(body)
         if readable == body:
             raise
         return decode(readable)

@@ -1,12 +1,12 @@
 """Jobs that keep the images of posts, in turns, at the priority of embedding."""
 
-import time
 from typing import Final
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import Failed, JobKind, Paused, Recurring
+from bowerbird.jobs.turns import in_turns
+from bowerbird.jobs.worker import Failed, JobKind, Recurring
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.model.jobs import MEDIA, Job
 from bowerbird.model.kept_images import KIND
@@ -77,19 +77,9 @@ class MediaJobs:
 
     async def _run(self, job: Job, progress: Progress) -> None:
         try:
-            await self._keeping.run(job.account_id, self._in_turns(progress))
+            await self._keeping.run(job.account_id, in_turns(progress, self._turn_s))
         except Refusal as refused:
             if refused.code is Code.NOT_FOUND:
                 raise Failed(refused.sentence) from refused
             await self._keeping.postpone(job.account_id, _RETRY_AFTER_ERROR_S)
             raise
-
-    def _in_turns(self, progress: Progress) -> Progress:
-        end = time.monotonic() + self._turn_s
-
-        async def report(done: int, total: int) -> None:
-            await progress(done, total)
-            if done < total and time.monotonic() >= end:
-                raise Paused
-
-        return report

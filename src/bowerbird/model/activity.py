@@ -22,6 +22,8 @@ class ActivityKind(StrEnum):
     KEY_REVOKED = "key revoked"
     DEVICE_CREATED = "device created"
     DEVICE_REVOKED = "device revoked"
+    SOURCE_CONNECTED = "source connected"
+    SOURCE_DISCONNECTED = "source disconnected"
     EXPORT_STARTED = "export started"
     ACCOUNT_DOWNLOADED = "account downloaded"
     IMPORT_STARTED = "import started"

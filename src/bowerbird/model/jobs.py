@@ -10,8 +10,9 @@ CHANGES: Final = 5
 EXPORTS: Final = 10
 DIGESTS: Final = 20
 EMBEDDING: Final = 50
-# The same, so that the two take turns.
+# The same, so that they take turns.
 MEDIA: Final = EMBEDDING
+SOURCES: Final = EMBEDDING
 MAX_TRIES: Final = 3
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.errors import Refusal
 from bowerbird.model.json_depth import is_too_deep
+from bowerbird.model.json_surrogates import without_lone_surrogates
 from bowerbird.requests import sentences
 from bowerbird.requests.fields import metadata_of
 from bowerbird.requests.limits import JSON_DEPTH_MAX
@@ -21,11 +22,6 @@ T = TypeVar("T", bound=Struct)
 # The only way to write the character in JSON.
 _NULL: Final = b"\\u0000"
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-# Half of a character, as a cut text has it: JSON must not have it, and programs send it anyway.
-_LONE_SURROGATES: Final = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
-)
 _U0000: Final = "U+0000"
 _EITHER: Final = "U+0000 or half of a surrogate pair"
 _untyped: Final = msgspec.json.Decoder().decode
@@ -107,11 +103,6 @@ def check_item(item: bytes) -> None:
 def check_text(text: str) -> None:
     """Refuses a text that contains a character we cannot store."""
     _check_texts(text, null=_EITHER)
-
-
-def without_lone_surrogates(body: bytes, replacement: bytes) -> bytes:
-    """JSON with an escape in place of each half of a surrogate pair."""
-    return _LONE_SURROGATES.sub(lambda one: replacement if one["lone"] else one[0], body)
 
 
 def _check_depth(body: bytes) -> None:

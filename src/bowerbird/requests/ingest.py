@@ -17,7 +17,17 @@ _SourceUser = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.:-]{0,64}$(?!\n)")]
 _FLAG: Final = {"type": "boolean", "enum": [True, False], "default": False}
 
 
-class RunRequest(Struct, frozen=True, kw_only=True):
+class NewRun(Struct, frozen=True, kw_only=True):
+    """A run over a list of saved posts, of a device or of the service itself."""
+
+    source: str
+    kind: str
+    source_user_id: str = ""
+    client: str = ""
+    confirm_source_user: bool = False
+
+
+class RunRequest(NewRun, frozen=True, kw_only=True):
     """POST /ingest/v1/runs."""
 
     source: Annotated[Literal["x"], about("Where the posts come from.")]

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bowerbird.model import bookmarks, highlights
+from bowerbird.model import bookmarks, connections, highlights
 from bowerbird.model.json_depth import MAX_DEPTH
 from bowerbird.model.labels import MAX_NAME_CHARACTERS
 
@@ -84,6 +84,17 @@ CONNECT_TRIES_MAX: Final = 5
 CONNECT_TRIES_OF_ALL_MAX: Final = 1_000
 # Labels that are suggested to a device.
 DEVICE_LABELS_MAX: Final = 500
+# Sources that an account has connected, also those that are paused.
+CONNECTIONS_MAX: Final = 10
+# How often a connected source is read, in seconds.
+CONNECTION_INTERVAL_MIN_S: Final = 1_800
+CONNECTION_INTERVAL_MAX_S: Final = 86_400
+# How much of the list of saved posts a run reads from a network, at most.
+CONNECTION_PAGES_PER_RUN: Final = 5_000
+CONNECTION_ANSWER_BYTES_MAX: Final = connections.ANSWER_BYTES_MAX
+# Posts that a connection reads from X per day (UTC), each of which X charges for.
+X_POSTS_PER_DAY_MIN: Final = 90
+X_POSTS_PER_DAY_MAX: Final = 100_000
 # Keys that are not revoked.
 KEYS_MAX: Final = 100
 # The latest ones are listed.

@@ -25,6 +25,8 @@ _LAST_PORT: Final = 65_535
 _LONGEST_TIMEOUT_S: Final = 86_400
 _LONGEST_BUTTON_NAME: Final = 40
 _SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{MAILBOX}>|{MAILBOX})')
+_SHORTEST_SECRET: Final = 32
+_HOST_AND_PORT: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[1-9][0-9]{0,4})?")
 _LEAST: Final = {
     "port": 1,
     "admin_port": 0,
@@ -78,6 +80,7 @@ def check(settings: "Settings") -> None:
     _check_files(settings)
     _check_mail(settings)
     _check_sign_in(settings)
+    _check_sources(settings)
 
 
 def _check_ports(settings: "Settings") -> None:
@@ -166,6 +169,22 @@ def _check_sign_in(settings: "Settings") -> None:
         raise BadSetting(
             f"{PREFIX}OIDC_NAME={name!r} must be a name of 1 to {_LONGEST_BUTTON_NAME} characters."
         )
+
+
+def _check_sources(settings: "Settings") -> None:
+    if settings.sources_key and len(settings.sources_key) < _SHORTEST_SECRET:
+        raise BadSetting(
+            f"{PREFIX}SOURCES_KEY is too short; the minimum is {_SHORTEST_SECRET} characters."
+        )
+    for host in settings.sources_private_hosts.split(","):
+        if host.strip() and not _HOST_AND_PORT.fullmatch(host.strip().lower()):
+            raise BadSetting(
+                f"{PREFIX}SOURCES_PRIVATE_HOSTS: {host.strip()!r} is not a host such as "
+                "mastodon.lan or localhost:3000."
+            )
+    check_secure_address("x_api_url", settings.x_api_url)
+    if not settings.x_api_url:
+        raise BadSetting(f"{PREFIX}X_API_URL is empty; leave it out for https://api.x.com.")
 
 
 def _check_together(settings: "Settings", first: str, second: str) -> None:

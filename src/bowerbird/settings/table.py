@@ -169,6 +169,22 @@ class Settings:
     )
     x_client_id: str = setting("", "OAuth 2.0 client ID from X. If set, people may sign in with X.")
     x_client_secret: str = setting("", "OAuth 2.0 client secret from X.", secret=True)
+    sources_key: str = setting(
+        "",
+        "Secret that encrypts the access tokens of connected sources, at least 32 characters. If "
+        "empty, the service creates one in the file `sources.key` in the data folder. Set it if "
+        "servers and workers do not share that folder. See [sources.md](sources.md).",
+        secret=True,
+    )
+    sources_private_hosts: str = setting(
+        "",
+        "Hosts with private addresses that people may connect as sources, separated by commas, "
+        "such as `mastodon.lan` or `localhost:3000`. All others must have public addresses.",
+    )
+    x_api_url: str = setting(
+        "https://api.x.com",
+        "URL of X's API for connected sources. Change it only to send requests through a proxy.",
+    )
     model_dir: str = setting(
         "",
         "Folder of the model for search by meaning. Defaults to where `make install` builds it.",

@@ -28,6 +28,7 @@ _PRIMARY_KEYS: Final = {
     "api_key": "account_id, key_hash",
     "api_call": "account_id, month",
     "device": "account_id, token_hash",
+    "source_connection": "account_id, connection_id",
     "ingest_run": "account_id, run_id",
     "ingest_page": "account_id, run_id, seq",
     "kept_page": "account_id, kept_id",
@@ -128,6 +129,22 @@ class CheckStore:
     async def fix_label_counts(self, transaction: Transaction, account: Account) -> None:
         values = {"account_id": account.account_id}
         await transaction.run(self._sql["fix_label_counts"], values)
+
+    async def media_counts(self, account: Account) -> list[tuple[str, int, int]]:
+        """(name, stored, true) of each counter of kept images that is wrong."""
+        values = {"account_id": account.account_id}
+        return [
+            (name, int(stored), int(counted))
+            for files, size, *true in await self._database.slow_rows(
+                self._sql["media_counts"], values
+            )
+            for name, stored, counted in zip(("files", "bytes"), (files, size), true, strict=True)
+            if stored != counted
+        ]
+
+    async def fix_media_counts(self, transaction: Transaction, account: Account) -> None:
+        values = {"account_id": account.account_id}
+        await transaction.run(self._sql["fix_media_counts"], values)
 
     async def vector_counts(self, account: Account) -> Sequence[tuple[str, int, int]]:
         """(model, stored count, expected count) of each store with a wrong count."""

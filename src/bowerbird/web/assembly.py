@@ -1,6 +1,6 @@
 """Builds the pages that differ for each visitor."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -89,6 +89,8 @@ from bowerbird.web.sign_in.provider_lists import ProviderLists
 from bowerbird.web.sign_in.providers import ProviderPages
 from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.site import ShowPublished, Visits
+from bowerbird.web.sources.assembly import source_parts
+from bowerbird.web.sources.pages import SourcePages
 from bowerbird.web.statistics.pages import StatisticsPage
 from bowerbird.web.templating import Templates
 from bowerbird.web.trash.pages import TrashPages
@@ -107,6 +109,7 @@ class Transfers(NamedTuple):
 
     imports: ImportParts
     exports: ExportParts
+    wake_worker: Callable[[], None]
 
 
 class LibraryParts(Struct, frozen=True):
@@ -208,8 +211,12 @@ def visits(
         demo=demo,
         images=images,
     )
+    sources = source_parts(database, clock, settings, transfers.wake_worker)
     save_page = SavePage(transfers.imports.saving, library.bookmarks, library.labels, pages)
 
+    reading_page = ReadingPage(
+        library.bookmarks, list_pages, sidebar, pages, many=many, images=images
+    )
     view_edits = ViewEdits(database, library.views)
 
     def build(show_published: ShowPublished) -> VisitRouter:
@@ -239,16 +246,17 @@ def visits(
             *operator_pages.routes(operator, pages),
             *import_pages.routes(transfers.imports, pages),
             *import_file_pages.routes(transfers.imports, pages),
+            *SourcePages(sources, limits, pages).routes(),
             *export_pages.routes(transfers.exports, library.views, library.labels, pages),
             *demo_pages.routes(demo, pages),
             *save_page.routes(),
             *list_pages.routes(),
             *ViewPages(library.views, view_edits, sidebar, pages).routes(),
             *EditorPage(library.views, view_edits, list_pages, sidebar, pages).routes(),
-            *ReadingPage(library.bookmarks, list_pages, sidebar, pages, images).routes(),
+            *reading_page.routes(),
             *media_pages.routes(library.media, pages),
-            *ChangePages(library.changes, bulk, pages).routes(),
-            *LabelPages(listed, label_changes, bulk, sidebar, pages).routes(),
+            *ChangePages(library.changes, pages).routes(),
+            *LabelPages(listed, label_changes, many, sidebar, pages).routes(),
             *LabelPicking(listed, bulk, pages).routes(),
             *SuggestingPages(library.labels, library.views, authors, pages).routes(),
             *DigestPages(library.digests, pages).routes(),

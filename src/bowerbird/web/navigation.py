@@ -23,6 +23,7 @@ OVERVIEWS: Final = (
 )
 DOORS: Final = (
     Place("/import", "import", "Import"),
+    Place("/sources", "sync", "Sources"),
     Place("/exports", "export", "Exports"),
 )
 OFFICE: Final = (

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from bowerbird.sources.x import requests
-from bowerbird.sources.x.graphql import Folder, read_folders
+from bowerbird.sources.x.folders import Folder
+from bowerbird.sources.x.graphql import read_folders
 from bowerbird.sources.x.requests import Operation, PageRequest
 
 

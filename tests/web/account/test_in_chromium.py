@@ -9,9 +9,10 @@ from playwright.sync_api import Page, expect
 
 from tests.support import serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.chromium import Chromium
+from tests.web.rendered import SIZES
 from tests.web.sign_in.test_in_chromium import Watch
-from tests.web.test_browser import violations
 
 T = TypeVar("T")
 
@@ -135,18 +136,17 @@ def test_the_keyboard_is_enough_to_create_and_revoke_a_key(
     assert signed_in(server, chromium, visit) == (None, [])
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("size", SIZES)
 def test_axe_finds_no_problem_and_the_browser_has_nothing_to_say(
-    server: Server, chromium: Chromium, width: int, scheme: str
+    server: Server, chromium: Chromium, size: str
 ) -> None:
     def visit(page: Page) -> list[str]:
         found: list[str] = []
         for path in PAGES:
             page.goto(address(server, path))
-            found += [f"{path} {violation}" for violation in violations(page, None)]
+            found += [f"{path} {violation}" for violation in violations(page)]
             wide = page.evaluate("document.documentElement.scrollWidth")
-            found += [f"{path} is {wide} wide"] if wide > width else []
+            found += [f"{path} is {wide} wide"] if wide > page.evaluate("innerWidth") else []
         return found
 
     found = signed_in(
@@ -154,9 +154,8 @@ def test_axe_finds_no_problem_and_the_browser_has_nothing_to_say(
         chromium,
         visit,
         bypass_csp=True,
-        viewport={"width": width, "height": 800},
-        color_scheme=scheme,
         reduced_motion="reduce",
+        **SIZES[size],
     )
 
     assert found == ([], [])

@@ -9,12 +9,12 @@ from playwright.sync_api import Page, expect
 
 from tests.support import make, serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
 from tests.web.library_posts import POSTS
-from tests.web.rendered import SIZES
+from tests.web.rendered import SIZES, SMALL_PHONE
 from tests.web.sign_in.test_in_chromium import Watch
-from tests.web.test_browser import violations
 
 MORE = 300
 LIST = "/library?author=many"
@@ -139,7 +139,7 @@ def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, si
         boxes(page).nth(0).check(force=True)
         page.locator(".pickbar [data-label]").click()
         width: int = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        return violations(page, None), width
+        return violations(page), width
 
     found, width = chromium.run(
         visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
@@ -176,9 +176,22 @@ def test_keys_change_the_selection_and_undo_it_after_its_message(
 def test_the_bar_of_the_selection_fits_a_phone(
     server: Server, chromium: Chromium, state: Any
 ) -> None:
+    shown = """(row) => {
+      const pick = row.querySelector(".pick");
+      const bead = getComputedStyle(pick, "::before").display !== "none";
+      return [bead, getComputedStyle(pick.querySelector("input")).opacity];
+    }"""
+
     def visit(page: Page) -> None:
-        page.goto(address(server, LIST))
+        page.goto(address(server, f"{LIST}&is_unread_only=false"))
+        row = page.locator(".posts li .post").first
+        # Unread posts have a bead besides the box.
+        assert row.evaluate(shown) == [True, "1"]
+        row.get_by_role("button", name="Mark read").click()
+        assert row.evaluate(shown) == [False, "1"]
+        row.get_by_role("button", name="Mark unread").click()
         boxes(page).nth(0).check(force=True)
+        assert row.evaluate(shown) == [True, "1"]
         page.locator(".picks .all input").check()
         for control in page.locator(".pickbar :is(button, summary, label):visible").all():
             box = control.bounding_box()
@@ -186,4 +199,4 @@ def test_the_bar_of_the_selection_fits_a_phone(
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= 360, control
 
-    chromium.run(visit, storage_state=state, viewport={"width": 360, "height": 740})
+    chromium.run(visit, storage_state=state, **SMALL_PHONE)

@@ -32,7 +32,7 @@ async def send(reader: Reader, page: str, **fields: str) -> httpx.Response:
 
 
 async def undo(reader: Reader, shown: str) -> httpx.Response:
-    found = re.search(r'form="undo-many" name="change" value="(\w+)" data-undo>Undo', shown)
+    found = re.search(r'many/undo" name="change" value="(\w+)" data-undo>Undo', shown)
     assert found, shown
     return await reader.person.send("/library/many/undo", "/library", change=found[1], back=ALL)
 
@@ -186,6 +186,9 @@ async def test_a_change_of_somebody_else_is_not_found(ann: Reader, house: House)
     changed = await send(ann, "/library", read="", all="yes")
     change_id = parse_qs(urlsplit(changed.headers["location"]).query)["change"][0]
 
+    for unknown in ("nothing", "", "a b"):
+        refused = await ann.person.send("/library/many/undo", "/library", change=unknown)
+        assert refused.status_code == 404
     undone = await other.person.send("/library/many/undo", "/library", change=change_id)
     shown = await other.person.open(f"/library/many/{change_id}")
     listed = await other.page(f"/library?change={change_id}")
@@ -194,6 +197,18 @@ async def test_a_change_of_somebody_else_is_not_found(ann: Reader, house: House)
     assert "Marked" not in listed
     assert await ann.member.ids() == []
     await other.member.client.aclose()
+
+
+async def test_the_undo_of_the_picker_is_told_on_the_page_of_a_post(ann: Reader) -> None:
+    [first] = await fill(ann, 1)
+    changed = await send(ann, f"/p/{first}", **{"remove_label": "", "label": "Birds", "p-1": "on"})
+
+    shown = await ann.page(changed.headers["location"])
+
+    assert urlsplit(changed.headers["location"]).path == f"/p/{first}"
+    assert "Removed the label “Birds” from 1 post." in shown
+    undone = await undo(ann, shown)
+    assert "Undone: 1 post changed back." in await ann.page(undone.headers["location"])
 
 
 async def test_a_large_change_shows_its_progress(ann: Reader) -> None:

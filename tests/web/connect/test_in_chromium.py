@@ -9,10 +9,10 @@ from playwright.sync_api import Page, expect
 
 from tests.support import serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
 from tests.web.sign_in.test_in_chromium import Watch
-from tests.web.test_browser import violations
 
 LINE = re.compile(r"http://localhost:\d+/#[0-9A-Z]{4}-[0-9A-Z]{4}")
 # As the worker of an extension sends it, from another origin.
@@ -46,13 +46,13 @@ def test_an_extension_is_connected_and_disconnected(
         watch = Watch(page, server)
         page.goto(address(server, "/keys"))
         page.get_by_role("link", name="Connect an extension").click()
-        found = violations(page, None)
+        found = violations(page)
         page.get_by_role("button", name="Create the line").click()
         line = page.locator(".secret code").inner_text()
         assert LINE.fullmatch(line)
         page.get_by_role("button", name="Copy the line").click()
         assert page.evaluate("() => navigator.clipboard.readText()") == line
-        found += violations(page, None)
+        found += violations(page)
         problems = list(watch.problems)
 
         elsewhere = page.context.new_page()

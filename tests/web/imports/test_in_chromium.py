@@ -9,9 +9,10 @@ from playwright.sync_api import Page, expect
 
 from tests.support import make, serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
-from tests.web.test_browser import violations
+from tests.web.rendered import SIZES
 
 EMAIL = "me@example.com"
 
@@ -129,15 +130,16 @@ def test_a_file_of_60_mb_gets_a_page(server: Server, chromium: Chromium, tmp_pat
     signed_in(server, chromium, visit)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("size", SIZES)
 def test_axe_finds_no_problem_and_the_browser_has_nothing_to_say(
-    server: Server, chromium: Chromium, sample: Path, width: int, scheme: str
+    server: Server, chromium: Chromium, sample: Path, size: str
 ) -> None:
     def look(page: Page) -> list[str]:
-        found = [f"{page.url} {violation}" for violation in violations(page, None)]
+        found = [f"{page.url} {violation}" for violation in violations(page)]
         wide = page.evaluate("document.documentElement.scrollWidth")
-        return [*found, f"{page.url} is {wide} wide"] if wide > width else found
+        return (
+            [*found, f"{page.url} is {wide} wide"] if wide > page.evaluate("innerWidth") else found
+        )
 
     def visit(page: Page) -> list[str]:
         choose(page, server, sample)
@@ -157,9 +159,8 @@ def test_axe_finds_no_problem_and_the_browser_has_nothing_to_say(
         chromium,
         visit,
         bypass_csp=True,
-        viewport={"width": width, "height": 800},
-        color_scheme=scheme,
         reduced_motion="reduce",
+        **SIZES[size],
     )
 
     assert found == ([], [])

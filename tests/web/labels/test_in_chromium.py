@@ -9,12 +9,12 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support import make, serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
 from tests.web.labels.test_pages import HOSTILE
 from tests.web.rendered import SIZES
 from tests.web.sign_in.test_in_chromium import Watch
-from tests.web.test_browser import violations
 
 LIST = "/library?is_unread_only=false"
 
@@ -90,11 +90,26 @@ def test_a_post_is_labelled_with_the_keyboard_only(
         expect(options(page)).to_have_count(1)
         page.keyboard.press("Enter")
         expect(post(page, 2).locator(".tag")).to_have_text(["birds", "new & <b>"])
+        # The sidebar has the new label too, in the order of the names.
+        side = page.locator(".side ul[data-labels] bdi")
+        expect(side.filter(has_text="new & <b>")).to_have_count(1)
+        names = side.all_inner_texts()
         page.keyboard.press("Escape")
         expect(box).to_be_hidden()
         expect(button).to_be_focused()
         page.reload()
         expect(post(page, 2).locator(".tag")).to_have_text(["birds", "new & <b>"])
+        assert side.all_inner_texts() == names
+
+        button.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.type("passing")
+        expect(option(page, "Make “passing”")).to_be_visible()
+        page.keyboard.press("Enter")
+        expect(side.filter(has_text="passing")).to_have_count(1)
+        page.keyboard.press("Escape")
+        page.keyboard.press("z")
+        expect(side.filter(has_text="passing")).to_have_count(0)
 
     watched(server, chromium, state, visit)
 
@@ -121,7 +136,7 @@ def test_the_arrows_choose_and_undo_takes_it_back(
         undo = page.get_by_role("button", name="Undo")
         undo.focus()
         page.keyboard.press("Enter")
-        expect(page.locator(".toast")).to_contain_text("Undone.")
+        expect(page.locator(".toast")).to_contain_text("Undone: 1 post changed back.")
         expect(post(page, 1).locator(".tag")).to_have_text(["birds", "art"])
         page.reload()
         expect(post(page, 1).locator(".tag")).to_have_text(["art", "birds"])
@@ -219,15 +234,15 @@ def test_hostile_names_stay_text_in_the_picker(
 def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, size: str) -> None:
     def visit(page: Page) -> dict[str, list[str]]:
         page.goto(address(server, "/labels"))
-        found = {"list": violations(page, None)}
+        found = {"list": violations(page)}
         page.get_by_role("link", name="Edit birds").click()
         expect(page.get_by_label("Name", exact=True)).to_be_focused()
-        found["form"] = violations(page, None)
+        found["form"] = violations(page)
         page.goto(address(server, LIST))
         pick(page, 0, 1)
         page.evaluate("document.dispatchEvent(new CustomEvent('library:label'))")
         expect(options(page).first).to_be_visible()
-        found["picker"] = violations(page, None)
+        found["picker"] = violations(page)
         return found
 
     found = chromium.run(
@@ -253,12 +268,12 @@ def test_the_page_of_labels_works_without_scripts(
         page.get_by_role("link", name="Edit Field notes").click()
         page.get_by_label("Merge into").fill("art")
         page.get_by_role("button", name="Merge").click()
-        expect(page.get_by_role("status")).to_contain_text("The labels are merged.")
+        expect(page.get_by_role("status")).to_contain_text("Merged the label “Field notes”")
         page.get_by_role("button", name="Undo").click()
-        expect(page.get_by_role("status")).to_contain_text("Undone.")
+        expect(page.get_by_role("status")).to_contain_text("got the label “Field notes” back.")
         page.get_by_role("link", name="Edit Field notes").click()
         page.get_by_role("button", name="Delete").click()
-        expect(page.get_by_role("status")).to_contain_text("The label is deleted.")
+        expect(page.get_by_role("status")).to_contain_text("Deleted the label “Field notes”")
 
         page.goto(address(server, LIST))
         post(page, 3).get_by_role("link", name="Label").click()

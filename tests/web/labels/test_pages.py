@@ -40,7 +40,7 @@ async def send(reader: Reader, action: str, of: str, **fields: Any) -> httpx.Res
 
 def undo_of(page: str) -> str:
     """The change that the message of a page can undo."""
-    found = re.search(r'name="undo" value="([0-9a-f]+)" data-undo>Undo</button>', page)
+    found = re.search(r'name="change" value="([0-9a-f]+)" data-undo>Undo</button>', page)
     assert found is not None
     return found[1]
 
@@ -151,7 +151,8 @@ async def test_a_label_is_deleted_from_its_posts(ann: Reader) -> None:
     deleted = await send(ann, "delete", "birds", back="/labels?q=i")
 
     assert target(deleted)[1]["q"] == ["i"]
-    assert "Its posts stay." in await ann.page(deleted.headers["location"])
+    said = "Deleted the label “birds”, which 1 post had."
+    assert said in await ann.page(deleted.headers["location"])
     assert (await stored(ann.member, post_id))["tags"] == ["art"]
     assert await writing.labels(ann.member) == {"art": 1}
 
@@ -164,10 +165,11 @@ async def test_a_deleted_label_comes_back_with_its_colour_and_posts(ann: Reader)
     deleted = await send(ann, "delete", "Birds", back="/labels")
     shown = await ann.page(deleted.headers["location"])
     undone = await ann.person.send(
-        "/library/change", "/labels", back="/labels", undo=undo_of(shown)
+        "/library/many/undo", "/labels", back="/labels", change=undo_of(shown)
     )
 
-    assert "Undone." in await ann.page(undone.headers["location"])
+    said = "Undone: 2 posts got the label “Birds” back."
+    assert said in await ann.page(undone.headers["location"])
     assert target(undone)[0] == "/labels"
     assert (await ann.member.get("/v1/labels")).json()["data"] == before["data"]
     for post_id in ids:
@@ -180,7 +182,7 @@ async def test_merged_labels_are_separated_again(ann: Reader) -> None:
 
     merged = await send(ann, "merge", "fieldnotes", into="Field notes")
     shown = await ann.page(merged.headers["location"])
-    await ann.person.send("/library/change", "/labels", back="/labels", undo=undo_of(shown))
+    await ann.person.send("/library/many/undo", "/labels", change=undo_of(shown))
 
     assert (await stored(ann.member, alone))["tags"] == ["fieldnotes"]
     assert (await stored(ann.member, both))["tags"] == ["Field notes", "fieldnotes"]
@@ -193,7 +195,9 @@ async def test_a_label_is_merged_into_another_one_by_name(ann: Reader) -> None:
 
     merged = await send(ann, "merge", "fieldnotes", into="field NOTES")
 
-    assert "The labels are merged." in await ann.page(merged.headers["location"])
+    assert "Merged the label “fieldnotes”, which 2 posts had." in await ann.page(
+        merged.headers["location"]
+    )
     assert (await stored(ann.member, first))["tags"] == ["Field notes"]
     assert await writing.labels(ann.member) == {"Field notes": 2}
 

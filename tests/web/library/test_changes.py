@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from tests.support import bulk, writing
+from tests.support import writing
 from tests.support.saving import stored
 from tests.web.library.conftest import Reader, ids, signed_in
 from tests.web.sign_in.conftest import House
@@ -131,21 +131,6 @@ async def test_a_label_that_the_post_had_before_is_not_undone(ann: Reader) -> No
     shown = await ann.page(added.headers["location"])
     assert "The post has this label already." in shown
     assert "data-undo" not in shown
-
-
-async def test_a_change_that_is_unknown_or_of_others_is_not_undone(
-    ann: Reader, house: House
-) -> None:
-    post_id = (await ann.member.save(tags=["Birds"]))["post_id"]
-    bob = await signed_in(house, "bob@example.com")
-    row = await bulk.change(ann.member, "remove_label", [post_id], "Birds")
-
-    for change in (row.change_id, "nothing", "", "a b"):
-        assert (await bob.change("/library", undo=change)).status_code == 404
-    assert (await stored(ann.member, post_id))["tags"] is None
-    await ann.change("/library", undo=row.change_id)
-    assert (await stored(ann.member, post_id))["tags"] == ["Birds"]
-    await bob.member.client.aclose()
 
 
 async def test_refusals_are_those_of_the_api(ann: Reader, house: House) -> None:

@@ -10,12 +10,12 @@ from playwright.sync_api import Page, expect
 
 from tests.support import make, serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
 from tests.web.library_posts import POSTS
 from tests.web.rendered import SIZES
 from tests.web.sign_in.test_in_chromium import Watch
-from tests.web.test_browser import violations
 
 PAGES = (
     "/library",
@@ -66,10 +66,10 @@ def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, si
         found = {}
         for path in PAGES:
             page.goto(address(server, path))
-            found[path] = violations(page, None)
+            found[path] = violations(page)
         page.goto(address(server, "/library"))
         page.get_by_text("Filter", exact=True).click()
-        found["filters"] = violations(page, None)
+        found["filters"] = violations(page)
         return found
 
     # The content security policy would block axe itself.
@@ -160,7 +160,7 @@ def test_an_empty_library_passes_axe(server: Server, chromium: Chromium) -> None
     def visit(page: Page) -> list[str]:
         page.goto(address(server, "/"))
         expect(page.get_by_role("heading", name="An empty bower")).to_be_visible()
-        return violations(page, None)
+        return violations(page)
 
     found, _ = signed_in(server, chromium, visit, email="new@example.com", bypass_csp=True)
     assert found == []

@@ -7,12 +7,12 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium
 from tests.web.library.browsing import HOSTILE, WIDE, count, focused, press, rows, visited
 from tests.web.rendered import SIZES
 from tests.web.sign_in.test_in_chromium import Watch
-from tests.web.test_browser import violations
 
 
 def test_keys_move_open_and_return(many: Server, chromium: Chromium, many_state: Any) -> None:
@@ -225,20 +225,20 @@ def test_axe_finds_no_problem_in_what_opens(
         page.goto(address(many, "/library"))
         press(page, "j", "r")
         expect(page.get_by_role("status")).to_contain_text("Marked read.")
-        found["row"] = violations(page, None)
+        found["row"] = violations(page)
         press(page, "z", "?")
         page.get_by_role("dialog", name="Keyboard").wait_for()
-        found["help"] = violations(page, None)
+        found["help"] = violations(page)
         press(page, "Escape", "Control+k")
         page.keyboard.type("b")
         page.locator("#commands [role=option]").first.wait_for()
-        found["palette"] = violations(page, None)
+        found["palette"] = violations(page)
         press(page, "Escape", "/")
         page.keyboard.type("bi")
         page.locator("#suggestions [role=option]").first.wait_for()
-        found["suggestions"] = violations(page, None)
+        found["suggestions"] = violations(page)
         page.goto(address(many, "/help/keys"))
-        found["page"] = violations(page, None)
+        found["page"] = violations(page)
         return found
 
     found = chromium.run(

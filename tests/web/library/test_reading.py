@@ -2,10 +2,12 @@
 
 import re
 from html import unescape
+from urllib.parse import urlencode
 
 import msgspec
 import pytest
 
+from tests.support import writing
 from tests.web.library.conftest import Reader, signed_in
 from tests.web.sign_in.conftest import House
 
@@ -195,3 +197,20 @@ async def test_a_post_leads_back_to_its_list_without_the_message_there(ann: Read
     page = await ann.page(f"/p/{post}?from=%2Flibrary%3Ftag%3DBirds%26change%3D1%26said%3Dread")
 
     assert f'href="/library?tag=Birds#p-{post}"' in page
+
+
+async def test_a_post_of_a_view_has_the_posts_beside_it(ann: Reader) -> None:
+    ids = [(await ann.member.save(tags=["Birds"]))["post_id"] for _ in range(3)]
+    await ann.member.save()
+    bucket = {"name": "Some", "query": {"q": "post"}}
+    view = {"name": "Birds", "base_query": {"tag": "Birds"}, "triage_buckets": [bucket]}
+    await writing.send(ann.member, "POST", "/v1/views", view)
+
+    for before in ("/views/birds", "/views/birds?bucket=some"):
+        page = await ann.page(f"/p/{ids[1]}?{urlencode({'from': before})}")
+        beside = urlencode({"from": before})
+        assert f'href="/p/{ids[2]}?{beside}" rel="prev"' in page
+        assert f'href="/p/{ids[0]}?{beside}" rel="next"' in page
+    for before in ("/views/nothing", "/views/birds?bucket=nothing", "/library?limit=x"):
+        page = await ann.page(f"/p/{ids[1]}?{urlencode({'from': before})}")
+        assert 'rel="next"' not in page

@@ -20,11 +20,11 @@ from tests.support import make, pictures, serving
 from tests.support.image_hosts import X, image_hosts
 from tests.support.keeping import image, no_report, video
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
 from tests.web.rendered import SIZES
 from tests.web.sign_in.test_in_chromium import Watch
-from tests.web.test_browser import violations
 
 EMAIL = "me@example.com"
 HOSTILE = '"><img src=x onerror=alert(1)>'
@@ -115,7 +115,7 @@ def test_pages_with_images_are_accessible(
         found = {}
         for path in PAGES:
             page.goto(address(server, path))
-            found[path] = violations(page, None)
+            found[path] = violations(page)
         return found
 
     # The content security policy would block axe itself.

@@ -7,10 +7,10 @@ from playwright.sync_api import Page, expect
 
 from tests.support import serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
 from tests.web.rendered import SIZES
-from tests.web.test_browser import violations
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_axe_finds_no_problem_with_all_checks(
     def visit(page: Page) -> list[str]:
         page.goto(address(server, "/operator?checks=all"))
         expect(page.get_by_role("row", name="Permissions")).to_be_visible()
-        return violations(page, None)
+        return violations(page)
 
     # The content security policy would block axe itself.
     found, _ = signed_in(server, chromium, visit, bypass_csp=True, **SIZES[size])

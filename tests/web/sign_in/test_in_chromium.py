@@ -12,9 +12,10 @@ from bowerbird.web.templating import Templates
 from tests.support import serving
 from tests.support.serving import Server
 from tests.support.visiting import form_token
+from tests.web.accessibility import violations
 from tests.web.chromium import Chromium
+from tests.web.rendered import SIZES
 from tests.web.template_examples import EXAMPLES
-from tests.web.test_browser import violations
 
 AUTHENTICATOR = {
     "protocol": "ctap2",
@@ -136,22 +137,20 @@ def test_the_keyboard_is_enough_to_sign_in(server: Server, chromium: Chromium) -
     chromium.run(visit)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("size", SIZES)
 def test_axe_finds_no_problem_on_the_sign_in_page(
-    server: Server, chromium: Chromium, width: int, scheme: str
+    server: Server, chromium: Chromium, size: str
 ) -> None:
     def visit(page: Page) -> list[str]:
         page.goto(address(server, "/sign-in"))
         expect(page.get_by_role("button", name="Sign in with a passkey")).to_be_visible()
-        return violations(page, None)
+        return violations(page)
 
     found = chromium.run(
         visit,
         bypass_csp=True,
-        viewport={"width": width, "height": 800},
-        color_scheme=scheme,
         reduced_motion="reduce",
+        **SIZES[size],
     )
 
     assert found == []

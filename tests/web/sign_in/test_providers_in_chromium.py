@@ -19,9 +19,10 @@ from tests.support import serving
 from tests.support.github_standin import github_stand_in
 from tests.support.openid_provider import CLIENT_ID, CLIENT_SECRET, openid_provider
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.chromium import Chromium
+from tests.web.rendered import SIZES
 from tests.web.sign_in.test_in_chromium import plug_in
-from tests.web.test_browser import violations
 
 T = TypeVar("T")
 _ADDRESSES = itertools.count(1)
@@ -229,28 +230,26 @@ def test_going_back_from_the_provider_shows_the_sign_in_page(
     run(chromium, visit)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("size", SIZES)
 def test_axe_finds_no_problem_on_the_pages_of_a_sign_up(
-    opened: Server, chromium: Chromium, width: int, scheme: str
+    opened: Server, chromium: Chromium, size: str
 ) -> None:
     def visit(page: Page) -> list[str]:
         found = []
         for path in ("/sign-in", "/sign-up"):
             page.goto(address(opened, path))
             expect(page.get_by_role("button", name="passkey")).to_be_visible()
-            found += violations(page, None)
+            found += violations(page)
         sign_in_at_provider(page, "emma")
         expect(page.get_by_role("heading", name="Create an account?")).to_be_visible()
-        return found + violations(page, None)
+        return found + violations(page)
 
     found = run(
         chromium,
         visit,
         bypass_csp=True,
-        viewport={"width": width, "height": 800},
-        color_scheme=scheme,
         reduced_motion="reduce",
+        **SIZES[size],
     )
 
     assert found == []

@@ -9,12 +9,12 @@ from playwright.sync_api import Page, expect
 
 from tests.support import make, serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
 from tests.web.library_posts import POSTS
 from tests.web.rendered import SIZES
 from tests.web.sign_in.test_in_chromium import Watch
-from tests.web.test_browser import violations
 
 HOSTILE = "</title><script>alert(1)</script><img src=//evil.example/x onerror=alert(1)>"
 DIGEST = "/digests/weekly-2026-08-24"
@@ -53,7 +53,7 @@ def test_axe_finds_no_problem_in_open_tables(
         page.goto(address(server, "/statistics"))
         for details in page.locator("details.more").all():
             details.evaluate("each => each.open = true")
-        return violations(page, None)
+        return violations(page)
 
     # The content security policy would block axe itself.
     found = chromium.run(

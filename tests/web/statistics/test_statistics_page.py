@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from urllib.parse import urlencode
 
 import pytest
 
@@ -73,6 +74,44 @@ async def test_a_period_is_part_of_the_address(ann: Reader, query: str, bars: in
 
     assert page.count("<title>") == 1 + bars + 168
     assert page.count('aria-current="page"') >= 2
+
+
+async def test_a_month_and_a_year_are_filters_in_words(ann: Reader) -> None:
+    await ann.member.save(bookmarked_at="2010-10-03T08:00:00+00:00")
+    await ann.member.save(bookmarked_at="2026-05-03T08:00:00+00:00")
+    # With the end of summer time in a month and in a year.
+    await ann.person.send("/account/preferences", "/account", time_zone="Europe/Berlin")
+
+    for period, words in (("year", "May 2026"), ("all", "2010")):
+        page = await ann.page(f"/statistics?period={period}")
+        found = re.search(rf'<a href="([^"]+)">{words}</a>', page)
+        assert found, period
+        shown = await ann.page(unescape(found[1]))
+        assert f"saved in <b><bdi>{words}</bdi></b>" in shown
+        assert "saved after" not in shown
+        removal = re.search(rf'href="([^"]+)">.*?Remove the filter “saved in {words}”', shown)
+        assert removal
+        assert "bookmarked" not in removal[1]
+
+
+@pytest.mark.parametrize(
+    ("after", "before"),
+    [
+        ("2026-04-30T23:59:59.999999Z", "2026-05-31T00:00:00Z"),
+        ("2026-05-01T00:00:00Z", "2026-06-01T00:00:00Z"),
+        ("2026-04-30T23:59:59.999999Z", "9999-12-31T23:59:59Z"),
+        ("0001-01-01T00:00:00Z", "0001-02-01T00:00:00Z"),
+        ("2026-04-30", "2026-06-01"),
+    ],
+)
+async def test_other_bounds_stay_as_they_were_given(ann: Reader, after: str, before: str) -> None:
+    await ann.member.save(bookmarked_at="2026-05-03T08:00:00+00:00")
+    query = urlencode({"bookmarked_from": after, "bookmarked_to": before})
+
+    page = await ann.page(f"/library?{query}")
+
+    assert f"saved after <b><bdi>{after}</bdi></b>" in page
+    assert f"saved before <b><bdi>{before}</bdi></b>" in page
 
 
 async def test_names_of_others_stay_text(ann: Reader) -> None:

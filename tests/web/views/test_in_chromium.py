@@ -9,11 +9,11 @@ from playwright.sync_api import Page, expect
 
 from tests.support import make, serving
 from tests.support.serving import Server
+from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
 from tests.web.library.test_in_chromium import without_scripts
 from tests.web.sign_in.test_in_chromium import Watch
-from tests.web.test_browser import violations
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -127,7 +127,7 @@ def test_the_pages_pass_axe_and_fit_on_a_small_phone(
         for path in paths:
             page.goto(address(server, path))
             width = page.evaluate("document.documentElement.scrollWidth")
-            found[path] = (violations(page, None), width)
+            found[path] = (violations(page), width)
         return found
 
     # The content security policy would block axe itself.

@@ -7,6 +7,7 @@ import click
 from bowerbird.cli.context import settings_from_environment
 from bowerbird.cli.progress import progress_bars
 from bowerbird.clock import system_clock
+from bowerbird.connections.sealing import FILE as SOURCES_KEY
 from bowerbird.settings import Settings
 from bowerbird.storage.backup import copies, last_backup
 from bowerbird.storage.backup.last_backup import LastBackup
@@ -37,6 +38,11 @@ def backup(file: Path, *, force: bool) -> None:
         f"Wrote and verified {file}: the database and {_files(len(manifest.members) - 1)}, "
         f"{size / 1e6:,.1f} MB."
     )
+    if (settings.data_dir / SOURCES_KEY).exists():
+        click.echo(
+            f"The key of connected sources, {settings.data_dir / SOURCES_KEY}, is not in it. Keep "
+            "a copy in another place. Without it, people have to connect their sources again."
+        )
 
 
 @click.command()

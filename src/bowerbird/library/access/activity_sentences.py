@@ -24,6 +24,8 @@ _TEXTS: Final[dict[ActivityKind, tuple[str, str]]] = {
     ActivityKind.KEY_REVOKED: ("Revoked the key “{}”", "Revoked a key"),
     ActivityKind.DEVICE_CREATED: ("Connected the extension “{}”", "Connected an extension"),
     ActivityKind.DEVICE_REVOKED: ("Disconnected the extension “{}”", "Disconnected an extension"),
+    ActivityKind.SOURCE_CONNECTED: ("Connected the source {}", "Connected a source"),
+    ActivityKind.SOURCE_DISCONNECTED: ("Disconnected the source {}", "Disconnected a source"),
     ActivityKind.EXPORT_STARTED: ("Started an export as {}", "Started an export"),
     ActivityKind.ACCOUNT_DOWNLOADED: ("Downloaded the whole account",) * 2,
     ActivityKind.IMPORT_STARTED: ("Started an import: {}", "Started an import"),

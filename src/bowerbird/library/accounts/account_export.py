@@ -21,6 +21,7 @@ from bowerbird.storage.accounts.account_export import AccountExportStore
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.devices import DeviceStore
 from bowerbird.storage.accounts.keys import KeyStore
+from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.digests.digests import DigestStore
 from bowerbird.storage.imports.runs import RunStore
@@ -43,6 +44,7 @@ class AccountExports:
         self._accounts = AccountStore(database)
         self._keys = KeyStore(database)
         self._devices = DeviceStore(database)
+        self._sources = ConnectionStore(database)
         self._imports = RunStore(database)
         self._views = ViewStore(database)
         self._digests = DigestStore(database)
@@ -101,6 +103,19 @@ class AccountExports:
                     "revoked_at": _instant(device.revoked_at),
                 }
                 for device in await self._devices.all(account.account_id)
+            ],
+            # Without their tokens.
+            "sources": [
+                {
+                    "id": source.connection_id,
+                    "network": source.network,
+                    "server": source.server,
+                    "name": source.name,
+                    "source_user_id": source.source_user_id,
+                    "created_at": with_offset(source.created_at),
+                    "last_run_at": _instant(source.last_run_at),
+                }
+                for source in await self._sources.all(account.account_id)
             ],
             "calls": [
                 {"month": f"{month // 100:04d}-{month % 100:02d}", "calls": calls}

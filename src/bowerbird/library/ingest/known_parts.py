@@ -9,6 +9,7 @@ from typing import Final
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import IngestRun
+from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.ingest.runs import IngestRunStore
@@ -23,6 +24,7 @@ class KnownParts:
         self._runs = IngestRunStore(database)
         self._posts = SourcePostStore(database)
         self._bookmarks = UpsertStore(database)
+        self._deletions = DeletionStore(database)
 
     async def is_known(self, account: Account, run: IngestRun, post_ids: Sequence[str]) -> bool:
         """Whether the last complete run, or one before it, saw these posts in this order.
@@ -36,17 +38,18 @@ class KnownParts:
         if not all(seen.get(post_id) and seen[post_id] not in incomplete for post_id in post_ids):
             return False
         stored = await self._bookmarks.stored(account, post_ids)
-        if len(stored) < len(post_ids):
+        missing = [post_id for post_id in post_ids if post_id not in stored]
+        # Posts that their owner has deleted stay in the list, on every page of it perhaps.
+        deleted = await self._deletions.known(self._database, account.account_id, missing)
+        if len(deleted) < len(missing):
             return False
-        indexes = [stored[post_id].sort_index for post_id in post_ids]
+        indexes = [stored[post_id].sort_index for post_id in post_ids if post_id in stored]
         return all(upper > lower for upper, lower in pairwise(indexes))
 
     async def _incomplete(self, account: Account, run: IngestRun) -> set[str] | None:
         """The runs since the last complete one, which may have left a gap; None without one."""
         incomplete: set[str] = set()
-        for one in await self._runs.latest(self._database, account.account_id, 0, _LOOKED_AT):
-            if one.user != run.user:
-                continue
+        for one in await self._runs.of_user(account.account_id, run.user, _LOOKED_AT):
             if one.is_complete and one.run_id != run.run_id:
                 return incomplete
             incomplete.add(one.run_id)

@@ -13,17 +13,20 @@ from bowerbird import errors
 from bowerbird.model.bookmarks import ImportRecord, PostDetails
 from bowerbird.model.ingest import GonePost
 from bowerbird.model.instants import with_offset
+from bowerbird.model.labels import clean_name
 from bowerbird.requests import limits
 from bowerbird.sources.formats import Choices
 from bowerbird.sources.found import Completeness, Found, FoundPost, LeftOut, OrderSource, Reason
+from bowerbird.sources.networks import list_pages
 from bowerbird.sources.own_json_file import FORMAT as OWN_JSON
-from bowerbird.sources.x import api2, graphql, placing, requests
-from bowerbird.sources.x.graphql import Folder
+from bowerbird.sources.x import api2, api2_requests, graphql, placing, requests
+from bowerbird.sources.x.folders import Folder, Folders
 from bowerbird.sources.x.pages import MAX_ENTRIES, TOO_MANY, Page
 from bowerbird.sources.x.requests import Operation, PageRequest
 from bowerbird.sources.x.values import short_text
 
 _MAX_QUERY_FIELDS: Final = 50
+_NO_URL: Final = "request_url is not a URL."
 _CHANGES: Final = frozenset({Operation.CREATE, Operation.DELETE})
 
 
@@ -102,7 +105,9 @@ class ReadPage(Struct, frozen=True, kw_only=True):
 
 
 def request_of(page: CapturedPage) -> PageRequest | None:
-    """Which page of X's web client it is. None for other formats and requests."""
+    """Which page of X it is. None for other formats, and for lists that need no name."""
+    if page.format == "x.api2":
+        return api2_requests.folder_request(page.request_url)
     if page.format != "x.graphql":
         return None
     if found := requests.read(page.request_url):
@@ -181,36 +186,58 @@ def _mark(gone: GonePost, captured_at: int, *, is_saved: bool) -> FoundPost:
 
 
 def _read(page: CapturedPage, now: int, folder_name: str) -> ReadPage:
-    if page.format == "bookmark":
-        return _own(page.payload)
-    if page.format == "x.api2":
-        return _api2(page)
     request = request_of(page)
+    if page.format == "x.api2":
+        return _api2(page, request, folder_name)
+    if page.format != "x.graphql":
+        return _own(page.payload) if page.format == "bookmark" else _network(page, now)
     if request is None:
         return _failed("request_url is not a request of X that shows saved posts.")
     if request.operation in _CHANGES:
         return _failed("Changes of bookmarks belong to /ingest/v1/events.")
     if request.operation is Operation.FOLDERS:
-        listed = graphql.read_folders(page.payload)
-        return ReadPage(folders=listed.folders, cursor_out=listed.cursor_out, errors=listed.errors)
+        return _folders(graphql.read_folders(page.payload))
     read = graphql.read_page(request, page.payload, now, folder_name)
     is_listed = request.operation is Operation.BOOKMARKS
     return _of(read, request.cursor, is_listed=is_listed)
 
 
-def _api2(page: CapturedPage) -> ReadPage:
-    try:
-        parts = urlsplit(page.request_url)
-        query = parse_qs(parts.query, max_num_fields=_MAX_QUERY_FIELDS)
-    except ValueError:
-        return _failed("request_url is not a URL.")
+def _folders(listed: Folders) -> ReadPage:
+    return ReadPage(folders=listed.folders, cursor_out=listed.cursor_out, errors=listed.errors)
+
+
+def _network(page: CapturedPage, now: int) -> ReadPage:
+    query = _query(page)
+    if query is None or not list_pages.is_known(page.format):
+        return _failed(_NO_URL if query is None else "The format of the page is not known.")
+    cursor_in = short_text(query.get(list_pages.cursor_parameter(page.format), [""])[0])
+    read = list_pages.read_page(page.format, page.payload, now)
+    return _of(read, cursor_in, is_listed=True)
+
+
+def _api2(page: CapturedPage, request: PageRequest | None, folder_name: str) -> ReadPage:
+    query = _query(page)
+    if query is None:
+        return _failed(_NO_URL)
+    if request is not None:
+        if request.operation is Operation.FOLDERS:
+            return _folders(api2.read_folders(page.payload))
+        folder = Folder(request.folder_id, clean_name(folder_name) or "")
+        return _of(api2.read_page(page.payload, folder=folder), "", is_listed=False)
     sent = query.get("max_results", [""])[0]
     # Without a size, X sends up to 100, and the end of such a list proves nothing.
     size = int(sent) if sent.isdecimal() and len(sent) < 4 else 100  # noqa: PLR2004 - three digits
     read = api2.read_page(page.payload, size)
     token = short_text(query.get("pagination_token", [""])[0])
     cursor_in = token if token.isprintable() else ""
-    return _of(read, cursor_in, is_listed="/folders" not in parts.path)
+    return _of(read, cursor_in, is_listed="/folders" not in urlsplit(page.request_url).path)
+
+
+def _query(page: CapturedPage) -> dict[str, list[str]] | None:
+    try:
+        return parse_qs(urlsplit(page.request_url).query, max_num_fields=_MAX_QUERY_FIELDS)
+    except ValueError:
+        return None
 
 
 def _own(payload: bytes) -> ReadPage:

@@ -17,7 +17,7 @@ from bowerbird.model.devices import DeviceCaller
 from bowerbird.model.ingest import EndReason, IngestRun, RunState, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
-from bowerbird.requests.ingest import FinishRequest, RunRequest
+from bowerbird.requests.ingest import FinishRequest, NewRun
 from bowerbird.storage.accounts.devices import DeviceStore
 from bowerbird.storage.daily_use import INGEST_PAGES, INGEST_RUNS, DailyUseStore
 from bowerbird.storage.database import Database, Reader, Transaction
@@ -123,7 +123,7 @@ class IngestRuns:
         self._clock = clock
 
     async def start(
-        self, transaction: Transaction, account: Account, request: RunRequest
+        self, transaction: Transaction, account: Account, request: NewRun
     ) -> StartedRun:
         now = self._clock()
         await self._count(transaction, account.account_id, now)
@@ -333,7 +333,7 @@ class IngestRuns:
             )
 
     async def _bind(
-        self, transaction: Transaction, account: Account, request: RunRequest, now: int
+        self, transaction: Transaction, account: Account, request: NewRun, now: int
     ) -> None:
         """The first run binds a device to an account of the source."""
         device_id, sent = _device_of(account), request.source_user_id

@@ -38,6 +38,8 @@ class AttemptKind(StrEnum):
     PROVIDER = "provider"
     # The person has signed in at a provider, and is asked whether to create an account.
     PROVIDER_SIGN_UP = "provider sign-up"
+    # The person connects an account at X, whose saved posts the service reads.
+    SOURCE = "source"
 
 
 class ProvedIdentity(Struct, frozen=True, omit_defaults=True):
@@ -69,6 +71,8 @@ class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     invitation: str = ""
     # The path to go to afterwards.
     next: str = ""
+    # For SOURCE.
+    connection_id: str = ""
     # For PROVIDER_SIGN_UP.
     identity: ProvedIdentity | None = None
 

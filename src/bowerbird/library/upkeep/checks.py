@@ -58,6 +58,7 @@ class Checks:
         findings += await self._bookmarks(account, advance)
         findings += await self._labels(account)
         findings += await self._vectors(account)
+        findings += await self._images(account)
         findings += await self._counters(account)
         return findings
 
@@ -85,6 +86,16 @@ class Checks:
         await self._fix(account, lambda t, _: self._store.fix_vector_counts(t, account))
         return [
             Finding(f"vectors of {name}", str(stored), str(counted))
+            for name, stored, counted in differing
+        ]
+
+    async def _images(self, account: Account) -> list[Finding]:
+        differing = await self._store.media_counts(account)
+        if not differing:
+            return []
+        await self._fix(account, lambda t, _: self._store.fix_media_counts(t, account))
+        return [
+            Finding(f"{name} of kept images", str(stored), str(counted))
             for name, stored, counted in differing
         ]
 

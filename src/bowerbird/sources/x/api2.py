@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from bowerbird.model.bookmarks import Metrics, PostDetails, PostMeta
+from bowerbird.model.labels import clean_name
 from bowerbird.sources.found import Completeness, Found, LeftOut, OrderSource, Reason
 from bowerbird.sources.x import api2_content, placing
 from bowerbird.sources.x.api2_content import Included, reference
 from bowerbird.sources.x.content import Content
+from bowerbird.sources.x.folders import Folder, Folders
 from bowerbird.sources.x.pages import MAX_ENTRIES, TOO_MANY, Page, errors_of, failed
 from bowerbird.sources.x.placing import Place
 from bowerbird.sources.x.posts import Saved, quoted_object
@@ -20,6 +22,7 @@ from bowerbird.sources.x.values import (
     at,
     decode,
     mapping,
+    objects,
     post_id,
     sequence,
     short_text,
@@ -31,10 +34,13 @@ MAX_RESULTS_WITH_END: Final = 90
 _BY_POSITION: Final = Place(source=OrderSource.FILE_POSITION)
 
 
-def read_page(payload: bytes, max_results: int = MAX_RESULTS_WITH_END) -> Page:
+def read_page(
+    payload: bytes, max_results: int = MAX_RESULTS_WITH_END, *, folder: Folder | None = None
+) -> Page:
     """Reads a page. Its order is that of saving, the latest first; the API gives no dates of it.
 
-    `max_results` is the size of the page that was asked for.
+    `max_results` is the size of the page that was asked for. The page of a folder has only the ids
+    of its posts, which say nothing about when they were saved.
     """
     try:
         document = decode(payload)
@@ -50,14 +56,35 @@ def read_page(payload: bytes, max_results: int = MAX_RESULTS_WITH_END) -> Page:
     is_whole = isinstance(at(document, "meta"), dict) and max_results <= MAX_RESULTS_WITH_END
     included = Included.of(mapping(document).get("includes"))
     return Page(
-        posts=tuple(_posts(sequence(listed), included)),
+        posts=tuple(_posts(sequence(listed), included, folder)),
         cursor_out=token,
         proves_end=is_whole and "next_token" not in document["meta"],
+        folder_id=folder.id if folder else "",
     )
 
 
-def _posts(listed: Iterable[object], included: Included) -> Iterable[Found]:
+def read_folders(payload: bytes) -> Folders:
+    try:
+        document = decode(payload)
+    except InvalidDocument as error:
+        return Folders(errors=(str(error),))
+    listed = at(document, "data")
+    is_empty = listed is None and isinstance(at(document, "meta"), dict)
+    if not isinstance(listed, list) and not is_empty:
+        return Folders(errors=errors_of(document) or ("The page has no list of folders.",))
+    named = (
+        (post_id(one.get("id")), clean_name(short_text(one.get("name")))) for one in objects(listed)
+    )
+    return Folders(
+        folders=tuple(Folder(number, name) for number, name in named if number and name),
+        cursor_out=short_text(at(document, "meta", "next_token")),
+    )
+
+
+def _posts(listed: Iterable[object], included: Included, folder: Folder | None) -> Iterable[Found]:
     seen: set[str] = set()
+    place = _BY_POSITION if folder is None else placing.UNPLACED
+    tags = (folder.name,) if folder and folder.name else ()
     for line, post in enumerate(listed, 1):
         number = post_id(at(post, "id"))
         if not isinstance(post, dict) or not number:
@@ -67,7 +94,7 @@ def _posts(listed: Iterable[object], included: Included) -> Iterable[Found]:
         saved = _saved(post, number, included)
         if saved.content.post_id not in seen:
             seen.add(saved.content.post_id)
-            yield placing.found(saved, line, _BY_POSITION)
+            yield placing.found(saved, line, place, tags)
 
 
 def _saved(post: Object, number: str, included: Included) -> Saved:

@@ -2,10 +2,9 @@
 
 from typing import Any, Final
 
-from msgspec import Struct
-
 from bowerbird.model.labels import clean_name
 from bowerbird.sources.x import listed, timelines
+from bowerbird.sources.x.folders import Folder, Folders
 from bowerbird.sources.x.pages import MAX_ENTRIES, TOO_MANY, Page, errors_of, failed
 from bowerbird.sources.x.requests import Operation, PageRequest
 from bowerbird.sources.x.timelines import Item, Timeline
@@ -27,18 +26,6 @@ _PATHS: Final = {
     Operation.POST_PAGE: ("threaded_conversation", ()),
 }
 _LISTS: Final = frozenset({Operation.BOOKMARKS, Operation.FOLDER})
-
-
-class Folder(Struct, frozen=True):
-    id: str
-    # A valid label name.
-    name: str
-
-
-class Folders(Struct, frozen=True, kw_only=True):
-    folders: tuple[Folder, ...] = ()
-    cursor_out: str = ""
-    errors: tuple[str, ...] = ()
 
 
 def read_page(request: PageRequest, payload: bytes, now: int, folder_name: str = "") -> Page:

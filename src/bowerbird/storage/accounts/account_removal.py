@@ -14,6 +14,7 @@ from bowerbird.storage.places import LAST_NUMBER, place_of
 _FIRST: Final = (
     "delete_keys",
     "delete_devices",
+    "delete_connections",
     "delete_sessions",
     "delete_passkeys",
     "delete_identities",

@@ -12,10 +12,12 @@ _LAST: Final = "\U0010ffff"
 class AuthorStore:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._sql = database.queries("authors")
+        sql = database.queries("authors")
+        latest = {name: sql[name] for name in ("of_handle", "of_name")}
+        self._sql = {name: sql[name].format(**latest) for name in ("by_handle", "by_name")}
 
     async def by_handle(self, account_id: int, start: str, limit: int) -> Sequence[Row]:
-        """(folded handle, number of a post) of the first authors in order of their handles."""
+        """(folded handle, number of a late post) of the first authors in order of their handles."""
         return await self._starting("by_handle", account_id, start, limit)
 
     async def by_name(self, account_id: int, start: str, limit: int) -> Sequence[Row]:

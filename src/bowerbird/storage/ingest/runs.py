@@ -56,6 +56,16 @@ class IngestRunStore:
         rows = await self._database.rows(self._sql["last_of_devices"], {"account_id": account_id})
         return {run.device_id: run for run in map(_run, rows)}
 
+    async def of_user(self, account_id: int, user: SourceUser, limit: int) -> Sequence[IngestRun]:
+        """The latest runs over one list."""
+        values = {
+            "account_id": account_id,
+            "source": user.source,
+            "source_user_id": user.source_user_id,
+            "limit": limit,
+        }
+        return [_run(row) for row in await self._database.rows(self._sql["runs_of_user"], values)]
+
     async def known_below(self, reader: Reader, account_id: int, user: SourceUser) -> int | None:
         """The highest index of the last complete run over this list."""
         values = {

@@ -105,6 +105,10 @@ DELETE FROM vector_store
 DELETE FROM device
  WHERE account_id = :account_id
 
+-- name: delete_connections
+DELETE FROM source_connection
+ WHERE account_id = :account_id
+
 -- name: delete_ingest_runs
 DELETE FROM ingest_run
  WHERE account_id = :account_id

@@ -1,6 +1,5 @@
 -- name: by_handle
--- Jumps from one author to the next in the index, so the posts in between are not read. Only
--- PostgreSQL reads all posts of the authors that are found, to get the latest.
+-- Jumps from one author to the next in the index, so the posts in between are not read.
 WITH RECURSIVE found (author_key, place) AS (
     SELECT (SELECT min(b.author_key)
               FROM bookmark AS b
@@ -17,10 +16,7 @@ WITH RECURSIVE found (author_key, place) AS (
      WHERE f.author_key IS NOT NULL
        AND f.place < :limit
 )
-SELECT f.author_key, (SELECT max(b.number)
-                        FROM bookmark AS b
-                       WHERE b.account_id = :account_id
-                         AND b.author_key = f.author_key)
+SELECT f.author_key, ({of_handle})
   FROM found AS f
  WHERE f.author_key IS NOT NULL
  ORDER BY f.place
@@ -42,10 +38,7 @@ WITH RECURSIVE found (author_name_key, place) AS (
      WHERE f.author_name_key IS NOT NULL
        AND f.place < :limit
 )
-SELECT f.author_name_key, (SELECT max(b.number)
-                             FROM bookmark AS b
-                            WHERE b.account_id = :account_id
-                              AND b.author_name_key = f.author_name_key)
+SELECT f.author_name_key, ({of_name})
   FROM found AS f
  WHERE f.author_name_key IS NOT NULL
  ORDER BY f.place

@@ -115,6 +115,21 @@ DELETE FROM vector
         OR NOT EXISTS (SELECT 1 FROM vector_store AS s
                         WHERE s.account_id = :account_id AND s.model = vector.model))
 
+-- name: media_counts
+-- The stored number and size of kept files, and the true ones.
+SELECT m.files, m.bytes,
+       (SELECT count(*) FROM media_file AS f WHERE f.account_id = :account_id),
+       (SELECT coalesce(sum(f.bytes), 0) FROM media_file AS f WHERE f.account_id = :account_id)
+  FROM media_account AS m
+ WHERE m.account_id = :account_id
+
+-- name: fix_media_counts
+UPDATE media_account
+   SET files = (SELECT count(*) FROM media_file AS f WHERE f.account_id = :account_id),
+       bytes = (SELECT coalesce(sum(f.bytes), 0)
+                  FROM media_file AS f WHERE f.account_id = :account_id)
+ WHERE account_id = :account_id
+
 -- name: vector_counts
 -- Per store: the stored count of vectors, the true count, and how many are missing below
 -- complete_below.

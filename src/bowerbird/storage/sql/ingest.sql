@@ -44,6 +44,17 @@ SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.im
    AND r.account_id = :account_id
    AND d.revoked_at IS NULL
 
+-- name: runs_of_user
+SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
+       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
+       r.is_complete, r.highest
+  FROM ingest_run AS r
+ WHERE r.account_id = :account_id
+   AND r.source = :source
+   AND r.source_user_id = :source_user_id
+ ORDER BY r.started_at DESC, r.run_id DESC
+ LIMIT :limit
+
 -- name: last_complete
 SELECT r.highest
   FROM ingest_run AS r

@@ -2,18 +2,19 @@
 
 import asyncio
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlencode
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
 from bowerbird.web.bulk import sentences
-from bowerbird.web.bulk.requests import TRASH, request_of
+from bowerbird.web.bulk.requests import request_of
 from bowerbird.web.library.addresses import LIBRARY
+from bowerbird.web.library.returns import saying, sender
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
-from bowerbird.web.visits.visit import Visit, is_own_path
+from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
 
 MANY: Final = "/library/many"
@@ -22,13 +23,12 @@ _ONE: Final = f"{MANY}/{{change_id}}"
 # Most changes are finished by then, and need no page that shows their progress.
 _WAIT_S: Final = 1.5
 _LOOK_EVERY_S: Final = 0.05
-_OURS: Final = (LIBRARY, "/views/", TRASH, "/labels")
 
 
 class BulkPages:
     def __init__(self, bulk: BulkRequests, pages: VisitPages, wait_s: float = _WAIT_S) -> None:
         self._bulk = bulk
-        self._changes = bulk.changes
+        self.changes = bulk.changes
         self._pages = pages
         self._wait_s = wait_s
 
@@ -46,22 +46,26 @@ class BulkPages:
             row = await self._bulk.run(account, request_of(account, visit.form))
         except Refusal as refused:
             return self._refused(visit, refused)
-        return await self._after(visit, account, row)
+        return await self.after(visit, row)
 
     async def undo(self, visit: Visit) -> Reply:
+        """Undoes a change of many posts or of a label. A script shows the result itself."""
         account = visit.signed_in.account
+        if visit.is_of_script:
+            row = await self.changes.run_undo(account, visit.form.get("change", ""))
+            return self._pages.json({"said": sentences.of_undo(row)})
         try:
-            row = await self._changes.run_undo(account, visit.form.get("change", ""))
+            row = await self.changes.run_undo(account, visit.form.get("change", ""))
         except Refusal as refused:
             return self._refused(visit, refused)
-        return await self._after(visit, account, row)
+        return await self.after(visit, row)
 
     async def progress(self, visit: Visit) -> Reply:
         """Follows a large change, and returns to the list when it is finished."""
-        account, back = visit.signed_in.account, _back(visit.query.get("back", ""))
-        row = await self._changes.get(account, visit.request.path_params["change_id"])
+        account, back = visit.signed_in.account, sender(visit.query.get("back", ""))
+        row = await self.changes.get(account, visit.request.path_params["change_id"])
         if row.is_finished:
-            return self._pages.go(_saying(back, row))
+            return self._pages.go(_told(back, row))
         done, total, text = sentences.progress(row)
         return self._pages.show(
             visit,
@@ -70,14 +74,14 @@ class BulkPages:
             job={"id": row.change_id, "done": done, "total": total, "text": text},
             mark=row.state.value,
             back=back,
-            problem=await self._changes.problem(account, row) or "",
+            problem=await self.changes.problem(account, row) or "",
             can_stop=row.state.value == "working",
         )
 
     async def state(self, visit: Visit) -> Reply:
         """The progress for a script, which opens the page again when `mark` changes."""
         account = visit.signed_in.account
-        row = await self._changes.get(account, visit.request.path_params["change_id"])
+        row = await self.changes.get(account, visit.request.path_params["change_id"])
         done, total, text = sentences.progress(row)
         job = {"id": row.change_id, "done": done, "total": total, "text": text}
         return self._pages.json({"mark": row.state.value, "jobs": [job]})
@@ -88,7 +92,7 @@ class BulkPages:
         if change_id is None:
             return {}
         try:
-            row = await self._changes.get(visit.signed_in.account, change_id)
+            row = await self.changes.get(visit.signed_in.account, change_id)
         except Refusal as refused:
             # It happened more than an hour ago.
             if refused.code is Code.NOT_FOUND:
@@ -99,11 +103,12 @@ class BulkPages:
         undo = row.change_id if sentences.can_be_undone(row) else ""
         return {"message": sentences.sentence(row), "undo_change": undo}
 
-    async def _after(self, visit: Visit, account: Account, row: BulkRow) -> Reply:
-        back = _back(visit.form.get("back", ""))
-        row = await self._settled(account, row)
+    async def after(self, visit: Visit, row: BulkRow, page: str = LIBRARY) -> Reply:
+        """Returns to the page that sent the form, which says what was changed."""
+        back = sender(visit.form.get("back", ""), page)
+        row = await self._settled(visit.signed_in.account, row)
         if row.is_finished:
-            return self._pages.go(_saying(back, row))
+            return self._pages.go(_told(back, row))
         return self._pages.go(f"{MANY}/{row.change_id}?{urlencode({'back': back})}")
 
     async def _settled(self, account: Account, row: BulkRow) -> BulkRow:
@@ -111,24 +116,16 @@ class BulkPages:
         end = asyncio.get_running_loop().time() + self._wait_s
         while not row.is_finished and asyncio.get_running_loop().time() < end:
             await asyncio.sleep(_LOOK_EVERY_S)
-            row = await self._changes.get(account, row.change_id)
+            row = await self.changes.get(account, row.change_id)
         return row
 
     def _refused(self, visit: Visit, refused: Refusal) -> Reply:
-        back = _back(visit.form.get("back", ""))
+        back = sender(visit.form.get("back", ""))
         return self._pages.problem(
             visit, refused.status, "Nothing was changed", refused.sentence, (back, "Back")
         )
 
 
-def _back(path: str) -> str:
-    is_ours = is_own_path(path) and urlsplit(path).path.startswith(_OURS)
-    return path if is_ours else LIBRARY
-
-
-def _saying(path: str, row: BulkRow) -> str:
+def _told(path: str, row: BulkRow) -> str:
     """The page with a message about the change."""
-    parts = urlsplit(path)
-    gone = ("said", "post", "change")
-    kept = [(name, value) for name, value in parse_qsl(parts.query) if name not in gone]
-    return f"{parts.path}?{urlencode([*kept, ('change', row.change_id)])}#content"
+    return f"{saying(path, change=row.change_id)}#content"

@@ -33,12 +33,22 @@ _WORKING: Final = {
 def sentence(row: BulkRow) -> str:
     """About a change that is finished."""
     if row.state is BulkState.UNDONE:
-        return f"Undone: {_posts(row.restored)} changed back."
+        return of_undo(row)
     if not _has_changed(row):
         return "Nothing changed: the posts were so already."
     # Not `format`: the name of a label may contain braces.
     text = _DONE[row.action].replace("{posts}", _posts(row.changed))
     return text.replace("{label}", _isolated(row.label_name or ""))
+
+
+def of_undo(row: BulkRow) -> str:
+    """About an undo that is finished, or that a job finishes."""
+    if row.state is BulkState.UNDOING:
+        return "The change is being undone."
+    if row.action in WHOLE_LABEL_ACTIONS:
+        name = _isolated(row.label_name or "")
+        return f"Undone: {_posts(row.restored)} got the label “{name}” back."
+    return f"Undone: {_posts(row.restored)} changed back."
 
 
 def heading(row: BulkRow) -> str:

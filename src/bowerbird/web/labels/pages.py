@@ -8,17 +8,15 @@ import msgspec
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.label_list import FoundLabel, LabelList
 from bowerbird.model.accounts import Account
-from bowerbird.model.bulk import BulkRow
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.labels import LabelChange
+from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.labels.words import in_words
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -29,8 +27,6 @@ PATH: Final = "/labels"
 _PER_PAGE: Final = 60
 # The parameters of the list. `label` is the one that is being changed.
 _FIND, _CURSOR, _EDITED = "q", "cursor", "label"
-# What a change says about itself: the parameters of the page that it leads to.
-_Said = dict[str, str]
 
 
 class LabelPages:
@@ -38,12 +34,12 @@ class LabelPages:
         self,
         listed: LabelList,
         changes: LabelChanges,
-        bulk: BulkChanges,
+        many: BulkPages,
         sidebar: Sidebar,
         pages: VisitPages,
     ) -> None:
         self._listed = listed
-        self._bulk = bulk
+        self._many = many
         self._changes = changes
         self._sidebar = sidebar
         self._pages = pages
@@ -75,26 +71,27 @@ class LabelPages:
     async def change(self, visit: Visit) -> Reply:
         sent = {"label_name": visit.form.get("name", ""), "color": visit.form.get("color") or None}
 
-        async def change(account: Account, label_id: str) -> _Said:
+        async def change(account: Account, label_id: str) -> Reply:
             await self._changes.update(account, label_id, _change(sent))
-            return {"said": "label-changed"}
+            kept = _kept(visit.form.get("back", ""))
+            return self._go({**kept, "said": "label-changed"}, f"label-{label_id}")
 
-        return await self._after(visit, change)
+        return await self._or_say_why(visit, change)
 
     async def merge(self, visit: Visit) -> Reply:
-        async def merge(account: Account, label_id: str) -> _Said:
+        async def merge(account: Account, label_id: str) -> Reply:
             into = await self._named(account, visit.form.get("into", ""))
-            row = await self._bulk.run_label(account, label_id, into.label_id)
-            return _said(row, "labels-merged", "labels-merging")
+            row = await self._many.changes.run_label(account, label_id, into.label_id)
+            return await self._many.after(visit, row, PATH)
 
-        return await self._after(visit, merge)
+        return await self._or_say_why(visit, merge)
 
     async def delete(self, visit: Visit) -> Reply:
-        async def delete(account: Account, label_id: str) -> _Said:
-            row = await self._bulk.run_label(account, label_id)
-            return _said(row, "label-deleted", "label-deleting")
+        async def delete(account: Account, label_id: str) -> Reply:
+            row = await self._many.changes.run_label(account, label_id)
+            return await self._many.after(visit, row, PATH)
 
-        return await self._after(visit, delete)
+        return await self._or_say_why(visit, delete)
 
     async def _named(self, account: Account, name: str) -> FoundLabel:
         found = await self._listed.matching(account, name, 1)
@@ -102,16 +99,16 @@ class LabelPages:
             raise Refusal(Code.NOT_FOUND, f"No label is named {errors.shown(name)}.")
         return found[0]
 
-    async def _after(
-        self, visit: Visit, change: Callable[[Account, str], Awaitable[_Said]]
+    async def _or_say_why(
+        self, visit: Visit, change: Callable[[Account, str], Awaitable[Reply]]
     ) -> Reply:
-        """Changes the label of the form, and returns to the list that sent it."""
-        label_id, kept = visit.form.get(_EDITED, ""), _kept(visit.form.get("back", ""))
+        """Changes the label of the form, or shows the form again with the reason."""
+        label_id = visit.form.get(_EDITED, "")
         try:
-            said = await change(visit.signed_in.account, label_id)
+            return await change(visit.signed_in.account, label_id)
         except Refusal as refused:
+            kept = _kept(visit.form.get("back", ""))
             return await self._shown(visit, {**kept, _EDITED: label_id}, refused)
-        return self._go({**kept, **said}, f"label-{label_id}")
 
     def _go(self, values: Mapping[str, str], place: str) -> Reply:
         return self._pages.go(f"{_url(values)}#{place}")
@@ -134,8 +131,9 @@ class LabelPages:
             title="Labels",
             here=PATH,
             back=_url(back),
-            undo=UNDO.get(values.get("said", "")),
-            undo_post=values.get("post", ""),
+            undo=None,
+            undo_post="",
+            **await self._many.values(visit),
             search=values.get(_FIND, ""),
             can_make=bool(text) and not is_known,
             labels=[_row(each, back) for each in page.labels],
@@ -158,11 +156,6 @@ def _row(label: FoundLabel, back: Mapping[str, str]) -> dict[str, Any]:
         # Without a fragment: browsers do not focus the field then.
         "edit_url": _url({**back, _EDITED: label.label_id}),
     }
-
-
-def _said(row: BulkRow, done: str, working: str) -> _Said:
-    """A job does the rest of a change of very many posts. Both can be undone."""
-    return {"said": done if row.is_finished else working, "post": row.change_id}
 
 
 def _change(sent: Mapping[str, str | None]) -> LabelChange:

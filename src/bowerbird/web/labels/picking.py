@@ -20,7 +20,6 @@ from bowerbird.web.labels.pages import PATH
 from bowerbird.web.labels.words import in_words
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY
-from bowerbird.web.library.changes import UNDO_CHANGE
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -51,13 +50,9 @@ class LabelPicking:
         return self._pages.json({"labels": labels, "new": new})
 
     async def apply(self, visit: Visit) -> Reply:
-        """Adds a label to posts or removes it, or undoes that."""
+        """Adds a label to posts or removes it."""
         account = visit.signed_in.account
         plans.check_writes(account)
-        if UNDO_CHANGE in visit.form:
-            row = await self._bulk.run_undo(account, visit.form[UNDO_CHANGE])
-            said = "Undone." if row.is_finished else "The change is being undone."
-            return self._pages.json({"said": said})
         action = _ACTIONS.get(visit.form.get("op", ""))
         if action is None:
             raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
@@ -74,7 +69,7 @@ class LabelPicking:
             {
                 "said": sentences.sentence(row),
                 "changed": row.changed,
-                "undo": {"name": UNDO_CHANGE, "value": row.change_id} if row.changed else None,
+                "change": row.change_id if row.changed else None,
                 "label": _label(row.label.name, colours.get(row.label.name), None),
             }
         )

@@ -2,22 +2,22 @@
 
 from collections.abc import Awaitable, Callable
 from typing import Final
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.labels.operations import Op
 from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.labels import LabelRequest
 from bowerbird.web.library.addresses import LIBRARY, of_post, returning
+from bowerbird.web.library.returns import saying, sender
 from bowerbird.web.visits.messages import MESSAGES
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
-from bowerbird.web.visits.visit import Visit, is_own_path
+from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
 
 CHANGE: Final = "/library/change"
@@ -29,9 +29,9 @@ _FLAGS: Final = {
     "unarchive": UpdateRequest(is_archived=False),
 }
 _TRASH, _RESTORE = "trash", "restore"
-# The value of these two is the post and the label; that of the last is a change of many posts.
-_ADD, _REMOVE, UNDO_CHANGE = "label", "unlabel", "undo"
-_ACTIONS: Final = (*_FLAGS, _TRASH, _RESTORE, _ADD, _REMOVE, UNDO_CHANGE)
+# The value of these two is the post and the label.
+_ADD, _REMOVE = "label", "unlabel"
+_ACTIONS: Final = (*_FLAGS, _TRASH, _RESTORE, _ADD, _REMOVE)
 _SAID: Final = {
     "read": "post-read",
     "unread": "post-unread",
@@ -49,17 +49,13 @@ UNDO: Final = {
     "post-deleted": _RESTORE,
     "label-added": _REMOVE,
     "label-removed": _ADD,
-    **dict.fromkeys(
-        ("label-deleted", "label-deleting", "labels-merged", "labels-merging"), UNDO_CHANGE
-    ),
 }
 _LABEL_ACTIONS: Final[tuple[Op, ...]] = ("add", "remove")
 
 
 class ChangePages:
-    def __init__(self, changes: PostChanges, bulk: BulkChanges, pages: VisitPages) -> None:
+    def __init__(self, changes: PostChanges, pages: VisitPages) -> None:
         self._changes = changes
-        self._bulk = bulk
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -77,8 +73,6 @@ class ChangePages:
             return await self._relabel(
                 visit, "add" if action == _ADD else "remove", post_id, next_id
             )
-        if action == UNDO_CHANGE:
-            return await self._undo(visit, post_id)
         change: Callable[[], Awaitable[None]]
         if action in _FLAGS:
             change = lambda: self._changes.update(account, post_id, _FLAGS[action])  # noqa: E731
@@ -98,7 +92,7 @@ class ChangePages:
 
     async def _relabel(self, visit: Visit, op: Op, post_id: str, name: str) -> Reply:
         """Adds a label to a post, or removes it. The undo needs the post and the label."""
-        path = _back(visit)
+        path = sender(visit.form.get("back", ""))
         sent = msgspec.json.encode({"tweet_ids": [post_id], "label_name": name})
         try:
             request = decoding.decode(sent, LabelRequest)
@@ -110,17 +104,8 @@ class ChangePages:
             said = "label-there"
         is_alone = urlsplit(path).path == of_post(post_id)
         place = "labels" if is_alone else _place(path, said, post_id, "")
-        return self._pages.go(f"{_saying(path, said, f'{post_id} {name}')}#{place}")
-
-    async def _undo(self, visit: Visit, change_id: str) -> Reply:
-        """Undoes a change of many posts."""
-        path = _back(visit)
-        try:
-            row = await self._bulk.run_undo(visit.signed_in.account, change_id)
-        except Refusal as refused:
-            return self._unchanged(visit, refused, path)
-        said = "change-undone" if row.is_finished else "change-undoing"
-        return self._pages.go(f"{_saying(path, said, '')}#content")
+        there = saying(path, said=said, post=f"{post_id} {name}")
+        return self._pages.go(f"{there}#{place}")
 
     def _unchanged(self, visit: Visit, refused: Refusal, path: str) -> Reply:
         heading = "Nothing was changed"
@@ -142,7 +127,7 @@ class ChangePages:
         if visit.is_of_script:
             await change()
             return self._pages.json({"said": MESSAGES[said], "undo": UNDO.get(said, "")})
-        path = _back(visit)
+        path = sender(visit.form.get("back", ""))
         try:
             await change()
         except Refusal as refused:
@@ -151,24 +136,7 @@ class ChangePages:
         if said == "post-deleted" and urlsplit(path).path == of_post(post_id):
             path = returning(dict(parse_qsl(urlsplit(path).query)).get("from", "")) or LIBRARY
         place = _place(path, said, post_id, next_id)
-        return self._pages.go(f"{_saying(path, said, post_id)}#{place}")
-
-
-def _back(visit: Visit) -> str:
-    """The page that sent the form, if it is one with posts or labels."""
-    back = visit.form.get("back", "")
-    return back if is_own_path(back) and _is_ours(back) else LIBRARY
-
-
-def _is_ours(path: str) -> bool:
-    return urlsplit(path).path.startswith((LIBRARY, "/labels", "/p/", "/views/"))
-
-
-def _saying(path: str, said: str, undo: str) -> str:
-    """The page with a message about the change, and the value of the button that undoes it."""
-    parts = urlsplit(path)
-    kept = [(n, v) for n, v in parse_qsl(parts.query) if n not in ("said", "post")]
-    return f"{parts.path}?{urlencode([*kept, ('said', said), ('post', undo)])}"
+        return self._pages.go(f"{saying(path, said=said, post=post_id)}#{place}")
 
 
 def _place(path: str, said: str, post_id: str, next_id: str) -> str:

@@ -8,6 +8,8 @@ from bowerbird.model.media import BITS
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING, readers
 from bowerbird.web.library.addresses import Address
+from bowerbird.web.library.dates import enclosed
+from bowerbird.web.visits.moments import Times
 
 _FILTERS: Final = {
     "media_type": "type",
@@ -18,6 +20,7 @@ _FILTERS: Final = {
     "bookmarked_from": "saved after",
     "bookmarked_to": "saved before",
 }
+_SAVED: Final = ("bookmarked_from", "bookmarked_to")
 # A filter that no form offers, only a link.
 _IMPORT: Final = "import_run"
 # (sort_by, sort_order) -> name in the menu, and at the count.
@@ -121,13 +124,17 @@ def orders(query: ListQuery, address: Address) -> list[dict[str, Any]]:
     ]
 
 
-def chips(query: ListQuery, address: Address) -> list[dict[str, str]]:
+def chips(query: ListQuery, address: Address, times: Times) -> list[dict[str, str]]:
     """The filters of a list, each with the URL of the list without it."""
+    period = enclosed(times, query.bookmarked_from, query.bookmarked_to)
     found = [
         {"name": words, "value": value, "url": address.changed(**{name: None}).url()}
         for name, words in _FILTERS.items()
-        if (value := getattr(query, name))
+        if (value := getattr(query, name)) and not (period and name in _SAVED)
     ]
+    if period:
+        url = address.changed(**dict.fromkeys(_SAVED)).url()
+        found.append({"name": "saved in", "value": period, "url": url})
     if query.q and query.vector_search_term and query.q != query.vector_search_term:
         url = address.changed(vector_search_term=None).url()
         found.append({"name": "near to", "value": query.vector_search_term, "url": url})

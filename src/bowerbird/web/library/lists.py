@@ -15,15 +15,25 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.views import View
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING
+from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.settings import Settings
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library import list_words, post_parts
-from bowerbird.web.library.addresses import COMPACT, DENSITY, LIBRARY, NAMES, Address, of_view
+from bowerbird.web.library.addresses import (
+    COMPACT,
+    DENSITY,
+    LIBRARY,
+    NAMES,
+    Address,
+    of_view,
+    view_of,
+)
 from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.no_hits import NoHits
 from bowerbird.web.library.post_parts import PostParts
+from bowerbird.web.library.rows import Look, Rows
 from bowerbird.web.library.sidebar import Sidebar, shown_count
 from bowerbird.web.library.texts import LinkedTexts
 from bowerbird.web.media.shown import ShownImages, shows_images
@@ -76,6 +86,7 @@ class ListPages:
         self._demo = demo
         self._base_path = urlsplit(settings.site_origin).path.rstrip("/")
         self._texts = LinkedTexts(self._base_path)
+        self._rows = Rows(pages)
 
     def routes(self) -> list[PageRoute]:
         views = [PageRoute("GET", path, self.view) for path in VIEWS]
@@ -121,6 +132,26 @@ class ListPages:
             return await self._refused(visit, ListQuery(), address, refused, view)
         return await self._list(visit, Shown(ListQuery(), address, found, view))
 
+    async def found_at(self, account: Account, path: str) -> bytes:
+        """The bookmarks of a list at an address.
+
+        None of a list by meaning: ranking takes longer than it is worth there.
+        """
+        parts = urlsplit(path)
+        sent = parts.query.encode()
+        if slug := view_of(parts.path):
+            view = await self._views.find(account, slug)
+            if MEANING in view.base_query:
+                return b""
+            within = query_strings.read(sent, ViewBookmarksQuery)
+            asked_of = msgspec.structs.replace(within, limit=PAGE_MAX)
+            return (await self._views.bookmarks(account, view, asked_of)).body
+        query = query_strings.read(sent, ListQuery)
+        if parts.path != LIBRARY or query.vector_search_term:
+            return b""
+        asked = msgspec.structs.replace(query, limit=PAGE_MAX)
+        return (await self._bookmarks.list(account, asked)).body
+
     async def _searched(self, visit: Visit, address: Address) -> Address:
         """The list that the search form asks for."""
         text = visit.query.get(_SEARCH)
@@ -151,31 +182,48 @@ class ListPages:
         account, query = visit.signed_in.account, shown.query
         if not shown.found.total_count and shown.view is None:
             return await self._empty(visit, shown)
-        date_field = "posted_at" if query.sort_by == "posted_at" else "bookmarked_at"
-        parts, is_searched = await self.parts(visit), bool(query.q)
-        found = post_parts.bookmarks_in(shown.found.body)
-        await self._images.add(account, parts, found if _density(visit) != COMPACT else ())
-        if _density(visit) == COMPACT:
-            posts = [parts.in_line(each, date_field, is_searched=is_searched) for each in found]
-        else:
-            posts = [parts.in_list(each, date_field, is_searched=is_searched) for each in found]
+        groups, count = await self._groups(visit, shown)
         cursor, newer = shown.found.next_cursor, shown.found.newer_cursor
         return await self._show(
             visit,
             query,
             shown.address,
             shown.view,
-            groups=_groups(posts),
+            groups=groups,
             heading=list_words.count_line(
                 query, shown.found.total_count, shown.view.name if shown.view else ""
             ),
-            shown_count=len(posts),
+            shown_count=count,
             total=shown.found.total_count,
             older="" if cursor is None else shown.address.continued(cursor).url(),
             newer="" if newer is None else shown.address.continued(newer).url(),
             is_cut=cursor is not None and account.is_free,
             pending=shown.found.vector_pending,
         )
+
+    async def _groups(self, visit: Visit, shown: Shown) -> tuple[list[tuple[str, Any]], int]:
+        """The posts by date, and their number."""
+        query, parts = shown.query, await self.parts(visit)
+        look = Look(
+            account_id=visit.account_id,
+            time_zone=visit.times.time_zone,
+            words=visit.date_words,
+            today=visit.times.local(self._clock()).date(),
+            by_author=parts.by_author,
+            colours=parts.colours_key,
+            date_field="posted_at" if query.sort_by == "posted_at" else "bookmarked_at",
+            is_compact=_density(visit) == COMPACT,
+            is_searched=bool(query.q),
+            is_both=bool(query.q and query.vector_search_term),
+        )
+        if parts.kept is None or look.is_compact:
+            return self._rows.groups(look, parts, shown.found.body)
+        found = post_parts.bookmarks_in(shown.found.body)
+        await self._images.add(visit.signed_in.account, parts, found)
+        posts = [
+            parts.in_list(each, look.date_field, is_searched=look.is_searched) for each in found
+        ]
+        return _groups(posts), len(posts)
 
     async def _empty(self, visit: Visit, shown: Shown) -> Reply:
         account, query = visit.signed_in.account, shown.query
@@ -254,7 +302,7 @@ class ListPages:
             "filter_kept": address.fields(*list_words.filter_fields(query), "bucket"),
             "filters": list_words.filter_fields(query),
             "media_types": list_words.MEDIA_TYPES,
-            "chips": list_words.chips(query, address),
+            "chips": list_words.chips(query, address, visit.times),
             "order": "" if view else list_words.order_words(query),
             "orders": [] if view else list_words.orders(query, address),
             "buckets": await self._buckets(account, view, address),

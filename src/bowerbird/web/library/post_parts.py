@@ -67,8 +67,13 @@ class PostParts:
         self._texts = texts
         self._dates = dates
         self._base_path = base_path
-        self._by_author = by_author
+        self.by_author = by_author
         self._colours = colours
+
+    @property
+    def colours_key(self) -> int:
+        """The same as long as no colour is changed."""
+        return hash(frozenset(self._colours.items()))
 
     def in_list(self, bookmark: Values, date_field: str, *, is_searched: bool = False) -> Values:
         """A post as lists show it. `is_searched`: its `highlight` comes from the search."""
@@ -201,7 +206,7 @@ class PostParts:
     def _author_url(self, handle: str) -> str:
         if not handle:
             return ""
-        return self._base_path + everything(**{self._by_author: f"@{handle}"})
+        return self._base_path + everything(**{self.by_author: f"@{handle}"})
 
     def _listed_text(self, text: str, snippet: Markup | None) -> Markup:
         return snippet if snippet is not None else self._texts.preview(text[:_LIST_CHARACTERS])

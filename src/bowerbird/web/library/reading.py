@@ -10,8 +10,9 @@ from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.requests.bookmarks import ListQuery, SimilarQuery
-from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX, PAGE_MAX
+from bowerbird.requests.bookmarks import SimilarQuery
+from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX
+from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, of_post, returning
 from bowerbird.web.library.changes import UNDO
@@ -22,7 +23,6 @@ from bowerbird.web.media.shown import ShownImages
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
-from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import Reply
 
@@ -49,11 +49,14 @@ class ReadingPage:
         lists: ListPages,
         sidebar: Sidebar,
         pages: VisitPages,
+        *,
+        many: BulkPages,
         images: ShownImages,
     ) -> None:
         self._images = images
         self._bookmarks = bookmarks
         self._lists = lists
+        self._many = many
         self._sidebar = sidebar
         self._pages = pages
 
@@ -97,6 +100,7 @@ class ReadingPage:
             **self._images.values(visit),
             undo=UNDO.get(said),
             undo_post=visit.query.get("post", ""),
+            **await self._many.values(visit),
         )
 
     def _list_before(self, visit: Visit) -> str:
@@ -112,19 +116,13 @@ class ReadingPage:
 
     async def _beside(self, account: Account, post_id: str, before: str) -> tuple[str, str]:
         """The posts before and after it in the page of the list that it was opened from."""
-        parts = urlsplit(before)
-        if parts.path != LIBRARY:
+        if not before:
             return "", ""
         try:
-            query = query_strings.read(parts.query.encode(), ListQuery)
-            if query.vector_search_term:
-                # Ranking by meaning takes longer than it is worth here.
-                return "", ""
-            asked = msgspec.structs.replace(query, limit=PAGE_MAX)
-            found = await self._bookmarks.list(account, asked)
+            found = await self._lists.found_at(account, before)
         except Refusal:
             return "", ""
-        ids = [each.post_id for each in _ids(b"[%b]" % found.body)]
+        ids = [each.post_id for each in _ids(b"[%b]" % found)]
         if post_id not in ids:
             return "", ""
         place = ids.index(post_id)

@@ -40,6 +40,7 @@ class Sidebar:
             "side_labels": [_label(use, colours) for use in _most_used(uses)],
             "label_names": [use.label_name for use in uses[:_SUGGESTED]],
             "label_total": total,
+            "labels_shown": _LABELS_SHOWN,
         }
 
     async def colours(self, account: Account) -> Mapping[str, str]:

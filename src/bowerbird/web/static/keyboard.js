@@ -280,6 +280,7 @@ document.addEventListener("library:rows", (event) => {
   if (isOff || !(event instanceof CustomEvent)) return;
   for (const added of event.detail.rows) setReachable(added, false);
 });
+document.addEventListener("library:replaced", start);
 // The palette runs an action by its key, also if single keys are off.
 document.addEventListener("library:do", (event) => {
   if (event instanceof CustomEvent) ACTIONS[event.detail.key]?.();

@@ -9,6 +9,7 @@
  */
 
 const WAIT_MILLISECONDS = 120;
+const UNDO = "/library/many/undo";
 const UNANSWERED = "Your library does not answer. Nothing was changed.";
 
 const form = document.getElementById("change");
@@ -223,17 +224,22 @@ function isAll() {
  * @param {boolean} isAdded
  */
 async function apply(name, ids, isAdded) {
-  const answer = await send({ op: isAdded ? "add" : "remove", label: name, posts: ids.join(" ") });
+  const fields = { op: isAdded ? "add" : "remove", label: name, posts: ids.join(" ") };
+  const answer = await send("/labels/apply", fields);
   await show(ids, answer.label, isAdded);
-  if (answer.undo) made.set(answer.undo.value, { ids, label: answer.label, isAdded });
-  say({ text: answer.said, undo: answer.undo ?? undefined });
+  if (!answer.change) return say({ text: answer.said });
+  made.set(answer.change, { ids, label: answer.label, isAdded });
+  say({ text: answer.said, undo: { name: "change", value: answer.change, action: `${base}${UNDO}` } });
 }
 
-/** @param {Record<string, string>} fields */
-async function send(fields) {
+/**
+ * @param {string} path
+ * @param {Record<string, string>} fields
+ */
+async function send(path, fields) {
   const csrf = form instanceof HTMLFormElement ? String(new FormData(form).get("csrf")) : "";
   const body = new URLSearchParams({ ...fields, csrf });
-  const response = await fetch(`${base}/labels/apply`, { method: "POST", body, headers: { Accept: "application/json" } })
+  const response = await fetch(`${base}${path}`, { method: "POST", body, headers: { Accept: "application/json" } })
     .catch(() => { throw new Error(UNANSWERED); });
   const answer = await response.json().catch(() => ({}));
   if (answer.go) location.assign(answer.go);
@@ -272,7 +278,7 @@ function say(detail) {
 async function undo(changeId) {
   const change = made.get(changeId);
   if (!change) return;
-  const answer = await send({ undo: changeId });
+  const answer = await send(UNDO, { change: changeId });
   made.delete(changeId);
   await show(change.ids, change.label, !change.isAdded);
   say({ text: answer.said });
@@ -301,7 +307,7 @@ function listen() {
   });
   form?.addEventListener("submit", (event) => {
     const button = event instanceof SubmitEvent ? event.submitter : null;
-    if (!(button instanceof HTMLButtonElement) || button.name !== "undo" || !made.has(button.value)) return;
+    if (!(button instanceof HTMLButtonElement) || button.name !== "change" || !made.has(button.value)) return;
     event.preventDefault();
     button.closest(".toast")?.remove();
     sending = sending.then(() => undo(button.value)).catch((error) => {

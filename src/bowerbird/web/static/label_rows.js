@@ -14,7 +14,7 @@ const base = form instanceof HTMLFormElement
  * @param {boolean} isAdded
  */
 async function show(ids, label, isAdded) {
-  count(label.name, isAdded ? ids.length : -ids.length);
+  count(label, isAdded ? ids.length : -ids.length);
   for (const id of ids) {
     const row = document.getElementById(`p-${id}`);
     if (row?.querySelector(".dots")) showDot(row, label, isAdded);
@@ -25,17 +25,53 @@ async function show(ids, label, isAdded) {
 }
 
 /**
- * Changes the count of a label in the sidebar.
- * @param {string} name
+ * Changes the count of a label in the sidebar, which shows only labels with posts.
+ * @param {Label} label
  * @param {number} step
  */
-function count(name, step) {
-  for (const link of document.querySelectorAll(".side li a")) {
-    const shown = link.querySelector("[data-count=label]");
-    if (!shown || link.querySelector("bdi")?.textContent !== name) continue;
-    const before = parseInt((shown.textContent ?? "").replaceAll(",", ""), 10);
-    shown.textContent = Math.max(0, before + step).toLocaleString("en");
+function count(label, step) {
+  const own = document.querySelector(".side ul[data-labels]");
+  const entries = [...(own?.querySelectorAll("li:has([data-count=label])") ?? [])];
+  const entry = entries.find((each) => each.querySelector("bdi")?.textContent === label.name);
+  const shown = entry?.querySelector("[data-count=label]");
+  if (!shown) {
+    const most = Number(own?.getAttribute("data-labels"));
+    if (step > 0 && entries.length < most) own?.insertBefore(entryOf(label, step), placeOf(label, entries));
+    return;
   }
+  const now = parseInt((shown.textContent ?? "").replaceAll(",", ""), 10) + step;
+  shown.textContent = Math.max(0, now).toLocaleString("en");
+  if (now <= 0) entry?.remove();
+}
+
+/**
+ * @param {Label} label
+ * @param {Element[]} entries in the order of their names
+ * @returns {Element | null} the entry that the label comes before
+ */
+function placeOf(label, entries) {
+  const isAfter = (/** @type {Element} */ each) =>
+    (each.querySelector("bdi")?.textContent ?? "").localeCompare(label.name) > 0;
+  return entries.find(isAfter) ?? document.querySelector(".side ul[data-labels] > li:last-child");
+}
+
+/**
+ * @param {Label} label
+ * @param {number} posts
+ */
+function entryOf(label, posts) {
+  const [entry, link, name, words, shown] = ["li", "a", "bdi", "span", "span"].map((each) => document.createElement(each));
+  if (!entry || !link || !name || !words || !shown) throw new Error("unreachable");
+  link.setAttribute("href", `${base}${label.url}`);
+  name.textContent = label.name;
+  words.className = "t";
+  words.append(name);
+  shown.className = "count";
+  shown.dataset.count = "label";
+  shown.textContent = posts.toLocaleString("en");
+  link.append(dotOf(label), words, shown);
+  entry.append(link);
+  return entry;
 }
 
 /**

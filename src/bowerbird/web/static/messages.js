@@ -10,7 +10,7 @@ const SVG = "http://www.w3.org/2000/svg";
 /**
  * @typedef {object} Message
  * @property {string} text
- * @property {{ name: string, value: string, form?: string }} [undo] the button that undoes it, of the form `change` or another one
+ * @property {{ name: string, value: string, form?: string, action?: string }} [undo] the button that undoes it, of the form `change` or another one, and where it sends the form if not to its own address
  * @property {() => void} [retry] the text says what failed; this tries again
  */
 
@@ -96,6 +96,7 @@ function show(message) {
       undo.name = message.undo.name;
       undo.value = message.undo.value;
       undo.setAttribute("form", message.undo.form ?? "change");
+      if (message.undo.action) undo.formAction = message.undo.action;
       shown.append(undo);
     }
     leaveLater(shown);

@@ -97,11 +97,13 @@ async function load() {
   const link = olderLink();
   if (!link || isLoading || rows().length >= MOST_ROWS) return;
   isLoading = true;
+  const asked = first;
   const place = link.closest(".next");
   try {
     const page = await open(link.href);
     const next = page.querySelector("[data-older]")?.closest(".next");
-    if (!page.querySelector(".posts")) return;
+    // A search may have replaced the list by now.
+    if (!page.querySelector(".posts") || asked !== first) return;
     const { pathname, search } = new URL(link.href);
     const added = append(page, pathname + search);
     const total = place?.querySelector("[data-total]")?.getAttribute("data-total");
@@ -196,7 +198,7 @@ function restore() {
   post.focus({ preventScroll: true });
 }
 
-const first = ownAddress();
+let first = ownAddress();
 if (list) {
   // The browser would restore a distance that belongs to a page with more posts.
   history.scrollRestoration = "manual";
@@ -216,4 +218,5 @@ if (list) {
     setTimeout(() => { isLeaving = false; }, LEAVING_MILLISECONDS);
   });
   addEventListener("pageshow", () => { isLeaving = false; });
+  document.addEventListener("library:replaced", () => { first = ownAddress(); watch(); });
 }

@@ -59,6 +59,10 @@ class VisitPages:
             headers.append((b"content-encoding", encoding.encode()))
         return Reply(status, headers, body)
 
+    def part(self, name: str, **values: Any) -> str:
+        """A part of a page, which is the same for each time that it is shown."""
+        return self._templates.render(name, **values)
+
     def problem(
         self,
         visit: Visit,

@@ -1,0 +1,172 @@
+"""Requests to networks: to public addresses, of limited size and time, and without redirects.
+
+The person chooses the server, so it may be any server. Tokens are sent to that server only.
+"""
+
+import asyncio
+import re
+from collections.abc import Collection, Mapping
+from types import TracebackType
+from typing import Final, Self, TypeVar
+from urllib.parse import urlencode
+
+import httpx2
+import msgspec
+from msgspec import Struct
+
+from bowerbird.connections.records import SourceProblem
+from bowerbird.model.connections import ANSWER_BYTES_MAX, Problem
+from bowerbird.model.json_surrogates import without_lone_surrogates
+from bowerbird.outgoing import addresses
+from bowerbird.outgoing.addresses import Resolve
+from bowerbird.outgoing.requests import OutgoingRequests, PrivateAddress, host_port
+from bowerbird.settings import Settings
+from bowerbird.settings.values import LOOPBACK
+
+TIMEOUT_S: Final = 30.0
+_LONGEST_URL: Final = 2_048
+_HTTPS: Final = 443
+_HEADERS: Final = {
+    "Accept": "application/json",
+    # A small compressed answer could become a huge one.
+    "Accept-Encoding": "identity",
+    "User-Agent": "Bowerbird",
+}
+_REDIRECTS: Final = range(300, 400)
+_FIRST_ERROR_OF_SERVER: Final = 500
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+T = TypeVar("T")
+
+
+class Answer(Struct, frozen=True):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def read(self, kind: type[T]) -> T:
+        try:
+            return msgspec.json.decode(self.body, type=kind)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            raise SourceProblem(Problem.UNREADABLE_ANSWER, reason="json") from None
+
+    def is_error(self, *names: str) -> bool:
+        """Whether the answer has one of these codes of an error."""
+        try:
+            found = msgspec.json.decode(self.body, type=_Error)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return False
+        return found.error in names
+
+
+class _Error(Struct, frozen=True):
+    error: str = ""
+
+
+class Fetcher:
+    """Keeps connections open between requests; use it as a context manager."""
+
+    def __init__(
+        self,
+        private_hosts: Collection[str] = (),
+        *,
+        resolve: Resolve = addresses.resolve,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        """`private_hosts`: those that the operator allows, as `host` or `host:port`."""
+        self._private_hosts = frozenset(private_hosts)
+        self._requests = OutgoingRequests(resolve=resolve, may_be_private=self._may_be_private)
+        self._timeout_s = timeout_s
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Fetcher":
+        hosts = [name.strip().lower() for name in settings.sources_private_hosts.split(",")]
+        api = httpx2.URL(settings.x_api_url)
+        if api.host in LOOPBACK:
+            hosts.append(host_port(api))
+        return cls([name for name in hosts if name])
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._requests.__aexit__(kind, error, trace)
+
+    async def get(self, url: str, token: str = "") -> Answer:
+        return await self._sent("GET", url, _bearer(token))
+
+    async def post_form(
+        self, url: str, fields: Mapping[str, str], headers: Mapping[str, str]
+    ) -> Answer:
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        return await self._sent("POST", url, {**headers, **kind}, urlencode(fields).encode())
+
+    async def post_json(self, url: str, value: object = None, token: str = "") -> Answer:
+        if value is None:
+            return await self._sent("POST", url, _bearer(token))
+        headers = {**_bearer(token), "Content-Type": "application/json"}
+        return await self._sent("POST", url, headers, msgspec.json.encode(value))
+
+    async def _sent(
+        self, method: str, url: str, headers: Mapping[str, str], content: bytes = b""
+    ) -> Answer:
+        parsed = self._checked(url)
+        try:
+            async with (
+                asyncio.timeout(self._timeout_s),
+                self._requests.response(method, parsed, {**_HEADERS, **headers}, content) as found,
+            ):
+                return await _read(found)
+        except PrivateAddress:
+            raise SourceProblem(Problem.PRIVATE_ADDRESS) from None
+        except (TimeoutError, httpx2.HTTPError, OSError, UnicodeError) as error:
+            raise SourceProblem(Problem.UNREACHABLE, reason=type(error).__name__) from None
+
+    def _checked(self, url: str) -> httpx2.URL:
+        """A plain https URL, or any of a host that the operator allows."""
+        try:
+            parsed = httpx2.URL(url)
+            host = parsed.raw_host.decode("ascii")
+        except (httpx2.InvalidURL, ValueError):
+            raise SourceProblem(Problem.WRONG_SERVER, reason="url") from None
+        if not host or parsed.userinfo or len(url) > _LONGEST_URL:
+            raise SourceProblem(Problem.WRONG_SERVER, reason="url")
+        is_plain = parsed.scheme == "https" and parsed.port in (None, _HTTPS)
+        if not is_plain and not self._may_be_private(host_port(parsed)):
+            raise SourceProblem(Problem.PRIVATE_ADDRESS, reason="url")
+        return parsed
+
+    def _may_be_private(self, host_and_port: str) -> bool:
+        host = host_and_port.rpartition(":")[0]
+        return not self._private_hosts.isdisjoint((host, host_and_port))
+
+
+async def _read(response: httpx2.Response) -> Answer:
+    status = response.status_code
+    if status in _REDIRECTS:
+        # The token must not go to another server.
+        raise SourceProblem(Problem.WRONG_SERVER, reason=f"status_{status}")
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    if status >= _FIRST_ERROR_OF_SERVER:
+        raise SourceProblem(Problem.SERVER_ERROR, reason=f"status_{status}")
+    if headers.get("content-encoding", "identity") != "identity":
+        raise SourceProblem(Problem.UNREADABLE_ANSWER, reason="compressed")
+    content = bytearray()
+    async for part in response.aiter_raw():
+        content += part
+        if len(content) > ANSWER_BYTES_MAX:
+            raise SourceProblem(Problem.UNREADABLE_ANSWER, reason="too_large")
+    if status == httpx2.codes.OK and "json" not in headers.get("content-type", ""):
+        raise SourceProblem(Problem.WRONG_SERVER, reason="not_json")
+    body = bytes(content)
+    if _SURROGATE.search(body):
+        body = without_lone_surrogates(body)
+    return Answer(status, headers, body)
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"} if token else {}

@@ -1,0 +1,1 @@
+"""Connected sources: connecting them, reading them, and what people see about them."""

@@ -1,0 +1,96 @@
+"""The access to a network during a run: opens the stored tokens, and renews them in time.
+
+Networks take a refresh token once. The new tokens are stored before they are used; if the process
+is killed before that, the network refuses the old one and the person is asked to connect again.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from bowerbird.clock import Clock
+from bowerbird.connections.bluesky import Bluesky
+from bowerbird.connections.mastodon import Mastodon
+from bowerbird.connections.records import ListPage, SourceProblem, TokenExpired, Tokens
+from bowerbird.connections.sealing import CannotOpen
+from bowerbird.connections.x import XApi
+from bowerbird.library.connections.vault import Vault
+from bowerbird.model.connections import Connection, Network, Problem
+from bowerbird.storage.connections import ConnectionStore
+from bowerbird.storage.database import Database
+
+if TYPE_CHECKING:
+    from bowerbird.connections.fetching import Fetcher
+
+T = TypeVar("T")
+
+
+class Access:
+    """The client of a connection, with tokens that are valid as far as is known."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        vault: Vault,
+        *,
+        fetcher: "Fetcher",
+        account_id: int,
+        connection: Connection,
+    ) -> None:
+        self._database = database
+        self._store = ConnectionStore(database)
+        self._vault = vault
+        self._account_id = account_id
+        self._connection = connection
+        server = connection.server
+        self.x = XApi(fetcher, server, clock)
+        self._mastodon = Mastodon(fetcher, server, clock)
+        self._bluesky = Bluesky(fetcher, server, clock)
+
+    async def page(self, cursor: str) -> ListPage:
+        """A page of the list of all saved posts."""
+        network, user_id = self._connection.network, self._connection.source_user_id
+        if network is Network.MASTODON:
+            try:
+                return await self._mastodon.page(self._opened(), cursor)
+            except TokenExpired:
+                raise SourceProblem(Problem.REVOKED) from None
+        if network is Network.BLUESKY:
+            return await self.ask(lambda tokens: self._bluesky.page(tokens, cursor))
+        return await self.ask(lambda tokens: self.x.page(tokens, user_id, cursor))
+
+    async def ask(self, request: Callable[[Tokens], Awaitable[T]]) -> T:
+        """Sends a request, again with new tokens if the network says that they have expired."""
+        tokens = self._opened()
+        if self._connection.network is Network.X and self.x.is_expired(tokens):
+            tokens = await self._renewed(tokens)
+        try:
+            return await request(tokens)
+        except TokenExpired:
+            tokens = await self._renewed(tokens)
+        try:
+            return await request(tokens)
+        except TokenExpired:
+            raise SourceProblem(Problem.REVOKED) from None
+
+    async def _renewed(self, tokens: Tokens) -> Tokens:
+        client = self.x if self._connection.network is Network.X else self._bluesky
+        try:
+            new = await client.renewed(tokens)
+        except TokenExpired:
+            raise SourceProblem(Problem.REVOKED) from None
+        connection_id = self._connection.connection_id
+        sealed = self._vault.seal(new, self._account_id, connection_id)
+        version = await self._store.put_tokens(self._account_id, self._connection, sealed)
+        current = await self._store.one(self._database, self._account_id, connection_id)
+        if current is None:
+            raise SourceProblem(Problem.REVOKED, reason="disconnected")
+        self._connection = current
+        # If it was connected again meanwhile, its tokens are the valid ones.
+        return new if version is not None else self._opened()
+
+    def _opened(self) -> Tokens:
+        try:
+            return self._vault.open(self._account_id, self._connection)
+        except CannotOpen:
+            raise SourceProblem(Problem.UNREADABLE_TOKEN) from None

@@ -1,0 +1,308 @@
+"""Connects sources: checks the access at the network, and stores it encrypted."""
+
+import hmac
+import re
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+import structlog
+
+from bowerbird.clock import Clock
+from bowerbird.connections import bluesky, x
+from bowerbird.connections.bluesky import Bluesky
+from bowerbird.connections.mastodon import Mastodon
+from bowerbird.connections.records import Person, SourceProblem, TokenExpired, Tokens
+from bowerbird.connections.sealing import CannotOpen
+from bowerbird.connections.x import XApi
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.activity import Activity
+from bowerbird.library.connections import sentences, servers
+from bowerbird.library.connections.connections import Connections
+from bowerbird.library.connections.vault import Vault
+from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
+from bowerbird.model.activity import ActivityKind
+from bowerbird.model.connections import (
+    HOURLY_S,
+    TITLES,
+    X_POSTS_PER_DAY,
+    Connection,
+    ConnectionState,
+    Network,
+    Problem,
+)
+from bowerbird.requests import limits
+from bowerbird.settings import Settings
+from bowerbird.storage.connections import ConnectionStore
+from bowerbird.storage.database import Database, Transaction
+
+if TYPE_CHECKING:
+    from bowerbird.connections.fetching import Fetcher
+
+_TOKEN: Final = re.compile(r"[\x21-\x7e]{1,2048}")
+_CODE: Final = re.compile(r"[\x20-\x7e]{1,4096}")
+_ID_BYTES: Final = 8
+
+
+class BegunX(NamedTuple):
+    """The URL at X, and the text for the cookie."""
+
+    url: str
+    attempt: str
+
+
+class Connecting:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        settings: Settings,
+        connections: Connections,
+        fetcher: "Callable[[], Fetcher] | None" = None,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._settings = settings
+        self._connections = connections
+        self._fetcher = fetcher or (lambda: new_fetcher(settings))
+        self._store = ConnectionStore(database)
+        self._vault = Vault(settings)
+        self._attempts = Attempts(database, clock)
+        self._activity = Activity(database, clock)
+
+    @property
+    def x_return_url(self) -> str:
+        """Where X sends the browser back to. The person's app at X must know it."""
+        return f"{self._settings.site_origin}/sources/x/return"
+
+    async def mastodon(self, account_id: int, server: str, token: str) -> Connection:
+        origin = servers.origin_of(server)
+        tokens = Tokens(access=_plain(token, "Paste the access token."))
+        async with self._asking(Network.MASTODON, origin) as fetcher:
+            person = await Mastodon(fetcher, origin, self._clock).person(tokens)
+        return await self._connected(account_id, Network.MASTODON, origin, person, tokens)
+
+    async def bluesky(
+        self, account_id: int, handle: str, password: str, server: str = ""
+    ) -> Connection:
+        origin = servers.origin_of(server) if server.strip() else bluesky.SERVER
+        name = _plain(handle.strip().lstrip("@"), "Type your handle, such as you.bsky.social.")
+        secret = _plain(password, "Paste the app password.")
+        async with self._asking(Network.BLUESKY, origin) as fetcher:
+            person, tokens = await Bluesky(fetcher, origin, self._clock).sign_in(name, secret)
+        return await self._connected(account_id, Network.BLUESKY, origin, person, tokens)
+
+    async def begin_x(self, account_id: int, client_id: str, client_secret: str) -> BegunX:
+        """Keeps the person's app, and starts the sign-in at X."""
+        tokens = Tokens(
+            client_id=_plain(client_id, "Paste the client ID of your app."),
+            client_secret=_plain(client_secret, "") if client_secret.strip() else "",
+        )
+        unfinished = self._new(account_id, Network.X, self._x_server, Person("", ""), tokens)
+
+        before = [one for one in await self._connections.all(account_id) if _is_unfinished(one)]
+
+        async def work(transaction: Transaction) -> None:
+            # Those that the person did not bring to an end.
+            for one in before:
+                await self._store.delete(transaction, account_id, one.connection_id)
+            await self._insert(transaction, account_id, unfinished)
+
+        await self._database.write(work, account_id)
+        return await self._begun(account_id, unfinished.connection_id, tokens)
+
+    async def begin_x_again(self, account_id: int, connection_id: str) -> BegunX:
+        connection = await self._connections.one(account_id, connection_id)
+        try:
+            tokens = self._vault.open(account_id, connection)
+        except CannotOpen:
+            raise Refusal(
+                Code.INVALID_REQUEST,
+                "This server cannot read the client ID of your app any more, because its key has "
+                "changed. Disconnect the source, and connect it with the client ID again.",
+            ) from None
+        if connection.network is not Network.X or not tokens.client_id:
+            raise Refusal(Code.INVALID_REQUEST, "Only sources at X are connected this way.")
+        return await self._begun(account_id, connection_id, tokens)
+
+    async def finish_x(self, account_id: int, cookie: str, query: Mapping[str, str]) -> Connection:
+        """The browser has come back from X, with the same session and attempt."""
+        attempt = await self._attempts.resume(cookie, AttemptKind.SOURCE)
+        is_own = attempt.account_id == account_id and hmac.compare_digest(
+            attempt.state.encode(), query.get("state", "").encode(errors="replace")
+        )
+        if not is_own:
+            raise Refusal(Code.INVALID_REQUEST, "This sign-in was started elsewhere. Start again.")
+        if "error" in query:
+            raise Refusal(Code.INVALID_REQUEST, "You cancelled at X, so nothing was connected.")
+        code = query.get("code", "")
+        if not _CODE.fullmatch(code):
+            raise Refusal(Code.INVALID_REQUEST, "X sent no code. Start again.")
+        connection = await self._connections.one(account_id, attempt.connection_id)
+        await self._database.write(lambda later: self._attempts.spend(later, attempt))
+        return await self._finished_x(account_id, connection, code, attempt.verifier)
+
+    async def _finished_x(
+        self, account_id: int, connection: Connection, code: str, verifier: str
+    ) -> Connection:
+        server = self._x_server
+        async with self._asking(Network.X, server) as fetcher:
+            client = XApi(fetcher, server, self._clock)
+            stored = self._vault.open(account_id, connection)
+            tokens = await client.exchanged(stored, code, verifier, self.x_return_url)
+            person = await client.person(tokens)
+        return await self._connected(
+            account_id, Network.X, server, person, tokens, unfinished=connection.connection_id
+        )
+
+    @property
+    def _x_server(self) -> str:
+        return self._settings.x_api_url.rstrip("/")
+
+    async def _begun(self, account_id: int, connection_id: str, tokens: Tokens) -> BegunX:
+        begun = await x.begin(tokens, self.x_return_url, self._clock)
+        attempt = Attempt(
+            kind=AttemptKind.SOURCE,
+            account_id=account_id,
+            connection_id=connection_id,
+            state=begun.state,
+            verifier=begun.verifier,
+        )
+        return BegunX(begun.url, await self._attempts.start(attempt))
+
+    @asynccontextmanager
+    async def _asking(self, network: Network, server: str) -> "AsyncIterator[Fetcher]":
+        """Turns problems of the network into refusals that a person can act on."""
+        try:
+            async with self._fetcher() as fetcher:
+                yield fetcher
+        except SourceProblem as found:
+            problem, reason = found.problem, found.reason
+        except (TokenExpired, CannotOpen):
+            problem, reason = Problem.REVOKED, "token"
+        else:
+            return
+        structlog.get_logger().warning(
+            "source not connected", network=network, problem=problem, reason=reason
+        )
+        sentence = sentences.when_connecting(network, problem, server).strip()
+        raise Refusal(Code.INVALID_REQUEST, sentence)
+
+    async def _connected(
+        self,
+        account_id: int,
+        network: Network,
+        server: str,
+        person: Person,
+        tokens: Tokens,
+        *,
+        unfinished: str = "",
+    ) -> Connection:
+        """Stores the access: in the connection of the same account, or in a new one."""
+        new = self._new(account_id, network, server, person, tokens)
+        entry = self._activity.entry(
+            ActivityKind.SOURCE_CONNECTED, f"{TITLES[network]} {person.name}"
+        )
+
+        async def work(transaction: Transaction) -> str:
+            known = await self._store.by_user(
+                transaction, account_id, network, person.source_user_id
+            )
+            target = known.connection_id if known else unfinished
+            if unfinished and unfinished != target:
+                await self._store.delete(transaction, account_id, unfinished)
+            if not target:
+                await self._insert(transaction, account_id, new)
+            else:
+                changed = self._changed(account_id, known, target, new, tokens)
+                if not await self._store.connected(transaction, account_id, changed):
+                    raise Refusal(Code.NOT_FOUND, "This source was disconnected meanwhile.")
+            await self._activity.add(transaction, account_id, entry)
+            return target or new.connection_id
+
+        connection_id = await self._database.write(work, account_id)
+        connection = await self._connections.one(account_id, connection_id)
+        if connection.state is ConnectionState.ACTIVE:
+            await self._connections.run_now(account_id, connection_id)
+        return connection
+
+    def _changed(
+        self,
+        account_id: int,
+        known: Connection | None,
+        connection_id: str,
+        new: Connection,
+        tokens: Tokens,
+    ) -> Connection:
+        """A source that was connected before keeps its place, its pause and its consent."""
+        state = known.state if known and not _is_unfinished(known) else None
+        return msgspec.structs.replace(
+            new,
+            connection_id=connection_id,
+            sealed=self._vault.seal(tokens, account_id, connection_id),
+            state=state or new.state,
+        )
+
+    async def _insert(self, transaction: Transaction, account_id: int, new: Connection) -> None:
+        most = limits.CONNECTIONS_MAX
+        if not await self._store.insert(transaction, account_id, new, most):
+            raise Refusal(
+                Code.INVALID_REQUEST,
+                f"The account has {most} sources, the maximum. Disconnect one first.",
+            )
+
+    def _new(
+        self, account_id: int, network: Network, server: str, person: Person, tokens: Tokens
+    ) -> Connection:
+        connection_id, now = secrets.token_hex(_ID_BYTES), self._clock()
+        state = ConnectionState.ACTIVE
+        if network is Network.X:
+            known = bool(person.source_user_id)
+            state = ConnectionState.PRICED if known else ConnectionState.UNFINISHED
+        return Connection(
+            connection_id=connection_id,
+            network=network,
+            server=server,
+            source_user_id=person.source_user_id,
+            name=person.name,
+            state=state,
+            problem=Problem.NONE,
+            sealed=self._vault.seal(tokens, account_id, connection_id),
+            version=1,
+            interval_s=HOURLY_S,
+            run_id="",
+            failures=0,
+            next_run_at=now,
+            last_run_at=None,
+            new=0,
+            changed=0,
+            total=0,
+            posts_per_day=X_POSTS_PER_DAY,
+            spent_day=0,
+            spent=0,
+            folders_day=0,
+            created_at=now,
+        )
+
+
+def _is_unfinished(connection: Connection) -> bool:
+    return connection.state is ConnectionState.UNFINISHED
+
+
+def new_fetcher(settings: Settings) -> "Fetcher":
+    from bowerbird.connections.fetching import Fetcher  # noqa: PLC0415 - imports httpx2
+
+    return Fetcher.of(settings)
+
+
+def _plain(text: str, sentence: str) -> str:
+    """A text that can be sent in a header."""
+    text = text.strip()
+    if not _TOKEN.fullmatch(text):
+        raise Refusal(
+            Code.INVALID_REQUEST,
+            sentence if not text else "It contains characters that it cannot have. Copy it again.",
+        )
+    return text

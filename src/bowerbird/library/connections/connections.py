@@ -1,0 +1,140 @@
+"""The connected sources of an account: lists, pauses, runs and disconnects them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+
+from bowerbird.clock import Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.activity import Activity
+from bowerbird.library.ingest.runs import IngestRuns
+from bowerbird.model.accounts import Account
+from bowerbird.model.activity import ActivityKind
+from bowerbird.model.connections import KIND, TITLES, Connection, ConnectionState
+from bowerbird.model.jobs import SOURCES
+from bowerbird.requests import limits
+from bowerbird.requests.ingest import FinishRequest
+from bowerbird.storage.connections import ConnectionStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.jobs import JobStore
+
+Change = Callable[[Transaction, Connection], Awaitable[None]]
+
+
+class NoConnection(Refusal):
+    """The account has no such connection."""
+
+
+class Connections:
+    def __init__(
+        self, database: Database, clock: Clock, wake_worker: Callable[[], None] = lambda: None
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._wake = wake_worker
+        self._store = ConnectionStore(database)
+        self._jobs = JobStore(database)
+        self._activity = Activity(database, clock)
+        self._runs = IngestRuns(database, clock)
+
+    async def all(self, account_id: int) -> Sequence[Connection]:
+        return await self._store.all(account_id)
+
+    async def one(self, account_id: int, connection_id: str) -> Connection:
+        found = await self._store.one(self._database, account_id, connection_id)
+        if found is None:
+            raise _missing(connection_id)
+        return found
+
+    async def pause(self, account_id: int, connection_id: str) -> None:
+        """A run that goes on stops after its page, and continues when the source is resumed."""
+
+        async def change(transaction: Transaction, connection: Connection) -> None:
+            if connection.state is not ConnectionState.ACTIVE:
+                return
+            await self._store.set_state(
+                transaction, account_id, connection_id, ConnectionState.PAUSED, self._clock()
+            )
+
+        await self._change(account_id, connection_id, change)
+
+    async def run_now(self, account_id: int, connection_id: str) -> None:
+        """Also resumes a paused source, and is the consent to the cost of a first run."""
+
+        async def change(transaction: Transaction, connection: Connection) -> None:
+            if connection.state is ConnectionState.UNFINISHED:
+                raise Refusal(
+                    Code.INVALID_REQUEST, "This source is not connected yet. Connect it first."
+                )
+            await self._start(transaction, account_id, connection_id)
+
+        await self._change(account_id, connection_id, change)
+        self._wake()
+
+    async def set_bounds(
+        self, account_id: int, connection_id: str, *, interval_s: int, posts_per_day: int
+    ) -> None:
+        """How often the source is read, and how many posts X may charge for per day."""
+        least, most = limits.CONNECTION_INTERVAL_MIN_S, limits.CONNECTION_INTERVAL_MAX_S
+        if not least <= interval_s <= most:
+            raise Refusal(
+                Code.INVALID_REQUEST, f"A source is read every {least} to {most:,} seconds."
+            )
+        if not limits.X_POSTS_PER_DAY_MIN <= posts_per_day <= limits.X_POSTS_PER_DAY_MAX:
+            raise Refusal(
+                Code.INVALID_REQUEST,
+                f"The posts per day must be {limits.X_POSTS_PER_DAY_MIN} to "
+                f"{limits.X_POSTS_PER_DAY_MAX:,}.",
+            )
+
+        async def change(transaction: Transaction, _: Connection) -> None:
+            await self._store.set_bounds(
+                transaction, account_id, connection_id, interval_s, posts_per_day
+            )
+
+        await self._change(account_id, connection_id, change)
+
+    async def disconnect(self, account: Account, connection_id: str) -> Connection:
+        """Deletes the connection and its tokens. Posts stay."""
+        account_id = account.account_id
+        removed = await self.one(account_id, connection_id)
+        entry = self._activity.entry(
+            ActivityKind.SOURCE_DISCONNECTED, f"{TITLES[removed.network]} {removed.name}".strip()
+        )
+
+        async def work(transaction: Transaction) -> bool:
+            if await self._store.delete(transaction, account_id, connection_id) is None:
+                return False
+            await self._activity.add(transaction, account_id, entry)
+            return True
+
+        if not await self._database.write(work):
+            raise _missing(connection_id)
+        if removed.run_id:
+            # The run may have ended just now, and the worker may store one more page.
+            with suppress(Refusal):
+                interrupted = FinishRequest(reason="interrupted")
+                await self._runs.finish(account, removed.run_id, interrupted)
+        return removed
+
+    async def _start(self, transaction: Transaction, account_id: int, connection_id: str) -> None:
+        now = self._clock()
+        await self._store.set_state(
+            transaction, account_id, connection_id, ConnectionState.ACTIVE, now
+        )
+        await self._jobs.add(
+            transaction, account_id, KIND, b"{}", priority=SOURCES, now=now, unique=KIND
+        )
+
+    async def _change(self, account_id: int, connection_id: str, change: Change) -> None:
+        async def work(transaction: Transaction) -> None:
+            found = await self._store.one(transaction, account_id, connection_id)
+            if found is None:
+                raise _missing(connection_id)
+            await change(transaction, found)
+
+        await self._database.write(work, account_id)
+
+
+def _missing(connection_id: str) -> NoConnection:
+    shown = connection_id if connection_id.isalnum() and len(connection_id) <= 40 else ""  # noqa: PLR2004 - an id
+    return NoConnection(Code.NOT_FOUND, f"There is no source {shown}".rstrip() + ".")

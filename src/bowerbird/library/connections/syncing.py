@@ -1,0 +1,327 @@
+"""Reads connected sources, page by page, into runs as devices have them.
+
+All that a later step needs is in the database after each page: a killed worker continues where it
+stopped, and a page that was stored is not stored again.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+import structlog
+
+from bowerbird.clock import MICROSECONDS, Clock, day_of, month_of, seconds_left_of_day
+from bowerbird.connections.records import CursorRefused, ListPage, SourceProblem
+from bowerbird.connections.x import PER_PAGE as X_PER_PAGE
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.connections.access import Access
+from bowerbird.library.connections.connecting import new_fetcher
+from bowerbird.library.connections.folders import FolderReading
+from bowerbird.library.connections.vault import Vault
+from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.ingest.page_reading import CapturedPage
+from bowerbird.library.ingest.page_results import PageResult
+from bowerbird.library.ingest.pages import IngestPages
+from bowerbird.library.ingest.runs import IngestRuns
+from bowerbird.model.accounts import Account
+from bowerbird.model.connections import (
+    NEEDS_PERSON,
+    Connection,
+    ConnectionState,
+    Network,
+    Problem,
+)
+from bowerbird.model.imports import RunCounts
+from bowerbird.model.ingest import EndReason, IngestRun, RunState
+from bowerbird.requests import limits
+from bowerbird.requests.ingest import FinishRequest, NewRun
+from bowerbird.settings import Settings
+from bowerbird.sources.networks import list_pages
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.connections import ConnectionStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.ingest.runs import IngestRunStore
+
+if TYPE_CHECKING:
+    from bowerbird.connections.fetching import Fetcher
+
+Progress = Callable[[int, int], Awaitable[None]]
+
+CLIENT: Final = "Bowerbird"
+FORMATS: Final = {
+    Network.X: "x.api2",
+    Network.MASTODON: list_pages.MASTODON,
+    Network.BLUESKY: list_pages.BLUESKY,
+}
+_ACCOUNTS_PER_PAGE: Final = 500
+# After the first failure, the second, and so on; never later than the next run would be.
+_RETRY_S: Final = 300
+_MAX_DOUBLINGS: Final = 10
+# An access that was refused may work again: some servers forget sessions when they restart.
+_REFUSED_S: Final = 86_400
+# X may have sent posts, although they did not arrive.
+_PERHAPS_CHARGED: Final = frozenset({Problem.UNREACHABLE, Problem.UNREADABLE_ANSWER})
+_decode: Final = msgspec.json.Decoder(PageResult).decode
+
+
+class Sync:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        settings: Settings,
+        fetcher: "Callable[[], Fetcher] | None" = None,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._fetcher = fetcher or (lambda: new_fetcher(settings))
+        self._vault = Vault(settings)
+        self._store = ConnectionStore(database)
+        self._accounts = AccountStore(database)
+        self._runs = IngestRuns(database, clock)
+        self._pages = IngestPages(database, clock, self._runs)
+        self._run_store = IngestRunStore(database)
+        self._imports = ImportRuns(database, clock)
+        self._folders = FolderReading(database, clock, self._pages)
+
+    async def due_accounts(self, after: int) -> Sequence[int]:
+        return await self._store.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
+
+    async def run(self, account_id: int, progress: Progress) -> None:
+        """Reads all sources of an account that are due, one page of each in turn.
+
+        `progress` may raise an exception to stop it.
+        """
+        waiting = [one.connection_id for one in await self._store.due(account_id, self._clock())]
+        steps = 0
+        async with self._fetcher() as fetcher:
+            while waiting:
+                for connection_id in list(waiting):
+                    if not await self.step(account_id, connection_id, fetcher):
+                        waiting.remove(connection_id)
+                    steps += 1
+                    await progress(steps, steps + len(waiting))
+
+    async def step(self, account_id: int, connection_id: str, fetcher: "Fetcher") -> bool:
+        """Reads one page; False if the source is read, or cannot be read now."""
+        connection = await self._store.one(self._database, account_id, connection_id)
+        account = await self._accounts.by_id(account_id, month_of(self._clock()))
+        if account is None or connection is None or connection.state is not ConnectionState.ACTIVE:
+            return False
+        try:
+            return await self._read(account, connection, fetcher)
+        except SourceProblem as found:
+            await self._fail(account_id, connection, found)
+        except CursorRefused:
+            await self._start_over(account, connection)
+        except Refusal as refused:
+            await self._refused(account_id, connection, refused)
+        except Exception:  # noqa: BLE001 - other sources must be read all the same
+            structlog.get_logger().exception("source not read", network=connection.network)
+            await self._fail(account_id, connection, SourceProblem(Problem.INTERNAL))
+        return False
+
+    async def _read(self, account: Account, connection: Connection, fetcher: "Fetcher") -> bool:
+        run = await self._run(account, connection)
+        if run is None:
+            return True
+        connection = msgspec.structs.replace(connection, run_id=run.run_id)
+        if run.state == RunState.FINISHED:
+            # The process was killed before it could note the end.
+            await self._end(account, connection)
+            return False
+        status = await self._runs.status_of(account, run)
+        cursor, seq = status.cursor or "", status.next_seq
+        access = Access(
+            self._database,
+            self._clock,
+            self._vault,
+            fetcher=fetcher,
+            account_id=account.account_id,
+            connection=connection,
+        )
+        page = await self._fetched(account, connection, access, cursor)
+        result = await self._taken(account, connection, run, seq, page)
+        if connection.network is Network.X:
+            await self._give_back(account, connection, result)
+        if result.stop:
+            reason = EndReason(result.stop_reason or EndReason.END)
+            await self._folders_of(account, connection, run, seq + 1, access)
+            await self._finish(account, connection, reason)
+            return False
+        is_stuck = not result.cursor_out or result.cursor_out == cursor
+        if is_stuck or seq >= limits.CONNECTION_PAGES_PER_RUN:
+            await self._finish(account, connection, EndReason.GAVE_UP)
+            if is_stuck:
+                raise SourceProblem(Problem.UNREADABLE_ANSWER, reason="no_next_page")
+            return False
+        return True
+
+    async def _run(self, account: Account, connection: Connection) -> IngestRun | None:
+        """The run that goes on, or a new one; None if another worker was faster."""
+        if connection.run_id:
+            try:
+                return await self._runs.find(account, connection.run_id)
+            except Refusal as refused:
+                if refused.code is not Code.NOT_FOUND:
+                    raise
+                # Runs are kept for 30 days.
+                await self._store.leave_run(account.account_id, connection)
+                return None
+        known = await self._run_store.of_user(account.account_id, connection.user, 50)
+        # The first one reads the whole list; later ones stop where the list is known.
+        kind = "incremental" if any(one.is_complete for one in known) else "api"
+        new = NewRun(
+            source=connection.network,
+            kind=kind,
+            source_user_id=connection.source_user_id,
+            client=CLIENT,
+        )
+
+        async def work(transaction: Transaction) -> str:
+            started = await self._runs.start(transaction, account, new)
+            is_ours = await self._store.start_run(
+                transaction, account.account_id, connection.connection_id, started.run_id
+            )
+            if not is_ours:
+                raise _RunTaken
+            return started.run_id
+
+        try:
+            run_id = await self._database.write(work, account.account_id)
+        except _RunTaken:
+            return None
+        return await self._runs.find(account, run_id)
+
+    async def _fetched(
+        self, account: Account, connection: Connection, access: Access, cursor: str
+    ) -> ListPage:
+        if connection.network is not Network.X:
+            return await access.page(cursor)
+        await self._spend(account, connection)
+        try:
+            return await access.page(cursor)
+        except (SourceProblem, CursorRefused) as problem:
+            if isinstance(problem, SourceProblem) and problem.problem in _PERHAPS_CHARGED:
+                raise
+            await self._store.give_back(
+                account.account_id, connection.connection_id, day_of(self._clock()), X_PER_PAGE
+            )
+            raise
+
+    async def _spend(self, account: Account, connection: Connection) -> None:
+        now = self._clock()
+        if not await self._store.spend(
+            account.account_id, connection.connection_id, day_of(now), X_PER_PAGE
+        ):
+            tomorrow = now + seconds_left_of_day(now) * MICROSECONDS
+            raise SourceProblem(Problem.BUDGET, retry_at=tomorrow)
+
+    async def _give_back(
+        self, account: Account, connection: Connection, result: PageResult
+    ) -> None:
+        unused = max(X_PER_PAGE - result.received, 0)
+        if unused:
+            today = day_of(self._clock())
+            await self._store.give_back(account.account_id, connection.connection_id, today, unused)
+
+    async def _taken(
+        self, account: Account, connection: Connection, run: IngestRun, seq: int, page: ListPage
+    ) -> PageResult:
+        captured = CapturedPage(
+            format=FORMATS[connection.network],
+            payload=page.payload,
+            request_url=page.request_url,
+            captured_at=self._clock(),
+        )
+        answer = await self._pages.take(account, run.run_id, seq, captured)
+        return _decode(answer.body)
+
+    async def _folders_of(
+        self, account: Account, connection: Connection, run: IngestRun, seq: int, access: Access
+    ) -> None:
+        """Folders become labels, after a run that found new posts and once per day at most."""
+        today = day_of(self._clock())
+        if connection.network is not Network.X or connection.folders_day == today:
+            return
+        run = await self._runs.find(account, run.run_id)
+        if (await self._counts(account, run)).new:
+            await self._folders.read(account, connection, run, seq, access)
+            await self._store.note_folders(account.account_id, connection.connection_id, today)
+
+    async def _finish(self, account: Account, connection: Connection, reason: EndReason) -> None:
+        request = msgspec.convert({"reason": reason.value}, FinishRequest)
+        await self._runs.finish(account, connection.run_id, request)
+        await self._end(account, connection)
+
+    async def _end(self, account: Account, connection: Connection) -> None:
+        run = await self._runs.find(account, connection.run_id)
+        counts = await self._counts(account, run)
+        now = self._clock()
+        await self._store.end_run(
+            account.account_id,
+            connection,
+            new=counts.new,
+            changed=counts.changed,
+            now=now,
+            next_run_at=now + connection.interval_s * MICROSECONDS,
+        )
+
+    async def _counts(self, account: Account, run: IngestRun) -> RunCounts:
+        if not run.import_id:
+            return RunCounts()
+        try:
+            return (await self._imports.get(account, run.import_id)).counts
+        except Refusal:
+            # An account lists only its latest imports.
+            return RunCounts()
+
+    async def _start_over(self, account: Account, connection: Connection) -> None:
+        """The network forgot where the list was left. The next run reads it from the top."""
+        current = await self._store.one(
+            self._database, account.account_id, connection.connection_id
+        )
+        if current is not None and current.run_id:
+            await self._finish(account, current, EndReason.GAVE_UP)
+            forgotten = SourceProblem(Problem.UNREADABLE_ANSWER, reason="cursor")
+            await self._fail(account.account_id, connection, forgotten)
+
+    async def _refused(self, account_id: int, connection: Connection, refused: Refusal) -> None:
+        """What the library refused: too many pages in a day, or an answer with too many posts."""
+        if refused.code is Code.RATE_LIMITED:
+            now = self._clock()
+            tomorrow = now + seconds_left_of_day(now) * MICROSECONDS
+            problem = SourceProblem(Problem.DAILY_LIMIT, retry_at=tomorrow)
+        elif refused.code in (Code.INVALID_REQUEST, Code.RUN_FINISHED):
+            problem = SourceProblem(Problem.UNREADABLE_ANSWER, reason=refused.code)
+        elif refused.code is Code.NOT_FOUND:
+            # The account was deleted.
+            return
+        else:
+            raise refused
+        await self._fail(account_id, connection, problem)
+
+    async def _fail(self, account_id: int, connection: Connection, found: SourceProblem) -> None:
+        structlog.get_logger().warning(
+            "source not read",
+            network=connection.network,
+            connection=connection.connection_id,
+            problem=found.problem,
+            reason=found.reason,
+        )
+        now, failures = self._clock(), connection.failures + 1
+        wait_s = min(_RETRY_S << min(failures - 1, _MAX_DOUBLINGS), connection.interval_s)
+        if found.problem in NEEDS_PERSON:
+            wait_s = _REFUSED_S
+        await self._store.fail(
+            account_id,
+            connection,
+            found.problem,
+            failures=failures,
+            now=now,
+            next_run_at=found.retry_at or now + wait_s * MICROSECONDS,
+        )
+
+
+class _RunTaken(Exception):  # noqa: N818 - no error
+    """Another worker has started a run of the same connection."""

@@ -1,0 +1,108 @@
+"""Connected sources: accounts at networks whose saved posts the service reads by itself."""
+
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.model.ingest import SourceUser
+
+KIND: Final = "sources"
+HOURLY_S: Final = 3_600
+# One answer of a network.
+ANSWER_BYTES_MAX: Final = 8 * 1024 * 1024
+# Posts that X may charge for per day (UTC), unless the person chooses another number.
+X_POSTS_PER_DAY: Final = 2_000
+
+
+class Network(StrEnum):
+    """The networks that can be connected. Posts and runs have the same names as their source."""
+
+    X = "x"
+    MASTODON = "mastodon"
+    BLUESKY = "bluesky"
+
+
+TITLES: Final = {Network.X: "X", Network.MASTODON: "Mastodon", Network.BLUESKY: "Bluesky"}
+
+
+class ConnectionState(StrEnum):
+    # The person has not come back from the network yet.
+    UNFINISHED = "unfinished"
+    # The person has not agreed to the cost of the first run.
+    PRICED = "priced"
+    ACTIVE = "active"
+    PAUSED = "paused"
+
+
+class Problem(StrEnum):
+    """Why the last attempt to read a source failed. The database has these texts."""
+
+    NONE = ""
+    # The person has to connect again.
+    REVOKED = "revoked"
+    UNREADABLE_TOKEN = "unreadable_token"  # noqa: S105 - not a token
+    # The person has to change something at the network.
+    FORBIDDEN = "forbidden"
+    CREDITS = "credits"
+    WRONG_SERVER = "wrong_server"
+    PRIVATE_ADDRESS = "private_address"
+    # Those below pass by themselves.
+    RATE_LIMITED = "rate_limited"
+    # The posts per day of X, and the pages per day of this service.
+    BUDGET = "budget"
+    DAILY_LIMIT = "daily_limit"
+    UNREACHABLE = "unreachable"
+    SERVER_ERROR = "server_error"
+    UNREADABLE_ANSWER = "unreadable_answer"
+    INTERNAL = "internal"
+
+
+# A run does not help until the person has connected the source again.
+NEEDS_PERSON: Final = frozenset({Problem.REVOKED, Problem.UNREADABLE_TOKEN})
+
+
+class Connection(Struct, frozen=True, kw_only=True):
+    connection_id: str
+    network: Network
+    # The address of the server, without a slash at the end.
+    server: str
+    # The account there, or "" before it is known; and what the network calls it.
+    source_user_id: str
+    name: str
+    state: ConnectionState
+    problem: Problem
+    # Encrypted; see library/connections/vault.py.
+    sealed: bytes
+    # Grows whenever `sealed` changes.
+    version: int
+    interval_s: int
+    # The run that has not ended, or "".
+    run_id: str
+    # How many times in a row it failed.
+    failures: int
+    next_run_at: int
+    last_run_at: int | None
+    # Counts of the last run that ended, and of all of them.
+    new: int
+    changed: int
+    total: int
+    # What X may charge for: posts per day, the day, and those read on that day.
+    posts_per_day: int
+    spent_day: int
+    spent: int
+    # Folders are read once per day.
+    folders_day: int
+    created_at: int
+
+    @property
+    def user(self) -> SourceUser:
+        return SourceUser(self.network, self.source_user_id)
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.network]
+
+    def __repr__(self) -> str:
+        # The generated text would contain the encrypted tokens.
+        return f"Connection({self.connection_id!r}, {self.network!r})"

@@ -1,0 +1,237 @@
+"""Reads and writes connected sources. Their tokens are encrypted before they come here."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bowerbird.model.connections import Connection, ConnectionState, Network, Problem
+from bowerbird.storage.database import Database, Reader, Row, Transaction
+
+
+class ConnectionStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        sql = database.queries("connections")
+        self._sql = {name: text.format(columns=sql["columns"]) for name, text in sql.items()}
+
+    async def insert(
+        self, transaction: Transaction, account_id: int, new: Connection, most: int
+    ) -> bool:
+        """False if the account has so many connections already, or was deleted."""
+        values = {
+            **_key(account_id, new.connection_id),
+            "network": new.network,
+            "server": new.server,
+            "source_user_id": new.source_user_id,
+            "name": new.name,
+            "state": new.state,
+            "sealed": new.sealed,
+            "interval_s": new.interval_s,
+            "next_run_at": new.next_run_at,
+            "posts_per_day": new.posts_per_day,
+            "created_at": new.created_at,
+            "most": most,
+        }
+        return bool(await transaction.rows(self._sql["insert"], values))
+
+    async def all(self, account_id: int) -> Sequence[Connection]:
+        rows = await self._database.rows(self._sql["list"], {"account_id": account_id})
+        return [_connection(row) for row in rows]
+
+    async def one(self, reader: Reader, account_id: int, connection_id: str) -> Connection | None:
+        rows = await reader.rows(self._sql["one"], _key(account_id, connection_id))
+        return _connection(rows[0]) if rows else None
+
+    async def by_user(
+        self, reader: Reader, account_id: int, network: Network, source_user_id: str
+    ) -> Connection | None:
+        values = {
+            "account_id": account_id,
+            "network": network,
+            "source_user_id": source_user_id,
+        }
+        rows = await reader.rows(self._sql["by_user"], values)
+        return _connection(rows[0]) if rows else None
+
+    async def due(self, account_id: int, now: int) -> Sequence[Connection]:
+        """Those that wait longest come first."""
+        values = {"account_id": account_id, "now": now}
+        return [_connection(row) for row in await self._database.rows(self._sql["due"], values)]
+
+    async def due_accounts(self, after: int, now: int, limit: int) -> Sequence[int]:
+        values = {"after": after, "now": now, "limit": limit}
+        return [row[0] for row in await self._database.rows(self._sql["due_accounts"], values)]
+
+    async def delete(
+        self, transaction: Transaction, account_id: int, connection_id: str
+    ) -> tuple[Network, str] | None:
+        """The network and name of the deleted connection."""
+        rows = await transaction.rows(self._sql["delete"], _key(account_id, connection_id))
+        return (Network(rows[0][0]), str(rows[0][1])) if rows else None
+
+    async def connected(
+        self, transaction: Transaction, account_id: int, connection: Connection
+    ) -> bool:
+        values = {
+            **_key(account_id, connection.connection_id),
+            "server": connection.server,
+            "source_user_id": connection.source_user_id,
+            "name": connection.name,
+            "state": connection.state,
+            "sealed": connection.sealed,
+            "next_run_at": connection.next_run_at,
+        }
+        return bool(await transaction.rows(self._sql["connected"], values))
+
+    async def put_tokens(
+        self, account_id: int, connection: Connection, sealed: bytes
+    ) -> int | None:
+        """The new version; None if the tokens were changed since the connection was read."""
+        values = {
+            **_key(account_id, connection.connection_id),
+            "version": connection.version,
+            "sealed": sealed,
+        }
+
+        async def work(transaction: Transaction) -> int | None:
+            rows = await transaction.rows(self._sql["put_tokens"], values)
+            return rows[0][0] if rows else None
+
+        return await self._database.write(work, account_id)
+
+    async def set_state(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        connection_id: str,
+        state: ConnectionState,
+        next_run_at: int,
+    ) -> bool:
+        values = {
+            **_key(account_id, connection_id),
+            "state": state,
+            "next_run_at": next_run_at,
+        }
+        return bool(await transaction.rows(self._sql["set_state"], values))
+
+    async def set_bounds(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        connection_id: str,
+        interval_s: int,
+        posts_per_day: int,
+    ) -> None:
+        values = {
+            **_key(account_id, connection_id),
+            "interval_s": interval_s,
+            "posts_per_day": posts_per_day,
+        }
+        await transaction.run(self._sql["set_bounds"], values)
+
+    async def start_run(
+        self, transaction: Transaction, account_id: int, connection_id: str, run_id: str
+    ) -> bool:
+        """False if the connection has a run, or was deleted."""
+        values = {**_key(account_id, connection_id), "run_id": run_id}
+        return bool(await transaction.rows(self._sql["start_run"], values))
+
+    async def end_run(
+        self,
+        account_id: int,
+        connection: Connection,
+        *,
+        new: int,
+        changed: int,
+        now: int,
+        next_run_at: int,
+    ) -> None:
+        values = {
+            **_key(account_id, connection.connection_id),
+            "run_id": connection.run_id,
+            "new": new,
+            "changed": changed,
+            "now": now,
+            "next_run_at": next_run_at,
+        }
+        await self._write(account_id, "end_run", values)
+
+    async def leave_run(self, account_id: int, connection: Connection) -> None:
+        values = {**_key(account_id, connection.connection_id), "run_id": connection.run_id}
+        await self._write(account_id, "leave_run", values)
+
+    async def fail(
+        self,
+        account_id: int,
+        connection: Connection,
+        problem: Problem,
+        *,
+        failures: int,
+        now: int,
+        next_run_at: int,
+    ) -> None:
+        values = {
+            **_key(account_id, connection.connection_id),
+            "problem": problem,
+            "failures": failures,
+            "now": now,
+            "next_run_at": next_run_at,
+        }
+        await self._write(account_id, "fail", values)
+
+    async def spend(self, account_id: int, connection_id: str, today: int, posts: int) -> bool:
+        """Counts posts before they are read; False if they are too many for the day."""
+        values = {**_key(account_id, connection_id), "today": today, "posts": posts}
+
+        async def work(transaction: Transaction) -> bool:
+            return bool(await transaction.rows(self._sql["spend"], values))
+
+        return await self._database.write(work, account_id)
+
+    async def give_back(self, account_id: int, connection_id: str, today: int, posts: int) -> None:
+        """The page had fewer posts than were counted."""
+        values = {**_key(account_id, connection_id), "today": today, "posts": posts}
+        await self._write(account_id, "give_back", values)
+
+    async def note_folders(self, account_id: int, connection_id: str, today: int) -> None:
+        values = {**_key(account_id, connection_id), "today": today}
+        await self._write(account_id, "note_folders", values)
+
+    async def _write(self, account_id: int, name: str, values: Mapping[str, Any]) -> None:
+        async def work(transaction: Transaction) -> None:
+            await transaction.run(self._sql[name], values)
+
+        await self._database.write(work, account_id)
+
+
+def _key(account_id: int, connection_id: str) -> dict[str, Any]:
+    return {"account_id": account_id, "connection_id": connection_id}
+
+
+def _connection(row: Row) -> Connection:
+    (connection_id, network, server, source_user_id, name, state, problem, sealed, *rest) = row
+    (version, interval_s, run_id, failures, next_run_at, last_run_at, *counts) = rest
+    (new, changed, total, posts_per_day, spent_day, spent, folders_day, created_at) = counts
+    return Connection(
+        connection_id=connection_id,
+        network=Network(network),
+        server=server,
+        source_user_id=source_user_id,
+        name=name,
+        state=ConnectionState(state),
+        problem=Problem(problem),
+        sealed=bytes(sealed),
+        version=version,
+        interval_s=interval_s,
+        run_id=run_id,
+        failures=failures,
+        next_run_at=next_run_at,
+        last_run_at=last_run_at,
+        new=new,
+        changed=changed,
+        total=total,
+        posts_per_day=posts_per_day,
+        spent_day=spent_day,
+        spent=spent,
+        folders_day=folders_day,
+        created_at=created_at,
+    )

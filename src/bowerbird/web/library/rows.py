@@ -1,0 +1,100 @@
+"""Draws the posts of a list. A post that has not changed since it was drawn is not drawn again."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import date
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+import msgspec
+from markupsafe import Markup
+from msgspec import Struct
+
+from bowerbird.lru import LruCache
+from bowerbird.model import json_depth
+from bowerbird.web.library.post_parts import PostParts, bookmarks_in
+from bowerbird.web.visits.date_words import DateWords
+from bowerbird.web.visits.pages import VisitPages
+
+# About 5 kB each.
+_KEPT: Final = 1_000
+# Between two rows, and in place of the value of their buttons. Nobody can write it into a post.
+_SEAM, _VALUE = secrets.token_hex(16), secrets.token_hex(16)
+_split: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+class Look(Struct, frozen=True):
+    """What decides how a post is drawn, besides the post itself."""
+
+    account_id: int
+    time_zone: str
+    words: DateWords
+    today: date
+    by_author: str
+    # A hash of the colours of labels.
+    colours: int
+    date_field: str
+    is_compact: bool
+    is_searched: bool
+    is_both: bool
+
+
+class Row(NamedTuple):
+    post_id: str
+    # The name of its group, if the list is in the order of dates.
+    group: str
+    markup: str
+
+
+class Rows:
+    def __init__(self, pages: VisitPages) -> None:
+        self._pages = pages
+        self._kept = LruCache(_KEPT)
+
+    def groups(
+        self, look: Look, parts: PostParts, body: bytes
+    ) -> tuple[list[tuple[str, Markup]], int]:
+        """The posts by date, if the list is in the order of dates, and their number."""
+        rows = self._drawn(look, parts, body)
+        following = [*(row.post_id for row in rows[1:]), ""]
+        groups: list[tuple[str, list[str]]] = []
+        for row, next_id in zip(rows, following, strict=True):
+            if not groups or groups[-1][0] != row.group:
+                groups.append((row.group, []))
+            value = f"{row.post_id} {next_id}" if next_id else row.post_id
+            groups[-1][1].append(row.markup.replace(_VALUE, value))
+        names = [name for name, _ in groups]
+        if len(set(names)) < len(names) or not all(names):
+            groups = [("", [markup for _, each in groups for markup in each])]
+        return [(name, Markup("".join(each))) for name, each in groups], len(rows)  # noqa: S704 - of our templates
+
+    def _drawn(self, look: Look, parts: PostParts, body: bytes) -> list[Row]:
+        raws = [bytes(raw) for raw in _split(json_depth.cut(b"[%b]" % body))]
+        keys = [(look, blake2b(raw, digest_size=16).digest()) for raw in raws]
+        rows: list[Row | None] = [self._kept.get(key) for key in keys]
+        missing = [place for place, row in enumerate(rows) if row is None]
+        drawn = self._draw(look, parts, [raws[place] for place in missing]) if missing else []
+        for place, row in zip(missing, drawn, strict=True):
+            rows[place] = row
+            self._kept.put(keys[place], row)
+        return [row for row in rows if row is not None]
+
+    def _draw(self, look: Look, parts: PostParts, raws: Sequence[bytes]) -> list[Row]:
+        show = parts.in_line if look.is_compact else parts.in_list
+        posts = [
+            show(each, look.date_field, is_searched=look.is_searched)
+            for each in bookmarks_in(b",".join(raws))
+        ]
+        html = self._pages.part(
+            "library_rows.html",
+            posts=posts,
+            is_compact=look.is_compact,
+            is_both=look.is_both,
+            time_lang=look.words.attributes,
+            seam=_SEAM,
+            place=_VALUE,
+        )
+        return [
+            Row(post["id"], post["date"].group if post["date"] else "", markup)
+            for post, markup in zip(posts, html.split(_SEAM), strict=False)
+        ]

@@ -1,0 +1,1 @@
+"""The page of connected sources and devices."""

@@ -1,0 +1,203 @@
+"""The page that lists sources and devices, and the forms that connect and change them."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from bowerbird.clock import Clock
+from bowerbird.errors import Refusal
+from bowerbird.library.accounts.devices import NoLiveDevice
+from bowerbird.library.connections.connecting import BegunX, Connecting
+from bowerbird.library.connections.connections import Connections, NoConnection
+from bowerbird.library.connections.device_runs import DeviceRuns
+from bowerbird.library.sign_in.attempt_limits import AttemptLimits
+from bowerbird.model.connections import X_POSTS_PER_DAY, Connection
+from bowerbird.requests import limits
+from bowerbird.web.sources import rows
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.client_addresses import network_of
+from bowerbird.wire.responses.replies import Reply
+
+PATH: Final = "/sources"
+_BACK: Final = (PATH, "Back to your sources")
+_LONGEST_NUMBER: Final = 9
+
+
+class SourceParts(Struct, frozen=True):
+    connections: Connections
+    connecting: Connecting
+    devices: DeviceRuns
+    clock: Clock
+
+
+class SourcePages:
+    def __init__(self, parts: SourceParts, attempts: AttemptLimits, pages: VisitPages) -> None:
+        self._parts = parts
+        self._attempts = attempts
+        self._pages = pages
+
+    def routes(self) -> list[PageRoute]:
+        return [
+            PageRoute("GET", PATH, self.shown),
+            PageRoute("POST", f"{PATH}/mastodon", self.connect_mastodon, page=PATH),
+            PageRoute("POST", f"{PATH}/bluesky", self.connect_bluesky, page=PATH),
+            PageRoute("POST", f"{PATH}/x", self.connect_x, page=PATH),
+            PageRoute("POST", f"{PATH}/x/again", self.connect_x_again, page=PATH),
+            PageRoute("GET", f"{PATH}/x/return", self.finish_x),
+            PageRoute("POST", f"{PATH}/run", self.run, page=PATH),
+            PageRoute("POST", f"{PATH}/pause", self.pause, page=PATH),
+            PageRoute("POST", f"{PATH}/bounds", self.change, page=PATH),
+            PageRoute("POST", f"{PATH}/disconnect", self.disconnect, page=PATH),
+            PageRoute("POST", f"{PATH}/devices/disconnect", self.disconnect_device, page=PATH),
+        ]
+
+    async def shown(self, visit: Visit, *, status: int = 200, **more: Any) -> Reply:
+        account, times = visit.signed_in.account, visit.times
+        now = self._parts.clock()
+        connections = await self._parts.connections.all(visit.account_id)
+        devices = await self._parts.devices.all(account)
+        values = {
+            "sources": [rows.source(one, account, times, now) for one in connections],
+            "devices": [rows.device(one, times) for one in devices],
+            "most": limits.CONNECTIONS_MAX,
+            "intervals": [(str(seconds), text) for seconds, text in rows.INTERVALS],
+            "x_return_url": self._parts.connecting.x_return_url,
+            "typed": {},
+            "errors": {},
+        }
+        return self._pages.show(visit, "sources.html", status=status, **(values | more))
+
+    async def connect_mastodon(self, visit: Visit) -> Reply:
+        server, token = visit.form.get("mastodon_server", ""), visit.form.get("mastodon_token", "")
+        return await self._connected(
+            visit,
+            lambda: self._parts.connecting.mastodon(visit.account_id, server, token),
+            "mastodon",
+            mastodon_server=server,
+        )
+
+    async def connect_bluesky(self, visit: Visit) -> Reply:
+        handle, server = (visit.form.get(f"bluesky_{name}", "") for name in ("handle", "server"))
+        password = visit.form.get("bluesky_password", "")
+        return await self._connected(
+            visit,
+            lambda: self._parts.connecting.bluesky(visit.account_id, handle, password, server),
+            "bluesky",
+            bluesky_handle=handle,
+            bluesky_server=server,
+        )
+
+    async def connect_x(self, visit: Visit) -> Reply:
+        client_id = visit.form.get("x_client_id", "")
+        secret = visit.form.get("x_client_secret", "")
+        return await self._begun(
+            visit,
+            lambda: self._parts.connecting.begin_x(visit.account_id, client_id, secret),
+            x_client_id=client_id,
+        )
+
+    async def connect_x_again(self, visit: Visit) -> Reply:
+        source = visit.form.get("source", "")
+        return await self._begun(
+            visit, lambda: self._parts.connecting.begin_x_again(visit.account_id, source)
+        )
+
+    async def finish_x(self, visit: Visit) -> Reply:
+        # Pages of other sites can open this path, but without the attempt.
+        if visit.attempt:
+            self._count(visit)
+        try:
+            await self._parts.connecting.finish_x(visit.account_id, visit.attempt, visit.query)
+        except Refusal as refused:
+            return self._pages.problem(
+                visit, refused.status, "Not connected", refused.sentence, _BACK
+            )
+        visit.end_attempt()
+        return self._pages.go(f"{PATH}?said=source-connected")
+
+    async def run(self, visit: Visit) -> Reply:
+        change = self._parts.connections.run_now(visit.account_id, visit.form.get("source", ""))
+        return await self._after(visit, change, "source-running")
+
+    async def pause(self, visit: Visit) -> Reply:
+        change = self._parts.connections.pause(visit.account_id, visit.form.get("source", ""))
+        return await self._after(visit, change, "source-paused")
+
+    async def change(self, visit: Visit) -> Reply:
+        change = self._parts.connections.set_bounds(
+            visit.account_id,
+            visit.form.get("source", ""),
+            interval_s=_number(visit.form.get("interval", "")),
+            posts_per_day=_number(visit.form.get("posts", str(X_POSTS_PER_DAY))),
+        )
+        return await self._after(visit, change, "source-changed")
+
+    async def disconnect(self, visit: Visit) -> Reply:
+        change = self._parts.connections.disconnect(
+            visit.signed_in.account, visit.form.get("source", "")
+        )
+        return await self._after(visit, change, "source-disconnected")
+
+    async def disconnect_device(self, visit: Visit) -> Reply:
+        device = visit.form.get("device", "")
+        try:
+            await self._parts.devices.disconnect(visit.account_id, device)
+        except NoLiveDevice:
+            return self._pages.go(f"{PATH}?said=extension-disconnected-before")
+        return self._pages.go(f"{PATH}?said=extension-disconnected")
+
+    async def _connected(
+        self, visit: Visit, connect: Callable[[], Awaitable[Connection]], name: str, **typed: str
+    ) -> Reply:
+        self._count(visit)
+        try:
+            await connect()
+        except Refusal as refused:
+            # Secrets that were typed are not sent back.
+            errors = {name: refused.sentence}
+            return await self.shown(visit, status=refused.status, typed=typed, errors=errors)
+        return self._pages.go(f"{PATH}?said=source-connected")
+
+    async def _begun(
+        self, visit: Visit, begin: Callable[[], Awaitable[BegunX]], **typed: str
+    ) -> Reply:
+        self._count(visit)
+        if not self._pages.is_at_site(visit):
+            # X returns the browser to the configured address, where it has no cookie.
+            errors = {"x": f"Open {self._pages.site} to connect X."}
+            return await self.shown(visit, status=400, typed=typed, errors=errors)
+        try:
+            begun = await begin()
+        except NoConnection:
+            return self._pages.go(f"{PATH}?said=source-missing")
+        except Refusal as refused:
+            errors = {"x": refused.sentence}
+            return await self.shown(visit, status=refused.status, typed=typed, errors=errors)
+        visit.keep_attempt(begun.attempt)
+        host = urlsplit(begun.url).netloc
+        return self._pages.show(visit, "continue.html", provider="X", url=begun.url, host=host)
+
+    async def _after(self, visit: Visit, change: Awaitable[object], said: str) -> Reply:
+        try:
+            await change
+        except NoConnection:
+            return self._pages.go(f"{PATH}?said=source-missing")
+        except Refusal as refused:
+            return self._pages.problem(
+                visit, refused.status, "Nothing was changed", refused.sentence, _BACK
+            )
+        return self._pages.go(f"{PATH}?said={said}")
+
+    def _count(self, visit: Visit) -> None:
+        """Otherwise this server could be used to guess passwords at another one."""
+        self._attempts.count(network_of(visit.where.address))
+        self._attempts.count_account(visit.account_id)
+
+
+def _number(text: str) -> int:
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER else 0

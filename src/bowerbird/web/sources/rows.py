@@ -1,0 +1,111 @@
+"""What the page shows about each source and device."""
+
+from typing import Any, Final
+
+from bowerbird.clock import day_of
+from bowerbird.library.connections import costs, sentences
+from bowerbird.library.connections.device_runs import DeviceRun
+from bowerbird.model.accounts import Account
+from bowerbird.model.connections import (
+    NEEDS_PERSON,
+    Connection,
+    ConnectionState,
+    Network,
+    Problem,
+)
+from bowerbird.model.ingest import RunState
+from bowerbird.web.visits.moments import Times
+
+INTERVALS: Final = (
+    (1_800, "every 30 minutes"),
+    (3_600, "every hour"),
+    (21_600, "every 6 hours"),
+    (86_400, "once a day"),
+)
+_STATES: Final = {
+    ConnectionState.UNFINISHED: ("not connected yet", "hold"),
+    ConnectionState.PRICED: ("waits for your consent", "hold"),
+    ConnectionState.PAUSED: ("paused", "hold"),
+}
+# They pass by themselves, so nothing is broken.
+_WAITING: Final = frozenset({Problem.RATE_LIMITED, Problem.BUDGET, Problem.DAILY_LIMIT})
+
+
+def source(connection: Connection, account: Account, times: Times, now: int) -> dict[str, Any]:
+    state, kind = _state(connection, now)
+    is_active = connection.state is ConnectionState.ACTIVE
+    last = connection.last_run_at
+    spent = connection.spent if connection.spent_day == day_of(now) else 0
+    return {
+        "id": connection.connection_id,
+        "network": connection.title,
+        "name": connection.name,
+        "state": state,
+        "state_kind": kind,
+        "problem": sentences.sentence(connection),
+        "last_run": None if last is None else times.moment(last),
+        "next_run": times.moment(connection.next_run_at) if is_active else None,
+        "new": connection.new,
+        "changed": connection.changed,
+        "total": connection.total,
+        "is_active": is_active,
+        "is_paused": connection.state is ConnectionState.PAUSED,
+        "is_unfinished": connection.state is ConnectionState.UNFINISHED,
+        "is_x": connection.network is Network.X,
+        "must_connect": connection.problem in NEEDS_PERSON,
+        "interval": str(connection.interval_s),
+        "posts_per_day": connection.posts_per_day,
+        "spent": spent,
+        "estimate": _estimate(connection, account),
+    }
+
+
+def device(run: DeviceRun, times: Times) -> dict[str, Any]:
+    state, kind = "not used yet", ""
+    if run.run_at is not None:
+        state, kind = {
+            RunState.RUNNING: ("sending", "busy"),
+            RunState.INTERRUPTED: ("stopped before the end of the list", "hold"),
+        }.get(RunState(run.state), ("done", "on"))
+    elif run.device.last_used_at is not None:
+        state, kind = "connected", "on"
+    at = run.run_at or run.device.last_used_at
+    return {
+        "id": run.device.device_id,
+        "name": run.device.name,
+        "state": state,
+        "state_kind": kind,
+        "last_run": None if at is None else times.moment(at),
+        "new": run.counts.new,
+        "changed": run.counts.changed,
+    }
+
+
+def _state(connection: Connection, now: int) -> tuple[str, str]:
+    if connection.state in _STATES:
+        return _STATES[connection.state]
+    if connection.problem in _WAITING:
+        return "waits", "hold"
+    if connection.problem is not Problem.NONE:
+        return "not read", "err"
+    if connection.run_id or connection.next_run_at <= now:
+        return "being read", "busy"
+    return "up to date", "on"
+
+
+def _estimate(connection: Connection, account: Account) -> dict[str, Any] | None:
+    """The cost of a first run, until the person has agreed to it."""
+    if connection.state is not ConnectionState.PRICED:
+        return None
+    first = costs.of_first_run(account.total)
+    day = costs.of_posts(connection.posts_per_day)
+    return {
+        "posts": first.posts,
+        "is_example": not account.total,
+        "cost": first.cost,
+        "owned_cost": first.owned_cost,
+        "per_post": f"${costs.PER_POST}",
+        "per_owned_post": f"${costs.PER_OWNED_POST}",
+        "day_cost": day.cost,
+        "day_owned_cost": day.owned_cost,
+    }

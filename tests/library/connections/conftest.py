@@ -1,0 +1,21 @@
+"""Networks on loopback, and the sources of accounts that read them."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.networks import Networks, playing
+from tests.support.service import Member
+from tests.support.sources import Desk
+
+
+@pytest.fixture
+async def networks() -> AsyncIterator[Networks]:
+    async with playing() as served:
+        yield served
+
+
+@pytest.fixture
+def desk(alice: Member, networks: Networks, tmp_path: Path) -> Desk:
+    return Desk(alice, networks, tmp_path)

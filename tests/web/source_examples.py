@@ -1,0 +1,132 @@
+"""Example values for the page of sources, in each state that looks different."""
+
+from typing import Final
+
+from tests.web.example_values import AUGUST, FRAME, SEPTEMBER, TODAY, Values
+
+_SOURCE: Final[Values] = {
+    "id": "3f9c",
+    "network": "Mastodon",
+    "name": "alice@social.example",
+    "state": "up to date",
+    "state_kind": "on",
+    "problem": "",
+    "last_run": TODAY,
+    "next_run": SEPTEMBER,
+    "new": 3,
+    "changed": 0,
+    "total": 1_204,
+    "is_active": True,
+    "is_paused": False,
+    "is_unfinished": False,
+    "is_x": False,
+    "must_connect": False,
+    "interval": "3600",
+    "posts_per_day": 2_000,
+    "spent": 0,
+    "estimate": None,
+}
+_X: Final[Values] = _SOURCE | {
+    "id": "77aa",
+    "network": "X",
+    "name": "@alice",
+    "is_x": True,
+    "spent": 180,
+    "changed": 12,
+}
+_ESTIMATE: Final[Values] = {
+    "posts": 2_516,
+    "is_example": False,
+    "cost": "$12.58",
+    "owned_cost": "$2.52",
+    "per_post": "$0.005",
+    "per_owned_post": "$0.001",
+    "day_cost": "$10.00",
+    "day_owned_cost": "$2.00",
+}
+_PRICED: Final[Values] = _X | {
+    "is_active": False,
+    "state": "waits for your consent",
+    "state_kind": "hold",
+    "last_run": None,
+    "next_run": None,
+    "estimate": _ESTIMATE,
+}
+_REVOKED: Final[Values] = _X | {
+    "state": "not read",
+    "state_kind": "err",
+    "problem": "X does not accept the stored access any more: it was revoked, or it has expired. "
+    "Connect again.",
+    "must_connect": True,
+}
+_BLUESKY: Final[Values] = _SOURCE | {
+    "id": "b1ue",
+    "network": "Bluesky",
+    "name": "@تصميم.test",
+    "state": "paused",
+    "state_kind": "hold",
+    "is_active": False,
+    "is_paused": True,
+    "next_run": None,
+}
+_UNFINISHED: Final[Values] = _X | {
+    "name": "",
+    "state": "not connected yet",
+    "state_kind": "hold",
+    "is_active": False,
+    "is_unfinished": True,
+    "last_run": None,
+    "next_run": None,
+}
+_PAGE: Final[Values] = FRAME | {
+    "sources": [_SOURCE, _REVOKED, _BLUESKY],
+    "devices": [
+        {
+            "id": "d1",
+            "name": "Firefox on the <laptop>",
+            "state": "done",
+            "state_kind": "on",
+            "last_run": AUGUST,
+            "new": 20,
+            "changed": 1,
+        },
+        {
+            "id": "d2",
+            "name": "",
+            "state": "not used yet",
+            "state_kind": "",
+            "last_run": None,
+            "new": 0,
+            "changed": 0,
+        },
+    ],
+    "most": 10,
+    "intervals": [("1800", "every 30 minutes"), ("3600", "every hour")],
+    "x_return_url": "https://library.example/sources/x/return",
+    "typed": {},
+    "errors": {},
+}
+EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
+    "sources": ("sources.html", _PAGE),
+    "sources-priced": ("sources.html", _PAGE | {"sources": [_PRICED], "devices": []}),
+    "sources-empty": (
+        "sources.html",
+        _PAGE
+        | {
+            "sources": [],
+            "devices": [],
+            "typed": {"mastodon_server": "social.example"},
+            "errors": {"mastodon": "social.example did not accept the token.", "x": "No."},
+        },
+    ),
+    "sources-full": (
+        "sources.html",
+        _PAGE
+        | {
+            "sources": [
+                _UNFINISHED,
+                *(_SOURCE | {"id": f"u{n}", "name": f"{n}@social.example"} for n in range(9)),
+            ]
+        },
+    ),
+}
