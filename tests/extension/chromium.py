@@ -66,6 +66,7 @@ class Chromium:
         mapped = ",".join(f"MAP {host}:443 127.0.0.1:{x_port}" for host in HOSTS)
         self._arguments = (
             "--no-sandbox",
+            "--disable-gpu",
             f"--disable-extensions-except={extension}",
             f"--load-extension={extension}",
             # No other host is reachable.
@@ -178,7 +179,8 @@ class Chromium:
             headless=True,
             args=self._arguments,
             ignore_default_args=_LEFT_OUT,
-            viewport={"width": 1000, "height": 900},
+            # Small, because it is drawn without a graphics card.
+            viewport={"width": 600, "height": 500},
         )
         context.set_default_timeout(_PATIENCE_MS)
         return context
