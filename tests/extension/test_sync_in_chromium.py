@@ -19,6 +19,7 @@ def test_the_first_sync_of_a_thousand_posts_copies_the_whole_list(person: Person
     wait_until(lambda: person.library.ends()[-1:] == [("full", "end")])
     # 50 pages with posts, and the page that ends the list.
     assert len(person.x.asked_for("Bookmarks")) >= 51
+    # The extension sends no request of its own to X.
     assert all(asked.is_of_page for asked in person.x.asked)
 
 
