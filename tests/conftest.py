@@ -26,6 +26,7 @@ _UNMEASURED_FILES = re.compile(
 )
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One test process more than cores: many tests wait for a server, a browser or a time limit."""
     return (os.cpu_count() or 1) + 1

@@ -5,12 +5,22 @@ from typing import Final
 
 # In place of a character that cannot be read.
 REPLACEMENT: Final = b"\\ufffd"
-_LONE: Final = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
-)
+_HIGH: Final = rb"\\u[dD][89abAB][0-9a-fA-F]{2}"
+_LOW: Final = rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_LONE_HIGH: Final = re.compile(rb"%b(?!%b)" % (_HIGH, _LOW))
+_LONE_LOW: Final = re.compile(rb"(?<!%b)%b" % (_HIGH, _LOW))
+# No JSON contains this byte, so it can stand for an escaped backslash.
+_BACKSLASH: Final = b"\x00"
 
 
 def without_lone_surrogates(body: bytes, replacement: bytes = REPLACEMENT) -> bytes:
-    """JSON with an escape in place of each half of a surrogate pair."""
-    return _LONE.sub(lambda one: replacement if one["lone"] else one[0], body)
+    """JSON with an escape in place of each half of a surrogate pair.
+
+    Nothing here is called for each match: a body of 8 MB may consist of escapes alone.
+    """
+    if _BACKSLASH in body:
+        return body
+    text = body.replace(b"\\\\", _BACKSLASH)
+    template = replacement.replace(b"\\", b"\\\\")
+    text = _LONE_LOW.sub(template, _LONE_HIGH.sub(template, text))
+    return text.replace(_BACKSLASH, b"\\\\")
