@@ -80,16 +80,16 @@ async def test_it_shows_what_the_person_and_the_command_line_did(house: House) -
     entries = shown(await person.open("/activity"))
 
     assert entries[:2] == [
-        ("Changed the email address to new@example.com", "command line"),
-        ("Changed the plan to free", "command line"),
+        ("Changed the email address to new@example.com", "this server"),
+        ("Changed the plan to free", "this server"),
     ]
     assert sorted(entries[2:4]) == [
-        ("Connected the extension “Firefox”", "command line"),
-        ("Disconnected the extension “Firefox”", "command line"),
+        ("Connected the extension “Firefox”", "this server"),
+        ("Disconnected the extension “Firefox”", "this server"),
     ]
     assert entries[4:7] == [
-        ("Revoked the key “server”", "command line"),
-        ("Created the key “server”", "command line"),
+        ("Revoked the key “server”", "this server"),
+        ("Created the key “server”", "this server"),
         ("Created the key “laptop”", "192.0.2.7"),
     ]
     assert sorted(entries[7:]) == [

@@ -39,6 +39,8 @@ async def test_an_empty_library_shows_the_ways_in(ann: Reader) -> None:
     page = await ann.page("/library")
 
     assert "An empty bower" in page
+    for path in ("/connect", "/sources", "/import", "/keys"):
+        assert f'class="btn{" main" * (path == "/import")}" href="{path}"' in page
     assert 'role="search"' not in page
 
 

@@ -25,6 +25,8 @@ let shell;
 let targets = [];
 /** @type {Choice[]} */
 let choices = [];
+/** @type {string | null} the text that they are for */
+let chosenFor = null;
 let at = 0;
 let timer = 0;
 /** @type {AbortController | null} */
@@ -41,6 +43,7 @@ export function begin(opened, wanted) {
     listen();
   }
   targets = wanted;
+  chosenFor = null;
   void look();
 }
 
@@ -88,6 +91,7 @@ async function look() {
     if (!response.ok) throw new Error(answer.error);
     if (asked.signal.aborted) return;
     choices = choicesOf(answer.labels, answer.new, text);
+    chosenFor = text;
     at = 0;
     draw();
   } catch (error) {
@@ -176,6 +180,15 @@ function mark() {
   } else {
     shell.input.removeAttribute("aria-activedescendant");
   }
+}
+
+/** Somebody who types fast presses Enter before the choices for the text are there. */
+async function chooseTyped() {
+  if (shell.input.value.trim() !== chosenFor) {
+    clearTimeout(timer);
+    await look();
+  }
+  if (shell.input.value.trim() === chosenFor) choose();
 }
 
 /** Adds the label that is marked, or removes it if all posts have it. */
@@ -297,7 +310,7 @@ function listen() {
       at = (at + step + choices.length) % choices.length;
       mark();
     } else if (event.key === "Enter") {
-      choose();
+      void chooseTyped();
     } else if (event.key === "Tab") {
       shell.picker.hidePopover();
     }
