@@ -212,7 +212,7 @@ async def test_a_flood_of_guesses_neither_finds_a_code_nor_stops_its_owner(
     assert (await redeem(house.service, WRONG, address=ELSEWHERE)).status_code == 404
 
 
-async def test_an_account_with_50_devices_keeps_its_code(
+async def test_an_account_with_50_devices_keeps_its_code_but_the_tries_count(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "DEVICES_MAX", 1)
@@ -221,13 +221,14 @@ async def test_an_account_with_50_devices_keeps_its_code(
     account_id = await account_id_of(house)
     token = await devices.create(account_id, "first")
 
-    for _ in range(limits.CONNECT_TRIES_MAX + 1):
+    for _ in range(limits.CONNECT_TRIES_MAX):
         refused = await redeem(house.service, code)
         assert writing.refused(refused) == (400, "INVALID_REQUEST")
         assert "1 devices, the maximum" in writing.sentence(refused)
 
     await devices.revoke(account_id, token)
-    assert (await redeem(house.service, code)).status_code == 200
+    assert (await redeem(house.service, code)).status_code == 429
+    assert (await redeem(house.service, code, address=ELSEWHERE)).status_code == 200
 
 
 async def test_a_name_is_cleaned_and_stays_text(house: House) -> None:
@@ -317,6 +318,15 @@ async def test_an_extension_of_any_origin_may_call_it_without_credentials(house:
         assert answer.headers["access-control-allow-origin"] == "*"
         assert "access-control-allow-credentials" not in answer.headers
         assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "http://localhost:8080"])
+async def test_a_page_cannot_use_up_the_tries_of_its_visitor(house: House, origin: str) -> None:
+    for _ in range(limits.CONNECT_TRIES_MAX + 1):
+        refused = await sent(house.service, json={"code": WRONG}, headers={"Origin": origin})
+        assert writing.refused(refused) == (400, "INVALID_REQUEST")
+
+    assert (await redeem(house.service, await code_of(await house.owner()))).status_code == 200
 
 
 async def test_a_session_is_no_code(house: House) -> None:

@@ -13,7 +13,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.accounts import tokens
-from bowerbird.library.accounts.connect_tries import ConnectTries, TooManyTries, too_many
+from bowerbird.library.accounts.connect_tries import ConnectTries, too_many
 from bowerbird.library.accounts.devices import CreatedDevice, Devices
 from bowerbird.model.connect_codes import code_hash, new_code, parse_code
 from bowerbird.model.sign_in import LinkKind, OneTimeLink
@@ -93,14 +93,8 @@ class ConnectCodes:
             created = await self._devices.create_within(transaction, link.account_id, name)
             return link.account_id, created
 
-        try:
-            account_id, created = await self._database.write(work)
-        except (CodeRefused, TooManyTries):
-            raise
-        except Refusal:
-            # The code was right, and another rule has refused the device.
-            self._tries.take_back(network)
-            raise
+        # A right code of an account with too many devices counts, too: it costs as much.
+        account_id, created = await self._database.write(work)
         self._tries.take_back(network)
         person = await self._people.membership(account_id)
         return Connected(created.token, created.device_id, person.email if person else "")

@@ -1,6 +1,7 @@
 """POST /connect/redeem: an extension trades a connect code for a device token.
 
-The code is the proof, so pages of any origin may send one, and cookies play no part.
+The code is the proof, and cookies play no part. Pages of other sites are refused: they could use up
+the tries of their visitors.
 """
 
 from typing import Any, Final
@@ -8,6 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.clock import Clock
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.accounts.connect_codes import ConnectCodes
 from bowerbird.requests import decoding
 from bowerbird.requests.connecting import RedeemRequest
@@ -45,6 +47,8 @@ def surface(
     codes = ConnectCodes(database, clock)
 
     async def redeem(request: Request) -> Reply:
+        if request.headers.get(b"origin", b"").startswith((b"http:", b"https:")):
+            raise Refusal(Code.INVALID_REQUEST, "A page cannot use a connect code.")
         encoding = request.headers.get(b"content-encoding", b"")
         body = await bodies.read(request.receive, encoding)
         sent = decoding.decode(body, RedeemRequest)
