@@ -251,23 +251,40 @@ SELECT b.post_id, b.sort_index
  LIMIT :limit
 
 -- name: old_pages
+-- Not of a run that goes on: without its first pages, nothing proves that it has read the list.
 DELETE FROM ingest_page
  WHERE account_id = :account_id
    AND (run_id, seq) IN (SELECT p.run_id, p.seq
                            FROM ingest_page AS p
                           WHERE p.account_id = :account_id
                             AND p.created_at < :before
+                            AND NOT EXISTS (SELECT 1
+                                              FROM ingest_run AS r
+                                             WHERE r.account_id = p.account_id
+                                               AND r.run_id = p.run_id
+                                               AND r.state <> 'finished'
+                                               AND r.updated_at >= :before)
+                            AND NOT EXISTS (SELECT 1
+                                              FROM source_connection AS c
+                                             WHERE c.account_id = p.account_id
+                                               AND c.run_id = p.run_id)
                           ORDER BY p.created_at
                           LIMIT :most)
 RETURNING seq
 
 -- name: old_runs
+-- A run that took weeks is as old as its last page.
 DELETE FROM ingest_run
  WHERE account_id = :account_id
    AND run_id IN (SELECT r.run_id
                     FROM ingest_run AS r
                    WHERE r.account_id = :account_id
                      AND r.started_at < :before
+                     AND r.updated_at < :before
+                     AND NOT EXISTS (SELECT 1
+                                       FROM source_connection AS c
+                                      WHERE c.account_id = r.account_id
+                                        AND c.run_id = r.run_id)
                    ORDER BY r.started_at
                    LIMIT :most)
 RETURNING run_id
