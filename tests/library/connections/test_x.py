@@ -2,12 +2,14 @@
 
 import base64
 
+import msgspec
 import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Refusal
 from bowerbird.library.connections import costs
 from bowerbird.model.connections import ConnectionState, Problem
+from bowerbird.storage.connections import ConnectionStore
 from tests.support.networks import X_USER, Networks, Reply, json_reply, tweet
 from tests.support.sources import Desk
 
@@ -247,6 +249,56 @@ async def test_tokens_that_were_lost_after_their_renewal_ask_the_person(
     [found] = await desk.all()
     assert (found.connection_id, found.problem) == (connection.connection_id, "")
     assert found.state is ConnectionState.ACTIVE
+
+
+@pytest.mark.parametrize("is_connected_too", [False, True])
+async def test_connecting_again_as_another_user_of_x_changes_nothing(
+    desk: Desk, networks: Networks, *, is_connected_too: bool
+) -> None:
+    networks.tweets = [tweet(number) for number in range(100, 0, -1)]
+    bob = json_reply({"data": {"id": "77", "name": "Bob", "username": "bob"}})
+    if is_connected_too:
+        networks.answer_once("/users/me", bob)
+        await desk.x(is_confirmed=False)
+    connection = await desk.x()
+    await desk.step(connection)
+    before = await desk.all()
+    again = await desk.connecting.begin_x_again(desk.account_id, connection.connection_id)
+    state = again.url.partition("state=")[2].partition("&")[0]
+    networks.codes.add("new")
+    networks.answer_once("/users/me", bob)
+
+    with pytest.raises(Refusal) as refused:
+        await desk.connecting.finish_x(
+            desk.account_id, again.attempt, {"state": state, "code": "new"}
+        )
+
+    assert refused.value.sentence == (
+        "You are signed in at X as @bob, but this source is @alice. Sign in there as @alice, or "
+        "connect @bob separately."
+    )
+    assert await desk.all() == before
+
+
+async def test_a_run_ends_when_its_connection_becomes_one_of_another_user(
+    desk: Desk, networks: Networks
+) -> None:
+    networks.tweets = [tweet(number) for number in range(100, 0, -1)]
+    connection = await desk.x()
+    await desk.step(connection)
+    found = await desk.one(connection)
+    assert found.run_id
+    store = ConnectionStore(desk.member.database)
+    same = msgspec.structs.replace(found, name="@alice2")
+    other = msgspec.structs.replace(found, source_user_id="77", name="@bob")
+
+    for changed, run_id in ((same, found.run_id), (other, "")):
+        assert await desk.member.database.write(
+            lambda later, changed=changed: store.connected(  # type: ignore[misc]
+                later, desk.account_id, changed
+            )
+        )
+        assert (await desk.one(connection)).run_id == run_id
 
 
 async def test_a_token_that_x_refuses_is_renewed_once(desk: Desk, networks: Networks) -> None:

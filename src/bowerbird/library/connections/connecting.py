@@ -153,6 +153,7 @@ class Connecting:
             stored = self._vault.open(account_id, connection)
             tokens = await client.exchanged(stored, code, verifier, self.x_return_url)
             person = await client.person(tokens)
+        _require_same(connection, person)
         return await self._connected(
             account_id, Network.X, server, person, tokens, unfinished=connection.connection_id
         )
@@ -289,6 +290,17 @@ class Connecting:
 
 def _is_unfinished(connection: Connection) -> bool:
     return connection.state is ConnectionState.UNFINISHED
+
+
+def _require_same(connection: Connection, person: Person) -> None:
+    """The browser may be signed in at X as somebody else."""
+    if connection.source_user_id in ("", person.source_user_id):
+        return
+    raise Refusal(
+        Code.INVALID_REQUEST,
+        f"You are signed in at X as {person.name}, but this source is {connection.name}. Sign in "
+        f"there as {connection.name}, or connect {person.name} separately.",
+    )
 
 
 def new_fetcher(settings: Settings) -> "Fetcher":

@@ -63,9 +63,11 @@ DELETE FROM source_connection
 RETURNING network, name
 
 -- name: connected
--- The person has connected, perhaps again: other tokens, and nothing is wrong any more.
+-- The person has connected, perhaps again: other tokens, and nothing is wrong any more. A run
+-- belongs to one account at the network.
 UPDATE source_connection
-   SET server = :server, source_user_id = :source_user_id, name = :name, state = :state,
+   SET run_id = CASE WHEN source_user_id = :source_user_id THEN run_id ELSE '' END,
+       server = :server, source_user_id = :source_user_id, name = :name, state = :state,
        problem = '', sealed = :sealed, version = version + 1, failures = 0,
        next_run_at = :next_run_at
  WHERE account_id = :account_id
