@@ -10,7 +10,9 @@ from bowerbird.errors import Refusal
 from bowerbird.library.connections import costs
 from bowerbird.model.connections import ConnectionState, Problem
 from bowerbird.storage.connections import ConnectionStore
+from tests.support import ingesting
 from tests.support.networks import X_USER, Networks, Reply, json_reply, tweet
+from tests.support.service import Service
 from tests.support.sources import Desk
 
 pytestmark = pytest.mark.anyio
@@ -352,3 +354,20 @@ async def test_posts_that_were_deleted_here_do_not_make_later_runs_read_more(
     assert len(networks.lists()) == before + 1
     assert (await desk.one(connection)).new == 0
     assert len(await desk.texts()) == 197
+
+
+async def test_many_runs_of_the_extension_do_not_make_the_next_one_read_the_whole_list(
+    cast: Service, desk: Desk, networks: Networks
+) -> None:
+    networks.tweets = [tweet(number) for number in range(200, 0, -1)]
+    await desk.x()
+    await desk.run()
+    laptop = await ingesting.device(cast, desk.member)
+    for _ in range(51):
+        run = await laptop.start("incremental", source_user_id=X_USER)
+        await laptop.finish(run["run_id"], "gave_up")
+    before = len(networks.lists())
+
+    await desk.an_hour_later()
+
+    assert len(networks.lists()) == before + 1

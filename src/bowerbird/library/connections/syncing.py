@@ -168,9 +168,11 @@ class Sync:
                 # Runs are kept for 30 days.
                 await self._store.leave_run(account.account_id, connection)
                 return None
-        known = await self._run_store.of_user(account.account_id, connection.user, 50)
+        complete = await self._run_store.last_complete(
+            self._database, account.account_id, connection.user
+        )
         # The first one reads the whole list; later ones stop where the list is known.
-        kind = "incremental" if any(one.is_complete for one in known) else "api"
+        kind = "api" if complete is None else "incremental"
         new = NewRun(
             source=connection.network,
             kind=kind,

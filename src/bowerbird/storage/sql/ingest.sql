@@ -44,7 +44,20 @@ SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.im
    AND r.account_id = :account_id
    AND d.revoked_at IS NULL
 
--- name: runs_of_user
+-- name: held_runs
+SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
+       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
+       r.is_complete, r.highest
+  FROM ingest_run AS r
+ WHERE r.account_id = :account_id
+   AND r.started_at >= :since
+   AND r.state = 'finished'
+   AND r.candidates > r.removed
+ ORDER BY r.started_at DESC, r.run_id DESC
+ LIMIT :limit
+
+-- name: resumable
+-- The last run that has not ended, and has read a part of the list.
 SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
        r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
        r.is_complete, r.highest
@@ -52,8 +65,31 @@ SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.im
  WHERE r.account_id = :account_id
    AND r.source = :source
    AND r.source_user_id = :source_user_id
+   AND r.started_at >= :after
+   AND r.updated_at >= :since
+   AND r.kind <> 'file'
+   AND r.state <> 'finished'
+   AND NOT r.is_complete
+   AND EXISTS (SELECT 1
+                 FROM ingest_page AS p
+                WHERE p.account_id = r.account_id
+                  AND p.run_id = r.run_id
+                  AND p.is_listed
+                  AND p.cursor_out <> '')
  ORDER BY r.started_at DESC, r.run_id DESC
- LIMIT :limit
+ LIMIT 1
+
+-- name: last_complete_run
+SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
+       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
+       r.is_complete, r.highest
+  FROM ingest_run AS r
+ WHERE r.account_id = :account_id
+   AND r.source = :source
+   AND r.source_user_id = :source_user_id
+   AND r.is_complete
+ ORDER BY r.started_at DESC, r.run_id DESC
+ LIMIT 1
 
 -- name: last_complete
 SELECT r.highest
