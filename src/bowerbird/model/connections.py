@@ -9,6 +9,8 @@ from bowerbird.model.ingest import SourceUser
 
 KIND: Final = "sources"
 HOURLY_S: Final = 3_600
+# X charges for what is read.
+X_INTERVAL_S: Final = 21_600
 # One answer of a network.
 ANSWER_BYTES_MAX: Final = 8 * 1024 * 1024
 # Posts that X may charge for per day (UTC), unless the person chooses another number.

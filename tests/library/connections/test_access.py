@@ -18,7 +18,6 @@ from bowerbird.model.connections import ConnectionState, Problem
 from bowerbird.model.ingest import RunState
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.account_removal import AccountRemoval
-from bowerbird.storage.ingest.runs import IngestRunStore
 from tests.support import ingesting
 from tests.support.networks import ALICE_TOKEN, Networks, Reply, status
 from tests.support.service import Service
@@ -110,7 +109,7 @@ async def test_disconnecting_deletes_the_tokens_and_keeps_the_posts(
     assert await desk.all() == []
     assert not await desk.step(connection)
     assert len(await desk.texts()) == 40
-    [run] = await IngestRunStore(desk.member.database).of_user(desk.account_id, connection.user, 5)
+    [run] = await desk.runs()
     assert run.state == RunState.INTERRUPTED
     entries = await Activity(desk.member.database, desk.member.clock).page(desk.account_id)
     kinds = [one.kind for one in entries]

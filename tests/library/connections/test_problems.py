@@ -10,7 +10,6 @@ from bowerbird.connections.records import SourceProblem
 from bowerbird.library.connections import sentences
 from bowerbird.model.connections import ANSWER_BYTES_MAX, Problem
 from bowerbird.model.ingest import RunState
-from bowerbird.storage.ingest.runs import IngestRunStore
 from tests.support.networks import Networks, Reply, json_reply, playing, status
 from tests.support.sources import Desk
 
@@ -183,7 +182,7 @@ async def test_a_list_without_an_end_is_given_up(desk: Desk, networks: Networks)
     found = await desk.one(connection)
     assert found.problem is Problem.UNREADABLE_ANSWER
     assert len(networks.lists()) == 2
-    [run] = await IngestRunStore(desk.member.database).of_user(desk.account_id, found.user, 5)
+    [run] = await desk.runs()
     assert (run.state, run.reason, run.is_complete) == (RunState.FINISHED, "gave_up", False)
 
 

@@ -128,7 +128,8 @@ async def test_pages_of_90_are_read_with_all_fields(desk: Desk, networks: Networ
     await desk.an_hour_later()
 
     assert len(networks.lists()) == 5
-    assert (await desk.one(connection)).spent == 200 + 180
+    # X charges a post once per day.
+    assert (await desk.one(connection)).spent == 201
 
 
 async def test_folders_become_labels(desk: Desk, networks: Networks) -> None:
@@ -184,6 +185,49 @@ async def test_the_budget_of_a_day_is_not_exceeded(desk: Desk, networks: Network
 
     assert (await desk.one(connection)).problem is Problem.NONE
     assert await desk.texts() == [f"Tweet number {number}" for number in range(300, 0, -1)]
+
+
+async def test_runs_of_a_day_count_each_post_once_and_those_of_the_next_day_again(
+    desk: Desk, networks: Networks
+) -> None:
+    networks.tweets = [tweet(number) for number in range(100, 0, -1)]
+    connection = await desk.x()
+    desk.wait(86_400 - desk.member.clock() // MICROSECONDS % 86_400)
+    await desk.run()
+
+    for _ in range(23):
+        await desk.an_hour_later()
+
+    found = await desk.one(connection)
+    assert (found.spent, found.problem) == (100, Problem.NONE)
+    assert len(networks.lists()) == 2 + 23
+    await desk.an_hour_later()
+    assert (await desk.one(connection)).spent == 90
+
+
+async def test_posts_that_the_extension_read_were_free(
+    cast: Service, desk: Desk, networks: Networks
+) -> None:
+    networks.tweets = [tweet(number) for number in range(3, 0, -1)]
+    laptop = await ingesting.device(cast, desk.member)
+    run = await laptop.start("full", source_user_id=X_USER)
+    page = {
+        "format": "x.api2",
+        "payload": {"data": networks.tweets, "meta": {"result_count": 3}},
+        "request_url": f"https://api.x.com/2/users/{X_USER}/bookmarks?max_results=90",
+    }
+    assert (await laptop.send(run["run_id"], 0, page))["inserted"] == 3
+    await laptop.finish(run["run_id"])
+    connection = await desk.x()
+
+    await desk.run()
+
+    assert (await desk.one(connection)).spent == 3
+
+
+async def test_a_source_at_x_is_read_every_six_hours(desk: Desk) -> None:
+    assert (await desk.x(is_confirmed=False)).interval_s == 21_600
+    assert (await desk.mastodon()).interval_s == 3_600
 
 
 async def test_a_rate_limit_waits_until_x_allows_more(desk: Desk, networks: Networks) -> None:

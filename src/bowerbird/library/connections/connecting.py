@@ -27,6 +27,7 @@ from bowerbird.model.activity import ActivityKind
 from bowerbird.model.connections import (
     HOURLY_S,
     TITLES,
+    X_INTERVAL_S,
     X_POSTS_PER_DAY,
     Connection,
     ConnectionState,
@@ -272,7 +273,7 @@ class Connecting:
             problem=Problem.NONE,
             sealed=self._vault.seal(tokens, account_id, connection_id),
             version=1,
-            interval_s=HOURLY_S,
+            interval_s=X_INTERVAL_S if network is Network.X else HOURLY_S,
             run_id="",
             failures=0,
             next_run_at=now,

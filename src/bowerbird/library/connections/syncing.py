@@ -15,6 +15,7 @@ from bowerbird.connections.records import CursorRefused, ListPage, SourceProblem
 from bowerbird.connections.x import PER_PAGE as X_PER_PAGE
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.connections.access import Access
+from bowerbird.library.connections.charged_posts import CLIENT, ChargedPosts
 from bowerbird.library.connections.connecting import new_fetcher
 from bowerbird.library.connections.folders import FolderReading
 from bowerbird.library.connections.vault import Vault
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], Awaitable[None]]
 
-CLIENT: Final = "Bowerbird"
 FORMATS: Final = {
     Network.X: "x.api2",
     Network.MASTODON: list_pages.MASTODON,
@@ -83,6 +83,7 @@ class Sync:
         self._run_store = IngestRunStore(database)
         self._imports = ImportRuns(database, clock)
         self._folders = FolderReading(database, clock, self._pages)
+        self._charged = ChargedPosts(database, clock)
 
     async def due_accounts(self, after: int) -> Sequence[int]:
         return await self._store.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
@@ -141,9 +142,10 @@ class Sync:
             connection=connection,
         )
         page = await self._fetched(account, connection, access, cursor)
+        again = await self._charged_before(account, connection, page)
         result = await self._taken(account, connection, run, seq, page)
         if connection.network is Network.X:
-            await self._give_back(account, connection, result)
+            await self._give_back(account, connection, result.received - again)
         if result.stop:
             reason = EndReason(result.stop_reason or EndReason.END)
             await self._folders_of(account, connection, run, seq + 1, access)
@@ -219,10 +221,15 @@ class Sync:
             tomorrow = now + seconds_left_of_day(now) * MICROSECONDS
             raise SourceProblem(Problem.BUDGET, retry_at=tomorrow)
 
-    async def _give_back(
-        self, account: Account, connection: Connection, result: PageResult
-    ) -> None:
-        unused = max(X_PER_PAGE - result.received, 0)
+    async def _charged_before(
+        self, account: Account, connection: Connection, page: ListPage
+    ) -> int:
+        if connection.network is not Network.X:
+            return 0
+        return await self._charged.again(account.account_id, connection, page.payload)
+
+    async def _give_back(self, account: Account, connection: Connection, charged: int) -> None:
+        unused = X_PER_PAGE - min(max(charged, 0), X_PER_PAGE)
         if unused:
             today = day_of(self._clock())
             await self._store.give_back(account.account_id, connection.connection_id, today, unused)
