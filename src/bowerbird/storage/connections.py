@@ -171,6 +171,7 @@ class ConnectionStore:
     ) -> None:
         values = {
             **_key(account_id, connection.connection_id),
+            "version": connection.version,
             "problem": problem,
             "failures": failures,
             "now": now,

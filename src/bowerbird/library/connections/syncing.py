@@ -109,20 +109,28 @@ class Sync:
         account = await self._accounts.by_id(account_id, month_of(self._clock()))
         if account is None or connection is None or connection.state is not ConnectionState.ACTIVE:
             return False
+        access = Access(
+            self._database,
+            self._clock,
+            self._vault,
+            fetcher=fetcher,
+            account_id=account_id,
+            connection=connection,
+        )
         try:
-            return await self._read(account, connection, fetcher)
+            return await self._read(account, connection, access)
         except SourceProblem as found:
-            await self._fail(account_id, connection, found)
+            await self._fail(account_id, access.connection, found)
         except CursorRefused:
-            await self._start_over(account, connection)
+            await self._start_over(account, access.connection)
         except Refusal as refused:
-            await self._refused(account_id, connection, refused)
+            await self._refused(account_id, access.connection, refused)
         except Exception:  # noqa: BLE001 - other sources must be read all the same
             structlog.get_logger().exception("source not read", network=connection.network)
-            await self._fail(account_id, connection, SourceProblem(Problem.INTERNAL))
+            await self._fail(account_id, access.connection, SourceProblem(Problem.INTERNAL))
         return False
 
-    async def _read(self, account: Account, connection: Connection, fetcher: "Fetcher") -> bool:
+    async def _read(self, account: Account, connection: Connection, access: Access) -> bool:
         run = await self._run(account, connection)
         if run is None:
             return True
@@ -133,14 +141,6 @@ class Sync:
             return False
         status = await self._runs.status_of(account, run)
         cursor, seq = status.cursor or "", status.next_seq
-        access = Access(
-            self._database,
-            self._clock,
-            self._vault,
-            fetcher=fetcher,
-            account_id=account.account_id,
-            connection=connection,
-        )
         page = await self._fetched(account, connection, access, cursor)
         again = await self._charged_before(account, connection, page)
         result = await self._taken(account, connection, run, seq, page)
@@ -307,7 +307,7 @@ class Sync:
             # The account was deleted.
             return
         else:
-            raise refused
+            problem = SourceProblem(Problem.INTERNAL, reason=refused.code)
         await self._fail(account_id, connection, problem)
 
     async def _fail(self, account_id: int, connection: Connection, found: SourceProblem) -> None:

@@ -125,10 +125,12 @@ UPDATE source_connection
    AND run_id = :run_id
 
 -- name: fail
+-- Not if the person has connected again since: the failure was of the old tokens.
 UPDATE source_connection
    SET problem = :problem, failures = :failures, next_run_at = :next_run_at, last_run_at = :now
  WHERE account_id = :account_id
    AND connection_id = :connection_id
+   AND version = :version
 
 -- name: spend
 UPDATE source_connection
