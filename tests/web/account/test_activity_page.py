@@ -230,6 +230,17 @@ async def test_the_number_of_entries_is_bounded(
     assert [entry.detail for entry in page] == ["12", "11", "10", "9", "8"]
 
 
+async def test_an_entry_of_a_newer_server_is_shown(house: House) -> None:
+    """As during an upgrade, while servers of both versions run."""
+    person = await house.owner()
+    account_id = (await account_of(house)).account_id
+    await add(house, account_id, ActivityEntry(house.clock() + 1, "a", "bell rung", "twice", ""))
+
+    page = await person.open("/activity")
+
+    assert shown(page)[0][0] == "Recorded by a newer version of this server: bell rung"
+
+
 async def test_expired_sessions_and_links_are_removed(house: House) -> None:
     await house.owner()
     await house.links.create_for_owner()

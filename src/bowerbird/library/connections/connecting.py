@@ -142,7 +142,7 @@ class Connecting:
         if not _CODE.fullmatch(code):
             raise Refusal(Code.INVALID_REQUEST, "X sent no code. Start again.")
         connection = await self._connections.one(account_id, attempt.connection_id)
-        await self._database.write(lambda later: self._attempts.spend(later, attempt))
+        await self._database.write(lambda later: self._attempts.spend(later, attempt), account_id)
         return await self._finished_x(account_id, connection, code, attempt.verifier)
 
     async def _finished_x(
