@@ -120,7 +120,7 @@ async def test_exports_imports_and_deletions_are_recorded_with_their_address(
     assert not await entries(cast.bob)
 
 
-async def kinds(member: Member) -> set[ActivityKind]:
+async def kinds(member: Member) -> set[ActivityKind | str]:
     return {entry.kind for entry in await entries(member)}
 
 

@@ -264,3 +264,25 @@ async def test_the_free_plan_can_connect_sources(house: House, networks: Network
     connections = Connections(house.database, house.clock)
     assert len(await connections.all(account.account_id)) == 1
     assert "/sources" in (await person.open("/import")).text
+
+
+async def test_a_source_can_be_connected_again_when_no_other_one_can(
+    house: House, networks: Networks
+) -> None:
+    person = await house.owner()
+    for number in range(10):
+        named = json_reply({"id": str(number), "acct": f"user{number}"})
+        networks.answer_once("/verify_credentials", named)
+        assert (await connect(person, networks)).status_code == 303
+    networks.answer_once("/verify_credentials", json_reply({"id": "0", "acct": "user0"}))
+
+    again = await connect(person, networks)
+    another = await connect(person, networks)
+
+    assert again.headers["location"] == "/sources?said=source-connected"
+    assert another.status_code == 400
+    assert "The account has 10 sources, the maximum. Disconnect one first." in text_of(another)
+    shown = text_of(await person.open("/sources"))
+    assert "You have 10 sources, the maximum." in shown
+    assert "Connect Mastodon" in shown
+    assert "Connect Bluesky" in shown
