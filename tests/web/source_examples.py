@@ -84,7 +84,7 @@ _PAGE: Final[Values] = FRAME | {
         {
             "id": "d1",
             "name": "Firefox on the <laptop>",
-            "state": "done",
+            "state": "complete",
             "state_kind": "on",
             "last_run": AUGUST,
             "new": 20,

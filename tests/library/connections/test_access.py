@@ -186,15 +186,22 @@ async def test_devices_are_listed_with_their_last_run(cast: Service) -> None:
     listed = {one.device.name: one for one in await devices.all(await cast.alice.account())}
 
     assert listed.keys() == {"laptop", "phone"}
-    assert (listed["laptop"].state, listed["laptop"].counts.new) == ("finished", 3)
-    assert listed["laptop"].run_at == cast.clock()
-    assert (listed["phone"].run_at, listed["phone"].counts.new) == (None, 0)
+    run = listed["laptop"].run
+    assert run is not None
+    assert (run.state, run.updated_at) == ("finished", cast.clock())
+    assert listed["laptop"].counts.new == 3
+    assert (listed["phone"].run, listed["phone"].counts.new) == (None, 0)
 
-    await laptop.start("incremental")
+    listing = (await laptop.start("incremental"))["run_id"]
+    await laptop.send(listing, 0, ingesting.listed([5, 4]))
+    # The extension also sends posts that the person opens, in runs that list nothing.
+    await laptop.finish((await laptop.start("incremental"))["run_id"], "end")
     cast.clock.now += 2 * 3_600 * MICROSECONDS
 
     listed = {one.device.name: one for one in await devices.all(await cast.alice.account())}
-    assert listed["laptop"].state == "interrupted"
+    run = listed["laptop"].run
+    assert run is not None
+    assert (run.run_id, run.state) == (listing, "interrupted")
 
 
 async def test_no_token_is_in_the_log(

@@ -210,7 +210,7 @@ class IngestRuns:
         )
 
     async def last_of_devices(self, account_id: int) -> dict[str, IngestRun]:
-        """The last run of each device, by the id of the device."""
+        """The last run of each device over a list of saved posts, by the id of the device."""
         runs = await self._store.last_of_devices(account_id)
         return {device_id: self._shown(run) for device_id, run in runs.items()}
 

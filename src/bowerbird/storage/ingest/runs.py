@@ -52,7 +52,7 @@ class IngestRunStore:
         return [_run(row) for row in await reader.rows(self._sql["latest_runs"], values)]
 
     async def last_of_devices(self, account_id: int) -> dict[str, IngestRun]:
-        """The last run of each device that has started one, by the id of the device."""
+        """The last run of each device over a list of saved posts, by the id of the device."""
         rows = await self._database.rows(self._sql["last_of_devices"], {"account_id": account_id})
         return {run.device_id: run for run in map(_run, rows)}
 

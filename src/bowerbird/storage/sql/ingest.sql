@@ -28,7 +28,8 @@ SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.im
  LIMIT :limit
 
 -- name: last_of_devices
--- Of devices that are not revoked.
+-- Of devices that are not revoked. An extension also starts runs for single posts that somebody
+-- opened; they say nothing about the list.
 SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
        r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
        r.is_complete, r.highest
@@ -38,6 +39,13 @@ SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.im
                      FROM ingest_run AS i
                     WHERE i.account_id = d.account_id
                       AND i.device_id = d.device_id
+                      AND (i.kind = 'full'
+                           OR i.is_complete
+                           OR EXISTS (SELECT 1
+                                        FROM ingest_page AS p
+                                       WHERE p.account_id = i.account_id
+                                         AND p.run_id = i.run_id
+                                         AND p.is_listed))
                     ORDER BY i.started_at DESC, i.run_id DESC
                     LIMIT 1)
  WHERE d.account_id = :account_id
