@@ -96,6 +96,8 @@ class Connection(Struct, frozen=True, kw_only=True):
     # Folders are read once per day.
     folders_day: int
     created_at: int
+    # Where the reading of folders goes on, as JSON; "" if nothing is left.
+    folders_left: str = ""
 
     @property
     def user(self) -> SourceUser:

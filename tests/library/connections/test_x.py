@@ -153,6 +153,28 @@ async def test_folders_become_labels(desk: Desk, networks: Networks) -> None:
     assert len(networks.received) == before + 1
 
 
+async def test_each_step_reads_one_page_of_a_folder_and_another_worker_can_go_on(
+    desk: Desk, networks: Networks
+) -> None:
+    networks.tweets = [tweet(number) for number in range(5, 0, -1)]
+    networks.folders = {f"Folder {n}": [tweet(n)["id"]] for n in range(1, 4)}
+    connection = await desk.x()
+    # The list, the names of the folders, and three folders.
+    for following in (True, True, True, True, False):
+        before = len(networks.received)
+        worker = Desk(desk.member, networks, desk.folder)
+
+        assert await worker.step(connection) is following
+        assert len(networks.received) == before + 1
+
+    found = await desk.one(connection)
+    assert (found.run_id, found.problem, found.folders_left) == ("", "", "")
+    # The folders have posts that were read today already.
+    assert found.spent == 5
+    listed = (await desk.member.listed())["data"]
+    assert [one["tags"] for one in listed][2:] == [["Folder 3"], ["Folder 2"], ["Folder 1"]]
+
+
 async def test_folders_that_cannot_be_read_cost_no_posts(desk: Desk, networks: Networks) -> None:
     networks.tweets = [tweet(1)]
     networks.answer_always("/folders", json_reply({"title": "Forbidden"}, 403))

@@ -140,15 +140,29 @@ class Sync:
             await self._end(account, connection)
             return False
         status = await self._runs.status_of(account, run)
-        cursor, seq = status.cursor or "", status.next_seq
+        seq = status.next_seq
+        if place := self._folders.place(connection):
+            is_left = await self._folders.step(account, connection, seq, access, place)
+            if not is_left:
+                await self._finish(account, connection, EndReason(place.reason))
+            return is_left
+        cursor = status.cursor or ""
         page = await self._fetched(account, connection, access, cursor)
         again = await self._charged_before(account, connection, page)
         result = await self._taken(account, connection, run, seq, page)
         if connection.network is Network.X:
             await self._give_back(account, connection, result.received - again)
+        return await self._goes_on(account, connection, seq, cursor, result)
+
+    async def _goes_on(
+        self, account: Account, connection: Connection, seq: int, cursor: str, result: PageResult
+    ) -> bool:
+        """Whether something is left to read after this page. If not, the run ends."""
         if result.stop:
             reason = EndReason(result.stop_reason or EndReason.END)
-            await self._folders_of(account, connection, run, seq + 1, access)
+            if await self._has_folders(account, connection):
+                await self._folders.start(account, connection, reason)
+                return True
             await self._finish(account, connection, reason)
             return False
         is_stuck = not result.cursor_out or result.cursor_out == cursor
@@ -246,17 +260,13 @@ class Sync:
         answer = await self._pages.take(account, run.run_id, seq, captured)
         return _decode(answer.body)
 
-    async def _folders_of(
-        self, account: Account, connection: Connection, run: IngestRun, seq: int, access: Access
-    ) -> None:
+    async def _has_folders(self, account: Account, connection: Connection) -> bool:
         """Folders become labels, after a run that found new posts and once per day at most."""
         today = day_of(self._clock())
         if connection.network is not Network.X or connection.folders_day == today:
-            return
-        run = await self._runs.find(account, run.run_id)
-        if (await self._counts(account, run)).new:
-            await self._folders.read(account, connection, run, seq, access)
-            await self._store.note_folders(account.account_id, connection.connection_id, today)
+            return False
+        run = await self._runs.find(account, connection.run_id)
+        return bool((await self._counts(account, run)).new)
 
     async def _finish(self, account: Account, connection: Connection, reason: EndReason) -> None:
         request = msgspec.convert({"reason": reason.value}, FinishRequest)

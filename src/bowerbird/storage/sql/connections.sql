@@ -1,7 +1,8 @@
 -- name: columns
 c.connection_id, c.network, c.server, c.source_user_id, c.name, c.state, c.problem, c.sealed,
        c.version, c.interval_s, c.run_id, c.failures, c.next_run_at, c.last_run_at, c.new,
-       c.changed, c.total, c.posts_per_day, c.spent_day, c.spent, c.folders_day, c.created_at
+       c.changed, c.total, c.posts_per_day, c.spent_day, c.spent, c.folders_day, c.created_at,
+       c.folders_left
 
 -- name: insert
 -- Reads from library, so that a deleted account gets no row.
@@ -147,8 +148,16 @@ UPDATE source_connection
    AND connection_id = :connection_id
    AND spent_day = :today
 
+-- name: leave_folders
+-- Of a run that goes on.
+UPDATE source_connection
+   SET folders_left = :left
+ WHERE account_id = :account_id
+   AND connection_id = :connection_id
+   AND run_id = :run_id
+
 -- name: note_folders
 UPDATE source_connection
-   SET folders_day = :today
+   SET folders_day = :today, folders_left = ''
  WHERE account_id = :account_id
    AND connection_id = :connection_id
