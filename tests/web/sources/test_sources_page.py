@@ -120,7 +120,8 @@ async def test_x_is_connected_and_read_after_the_person_has_seen_the_cost(
     assert back.headers["location"] == "/sources?said=source-connected"
     assert "X @alice" in shown
     assert "1,000 posts costs about $5.00 (1,000 \u00d7 $0.005 per post), or $1.00" in shown
-    assert "2,000 posts per day, a day costs $10.00 at most, or $2.00" in shown
+    assert "if X charges for them, up to $10.00 more" in shown
+    assert "2,000 posts per day, the posts of a day cost $10.00 at most, or $2.00" in shown
     assert networks.lists() == []
 
     await person.send("/sources/run", "/sources", source=await source_of(person))

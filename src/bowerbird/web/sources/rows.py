@@ -103,6 +103,8 @@ def _estimate(connection: Connection, account: Account) -> dict[str, Any] | None
         "owned_cost": first.owned_cost,
         "per_post": f"${costs.PER_POST}",
         "per_owned_post": f"${costs.PER_OWNED_POST}",
+        "per_user": f"${costs.PER_USER}",
+        "authors_cost": first.authors_cost,
         "day_cost": day.cost,
         "day_owned_cost": day.owned_cost,
     }
