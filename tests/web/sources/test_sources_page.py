@@ -89,6 +89,9 @@ async def test_bluesky_is_connected(house: House, networks: Networks) -> None:
     assert connected.status_code == 303
     assert "Bluesky @alice.test" in shown
     assert "New in all runs 1" in shown
+    await person.send("/sources/disconnect", "/sources", source=await source_of(person))
+    # The session at Bluesky ends too.
+    assert networks.sessions == {}
 
 
 async def begin_x(person: Visitor) -> dict[str, str]:
