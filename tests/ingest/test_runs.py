@@ -105,6 +105,21 @@ async def test_an_interrupted_run_can_be_continued(cast: Service, alice: Member)
     assert (await laptop.start())["resume"] is None
 
 
+async def test_a_run_is_continued_after_many_runs_that_listed_nothing(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, ingesting.listed([9, 8]))
+    for _ in range(51):
+        alice.clock.now += ingesting.DAY // 20
+        await laptop.finish((await laptop.start("incremental"))["run_id"], "gave_up")
+
+    assert (await laptop.start())["resume"] == {"run_id": run_id, "cursor": "c1", "next_seq": 1}
+    alice.clock.now += 7 * ingesting.DAY
+    assert (await laptop.start())["resume"] is None
+
+
 async def test_a_run_of_another_x_account_is_not_continued(cast: Service, alice: Member) -> None:
     laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start(source_user_id="111"))["run_id"]

@@ -69,6 +69,8 @@ class Networks:
     issued: int = 0
     # The server waits for it before it sends a page with this number.
     held: dict[int, asyncio.Event] = field(default_factory=dict)
+    # The server answers nothing before it is set.
+    silent: asyncio.Event | None = None
 
     @property
     def address(self) -> str:
@@ -140,6 +142,16 @@ class Networks:
 
     def _bluesky(self, request: Received) -> Reply:
         method = request.path.rpartition("/")[2]
+        if method.startswith("com.atproto.server."):
+            return self._bluesky_session(request, method)
+        if request.token not in self.sessions:
+            return json_reply({"error": "ExpiredToken", "message": "expired"}, 400)
+        start, limit = int(request.query.get("cursor", "0")), int(request.query["limit"])
+        following = start + limit
+        more = {"cursor": str(following)} if following < len(self.records) else {}
+        return json_reply({"bookmarks": self.records[start:following], **more})
+
+    def _bluesky_session(self, request: Received, method: str) -> Reply:
         if method == "com.atproto.server.createSession":
             if json.loads(request.body)["password"] != APP_PASSWORD:
                 return json_reply({"error": "AuthenticationRequired"}, 401)
@@ -149,12 +161,8 @@ class Networks:
                 return json_reply({"error": "ExpiredToken", "message": "revoked"}, 400)
             self.sessions.clear()
             return json_reply(self.new_session())
-        if request.token not in self.sessions:
-            return json_reply({"error": "ExpiredToken", "message": "expired"}, 400)
-        start, limit = int(request.query.get("cursor", "0")), int(request.query["limit"])
-        following = start + limit
-        more = {"cursor": str(following)} if following < len(self.records) else {}
-        return json_reply({"bookmarks": self.records[start:following], **more})
+        self.sessions = {a: r for a, r in self.sessions.items() if r != request.token}
+        return Reply(200, b"")
 
     def new_x_tokens(self) -> dict[str, Any]:
         self.issued += 1
@@ -171,6 +179,10 @@ class Networks:
     def _x(self, request: Received) -> Reply:
         if request.path == "/2/oauth2/token":
             return self._granted(request.form)
+        if request.path == "/2/oauth2/revoke":
+            ended = request.form["token"]
+            self.x_tokens = {a: r for a, r in self.x_tokens.items() if ended not in (a, r)}
+            return json_reply({"revoked": True})
         if request.token not in self.x_tokens:
             return json_reply({"title": "Unauthorized"}, 401)
         if request.path == "/2/users/me":
@@ -303,6 +315,8 @@ async def _answer(
     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
     request = Received(method, unquote(parts.path), query, headers, body)
     reply = networks.reply(request)
+    if networks.silent is not None:
+        await networks.silent.wait()
     number = len(networks.lists())
     if request in networks.lists() and number in networks.held:
         await networks.held[number].wait()

@@ -12,7 +12,9 @@ from bowerbird.library.connections.connecting import Connecting
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.connections.syncing import Sync
 from bowerbird.model.connections import Connection
+from bowerbird.model.ingest import IngestRun
 from bowerbird.settings import Settings
+from bowerbird.storage.ingest.runs import IngestRunStore
 from tests.support.networks import ALICE_TOKEN, APP_PASSWORD, Networks
 from tests.support.service import Member
 
@@ -52,13 +54,19 @@ class Desk:
         )
 
     async def x(self, *, is_confirmed: bool = True) -> Connection:
-        """Connects X as a browser would, and agrees to the cost."""
+        """Connects X as a browser would, and agrees to the cost, and to a run every hour."""
         begun = await self.connecting.begin_x(self.account_id, "client", "secret")
         state = begun.url.partition("state=")[2].partition("&")[0]
         self.networks.codes.add("code")
         query = {"state": state, "code": "code"}
         connection = await self.connecting.finish_x(self.account_id, begun.attempt, query)
         if is_confirmed:
+            await self.connections.set_bounds(
+                self.account_id,
+                connection.connection_id,
+                interval_s=3_600,
+                posts_per_day=connection.posts_per_day,
+            )
             await self.connections.run_now(self.account_id, connection.connection_id)
         return await self.one(connection)
 
@@ -76,6 +84,11 @@ class Desk:
 
     async def all(self) -> Sequence[Connection]:
         return await self.connections.all(self.account_id)
+
+    async def runs(self) -> Sequence[IngestRun]:
+        """The runs of the account, the last one first."""
+        database = self.member.database
+        return await IngestRunStore(database).latest(database, self.account_id, 0, 100)
 
     async def an_hour_later(self) -> None:
         """The next run of each source."""

@@ -41,6 +41,8 @@ _ESTIMATE: Final[Values] = {
     "owned_cost": "$2.52",
     "per_post": "$0.005",
     "per_owned_post": "$0.001",
+    "per_user": "$0.010",
+    "authors_cost": "$12.34",
     "day_cost": "$10.00",
     "day_owned_cost": "$2.00",
 }
@@ -84,7 +86,7 @@ _PAGE: Final[Values] = FRAME | {
         {
             "id": "d1",
             "name": "Firefox on the <laptop>",
-            "state": "done",
+            "state": "complete",
             "state_kind": "on",
             "last_run": AUGUST,
             "new": 20,

@@ -58,6 +58,13 @@ class Bluesky:
         answer = await self._fetcher.post_json(url, token=tokens.refresh)
         return self._session(answer)[1]
 
+    async def revoke(self, tokens: Tokens) -> None:
+        """Ends the session."""
+        url = f"{self._server}/xrpc/{_SESSION}.deleteSession"
+        # Its answer is empty, and not JSON.
+        answer = await self._fetcher.post_json(url, token=tokens.refresh, is_json=False)
+        self._checked(answer)
+
     async def page(self, tokens: Tokens, cursor: str) -> ListPage:
         query = {"limit": str(PER_PAGE), **({"cursor": cursor} if cursor else {})}
         url = f"{self._server}/xrpc/app.bsky.bookmark.getBookmarks?{urlencode(query)}"

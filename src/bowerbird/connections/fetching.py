@@ -105,14 +105,23 @@ class Fetcher:
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         return await self._sent("POST", url, {**headers, **kind}, urlencode(fields).encode())
 
-    async def post_json(self, url: str, value: object = None, token: str = "") -> Answer:
+    async def post_json(
+        self, url: str, value: object = None, token: str = "", *, is_json: bool = True
+    ) -> Answer:
+        """`is_json`: whether the answer must be JSON."""
         if value is None:
-            return await self._sent("POST", url, _bearer(token))
+            return await self._sent("POST", url, _bearer(token), is_json=is_json)
         headers = {**_bearer(token), "Content-Type": "application/json"}
         return await self._sent("POST", url, headers, msgspec.json.encode(value))
 
     async def _sent(
-        self, method: str, url: str, headers: Mapping[str, str], content: bytes = b""
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        content: bytes = b"",
+        *,
+        is_json: bool = True,
     ) -> Answer:
         parsed = self._checked(url)
         try:
@@ -120,7 +129,7 @@ class Fetcher:
                 asyncio.timeout(self._timeout_s),
                 self._requests.response(method, parsed, {**_HEADERS, **headers}, content) as found,
             ):
-                return await _read(found)
+                return await _read(found, is_json=is_json)
         except PrivateAddress:
             raise SourceProblem(Problem.PRIVATE_ADDRESS) from None
         except (TimeoutError, httpx2.HTTPError, OSError, UnicodeError) as error:
@@ -145,7 +154,7 @@ class Fetcher:
         return not self._private_hosts.isdisjoint((host, host_and_port))
 
 
-async def _read(response: httpx2.Response) -> Answer:
+async def _read(response: httpx2.Response, *, is_json: bool) -> Answer:
     status = response.status_code
     if status in _REDIRECTS:
         # The token must not go to another server.
@@ -160,7 +169,7 @@ async def _read(response: httpx2.Response) -> Answer:
         content += part
         if len(content) > ANSWER_BYTES_MAX:
             raise SourceProblem(Problem.UNREADABLE_ANSWER, reason="too_large")
-    if status == httpx2.codes.OK and "json" not in headers.get("content-type", ""):
+    if is_json and status == httpx2.codes.OK and "json" not in headers.get("content-type", ""):
         raise SourceProblem(Problem.WRONG_SERVER, reason="not_json")
     body = bytes(content)
     if _SURROGATE.search(body):

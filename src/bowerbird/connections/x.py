@@ -95,6 +95,11 @@ class XApi:
         fields = {"grant_type": "refresh_token", "refresh_token": tokens.refresh}
         return await self._granted(tokens, fields)
 
+    async def revoke(self, tokens: Tokens) -> None:
+        """Ends both tokens."""
+        for token in (tokens.refresh, tokens.access):
+            self._checked(await self._sent_by_app(tokens, "revoke", {"token": token}))
+
     def is_expired(self, tokens: Tokens) -> bool:
         return self._clock() >= tokens.expires_at - _EARLY
 
@@ -139,7 +144,7 @@ class XApi:
             raise SourceProblem(Problem.WRONG_SERVER, reason=f"status_{answer.status}")
         return answer
 
-    async def _granted(self, tokens: Tokens, fields: dict[str, str]) -> Tokens:
+    async def _sent_by_app(self, tokens: Tokens, endpoint: str, fields: dict[str, str]) -> "Answer":
         headers = {}
         if tokens.client_secret:
             # RFC 6749, 2.3.1: id and secret are form-encoded first.
@@ -147,8 +152,11 @@ class XApi:
             headers["Authorization"] = "Basic " + b64encode(pair.encode()).decode()
         else:
             fields = {**fields, "client_id": tokens.client_id}
-        url = f"{self._server}/2/oauth2/token"
-        answer = await self._fetcher.post_form(url, fields, headers)
+        url = f"{self._server}/2/oauth2/{endpoint}"
+        return await self._fetcher.post_form(url, fields, headers)
+
+    async def _granted(self, tokens: Tokens, fields: dict[str, str]) -> Tokens:
+        answer = await self._sent_by_app(tokens, "token", fields)
         rates.require_allowed(answer, self._clock())
         if answer.status in (_BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN):
             raise SourceProblem(Problem.REVOKED, reason=f"status_{answer.status}")

@@ -40,7 +40,8 @@ class ActivityKind(StrEnum):
 class ActivityEntry(Struct, frozen=True):
     at: int
     entry_id: str
-    kind: ActivityKind
+    # A newer server may have written a kind that this one does not know.
+    kind: ActivityKind | str
     # What it was done to, such as the name of a key.
     detail: str
     # The network address; '' for a command on the server.

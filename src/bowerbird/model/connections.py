@@ -9,6 +9,8 @@ from bowerbird.model.ingest import SourceUser
 
 KIND: Final = "sources"
 HOURLY_S: Final = 3_600
+# X charges for what is read.
+X_INTERVAL_S: Final = 21_600
 # One answer of a network.
 ANSWER_BYTES_MAX: Final = 8 * 1024 * 1024
 # Posts that X may charge for per day (UTC), unless the person chooses another number.
@@ -94,6 +96,8 @@ class Connection(Struct, frozen=True, kw_only=True):
     # Folders are read once per day.
     folders_day: int
     created_at: int
+    # Where the reading of folders goes on, as JSON; "" if nothing is left.
+    folders_left: str = ""
 
     @property
     def user(self) -> SourceUser:

@@ -30,7 +30,7 @@ class ActivityStore:
         values = {"account_id": account_id, "at": at, "entry_id": entry_id, "limit": limit}
         rows = await self._database.rows(self._sql["page"], values)
         return [
-            ActivityEntry(at, entry_id, ActivityKind(kind), detail, address)
+            ActivityEntry(at, entry_id, _kind(kind), detail, address)
             for at, entry_id, kind, detail, address in rows
         ]
 
@@ -43,3 +43,10 @@ class ActivityStore:
         before = max(before, oldest or 0)
         values = {"account_id": account_id, "before": before, "limit": limit}
         return len(await transaction.rows(self._sql["remove_some"], values))
+
+
+def _kind(text: str) -> ActivityKind | str:
+    try:
+        return ActivityKind(text)
+    except ValueError:
+        return text

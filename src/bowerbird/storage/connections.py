@@ -171,6 +171,7 @@ class ConnectionStore:
     ) -> None:
         values = {
             **_key(account_id, connection.connection_id),
+            "version": connection.version,
             "problem": problem,
             "failures": failures,
             "now": now,
@@ -192,6 +193,15 @@ class ConnectionStore:
         values = {**_key(account_id, connection_id), "today": today, "posts": posts}
         await self._write(account_id, "give_back", values)
 
+    async def leave_folders(self, account_id: int, connection: Connection, left: str) -> None:
+        """Stores where the reading of folders goes on."""
+        values = {
+            **_key(account_id, connection.connection_id),
+            "run_id": connection.run_id,
+            "left": left,
+        }
+        await self._write(account_id, "leave_folders", values)
+
     async def note_folders(self, account_id: int, connection_id: str, today: int) -> None:
         values = {**_key(account_id, connection_id), "today": today}
         await self._write(account_id, "note_folders", values)
@@ -210,7 +220,7 @@ def _key(account_id: int, connection_id: str) -> dict[str, Any]:
 def _connection(row: Row) -> Connection:
     (connection_id, network, server, source_user_id, name, state, problem, sealed, *rest) = row
     (version, interval_s, run_id, failures, next_run_at, last_run_at, *counts) = rest
-    (new, changed, total, posts_per_day, spent_day, spent, folders_day, created_at) = counts
+    (new, changed, total, posts_per_day, spent_day, spent, folders_day, created_at, *more) = counts
     return Connection(
         connection_id=connection_id,
         network=Network(network),
@@ -234,4 +244,5 @@ def _connection(row: Row) -> Connection:
         spent=spent,
         folders_day=folders_day,
         created_at=created_at,
+        folders_left=more[0],
     )

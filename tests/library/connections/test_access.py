@@ -18,7 +18,6 @@ from bowerbird.model.connections import ConnectionState, Problem
 from bowerbird.model.ingest import RunState
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.account_removal import AccountRemoval
-from bowerbird.storage.ingest.runs import IngestRunStore
 from tests.support import ingesting
 from tests.support.networks import ALICE_TOKEN, Networks, Reply, status
 from tests.support.service import Service
@@ -110,7 +109,7 @@ async def test_disconnecting_deletes_the_tokens_and_keeps_the_posts(
     assert await desk.all() == []
     assert not await desk.step(connection)
     assert len(await desk.texts()) == 40
-    [run] = await IngestRunStore(desk.member.database).of_user(desk.account_id, connection.user, 5)
+    [run] = await desk.runs()
     assert run.state == RunState.INTERRUPTED
     entries = await Activity(desk.member.database, desk.member.clock).page(desk.account_id)
     kinds = [one.kind for one in entries]
@@ -187,15 +186,22 @@ async def test_devices_are_listed_with_their_last_run(cast: Service) -> None:
     listed = {one.device.name: one for one in await devices.all(await cast.alice.account())}
 
     assert listed.keys() == {"laptop", "phone"}
-    assert (listed["laptop"].state, listed["laptop"].counts.new) == ("finished", 3)
-    assert listed["laptop"].run_at == cast.clock()
-    assert (listed["phone"].run_at, listed["phone"].counts.new) == (None, 0)
+    run = listed["laptop"].run
+    assert run is not None
+    assert (run.state, run.updated_at) == ("finished", cast.clock())
+    assert listed["laptop"].counts.new == 3
+    assert (listed["phone"].run, listed["phone"].counts.new) == (None, 0)
 
-    await laptop.start("incremental")
+    listing = (await laptop.start("incremental"))["run_id"]
+    await laptop.send(listing, 0, ingesting.listed([5, 4]))
+    # The extension also sends posts that the person opens, in runs that list nothing.
+    await laptop.finish((await laptop.start("incremental"))["run_id"], "end")
     cast.clock.now += 2 * 3_600 * MICROSECONDS
 
     listed = {one.device.name: one for one in await devices.all(await cast.alice.account())}
-    assert listed["laptop"].state == "interrupted"
+    run = listed["laptop"].run
+    assert run is not None
+    assert (run.run_id, run.state) == (listing, "interrupted")
 
 
 async def test_no_token_is_in_the_log(

@@ -10,7 +10,7 @@ from bowerbird.connections.records import SourceProblem
 from bowerbird.library.connections import sentences
 from bowerbird.model.connections import ANSWER_BYTES_MAX, Problem
 from bowerbird.model.ingest import RunState
-from bowerbird.storage.ingest.runs import IngestRunStore
+from tests.support import waiting
 from tests.support.networks import Networks, Reply, json_reply, playing, status
 from tests.support.sources import Desk
 
@@ -183,8 +183,67 @@ async def test_a_list_without_an_end_is_given_up(desk: Desk, networks: Networks)
     found = await desk.one(connection)
     assert found.problem is Problem.UNREADABLE_ANSWER
     assert len(networks.lists()) == 2
-    [run] = await IngestRunStore(desk.member.database).of_user(desk.account_id, found.user, 5)
+    [run] = await desk.runs()
     assert (run.state, run.reason, run.is_complete) == (RunState.FINISHED, "gave_up", False)
+
+
+async def test_a_late_failure_does_not_spoil_a_fresh_connection(
+    desk: Desk, networks: Networks
+) -> None:
+    connection = await desk.mastodon()
+    networks.answer_once(BOOKMARKS, json_reply({"error": "The access token is invalid"}, 401))
+    networks.held[1] = asyncio.Event()
+    reading = asyncio.create_task(desk.step(connection))
+    await asked(networks)
+
+    await desk.mastodon()
+    networks.held[1].set()
+
+    assert not await reading
+    assert (await desk.one(connection)).problem is Problem.NONE
+
+
+async def test_a_page_that_another_worker_stored_otherwise_fails_only_its_source(
+    desk: Desk, networks: Networks
+) -> None:
+    networks.statuses = [status(number) for number in range(50, 0, -1)]
+    connection = await desk.mastodon()
+    networks.held[1] = asyncio.Event()
+    reading = asyncio.create_task(desk.step(connection))
+    await asked(networks)
+    networks.statuses.insert(0, status(51))
+    assert await desk.step(connection)
+    networks.held[1].set()
+
+    assert not await reading
+
+    found = await desk.one(connection)
+    assert found.problem is Problem.INTERNAL
+    desk.wait(400)
+    await desk.run()
+    assert (await desk.one(connection)).problem is Problem.NONE
+    assert len(await desk.texts()) == 51
+
+
+async def asked(networks: Networks) -> None:
+    """Until a network has received a request for a list."""
+
+    async def is_asked() -> bool:
+        return bool(networks.lists())
+
+    await waiting.until(is_asked)
+
+
+async def test_a_failure_after_a_renewal_is_noted(desk: Desk, networks: Networks) -> None:
+    connection = await desk.bluesky()
+    networks.sessions = {"other": "refresh-1"}
+    networks.answer_once("/app.bsky.bookmark.getBookmarks", json_reply({}, 401))
+    networks.answer_once("/app.bsky.bookmark.getBookmarks", Reply(500))
+
+    await desk.run()
+
+    found = await desk.one(connection)
+    assert (found.problem, found.version) == (Problem.SERVER_ERROR, connection.version + 1)
 
 
 async def test_one_bad_source_does_not_stop_the_others(desk: Desk, networks: Networks) -> None:

@@ -2,13 +2,17 @@
 
 import base64
 
+import msgspec
 import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Refusal
 from bowerbird.library.connections import costs
 from bowerbird.model.connections import ConnectionState, Problem
+from bowerbird.storage.connections import ConnectionStore
+from tests.support import ingesting
 from tests.support.networks import X_USER, Networks, Reply, json_reply, tweet
+from tests.support.service import Service
 from tests.support.sources import Desk
 
 pytestmark = pytest.mark.anyio
@@ -124,7 +128,8 @@ async def test_pages_of_90_are_read_with_all_fields(desk: Desk, networks: Networ
     await desk.an_hour_later()
 
     assert len(networks.lists()) == 5
-    assert (await desk.one(connection)).spent == 200 + 180
+    # X charges a post once per day.
+    assert (await desk.one(connection)).spent == 201
 
 
 async def test_folders_become_labels(desk: Desk, networks: Networks) -> None:
@@ -146,6 +151,28 @@ async def test_folders_become_labels(desk: Desk, networks: Networks) -> None:
 
     # Folders cost requests, so they are read once per day, and only after new posts.
     assert len(networks.received) == before + 1
+
+
+async def test_each_step_reads_one_page_of_a_folder_and_another_worker_can_go_on(
+    desk: Desk, networks: Networks
+) -> None:
+    networks.tweets = [tweet(number) for number in range(5, 0, -1)]
+    networks.folders = {f"Folder {n}": [tweet(n)["id"]] for n in range(1, 4)}
+    connection = await desk.x()
+    # The list, the names of the folders, and three folders.
+    for following in (True, True, True, True, False):
+        before = len(networks.received)
+        worker = Desk(desk.member, networks, desk.folder)
+
+        assert await worker.step(connection) is following
+        assert len(networks.received) == before + 1
+
+    found = await desk.one(connection)
+    assert (found.run_id, found.problem, found.folders_left) == ("", "", "")
+    # The folders have posts that were read today already.
+    assert found.spent == 5
+    listed = (await desk.member.listed())["data"]
+    assert [one["tags"] for one in listed][2:] == [["Folder 3"], ["Folder 2"], ["Folder 1"]]
 
 
 async def test_folders_that_cannot_be_read_cost_no_posts(desk: Desk, networks: Networks) -> None:
@@ -180,6 +207,49 @@ async def test_the_budget_of_a_day_is_not_exceeded(desk: Desk, networks: Network
 
     assert (await desk.one(connection)).problem is Problem.NONE
     assert await desk.texts() == [f"Tweet number {number}" for number in range(300, 0, -1)]
+
+
+async def test_runs_of_a_day_count_each_post_once_and_those_of_the_next_day_again(
+    desk: Desk, networks: Networks
+) -> None:
+    networks.tweets = [tweet(number) for number in range(100, 0, -1)]
+    connection = await desk.x()
+    desk.wait(86_400 - desk.member.clock() // MICROSECONDS % 86_400)
+    await desk.run()
+
+    for _ in range(23):
+        await desk.an_hour_later()
+
+    found = await desk.one(connection)
+    assert (found.spent, found.problem) == (100, Problem.NONE)
+    assert len(networks.lists()) == 2 + 23
+    await desk.an_hour_later()
+    assert (await desk.one(connection)).spent == 90
+
+
+async def test_posts_that_the_extension_read_were_free(
+    cast: Service, desk: Desk, networks: Networks
+) -> None:
+    networks.tweets = [tweet(number) for number in range(3, 0, -1)]
+    laptop = await ingesting.device(cast, desk.member)
+    run = await laptop.start("full", source_user_id=X_USER)
+    page = {
+        "format": "x.api2",
+        "payload": {"data": networks.tweets, "meta": {"result_count": 3}},
+        "request_url": f"https://api.x.com/2/users/{X_USER}/bookmarks?max_results=90",
+    }
+    assert (await laptop.send(run["run_id"], 0, page))["inserted"] == 3
+    await laptop.finish(run["run_id"])
+    connection = await desk.x()
+
+    await desk.run()
+
+    assert (await desk.one(connection)).spent == 3
+
+
+async def test_a_source_at_x_is_read_every_six_hours(desk: Desk) -> None:
+    assert (await desk.x(is_confirmed=False)).interval_s == 21_600
+    assert (await desk.mastodon()).interval_s == 3_600
 
 
 async def test_a_rate_limit_waits_until_x_allows_more(desk: Desk, networks: Networks) -> None:
@@ -249,6 +319,56 @@ async def test_tokens_that_were_lost_after_their_renewal_ask_the_person(
     assert found.state is ConnectionState.ACTIVE
 
 
+@pytest.mark.parametrize("is_connected_too", [False, True])
+async def test_connecting_again_as_another_user_of_x_changes_nothing(
+    desk: Desk, networks: Networks, *, is_connected_too: bool
+) -> None:
+    networks.tweets = [tweet(number) for number in range(100, 0, -1)]
+    bob = json_reply({"data": {"id": "77", "name": "Bob", "username": "bob"}})
+    if is_connected_too:
+        networks.answer_once("/users/me", bob)
+        await desk.x(is_confirmed=False)
+    connection = await desk.x()
+    await desk.step(connection)
+    before = await desk.all()
+    again = await desk.connecting.begin_x_again(desk.account_id, connection.connection_id)
+    state = again.url.partition("state=")[2].partition("&")[0]
+    networks.codes.add("new")
+    networks.answer_once("/users/me", bob)
+
+    with pytest.raises(Refusal) as refused:
+        await desk.connecting.finish_x(
+            desk.account_id, again.attempt, {"state": state, "code": "new"}
+        )
+
+    assert refused.value.sentence == (
+        "You are signed in at X as @bob, but this source is @alice. Sign in there as @alice, or "
+        "connect @bob separately."
+    )
+    assert await desk.all() == before
+
+
+async def test_a_run_ends_when_its_connection_becomes_one_of_another_user(
+    desk: Desk, networks: Networks
+) -> None:
+    networks.tweets = [tweet(number) for number in range(100, 0, -1)]
+    connection = await desk.x()
+    await desk.step(connection)
+    found = await desk.one(connection)
+    assert found.run_id
+    store = ConnectionStore(desk.member.database)
+    same = msgspec.structs.replace(found, name="@alice2")
+    other = msgspec.structs.replace(found, source_user_id="77", name="@bob")
+
+    for changed, run_id in ((same, found.run_id), (other, "")):
+        assert await desk.member.database.write(
+            lambda later, changed=changed: store.connected(  # type: ignore[misc]
+                later, desk.account_id, changed
+            )
+        )
+        assert (await desk.one(connection)).run_id == run_id
+
+
 async def test_a_token_that_x_refuses_is_renewed_once(desk: Desk, networks: Networks) -> None:
     networks.tweets = [tweet(1)]
     connection = await desk.x()
@@ -300,3 +420,20 @@ async def test_posts_that_were_deleted_here_do_not_make_later_runs_read_more(
     assert len(networks.lists()) == before + 1
     assert (await desk.one(connection)).new == 0
     assert len(await desk.texts()) == 197
+
+
+async def test_many_runs_of_the_extension_do_not_make_the_next_one_read_the_whole_list(
+    cast: Service, desk: Desk, networks: Networks
+) -> None:
+    networks.tweets = [tweet(number) for number in range(200, 0, -1)]
+    await desk.x()
+    await desk.run()
+    laptop = await ingesting.device(cast, desk.member)
+    for _ in range(51):
+        run = await laptop.start("incremental", source_user_id=X_USER)
+        await laptop.finish(run["run_id"], "gave_up")
+    before = len(networks.lists())
+
+    await desk.an_hour_later()
+
+    assert len(networks.lists()) == before + 1

@@ -120,7 +120,7 @@ async def test_exports_imports_and_deletions_are_recorded_with_their_address(
     assert not await entries(cast.bob)
 
 
-async def kinds(member: Member) -> set[ActivityKind]:
+async def kinds(member: Member) -> set[ActivityKind | str]:
     return {entry.kind for entry in await entries(member)}
 
 
@@ -228,6 +228,17 @@ async def test_the_number_of_entries_is_bounded(
 
     page = await Activity(house.database, house.clock).page(account_id)
     assert [entry.detail for entry in page] == ["12", "11", "10", "9", "8"]
+
+
+async def test_an_entry_of_a_newer_server_is_shown(house: House) -> None:
+    """As during an upgrade, while servers of both versions run."""
+    person = await house.owner()
+    account_id = (await account_of(house)).account_id
+    await add(house, account_id, ActivityEntry(house.clock() + 1, "a", "bell rung", "twice", ""))
+
+    page = await person.open("/activity")
+
+    assert shown(page)[0][0] == "Recorded by a newer version of this server: bell rung"
 
 
 async def test_expired_sessions_and_links_are_removed(house: House) -> None:

@@ -246,7 +246,12 @@ async def test_an_extension_is_shown_with_its_account_its_last_use_and_its_last_
         house.clock.now += MINUTE
         run_id = (await laptop.post("/runs", json=request)).json()["data"]["run_id"]
         await laptop.post(f"/runs/{run_id}/finish", json={"reason": "gave_up"})
+        # The extension also sends posts that the person opens, in runs that list nothing.
+        side = {**request, "kind": "incremental"}
+        run_id = (await laptop.post("/runs", json=side)).json()["data"]["run_id"]
+        await laptop.post(f"/runs/{run_id}/finish", json={"reason": "end"})
         stopped = text_of(await person.open("/keys"))
+        sources = text_of(await person.open("/sources"))
 
     assert "Firefox, laptop X account 1893726451 18 Jul 2026" in running
     assert "running, last page 18 Jul 2026" in running
@@ -254,6 +259,7 @@ async def test_an_extension_is_shown_with_its_account_its_last_use_and_its_last_
     assert "complete, 18 Jul 2026" in complete
     assert "stopped before the end, 18 Jul 2026" in stopped
     assert "another never none yet" in stopped
+    assert "Firefox, laptop stopped before the end" in sources
 
 
 async def test_people_see_when_a_version_that_they_call_ends(

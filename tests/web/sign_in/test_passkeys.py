@@ -28,7 +28,7 @@ async def stored(house: House, person: Visitor) -> list[Passkey]:
     return list(await PasskeyStore(house.database).all(account_of(person), 100))
 
 
-async def kinds(house: House, account_id: int) -> list[ActivityKind]:
+async def kinds(house: House, account_id: int) -> list[ActivityKind | str]:
     page = await Activity(house.database, house.clock).page(account_id)
     return [entry.kind for entry in page]
 

@@ -89,6 +89,9 @@ async def test_bluesky_is_connected(house: House, networks: Networks) -> None:
     assert connected.status_code == 303
     assert "Bluesky @alice.test" in shown
     assert "New in all runs 1" in shown
+    await person.send("/sources/disconnect", "/sources", source=await source_of(person))
+    # The session at Bluesky ends too.
+    assert networks.sessions == {}
 
 
 async def begin_x(person: Visitor) -> dict[str, str]:
@@ -120,7 +123,8 @@ async def test_x_is_connected_and_read_after_the_person_has_seen_the_cost(
     assert back.headers["location"] == "/sources?said=source-connected"
     assert "X @alice" in shown
     assert "1,000 posts costs about $5.00 (1,000 \u00d7 $0.005 per post), or $1.00" in shown
-    assert "2,000 posts per day, a day costs $10.00 at most, or $2.00" in shown
+    assert "if X charges for them, up to $10.00 more" in shown
+    assert "2,000 posts per day, the posts of a day cost $10.00 at most, or $2.00" in shown
     assert networks.lists() == []
 
     await person.send("/sources/run", "/sources", source=await source_of(person))
@@ -264,3 +268,25 @@ async def test_the_free_plan_can_connect_sources(house: House, networks: Network
     connections = Connections(house.database, house.clock)
     assert len(await connections.all(account.account_id)) == 1
     assert "/sources" in (await person.open("/import")).text
+
+
+async def test_a_source_can_be_connected_again_when_no_other_one_can(
+    house: House, networks: Networks
+) -> None:
+    person = await house.owner()
+    for number in range(10):
+        named = json_reply({"id": str(number), "acct": f"user{number}"})
+        networks.answer_once("/verify_credentials", named)
+        assert (await connect(person, networks)).status_code == 303
+    networks.answer_once("/verify_credentials", json_reply({"id": "0", "acct": "user0"}))
+
+    again = await connect(person, networks)
+    another = await connect(person, networks)
+
+    assert again.headers["location"] == "/sources?said=source-connected"
+    assert another.status_code == 400
+    assert "The account has 10 sources, the maximum. Disconnect one first." in text_of(another)
+    shown = text_of(await person.open("/sources"))
+    assert "You have 10 sources, the maximum." in shown
+    assert "Connect Mastodon" in shown
+    assert "Connect Bluesky" in shown

@@ -7,6 +7,7 @@ from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.connections import sentences
 from bowerbird.library.connections.connections import Connections
+from bowerbird.library.connections.revoking import Revoking
 from bowerbird.model.connections import Connection
 
 
@@ -79,7 +80,10 @@ def disconnect(email: str, source_id: str) -> None:
 
     async def work(opened: LibraryContext) -> Connection:
         account = await Accounts(opened.database, opened.clock).find(email)
-        return await Connections(opened.database, opened.clock).disconnect(account, source_id)
+        connections = Connections(opened.database, opened.clock)
+        removed = await connections.disconnect(account, source_id)
+        await Revoking(opened.clock, opened.settings).revoke(account.account_id, removed)
+        return removed
 
     removed = with_library(work)
     click.echo(f"Disconnected {removed.title} {removed.name}".rstrip() + ".")

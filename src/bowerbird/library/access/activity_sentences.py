@@ -44,6 +44,8 @@ _BY_METHOD: Final = (ActivityKind.SIGNED_IN, ActivityKind.PROVED_AGAIN)
 
 
 def sentence(entry: ActivityEntry) -> str:
+    if not isinstance(entry.kind, ActivityKind):
+        return f"Recorded by a newer version of this server: {entry.kind}"
     with_detail, without = _TEXTS[entry.kind]
     detail = entry.detail
     if entry.kind in _BY_METHOD:

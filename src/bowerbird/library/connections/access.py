@@ -47,6 +47,11 @@ class Access:
         self._mastodon = Mastodon(fetcher, server, clock)
         self._bluesky = Bluesky(fetcher, server, clock)
 
+    @property
+    def connection(self) -> Connection:
+        """As it was when its tokens were last read or stored."""
+        return self._connection
+
     async def page(self, cursor: str) -> ListPage:
         """A page of the list of all saved posts."""
         network, user_id = self._connection.network, self._connection.source_user_id
@@ -87,7 +92,7 @@ class Access:
             raise SourceProblem(Problem.REVOKED, reason="disconnected")
         self._connection = current
         # If it was connected again meanwhile, its tokens are the valid ones.
-        return new if version is not None else self._opened()
+        return new if current.version == version else self._opened()
 
     def _opened(self) -> Tokens:
         try:

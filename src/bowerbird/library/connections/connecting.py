@@ -27,6 +27,7 @@ from bowerbird.model.activity import ActivityKind
 from bowerbird.model.connections import (
     HOURLY_S,
     TITLES,
+    X_INTERVAL_S,
     X_POSTS_PER_DAY,
     Connection,
     ConnectionState,
@@ -141,7 +142,7 @@ class Connecting:
         if not _CODE.fullmatch(code):
             raise Refusal(Code.INVALID_REQUEST, "X sent no code. Start again.")
         connection = await self._connections.one(account_id, attempt.connection_id)
-        await self._database.write(lambda later: self._attempts.spend(later, attempt))
+        await self._database.write(lambda later: self._attempts.spend(later, attempt), account_id)
         return await self._finished_x(account_id, connection, code, attempt.verifier)
 
     async def _finished_x(
@@ -153,6 +154,7 @@ class Connecting:
             stored = self._vault.open(account_id, connection)
             tokens = await client.exchanged(stored, code, verifier, self.x_return_url)
             person = await client.person(tokens)
+        _require_same(connection, person)
         return await self._connected(
             account_id, Network.X, server, person, tokens, unfinished=connection.connection_id
         )
@@ -271,7 +273,7 @@ class Connecting:
             problem=Problem.NONE,
             sealed=self._vault.seal(tokens, account_id, connection_id),
             version=1,
-            interval_s=HOURLY_S,
+            interval_s=X_INTERVAL_S if network is Network.X else HOURLY_S,
             run_id="",
             failures=0,
             next_run_at=now,
@@ -289,6 +291,17 @@ class Connecting:
 
 def _is_unfinished(connection: Connection) -> bool:
     return connection.state is ConnectionState.UNFINISHED
+
+
+def _require_same(connection: Connection, person: Person) -> None:
+    """The browser may be signed in at X as somebody else."""
+    if connection.source_user_id in ("", person.source_user_id):
+        return
+    raise Refusal(
+        Code.INVALID_REQUEST,
+        f"You are signed in at X as {person.name}, but this source is {connection.name}. Sign in "
+        f"there as {connection.name}, or connect {person.name} separately.",
+    )
 
 
 def new_fetcher(settings: Settings) -> "Fetcher":

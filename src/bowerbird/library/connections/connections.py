@@ -107,7 +107,7 @@ class Connections:
             await self._activity.add(transaction, account_id, entry)
             return True
 
-        if not await self._database.write(work):
+        if not await self._database.write(work, account_id):
             raise _missing(connection_id)
         if removed.run_id:
             # The run may have ended just now, and the worker may store one more page.

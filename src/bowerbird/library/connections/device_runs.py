@@ -19,9 +19,8 @@ from bowerbird.storage.database import Database
 
 class DeviceRun(Struct, frozen=True):
     device: Device
-    # Of the last run, which may go on; None if the device has sent none for 30 days.
-    run_at: int | None
-    state: str
+    # The last run over the list, which may go on; None if the device has sent none for 30 days.
+    run: IngestRun | None
     counts: RunCounts
 
 
@@ -45,10 +44,10 @@ class DeviceRuns:
 
     async def _of(self, account: Account, device: Device, run: IngestRun | None) -> DeviceRun:
         if run is None:
-            return DeviceRun(device, None, "", RunCounts())
+            return DeviceRun(device, None, RunCounts())
         counts = RunCounts()
         if run.import_id:
             # An account lists only its latest imports.
             with suppress(Refusal):
                 counts = (await self._imports.get(account, run.import_id)).counts
-        return DeviceRun(device, run.updated_at, run.state, counts)
+        return DeviceRun(device, run, counts)

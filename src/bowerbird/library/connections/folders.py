@@ -1,21 +1,22 @@
 """Reads the folders of saved posts at X. Their names become labels of the posts in them."""
 
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 import msgspec
 import structlog
+from msgspec import Struct
 
 from bowerbird.clock import Clock, day_of
-from bowerbird.connections.records import CursorRefused, ListPage, SourceProblem, Tokens
+from bowerbird.connections.records import CursorRefused, ListPage, SourceProblem
 from bowerbird.errors import Refusal
 from bowerbird.library.connections.access import Access
+from bowerbird.library.connections.charged_posts import ChargedPosts
 from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.page_results import PageResult
 from bowerbird.library.ingest.pages import IngestPages
 from bowerbird.model.accounts import Account
 from bowerbird.model.connections import Connection
-from bowerbird.model.ingest import IngestRun
+from bowerbird.model.ingest import EndReason
 from bowerbird.sources.x import api2
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database
@@ -25,7 +26,19 @@ _REQUESTS_MAX: Final = 40
 # A page of a folder has up to so many posts, which X may charge for.
 _POSTS_PER_PAGE: Final = 100
 _decode: Final = msgspec.json.Decoder(PageResult).decode
-Ask = Callable[[Tokens, str], Awaitable[ListPage]]
+
+
+class FolderPlace(Struct, frozen=True):
+    """Where the reading goes on. It is stored after each page."""
+
+    run_id: str
+    # Why the run ends afterwards.
+    reason: str
+    # Folders whose posts are not read yet. The first one is being read, unless `is_listing`.
+    folders: list[str] = []
+    is_listing: bool = True
+    cursor: str = ""
+    requests: int = 0
 
 
 class FolderReading:
@@ -33,87 +46,90 @@ class FolderReading:
         self._store = ConnectionStore(database)
         self._clock = clock
         self._pages = pages
+        self._charged = ChargedPosts(database, clock)
 
-    async def read(
-        self, account: Account, connection: Connection, run: IngestRun, seq: int, access: Access
-    ) -> None:
-        """Whatever goes wrong, the posts themselves are stored, and the next day tries again."""
-        turn = _Turn(self, account, connection, run, seq=seq, access=access)
+    def place(self, connection: Connection) -> FolderPlace | None:
+        """Where the run of the connection has left its folders; None if it reads the list."""
         try:
-            await turn.read_all()
+            found = _decode_place(connection.folders_left or "null")
+        except (msgspec.MsgspecError, ValueError):
+            return None
+        return found if found is not None and found.run_id == connection.run_id else None
+
+    async def start(self, account: Account, connection: Connection, reason: EndReason) -> None:
+        await self._leave(account, connection, FolderPlace(connection.run_id, reason))
+
+    async def step(
+        self, account: Account, connection: Connection, seq: int, access: Access, place: FolderPlace
+    ) -> bool:
+        """Reads one page; False if it was the last one.
+
+        Whatever goes wrong, the posts themselves are stored, and the next day tries again.
+        """
+        try:
+            following = await self._read(account, connection, seq, access, place)
         except (SourceProblem, CursorRefused, Refusal) as problem:
             structlog.get_logger().warning("folders not read", cause=repr(problem))
+            following = None
+        if following is None:
+            today = day_of(self._clock())
+            await self._store.note_folders(account.account_id, connection.connection_id, today)
+            return False
+        await self._leave(account, connection, following)
+        return True
 
-    async def take(self, account: Account, run: IngestRun, seq: int, page: ListPage) -> PageResult:
+    async def _read(
+        self, account: Account, connection: Connection, seq: int, access: Access, place: FolderPlace
+    ) -> FolderPlace | None:
+        user_id, cursor, folders = connection.source_user_id, place.cursor, place.folders
+        if place.is_listing:
+            page = await access.ask(lambda tokens: access.x.folders(tokens, user_id, cursor))
+            result = await self._take(account, connection, seq, page)
+            found = [one.id for one in api2.read_folders(page.payload).folders]
+            folders = [*folders, *found][:_REQUESTS_MAX]
+        else:
+            if not await self._spend(account, connection):
+                return None
+            page = await access.ask(
+                lambda tokens: access.x.folder(tokens, user_id, folders[0], cursor)
+            )
+            again = await self._charged.again(account.account_id, connection, page.payload)
+            result = await self._take(account, connection, seq, page)
+            await self._give_back(account, connection, result.received - again)
+        following = msgspec.structs.replace(place, folders=folders, requests=place.requests + 1)
+        if result.cursor_out and result.cursor_out != cursor:
+            following = msgspec.structs.replace(following, cursor=result.cursor_out)
+        else:
+            left = folders if place.is_listing else folders[1:]
+            following = msgspec.structs.replace(
+                following, cursor="", is_listing=False, folders=left
+            )
+        is_done = not (following.is_listing or following.folders)
+        return None if is_done or following.requests >= _REQUESTS_MAX else following
+
+    async def _take(
+        self, account: Account, connection: Connection, seq: int, page: ListPage
+    ) -> PageResult:
         captured = CapturedPage(
             format="x.api2",
             payload=page.payload,
             request_url=page.request_url,
             captured_at=self._clock(),
         )
-        return _decode((await self._pages.take(account, run.run_id, seq, captured)).body)
+        return _decode((await self._pages.take(account, connection.run_id, seq, captured)).body)
 
-    async def spend(self, account: Account, connection: Connection, posts: int) -> bool:
+    async def _leave(self, account: Account, connection: Connection, place: FolderPlace) -> None:
+        left = msgspec.json.encode(place).decode()
+        await self._store.leave_folders(account.account_id, connection, left)
+
+    async def _spend(self, account: Account, connection: Connection) -> bool:
         today, connection_id = day_of(self._clock()), connection.connection_id
-        if posts < 0:
-            await self._store.give_back(account.account_id, connection_id, today, -posts)
-            return True
-        return await self._store.spend(account.account_id, connection_id, today, posts)
+        return await self._store.spend(account.account_id, connection_id, today, _POSTS_PER_PAGE)
+
+    async def _give_back(self, account: Account, connection: Connection, charged: int) -> None:
+        unused = _POSTS_PER_PAGE - min(max(charged, 0), _POSTS_PER_PAGE)
+        today = day_of(self._clock())
+        await self._store.give_back(account.account_id, connection.connection_id, today, unused)
 
 
-class _Turn:
-    """The requests for one connection, of which there are only so many."""
-
-    def __init__(
-        self,
-        reading: FolderReading,
-        account: Account,
-        connection: Connection,
-        run: IngestRun,
-        *,
-        seq: int,
-        access: Access,
-    ) -> None:
-        self._reading = reading
-        self._account = account
-        self._connection = connection
-        self._run = run
-        self._seq = seq
-        self._access = access
-        self._requests = 0
-
-    async def read_all(self) -> None:
-        x, user_id = self._access.x, self._connection.source_user_id
-        found = list[str]()
-        for payload in await self._listed(
-            lambda tokens, cursor: x.folders(tokens, user_id, cursor), posts=0
-        ):
-            found += [one.id for one in api2.read_folders(payload).folders]
-        for folder_id in found:
-            await self._listed(
-                lambda tokens, cursor, folder_id=folder_id: x.folder(  # type: ignore[misc]
-                    tokens, user_id, folder_id, cursor
-                ),
-                posts=_POSTS_PER_PAGE,
-            )
-
-    async def _listed(self, request: Ask, posts: int) -> list[bytes]:
-        """The pages of a list, each of which is stored in the run."""
-        payloads, cursor = list[bytes](), ""
-        while self._requests < _REQUESTS_MAX:
-            if posts and not await self._reading.spend(self._account, self._connection, posts):
-                break
-            self._requests += 1
-            page = await self._access.ask(
-                lambda tokens, cursor=cursor: request(tokens, cursor)  # type: ignore[misc]
-            )
-            result = await self._reading.take(self._account, self._run, self._seq, page)
-            if posts:
-                unused = max(posts - result.received, 0)
-                await self._reading.spend(self._account, self._connection, -unused)
-            self._seq += 1
-            payloads.append(page.payload)
-            if not result.cursor_out or result.cursor_out == cursor:
-                break
-            cursor = result.cursor_out
-        return payloads
+_decode_place: Final = msgspec.json.Decoder(FolderPlace | None).decode

@@ -15,6 +15,7 @@ from bowerbird.connections.records import CursorRefused, ListPage, SourceProblem
 from bowerbird.connections.x import PER_PAGE as X_PER_PAGE
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.connections.access import Access
+from bowerbird.library.connections.charged_posts import CLIENT, ChargedPosts
 from bowerbird.library.connections.connecting import new_fetcher
 from bowerbird.library.connections.folders import FolderReading
 from bowerbird.library.connections.vault import Vault
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], Awaitable[None]]
 
-CLIENT: Final = "Bowerbird"
 FORMATS: Final = {
     Network.X: "x.api2",
     Network.MASTODON: list_pages.MASTODON,
@@ -83,6 +83,7 @@ class Sync:
         self._run_store = IngestRunStore(database)
         self._imports = ImportRuns(database, clock)
         self._folders = FolderReading(database, clock, self._pages)
+        self._charged = ChargedPosts(database, clock)
 
     async def due_accounts(self, after: int) -> Sequence[int]:
         return await self._store.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
@@ -108,20 +109,28 @@ class Sync:
         account = await self._accounts.by_id(account_id, month_of(self._clock()))
         if account is None or connection is None or connection.state is not ConnectionState.ACTIVE:
             return False
+        access = Access(
+            self._database,
+            self._clock,
+            self._vault,
+            fetcher=fetcher,
+            account_id=account_id,
+            connection=connection,
+        )
         try:
-            return await self._read(account, connection, fetcher)
+            return await self._read(account, connection, access)
         except SourceProblem as found:
-            await self._fail(account_id, connection, found)
+            await self._fail(account_id, access.connection, found)
         except CursorRefused:
-            await self._start_over(account, connection)
+            await self._start_over(account, access.connection)
         except Refusal as refused:
-            await self._refused(account_id, connection, refused)
+            await self._refused(account_id, access.connection, refused)
         except Exception:  # noqa: BLE001 - other sources must be read all the same
             structlog.get_logger().exception("source not read", network=connection.network)
-            await self._fail(account_id, connection, SourceProblem(Problem.INTERNAL))
+            await self._fail(account_id, access.connection, SourceProblem(Problem.INTERNAL))
         return False
 
-    async def _read(self, account: Account, connection: Connection, fetcher: "Fetcher") -> bool:
+    async def _read(self, account: Account, connection: Connection, access: Access) -> bool:
         run = await self._run(account, connection)
         if run is None:
             return True
@@ -131,22 +140,29 @@ class Sync:
             await self._end(account, connection)
             return False
         status = await self._runs.status_of(account, run)
-        cursor, seq = status.cursor or "", status.next_seq
-        access = Access(
-            self._database,
-            self._clock,
-            self._vault,
-            fetcher=fetcher,
-            account_id=account.account_id,
-            connection=connection,
-        )
+        seq = status.next_seq
+        if place := self._folders.place(connection):
+            is_left = await self._folders.step(account, connection, seq, access, place)
+            if not is_left:
+                await self._finish(account, connection, EndReason(place.reason))
+            return is_left
+        cursor = status.cursor or ""
         page = await self._fetched(account, connection, access, cursor)
+        again = await self._charged_before(account, connection, page)
         result = await self._taken(account, connection, run, seq, page)
         if connection.network is Network.X:
-            await self._give_back(account, connection, result)
+            await self._give_back(account, connection, result.received - again)
+        return await self._goes_on(account, connection, seq, cursor, result)
+
+    async def _goes_on(
+        self, account: Account, connection: Connection, seq: int, cursor: str, result: PageResult
+    ) -> bool:
+        """Whether something is left to read after this page. If not, the run ends."""
         if result.stop:
             reason = EndReason(result.stop_reason or EndReason.END)
-            await self._folders_of(account, connection, run, seq + 1, access)
+            if await self._has_folders(account, connection):
+                await self._folders.start(account, connection, reason)
+                return True
             await self._finish(account, connection, reason)
             return False
         is_stuck = not result.cursor_out or result.cursor_out == cursor
@@ -168,9 +184,11 @@ class Sync:
                 # Runs are kept for 30 days.
                 await self._store.leave_run(account.account_id, connection)
                 return None
-        known = await self._run_store.of_user(account.account_id, connection.user, 50)
+        complete = await self._run_store.last_complete(
+            self._database, account.account_id, connection.user
+        )
         # The first one reads the whole list; later ones stop where the list is known.
-        kind = "incremental" if any(one.is_complete for one in known) else "api"
+        kind = "api" if complete is None else "incremental"
         new = NewRun(
             source=connection.network,
             kind=kind,
@@ -217,10 +235,15 @@ class Sync:
             tomorrow = now + seconds_left_of_day(now) * MICROSECONDS
             raise SourceProblem(Problem.BUDGET, retry_at=tomorrow)
 
-    async def _give_back(
-        self, account: Account, connection: Connection, result: PageResult
-    ) -> None:
-        unused = max(X_PER_PAGE - result.received, 0)
+    async def _charged_before(
+        self, account: Account, connection: Connection, page: ListPage
+    ) -> int:
+        if connection.network is not Network.X:
+            return 0
+        return await self._charged.again(account.account_id, connection, page.payload)
+
+    async def _give_back(self, account: Account, connection: Connection, charged: int) -> None:
+        unused = X_PER_PAGE - min(max(charged, 0), X_PER_PAGE)
         if unused:
             today = day_of(self._clock())
             await self._store.give_back(account.account_id, connection.connection_id, today, unused)
@@ -237,17 +260,13 @@ class Sync:
         answer = await self._pages.take(account, run.run_id, seq, captured)
         return _decode(answer.body)
 
-    async def _folders_of(
-        self, account: Account, connection: Connection, run: IngestRun, seq: int, access: Access
-    ) -> None:
+    async def _has_folders(self, account: Account, connection: Connection) -> bool:
         """Folders become labels, after a run that found new posts and once per day at most."""
         today = day_of(self._clock())
         if connection.network is not Network.X or connection.folders_day == today:
-            return
-        run = await self._runs.find(account, run.run_id)
-        if (await self._counts(account, run)).new:
-            await self._folders.read(account, connection, run, seq, access)
-            await self._store.note_folders(account.account_id, connection.connection_id, today)
+            return False
+        run = await self._runs.find(account, connection.run_id)
+        return bool((await self._counts(account, run)).new)
 
     async def _finish(self, account: Account, connection: Connection, reason: EndReason) -> None:
         request = msgspec.convert({"reason": reason.value}, FinishRequest)
@@ -298,7 +317,7 @@ class Sync:
             # The account was deleted.
             return
         else:
-            raise refused
+            problem = SourceProblem(Problem.INTERNAL, reason=refused.code)
         await self._fail(account_id, connection, problem)
 
     async def _fail(self, account_id: int, connection: Connection, found: SourceProblem) -> None:

@@ -5,7 +5,6 @@ Version 2 of X's API gives no indexes, only the order of the list.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import IngestRun
@@ -14,8 +13,6 @@ from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.ingest.runs import IngestRunStore
 from bowerbird.storage.ingest.source_posts import SourcePostStore
-
-_LOOKED_AT: Final = 50
 
 
 class KnownParts:
@@ -31,26 +28,21 @@ class KnownParts:
 
         Below them, the list is as it was. Posts that were saved again come in another order.
         """
-        incomplete = await self._incomplete(account, run)
-        if incomplete is None or not post_ids:
+        account_id = account.account_id
+        complete = await self._runs.last_complete(self._database, account_id, run.user)
+        if complete is None or not post_ids:
             return False
-        seen = await self._posts.seen_runs(account.account_id, run.user, post_ids)
-        if not all(seen.get(post_id) and seen[post_id] not in incomplete for post_id in post_ids):
+        seen = await self._posts.seen_runs(account_id, run.user, post_ids)
+        if not all(seen.get(post_id) for post_id in post_ids):
+            return False
+        # Runs that started later are not complete, and may have left a gap.
+        if await self._runs.started_after(account_id, complete, set(seen.values())):
             return False
         stored = await self._bookmarks.stored(account, post_ids)
         missing = [post_id for post_id in post_ids if post_id not in stored]
         # Posts that their owner has deleted stay in the list, on every page of it perhaps.
-        deleted = await self._deletions.known(self._database, account.account_id, missing)
+        deleted = await self._deletions.known(self._database, account_id, missing)
         if len(deleted) < len(missing):
             return False
         indexes = [stored[post_id].sort_index for post_id in post_ids if post_id in stored]
         return all(upper > lower for upper, lower in pairwise(indexes))
-
-    async def _incomplete(self, account: Account, run: IngestRun) -> set[str] | None:
-        """The runs since the last complete one, which may have left a gap; None without one."""
-        incomplete: set[str] = set()
-        for one in await self._runs.of_user(account.account_id, run.user, _LOOKED_AT):
-            if one.is_complete and one.run_id != run.run_id:
-                return incomplete
-            incomplete.add(one.run_id)
-        return None

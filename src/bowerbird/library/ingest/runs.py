@@ -29,9 +29,8 @@ _HEAD: Final = 50
 # How long to wait for a page that is being stored, before looking again.
 _WAIT_S: Final = 0.1
 _RESUMABLE: Final = RETENTION_DAYS * 86_400 * MICROSECONDS
-_LOOKED_AT: Final = 50
+_HELD_SHOWN: Final = 50
 _MAX_ID_LENGTH: Final = 64
-_LISTS: Final = ("full", "incremental", "api")
 
 
 class KnownPost(Struct, frozen=True):
@@ -211,7 +210,7 @@ class IngestRuns:
         )
 
     async def last_of_devices(self, account_id: int) -> dict[str, IngestRun]:
-        """The last run of each device, by the id of the device."""
+        """The last run of each device over a list of saved posts, by the id of the device."""
         runs = await self._store.last_of_devices(account_id)
         return {device_id: self._shown(run) for device_id, run in runs.items()}
 
@@ -236,8 +235,7 @@ class IngestRuns:
     async def held(self, account: Account) -> list[IngestRun]:
         """Runs whose removals the user has not confirmed, as long as their pages are kept."""
         since = self._clock() - _RESUMABLE
-        latest = await self._store.latest(self._database, account.account_id, since, _LOOKED_AT)
-        return [run for run in latest if _is_held(run)]
+        return list(await self._store.held(account.account_id, since, _HELD_SHOWN))
 
     async def confirm_removals(self, account: Account, run_id: str) -> FinishedRun:
         run = await self.find(account, run_id)
@@ -356,19 +354,19 @@ class IngestRuns:
         self, transaction: Transaction, account_id: int, user: SourceUser, now: int
     ) -> Resume | None:
         """The last run over the same list that can go on, unless a later one is complete."""
-        since = now - _RESUMABLE
-        for run in await self._store.latest(transaction, account_id, since, _LOOKED_AT):
-            if run.user != user or run.kind not in _LISTS:
-                continue
-            if run.is_complete:
-                return None
-            if run.state == RunState.FINISHED:
-                continue
-            cursor = await self._store.last_cursor(transaction, account_id, run.run_id)
-            if cursor:
-                progress = await self._store.progress(transaction, account_id, run.run_id)
-                return Resume(run.run_id, cursor, _following(progress.last_seq))
-        return None
+        complete = await self._store.last_complete(transaction, account_id, user)
+        run = await self._store.resumable(
+            transaction,
+            account_id,
+            user,
+            after=complete.started_at if complete else 0,
+            since=now - _RESUMABLE,
+        )
+        if run is None:
+            return None
+        cursor = await self._store.last_cursor(transaction, account_id, run.run_id)
+        progress = await self._store.progress(transaction, account_id, run.run_id)
+        return Resume(run.run_id, cursor, _following(progress.last_seq))
 
 
 def _device_of(account: Account) -> str:

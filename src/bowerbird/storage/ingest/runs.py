@@ -1,6 +1,6 @@
 """Stores runs, the answers to their pages, and how the pages follow each other."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -52,28 +52,46 @@ class IngestRunStore:
         return [_run(row) for row in await reader.rows(self._sql["latest_runs"], values)]
 
     async def last_of_devices(self, account_id: int) -> dict[str, IngestRun]:
-        """The last run of each device that has started one, by the id of the device."""
+        """The last run of each device over a list of saved posts, by the id of the device."""
         rows = await self._database.rows(self._sql["last_of_devices"], {"account_id": account_id})
         return {run.device_id: run for run in map(_run, rows)}
 
-    async def of_user(self, account_id: int, user: SourceUser, limit: int) -> Sequence[IngestRun]:
-        """The latest runs over one list."""
+    async def held(self, account_id: int, since: int, limit: int) -> Sequence[IngestRun]:
+        """Runs after which posts were missing that nobody has confirmed as removed."""
+        values = {"account_id": account_id, "since": since, "limit": limit}
+        return [_run(row) for row in await self._database.rows(self._sql["held_runs"], values)]
+
+    async def last_complete(
+        self, reader: Reader, account_id: int, user: SourceUser
+    ) -> IngestRun | None:
+        """The last complete run over this list."""
+        rows = await reader.rows(self._sql["last_complete_run"], _list(account_id, user))
+        return _run(rows[0]) if rows else None
+
+    async def resumable(
+        self, reader: Reader, account_id: int, user: SourceUser, *, after: int, since: int
+    ) -> IngestRun | None:
+        """The last run over this list that can go on, of those started and changed since then."""
+        values = {**_list(account_id, user), "after": after, "since": since}
+        rows = await reader.rows(self._sql["resumable"], values)
+        return _run(rows[0]) if rows else None
+
+    async def started_after(
+        self, account_id: int, run: IngestRun, run_ids: Collection[str]
+    ) -> set[str]:
+        """Those of these runs that started after the given one."""
         values = {
             "account_id": account_id,
-            "source": user.source,
-            "source_user_id": user.source_user_id,
-            "limit": limit,
+            "run_ids": self._database.text_list(sorted(run_ids)),
+            "started_at": run.started_at,
+            "run_id": run.run_id,
         }
-        return [_run(row) for row in await self._database.rows(self._sql["runs_of_user"], values)]
+        rows = await self._database.rows(self._sql["started_after"], values)
+        return {row[0] for row in rows}
 
     async def known_below(self, reader: Reader, account_id: int, user: SourceUser) -> int | None:
         """The highest index of the last complete run over this list."""
-        values = {
-            "account_id": account_id,
-            "source": user.source,
-            "source_user_id": user.source_user_id,
-        }
-        rows = await reader.rows(self._sql["last_complete"], values)
+        rows = await reader.rows(self._sql["last_complete"], _list(account_id, user))
         return rows[0][0] if rows else None
 
     async def set_import(self, account_id: int, run_id: str, import_id: str, before: str) -> bool:
@@ -228,6 +246,14 @@ def _claim(account_id: int, page: PageClaim, now: int) -> dict[str, Any]:
         "seq": page.seq,
         "claim": page.claim,
         "stopped_before": now - _STOPPED_AFTER,
+    }
+
+
+def _list(account_id: int, user: SourceUser) -> dict[str, Any]:
+    return {
+        "account_id": account_id,
+        "source": user.source,
+        "source_user_id": user.source_user_id,
     }
 
 

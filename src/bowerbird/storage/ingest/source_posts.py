@@ -63,6 +63,14 @@ class SourcePostStore:
         rows = await self._database.rows(self._sql["changes"], values)
         return {post_id: seen_run for post_id, _, seen_run in rows}
 
+    async def last_seen(
+        self, account_id: int, user: SourceUser, post_ids: Sequence[str]
+    ) -> dict[str, tuple[str, int]]:
+        """The run that last saw each of these posts, and when the source last listed it."""
+        values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
+        rows = await self._database.rows(self._sql["changes"], values)
+        return {post_id: (seen_run, changed_at) for post_id, changed_at, seen_run in rows}
+
     async def at_indexes(
         self, transaction: Transaction, account_id: int, indexes: Sequence[int]
     ) -> list[str]:

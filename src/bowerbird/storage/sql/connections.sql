@@ -1,7 +1,8 @@
 -- name: columns
 c.connection_id, c.network, c.server, c.source_user_id, c.name, c.state, c.problem, c.sealed,
        c.version, c.interval_s, c.run_id, c.failures, c.next_run_at, c.last_run_at, c.new,
-       c.changed, c.total, c.posts_per_day, c.spent_day, c.spent, c.folders_day, c.created_at
+       c.changed, c.total, c.posts_per_day, c.spent_day, c.spent, c.folders_day, c.created_at,
+       c.folders_left
 
 -- name: insert
 -- Reads from library, so that a deleted account gets no row.
@@ -63,9 +64,11 @@ DELETE FROM source_connection
 RETURNING network, name
 
 -- name: connected
--- The person has connected, perhaps again: other tokens, and nothing is wrong any more.
+-- The person has connected, perhaps again: other tokens, and nothing is wrong any more. A run
+-- belongs to one account at the network.
 UPDATE source_connection
-   SET server = :server, source_user_id = :source_user_id, name = :name, state = :state,
+   SET run_id = CASE WHEN source_user_id = :source_user_id THEN run_id ELSE '' END,
+       server = :server, source_user_id = :source_user_id, name = :name, state = :state,
        problem = '', sealed = :sealed, version = version + 1, failures = 0,
        next_run_at = :next_run_at
  WHERE account_id = :account_id
@@ -123,10 +126,12 @@ UPDATE source_connection
    AND run_id = :run_id
 
 -- name: fail
+-- Not if the person has connected again since: the failure was of the old tokens.
 UPDATE source_connection
    SET problem = :problem, failures = :failures, next_run_at = :next_run_at, last_run_at = :now
  WHERE account_id = :account_id
    AND connection_id = :connection_id
+   AND version = :version
 
 -- name: spend
 UPDATE source_connection
@@ -143,8 +148,16 @@ UPDATE source_connection
    AND connection_id = :connection_id
    AND spent_day = :today
 
+-- name: leave_folders
+-- Of a run that goes on.
+UPDATE source_connection
+   SET folders_left = :left
+ WHERE account_id = :account_id
+   AND connection_id = :connection_id
+   AND run_id = :run_id
+
 -- name: note_folders
 UPDATE source_connection
-   SET folders_day = :today
+   SET folders_day = :today, folders_left = ''
  WHERE account_id = :account_id
    AND connection_id = :connection_id

@@ -28,7 +28,8 @@ SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.im
  LIMIT :limit
 
 -- name: last_of_devices
--- Of devices that are not revoked.
+-- Of devices that are not revoked. An extension also starts runs for single posts that somebody
+-- opened; they say nothing about the list.
 SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
        r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
        r.is_complete, r.highest
@@ -38,13 +39,33 @@ SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.im
                      FROM ingest_run AS i
                     WHERE i.account_id = d.account_id
                       AND i.device_id = d.device_id
+                      AND (i.kind = 'full'
+                           OR i.is_complete
+                           OR EXISTS (SELECT 1
+                                        FROM ingest_page AS p
+                                       WHERE p.account_id = i.account_id
+                                         AND p.run_id = i.run_id
+                                         AND p.is_listed))
                     ORDER BY i.started_at DESC, i.run_id DESC
                     LIMIT 1)
  WHERE d.account_id = :account_id
    AND r.account_id = :account_id
    AND d.revoked_at IS NULL
 
--- name: runs_of_user
+-- name: held_runs
+SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
+       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
+       r.is_complete, r.highest
+  FROM ingest_run AS r
+ WHERE r.account_id = :account_id
+   AND r.started_at >= :since
+   AND r.state = 'finished'
+   AND r.candidates > r.removed
+ ORDER BY r.started_at DESC, r.run_id DESC
+ LIMIT :limit
+
+-- name: resumable
+-- The last run that has not ended, and has read a part of the list.
 SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
        r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
        r.is_complete, r.highest
@@ -52,8 +73,31 @@ SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.im
  WHERE r.account_id = :account_id
    AND r.source = :source
    AND r.source_user_id = :source_user_id
+   AND r.started_at >= :after
+   AND r.updated_at >= :since
+   AND r.kind <> 'file'
+   AND r.state <> 'finished'
+   AND NOT r.is_complete
+   AND EXISTS (SELECT 1
+                 FROM ingest_page AS p
+                WHERE p.account_id = r.account_id
+                  AND p.run_id = r.run_id
+                  AND p.is_listed
+                  AND p.cursor_out <> '')
  ORDER BY r.started_at DESC, r.run_id DESC
- LIMIT :limit
+ LIMIT 1
+
+-- name: last_complete_run
+SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
+       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
+       r.is_complete, r.highest
+  FROM ingest_run AS r
+ WHERE r.account_id = :account_id
+   AND r.source = :source
+   AND r.source_user_id = :source_user_id
+   AND r.is_complete
+ ORDER BY r.started_at DESC, r.run_id DESC
+ LIMIT 1
 
 -- name: last_complete
 SELECT r.highest
@@ -251,23 +295,40 @@ SELECT b.post_id, b.sort_index
  LIMIT :limit
 
 -- name: old_pages
+-- Not of a run that goes on: without its first pages, nothing proves that it has read the list.
 DELETE FROM ingest_page
  WHERE account_id = :account_id
    AND (run_id, seq) IN (SELECT p.run_id, p.seq
                            FROM ingest_page AS p
                           WHERE p.account_id = :account_id
                             AND p.created_at < :before
+                            AND NOT EXISTS (SELECT 1
+                                              FROM ingest_run AS r
+                                             WHERE r.account_id = p.account_id
+                                               AND r.run_id = p.run_id
+                                               AND r.state <> 'finished'
+                                               AND r.updated_at >= :before)
+                            AND NOT EXISTS (SELECT 1
+                                              FROM source_connection AS c
+                                             WHERE c.account_id = p.account_id
+                                               AND c.run_id = p.run_id)
                           ORDER BY p.created_at
                           LIMIT :most)
 RETURNING seq
 
 -- name: old_runs
+-- A run that took weeks is as old as its last page.
 DELETE FROM ingest_run
  WHERE account_id = :account_id
    AND run_id IN (SELECT r.run_id
                     FROM ingest_run AS r
                    WHERE r.account_id = :account_id
                      AND r.started_at < :before
+                     AND r.updated_at < :before
+                     AND NOT EXISTS (SELECT 1
+                                       FROM source_connection AS c
+                                      WHERE c.account_id = r.account_id
+                                        AND c.run_id = r.run_id)
                    ORDER BY r.started_at
                    LIMIT :most)
 RETURNING run_id

@@ -29,7 +29,17 @@ SELECT l.account_id,
        EXISTS (SELECT 1
                  FROM ingest_page AS p
                 WHERE p.account_id = l.account_id
-                  AND p.created_at < :pages_before)
+                  AND p.created_at < :pages_before
+                  AND NOT EXISTS (SELECT 1
+                                    FROM ingest_run AS r
+                                   WHERE r.account_id = p.account_id
+                                     AND r.run_id = p.run_id
+                                     AND r.state <> 'finished'
+                                     AND r.updated_at >= :pages_before)
+                  AND NOT EXISTS (SELECT 1
+                                    FROM source_connection AS c
+                                   WHERE c.account_id = p.account_id
+                                     AND c.run_id = p.run_id))
            OR EXISTS (SELECT 1
                         FROM kept_page AS k
                        WHERE k.account_id = l.account_id
@@ -41,7 +51,12 @@ SELECT l.account_id,
            OR EXISTS (SELECT 1
                         FROM ingest_run AS r
                        WHERE r.account_id = l.account_id
-                         AND r.started_at < :runs_before),
+                         AND r.started_at < :runs_before
+                         AND r.updated_at < :runs_before
+                         AND NOT EXISTS (SELECT 1
+                                           FROM source_connection AS c
+                                          WHERE c.account_id = r.account_id
+                                            AND c.run_id = r.run_id)),
        EXISTS (SELECT 1
                  FROM web_session AS s
                 WHERE s.account_id = l.account_id

@@ -1,16 +1,15 @@
 """The extensions that are connected to an account, as the page for keys lists them."""
 
-from typing import Any, Final
+from typing import Any
 
 from bowerbird.clock import Clock
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.devices import Device
-from bowerbird.model.ingest import EndReason, IngestRun, RunState
+from bowerbird.model.ingest import IngestRun
 from bowerbird.storage.database import Database
+from bowerbird.web.sources import run_states
 from bowerbird.web.visits.moments import Times
-
-_COMPLETE: Final = (EndReason.END, EndReason.CAUGHT_UP)
 
 
 class Extensions:
@@ -47,8 +46,5 @@ def _run(run: IngestRun | None, times: Times) -> tuple[str, str]:
     if run is None:
         return "none yet", ""
     at = times.moment(run.updated_at).inline
-    if run.state == RunState.RUNNING:
-        return f"running, last page {at}", "busy"
-    if run.state == RunState.FINISHED and run.reason in _COMPLETE:
-        return f"complete, {at}", "on"
-    return f"stopped before the end, {at}", "hold"
+    state, kind = run_states.words(run)
+    return f"{state}, last page {at}" if kind == "busy" else f"{state}, {at}", kind

@@ -12,6 +12,7 @@ from bowerbird.library.accounts.devices import NoLiveDevice
 from bowerbird.library.connections.connecting import BegunX, Connecting
 from bowerbird.library.connections.connections import Connections, NoConnection
 from bowerbird.library.connections.device_runs import DeviceRuns
+from bowerbird.library.connections.revoking import Revoking
 from bowerbird.library.sign_in.attempt_limits import AttemptLimits
 from bowerbird.model.connections import X_POSTS_PER_DAY, Connection
 from bowerbird.requests import limits
@@ -31,6 +32,7 @@ class SourceParts(Struct, frozen=True):
     connections: Connections
     connecting: Connecting
     devices: DeviceRuns
+    revoking: Revoking
     clock: Clock
 
 
@@ -137,10 +139,13 @@ class SourcePages:
         return await self._after(visit, change, "source-changed")
 
     async def disconnect(self, visit: Visit) -> Reply:
-        change = self._parts.connections.disconnect(
-            visit.signed_in.account, visit.form.get("source", "")
-        )
-        return await self._after(visit, change, "source-disconnected")
+        async def change() -> None:
+            account = visit.signed_in.account
+            source = visit.form.get("source", "")
+            removed = await self._parts.connections.disconnect(account, source)
+            await self._parts.revoking.revoke(visit.account_id, removed)
+
+        return await self._after(visit, change(), "source-disconnected")
 
     async def disconnect_device(self, visit: Visit) -> Reply:
         device = visit.form.get("device", "")

@@ -13,7 +13,7 @@ from bowerbird.model.connections import (
     Network,
     Problem,
 )
-from bowerbird.model.ingest import RunState
+from bowerbird.web.sources import run_states
 from bowerbird.web.visits.moments import Times
 
 INTERVALS: Final = (
@@ -62,14 +62,11 @@ def source(connection: Connection, account: Account, times: Times, now: int) -> 
 
 def device(run: DeviceRun, times: Times) -> dict[str, Any]:
     state, kind = "not used yet", ""
-    if run.run_at is not None:
-        state, kind = {
-            RunState.RUNNING: ("sending", "busy"),
-            RunState.INTERRUPTED: ("stopped before the end of the list", "hold"),
-        }.get(RunState(run.state), ("done", "on"))
+    if run.run is not None:
+        state, kind = run_states.words(run.run)
     elif run.device.last_used_at is not None:
         state, kind = "connected", "on"
-    at = run.run_at or run.device.last_used_at
+    at = run.run.updated_at if run.run is not None else run.device.last_used_at
     return {
         "id": run.device.device_id,
         "name": run.device.name,
@@ -106,6 +103,8 @@ def _estimate(connection: Connection, account: Account) -> dict[str, Any] | None
         "owned_cost": first.owned_cost,
         "per_post": f"${costs.PER_POST}",
         "per_owned_post": f"${costs.PER_OWNED_POST}",
+        "per_user": f"${costs.PER_USER}",
+        "authors_cost": first.authors_cost,
         "day_cost": day.cost,
         "day_owned_cost": day.owned_cost,
     }

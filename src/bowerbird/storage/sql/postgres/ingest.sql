@@ -54,3 +54,11 @@ SELECT s.post_id, s.removed_at
    AND s.source_user_id = :source_user_id
    AND s.post_id = ANY(CAST(:post_ids AS text[]))
    AND s.removed_at IS NOT NULL
+
+-- name: started_after
+-- Those of these runs that started after another one.
+SELECT r.run_id
+  FROM ingest_run AS r
+ WHERE r.account_id = :account_id
+   AND r.run_id = ANY(CAST(:run_ids AS text[]))
+   AND (r.started_at, r.run_id) > (:started_at, :run_id)

@@ -47,3 +47,10 @@ SELECT s.post_id, s.removed_at
   CROSS JOIN source_post AS s ON s.account_id = :account_id AND s.source = :source
           AND s.source_user_id = :source_user_id AND s.post_id = wanted.value
  WHERE s.removed_at IS NOT NULL
+
+-- name: started_after
+-- Those of these runs that started after another one.
+SELECT r.run_id
+  FROM json_each(:run_ids) AS wanted
+  CROSS JOIN ingest_run AS r ON r.account_id = :account_id AND r.run_id = wanted.value
+ WHERE (r.started_at, r.run_id) > (:started_at, :run_id)

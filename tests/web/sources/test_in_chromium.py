@@ -1,0 +1,130 @@
+"""Sources in a real browser: connecting one and ending it, without scripts too."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support import serving
+from tests.support.networks import ALICE_TOKEN, APP_PASSWORD, Networks, playing, status
+from tests.support.serving import Server
+from tests.support.waiting import wait_until
+from tests.web.accessibility import violations
+from tests.web.account.test_in_chromium import address, signed_in
+from tests.web.chromium import Chromium
+from tests.web.rendered import SIZES
+from tests.web.sign_in.test_in_chromium import Watch
+
+
+@contextmanager
+def networks_on_a_thread() -> Iterator[Networks]:
+    """The server is another process, and the browser blocks this thread."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    served = playing()
+    try:
+        yield asyncio.run_coroutine_threadsafe(served.__aenter__(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(served.__aexit__(None, None, None), loop).result(10)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()
+
+
+@pytest.fixture(scope="module")
+def networks() -> Iterator[Networks]:
+    with networks_on_a_thread() as served:
+        served.statuses = [status(number) for number in range(3, 0, -1)]
+        yield served
+
+
+@pytest.fixture(scope="module")
+def server(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving.serving(tmp_path_factory.mktemp("sources"), **networks.settings) as running:
+        running.run("account", "create", "me@example.com")
+        running.run("device", "create", "me@example.com", "--name", "Firefox, laptop")
+        yield running
+
+
+@pytest.fixture(scope="module")
+def state(server: Server, chromium: Chromium) -> Any:
+    kept, _ = signed_in(server, chromium, lambda page: page.context.storage_state())
+    return kept
+
+
+def connect_mastodon(page: Page, server: Server, networks: Networks) -> Locator:
+    """Connects a source; returns its part of the page, once it is read."""
+    page.goto(address(server, "/sources"))
+    form = page.get_by_role("region", name="Connect Mastodon")
+    form.get_by_label("Address of your server").fill(networks.address)
+    form.get_by_label("Access token").fill(ALICE_TOKEN)
+    form.get_by_role("button", name="Connect Mastodon").click()
+    expect(page.get_by_role("status").first).to_contain_text("connected")
+    source = page.get_by_role("region", name="Mastodon alice@")
+
+    def is_read() -> bool:
+        page.reload()
+        return source.get_by_text("up to date").count() > 0
+
+    wait_until(is_read)
+    return source
+
+
+def disconnect(page: Page, source: Locator) -> None:
+    source.locator("summary").filter(has_text="Disconnect").click()
+    page.get_by_role("button", name="Disconnect the source").click()
+    expect(source).to_have_count(0)
+
+
+@pytest.mark.parametrize("has_scripts", [True, False])
+def test_a_source_is_connected_read_paused_and_disconnected(
+    server: Server, chromium: Chromium, state: Any, networks: Networks, *, has_scripts: bool
+) -> None:
+    def visit(page: Page) -> list[str]:
+        watch = Watch(page, server)
+        source = connect_mastodon(page, server, networks)
+        source.get_by_role("button", name="Pause").click()
+        expect(source).to_contain_text("paused")
+        source.get_by_role("button", name="Resume").click()
+        expect(source.get_by_role("button", name="Pause")).to_be_visible()
+        disconnect(page, source)
+        return watch.problems
+
+    problems = chromium.run(visit, storage_state=state, java_script_enabled=has_scripts)
+
+    assert problems == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_axe_finds_no_problem(
+    server: Server, chromium: Chromium, state: Any, networks: Networks, size: str
+) -> None:
+    def visit(page: Page) -> dict[str, list[str]]:
+        page.goto(address(server, "/sources"))
+        found = {"empty": violations(page)}
+        source = connect_mastodon(page, server, networks)
+        page.locator("summary").filter(has_text="How often").click()
+        found["connected"] = violations(page)
+        form = page.get_by_role("region", name="Connect Bluesky")
+        form.get_by_label("Handle").fill("alice.test")
+        form.get_by_label("App password").fill(APP_PASSWORD + "-wrong")
+        form.get_by_label("Address of your server").fill(networks.address)
+        form.get_by_role("button", name="Connect Bluesky").click()
+        expect(page.get_by_text("did not accept the handle and password")).to_be_visible()
+        found["refused"] = violations(page)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width == page.evaluate("innerWidth")
+        page.goto(address(server, "/sources"))
+        disconnect(page, source)
+        return found
+
+    found = chromium.run(
+        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
+    )
+
+    assert found == {"empty": [], "connected": [], "refused": []}
