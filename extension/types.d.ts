@@ -46,6 +46,8 @@ interface Run {
   runId: string;
   /** Counts the runs that the server has seen for this one. */
   attempt: number;
+  /** Counts the refused starts of a run. */
+  refusals: number;
   isEnded: boolean;
   nextSeq: number;
   pages: number;

@@ -2,7 +2,7 @@
 // @ts-check
 
 import * as runs from "./runs.js";
-import { Refused, Unreachable, post } from "./server.js";
+import { Refused, post } from "./server.js";
 import * as sync from "./sync.js";
 
 const MAX_ATTEMPTS = 5;
@@ -11,6 +11,15 @@ const RESTARTS = new Set([404, 409, 422]);
 
 /** Something was arranged: the same item can be sent now. */
 export class Again extends Error {}
+
+/** The library does not start a run. Without one no page can be sent, so the pages wait. */
+export class NotStarted extends Error {
+  /** @param {Refused} refused */
+  constructor(refused) {
+    super(refused.message);
+    this.retryAfterS = refused.retryAfterS;
+  }
+}
 
 /** The person has to confirm that the posts of another X account go to this library. */
 export class OtherUser extends Error {
@@ -73,7 +82,7 @@ async function sendPage(library, item) {
   try {
     answer = await post(library, `/runs/${runId}/pages`, item.body);
   } catch (error) {
-    if (error instanceof Refused && RESTARTS.has(error.status) && run.attempt < MAX_ATTEMPTS) {
+    if (error instanceof Refused && error.isFinal && RESTARTS.has(error.status) && run.attempt < MAX_ATTEMPTS) {
       await runs.update(run.id, (now) => ({ runId: "", attempt: now.attempt + 1 }));
       throw new Again();
     }
@@ -91,7 +100,7 @@ async function sendPage(library, item) {
 
 /**
  * @param {Connection} library
- * @param {Pick<Run, "id" | "kind" | "attempt">} run
+ * @param {Pick<Run, "id" | "kind" | "attempt" | "refusals">} run
  * @param {string} user
  * @returns {Promise<string>} the server's id
  */
@@ -106,13 +115,17 @@ async function start(library, run, user) {
   let started;
   try {
     // With a confirmation it is another request, so it needs another key.
-    const key = `${run.id}.${run.attempt}${body.confirm_source_user ? ".confirmed" : ""}`;
+    const key = `${run.id}.${run.attempt}.${run.refusals ?? 0}${body.confirm_source_user ? ".confirmed" : ""}`;
     started = await post(library, "/runs", body, key);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     if (error.code === "SOURCE_USER_MISMATCH") throw new OtherUser(error.message, user);
-    // Without a run no page can be sent, so the pages wait until the library takes one.
-    throw error.status === 400 || error.status === 404 ? new Unreachable(error.message) : error;
+    if (!error.isFinal) throw error;
+    // The library gives the same answer to the same key, so the next try needs another one.
+    await runs.update(run.id, (now) => ({ refusals: (now.refusals ?? 0) + 1 }));
+    // Another body was sent with this key before, for example by an older version of the extension.
+    if (error.status === 422 && (run.refusals ?? 0) < MAX_ATTEMPTS) throw new Again();
+    throw new NotStarted(error);
   }
   await runs.update(run.id, () => ({ runId: String(started.run_id) }));
   await noteUser(user);

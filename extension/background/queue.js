@@ -73,10 +73,10 @@ export async function add(item, run) {
 async function mergeRun(store, run) {
   /** @type {Run | undefined} */
   const stored = await result(store("runs").get(run.id));
-  const { runId, attempt, inserted } = stored ?? run;
+  const { runId, attempt, refusals, inserted } = stored ?? run;
   // A page that was on its way when the run ended does not open it again.
   const isEnded = run.isEnded || stored?.isEnded === true;
-  await result(store("runs").put({ ...run, runId, attempt, inserted, isEnded }));
+  await result(store("runs").put({ ...run, runId, attempt, refusals, inserted, isEnded }));
 }
 
 /** @returns {Promise<Item | null>} */

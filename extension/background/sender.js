@@ -111,7 +111,7 @@ async function fail(error, item, before) {
     await setState({ ...NONE, problem: { kind: "revoked", sentence: error.message, since } });
     return false;
   }
-  if (error instanceof Refused && isFinal(error)) {
+  if (error instanceof Refused && error.isFinal) {
     // The same request would be refused again. The rest of the queue goes on.
     await chrome.storage.local.set({ refused: { sentence: error.message, at: Date.now() } });
     await done(item, { state: "refused", sentence: error.message });
@@ -119,19 +119,14 @@ async function fail(error, item, before) {
   }
   const failures = before.failures + 1;
   const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1)) * (0.8 + Math.random() * 0.4);
-  const asked = error instanceof Refused ? error.retryAfterS * 1_000 : 0;
+  const isBusy = error instanceof Refused || error instanceof deliveries.NotStarted;
+  const asked = isBusy ? error.retryAfterS * 1_000 : 0;
   const retryAt = Date.now() + Math.max(wait, asked);
-  const isBusy = error instanceof Refused;
   const sentence = error instanceof Error ? error.message : String(error);
   await setState({ failures, retryAt, problem: { kind: isBusy ? "busy" : "unreachable", sentence, since } });
   waiting.get(item.id)?.({ state: "waiting", sentence: "" });
   wakeAt(retryAt);
   return false;
-}
-
-/** @param {Refused} error */
-function isFinal(error) {
-  return error.status >= 400 && error.status < 500 && ![403, 408, 425, 429].includes(error.status);
 }
 
 /** @param {number} moment */

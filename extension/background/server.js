@@ -17,6 +17,13 @@ export class Refused extends Error {
     this.code = code;
     this.retryAfterS = retryAfterS;
   }
+
+  /** Whether the same request would be refused again. */
+  get isFinal() {
+    // Another request with the same key is still running: the library asks to wait.
+    if (this.code === "IDEMPOTENCY_IN_PROGRESS") return false;
+    return this.status >= 400 && this.status < 500 && ![401, 403, 408, 425, 429].includes(this.status);
+  }
 }
 
 /** The library could not be reached, or something in between answered. */

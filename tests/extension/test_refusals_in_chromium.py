@@ -1,0 +1,45 @@
+"""What the library refuses: what is repeated, what is dropped, and what the person is told."""
+
+from tests.extension.fake_x import X
+from tests.extension.library import Refusal
+from tests.extension.patience import wait_until
+from tests.extension.person import Person
+
+RUNS = "/ingest/v1/runs"
+PAGES = r"/ingest/v1/runs/[^/]+/pages"
+FINISH = r"/ingest/v1/runs/[^/]+/finish"
+IN_PROGRESS = "IDEMPOTENCY_IN_PROGRESS"
+
+
+def all_sent(person: Person) -> bool:
+    """Presses "Try now", so that a test does not wait for the next try."""
+    person.ask("retry")
+    return not person.library.way.refusals and person.waiting() == 0
+
+
+def test_a_refused_start_of_a_run_and_a_key_in_use_lose_nothing(person: Person) -> None:
+    account = person.x.world.sign_in(saved=25)
+    post = person.x.world.add_post()
+    person.library.way.refusals = [
+        Refusal(RUNS, 409, IN_PROGRESS),
+        Refusal(RUNS, 422, "IDEMPOTENCY_KEY_REUSED"),
+        Refusal(RUNS, 400, "INVALID_REQUEST"),
+        Refusal(PAGES, 409, IN_PROGRESS),
+        Refusal("/ingest/v1/bookmarks", 409, IN_PROGRESS),
+    ]
+
+    tab = person.bookmarks()
+    wait_until(lambda: len(person.library.way.refusals) < 5)
+    save = {"type": "save", "link": f"{X}/{post.author.username}/status/{post.id}", "labels": []}
+    # Not waited for: the answer comes when the post is sent.
+    person.browser.desk().evaluate("(save) => { chrome.runtime.sendMessage(save); }", save)
+    wait_until(lambda: person.ask("view")["waiting"]["items"] >= 2)
+    wait_until(lambda: all_sent(person))
+
+    person.scroll_to_end(tab)
+    wait_until(lambda: set(person.library.post_ids()) == {post.id, *account.saved})
+    keys = [one.headers["idempotency-key"] for one in person.library.way.sent_to(RUNS)]
+    # The first one is repeated; the library would answer 422 and 400 again.
+    assert len(keys) >= 4
+    assert len(set(keys)) == 3
+    assert person.ask("view")["refused"] is None
