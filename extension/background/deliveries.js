@@ -146,22 +146,48 @@ async function noteUser(user) {
 
 /**
  * @param {Connection} library
+ * @param {string} runId
+ * @param {EndReason} reason
+ * @returns {Promise<any>} null if the library does not know the run any more, or has finished it
+ */
+async function finishIfKnown(library, runId, reason) {
+  try {
+    return await post(library, `/runs/${runId}/finish`, { reason });
+  } catch (error) {
+    if (error instanceof Refused && error.isFinal && (error.status === 404 || error.status === 409)) return null;
+    throw error;
+  }
+}
+
+/**
+ * @param {Connection} library
  * @param {Item & FinishItem} item
  */
 async function finish(library, item) {
   const run = await runs.get(item.run);
-  if (!run?.runId) return;
+  if (!run) return;
   // The sync goes on: its end comes later.
   if (!run.isEnded && item.reason === "interrupted") return;
-  const answer = await post(library, `/runs/${run.runId}/finish`, { reason: item.reason });
+  // The library has none of its pages.
+  if (!run.runId) {
+    await runs.forget(run.id);
+    return;
+  }
+  let answer;
+  try {
+    answer = await finishIfKnown(library, run.runId, item.reason);
+  } catch (error) {
+    if (error instanceof Refused && error.isFinal) await runs.forget(run.id);
+    throw error;
+  }
   if (answer?.is_held) {
     const { known } = await chrome.storage.local.get("known");
     const held = Number(answer.removed_candidates) - Number(answer.removed);
     await chrome.storage.local.set({ known: { posts: 0, boundUser: "", at: 0, ...known, held } });
   }
-  if (run.kind === "full" && item.reason === "end") {
-    await chrome.storage.local.set({ has_read_all: answer?.proved_end === true });
-    if (answer?.proved_end === false) await sync.noteGap(run.id);
+  if (answer && run.kind === "full" && item.reason === "end") {
+    await chrome.storage.local.set({ has_read_all: answer.proved_end === true });
+    if (answer.proved_end === false) await sync.noteGap(run.id);
   }
   const synced = await sync.get();
   const canGoOn = synced?.run === run.id && synced.state !== "done" && item.reason === "interrupted";
@@ -185,7 +211,7 @@ async function sendEvent(library, item) {
  */
 async function bind(library, user) {
   const run = await runs.ofSide(user);
-  if (run.runId) await post(library, `/runs/${run.runId}/finish`, { reason: "end" });
+  if (run.runId) await finishIfKnown(library, run.runId, "end");
   const next = await runs.update(run.id, (now) => ({ runId: "", attempt: now.attempt + (now.runId ? 1 : 0) }));
   if (next) await start(library, next, user);
 }

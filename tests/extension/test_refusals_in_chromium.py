@@ -8,6 +8,12 @@ from tests.extension.person import Person
 RUNS = "/ingest/v1/runs"
 PAGES = r"/ingest/v1/runs/[^/]+/pages"
 FINISH = r"/ingest/v1/runs/[^/]+/finish"
+RUNS_LEFT = """() => new Promise((resolve) => {
+  indexedDB.open("bowerbird").onsuccess = ({ target }) => {
+    const counted = target.result.transaction("runs").objectStore("runs").count();
+    counted.onsuccess = () => { target.result.close(); resolve(counted.result); };
+  };
+})"""
 IN_PROGRESS = "IDEMPOTENCY_IN_PROGRESS"
 
 
@@ -42,4 +48,24 @@ def test_a_refused_start_of_a_run_and_a_key_in_use_lose_nothing(person: Person) 
     # The first one is repeated; the library would answer 422 and 400 again.
     assert len(keys) >= 4
     assert len(set(keys)) == 3
+    assert person.ask("view")["refused"] is None
+
+
+def test_the_end_of_a_run_that_the_library_does_not_know_is_no_problem(person: Person) -> None:
+    account = person.x.world.sign_in(saved=5)
+    finishes = person.library.way.sent_to
+    person.library.way.refusals = [Refusal(FINISH, 404, "NOT_FOUND")]
+
+    person.sync()
+    wait_until(lambda: finishes(FINISH) and person.waiting() == 0)
+    assert person.browser.desk().evaluate(RUNS_LEFT) == 0
+    # An opened post has a run of its own, which binds the device to its X account.
+    tab = person.browser.open(f"{X}/someone/status/{account.in_order()[0]}")
+    wait_until(lambda: "TweetDetail" in [page["op"] for page in person.library.pages()])
+    person.library.way.refusals = [Refusal(FINISH, 409, "RUN_FINISHED")]
+    person.set(bound_user="4242")
+    tab.click("[data-testid=removeBookmark]")
+
+    wait_until(lambda: person.library.events() and person.waiting() == 0)
+    assert person.library.way.refusals == []
     assert person.ask("view")["refused"] is None
