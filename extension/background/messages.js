@@ -7,6 +7,7 @@ import * as connection from "./connection.js";
 import * as queue from "./queue.js";
 import { labels, save } from "./saving.js";
 import * as sender from "./sender.js";
+import { noteRefused } from "./refused.js";
 import { Refused, Unreachable } from "./server.js";
 import * as sync from "./sync.js";
 import { confirmRemovals, refresh, view } from "./view.js";
@@ -23,6 +24,10 @@ const FROM_PAGES = {
       badge.show();
     }
     return taken;
+  },
+  lost: async () => {
+    await noteRefused("This browser could not store an answer of X. Open the post or the bookmarks page again.");
+    await badge.show();
   },
   panel: async (_, tab) => panelOf(await view(), tab),
   start: async ({ kind }, tab) => sync.start(kind === "full" ? "full" : await usualKind(), tab),

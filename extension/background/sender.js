@@ -4,6 +4,7 @@
 import * as connection from "./connection.js";
 import * as deliveries from "./deliveries.js";
 import * as queue from "./queue.js";
+import { noteRefused } from "./refused.js";
 import { Refused } from "./server.js";
 import { goOnWithRoom } from "./sync.js";
 
@@ -113,7 +114,7 @@ async function fail(error, item, before) {
   }
   if (error instanceof Refused && error.isFinal) {
     // The same request would be refused again. The rest of the queue goes on.
-    await chrome.storage.local.set({ refused: { sentence: error.message, at: Date.now() } });
+    await noteRefused(`Your library refused it: ${error.message}`);
     await done(item, { state: "refused", sentence: error.message });
     return true;
   }

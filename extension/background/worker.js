@@ -6,6 +6,7 @@ import * as badge from "./badge.js";
 import { inOrder } from "./captures.js";
 import { answer } from "./messages.js";
 import { PATTERNS } from "./links.js";
+import { noteRefused } from "./refused.js";
 import * as runs from "./runs.js";
 import { save } from "./saving.js";
 import * as sender from "./sender.js";
@@ -37,7 +38,7 @@ chrome.tabs.onRemoved.addListener(async (tab) => {
 chrome.contextMenus?.onClicked.addListener(async (info, tab) => {
   const outcome = await save(info.linkUrl ?? info.pageUrl, [], tab?.id);
   if (outcome.state === "refused" || outcome.state === "off") {
-    await chrome.storage.local.set({ refused: { sentence: outcome.sentence, at: Date.now() } });
+    await noteRefused(outcome.sentence);
   }
 });
 

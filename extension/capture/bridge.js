@@ -104,7 +104,7 @@
     for (const wait of [...RETRIES, 0]) {
       try {
         const answer = record(await chrome.runtime.sendMessage({ type: "captured", captured }));
-        // Anything else means that the worker was stopped before it had stored the answer.
+        // Anything else means that the worker failed, or was stopped, before it had stored the answer.
         if (typeof answer.isKept === "boolean") {
           const detail = { operation: captured.operation, ...answer };
           events.dispatchEvent(new CustomEvent("captured", { detail }));
@@ -116,6 +116,7 @@
       }
       await pause(wait);
     }
+    chrome.runtime.sendMessage({ type: "lost" }).catch(() => {});
   };
 
   /**

@@ -131,3 +131,30 @@ def test_a_revoked_device_says_so_and_sends_what_waited_after_another_pairing(
     assert "wait" in shown
     person.connect_again()
     person.library.wait_for(account.in_order())
+
+
+# Of a version that the worker does not open.
+BREAK_DATABASE = """() => new Promise((resolve) => {
+  indexedDB.open("bowerbird", 2).onsuccess = ({ target }) => { target.result.close(); resolve(); };
+})"""
+REPAIR_DATABASE = """() => new Promise((resolve) => {
+  indexedDB.deleteDatabase("bowerbird").onsuccess = () => resolve();
+})"""
+
+
+def test_an_answer_that_the_worker_could_not_store_is_handed_over_again(person: Person) -> None:
+    person.x.world.sign_in(saved=3)
+    post = person.x.world.add_post()
+    tab = person.browser.open(f"{X}/{post.author.username}/status/{post.id}")
+    desk = person.browser.desk()
+    desk.evaluate(BREAK_DATABASE)
+    assert "error" in person.ask("view")
+
+    tab.click("[data-testid=bookmark]")
+    wait_for(tab, "() => document.querySelector('[data-testid=removeBookmark]')")
+    desk.evaluate(REPAIR_DATABASE)
+
+    person.library.wait_for([post.id])
+    # If every try fails, the person is told.
+    person.ask("lost")
+    wait_for_text(person.popup(), "This browser could not store an answer of X.")

@@ -36,7 +36,7 @@ function notes(view, actions) {
   }
   if (view.refused) {
     const dismiss = button("Close", "quiet slim", () => actions.run("dismiss"));
-    found.push(note("warn", `Your library refused something ${ago(view.refused.at)}: ${view.refused.sentence} `, dismiss));
+    found.push(note("warn", `Something was not saved ${ago(view.refused.at)}. ${view.refused.sentence} `, dismiss));
   }
   return found;
 }
