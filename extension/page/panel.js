@@ -144,6 +144,8 @@
       if (view?.sync?.kind === "incremental" && view.waiting.items && !view.problem) {
         await pause(STEP_MS);
         await look();
+        // The library is slow, not X.
+        progressAt = Date.now();
         continue;
       }
       window.scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });

@@ -144,6 +144,25 @@ class Chromium:
         tab.go(f"{self.extension_url}/popup/popup.html")
         return tab
 
+    def advance_clock(self, tab: ChromiumTab, ms: int) -> None:
+        """Lets time pass for the extension's scripts in a page."""
+        contexts: list[dict[str, Any]] = []
+
+        def advance(page: Page) -> None:
+            devtools = self._context.new_cdp_session(page)
+            devtools.on("Runtime.executionContextCreated", lambda one: contexts.append(one))
+            devtools.send("Runtime.enable")
+            [world] = [
+                one["context"]["id"]
+                for one in contexts
+                if one["context"]["origin"] == self._extension_url
+            ]
+            later = f"{{ const now = Date.now; Date.now = () => now() + {ms}; }}"
+            devtools.send("Runtime.evaluate", {"contextId": world, "expression": later})
+            devtools.detach()
+
+        tab.run(advance)
+
     def kill_worker(self) -> None:
         """Ends the extension's worker, as Chromium does after 30 seconds without an event."""
 
