@@ -157,6 +157,23 @@ def test_a_connect_line_connects_the_extension(person: Person) -> None:
     person.assert_same_library()
 
 
+def test_connect_again_in_the_settings_connects_again(person: Person) -> None:
+    before = len(person.library.device_ids())
+    tab = person.popup()
+    wait_for_text(tab, "up to date")
+
+    tab.click("button[aria-label=Settings]")
+    tab.click("text=Connect again")
+    wait_for_text(tab, "Connection line")
+    # It stays there while the popup looks for news.
+    person.set(last_sent_at=SINCE)
+    tab.type("#line", person.library.connect_line())
+    tab.click("button[type=submit]")
+
+    wait_for_text(tab, "to 127.0.0.1")
+    assert len(person.library.device_ids()) == before + 1
+
+
 def test_a_used_line_and_a_wrong_address_are_explained(person: Person) -> None:
     person.forget()
     line = person.library.connect_line()
