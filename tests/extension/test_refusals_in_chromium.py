@@ -69,3 +69,18 @@ def test_the_end_of_a_run_that_the_library_does_not_know_is_no_problem(person: P
     wait_until(lambda: person.library.events() and person.waiting() == 0)
     assert person.library.way.refusals == []
     assert person.ask("view")["refused"] is None
+
+
+def test_what_a_proxy_answers_drops_nothing_and_does_not_disconnect(person: Person) -> None:
+    account = person.x.world.sign_in(saved=5)
+    person.library.way.refusals = [
+        Refusal(RUNS, 401, body='{"error": "Sign in to the network first."}'),
+        Refusal(PAGES, 400, body='{"error": {"message": "Blocked"}, "data": null}'),
+    ]
+
+    person.bookmarks()
+    wait_until(lambda: len(person.library.way.refusals) < 2)
+    assert person.ask("view")["problem"]["kind"] == "unreachable"
+    wait_until(lambda: all_sent(person))
+
+    person.library.wait_for(account.in_order())
