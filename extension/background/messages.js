@@ -1,6 +1,7 @@
 // Answers the messages of the popup and of our scripts in X's pages.
 // @ts-check
 
+import { NotConnected } from "./addresses.js";
 import * as badge from "./badge.js";
 import { inOrder, take } from "./captures.js";
 import * as connection from "./connection.js";
@@ -118,7 +119,7 @@ async function connect(text) {
 
 /** @param {unknown} error @returns {string} */
 function explain(error) {
-  if (error instanceof connection.NotConnected) return error.message;
+  if (error instanceof NotConnected) return error.message;
   if (error instanceof Refused && error.status === 404) {
     return "The code is not valid any more. A code works once, for ten minutes. Make a new one.";
   }
