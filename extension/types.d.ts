@@ -143,7 +143,8 @@ interface View {
 interface SaveOutcome { state: "sent" | "waiting" | "refused" | "off"; sentence: string; }
 
 declare var bowerbirdEvents: EventTarget;
-declare var bowerbirdShown: (postId: string) => Captured | null;
+declare var bowerbirdShown: (postId: string, operations?: Set<string>) => Captured | null;
+declare var bowerbirdOpened: (postId: string) => Captured | null;
 declare var bowerbirdFrame: (name: string, styles: string) => { host: HTMLElement; root: ShadowRoot };
 declare var bowerbirdElement: (
   name: string, fields?: Record<string, unknown>, ...children: (Node | string)[]

@@ -28,6 +28,22 @@ export function take(captured, tab) {
 }
 
 /**
+ * Stores an answer that shows a post which the person saves.
+ * @param {Captured} captured
+ */
+export function takeShown(captured) {
+  return inOrder(async () => {
+    // A list would become a visit of the bookmarks page.
+    if (!OPENED.has(captured.operation) || !(await connection.get())) return;
+    try {
+      await storeSide(captured);
+    } catch (error) {
+      if (!(error instanceof QueueFull)) throw error;
+    }
+  });
+}
+
+/**
  * Does something after everything that arrived before is stored, and before what arrives later.
  * @template T
  * @param {() => Promise<T>} work
@@ -114,7 +130,7 @@ async function storeListed(captured, document, tab) {
 }
 
 /** @param {Captured} captured */
-export async function storeSide(captured) {
+async function storeSide(captured) {
   await addPage(captured, await runs.ofSide(captured.user), 0, {});
 }
 

@@ -7,7 +7,8 @@
     "Bookmarks", "BookmarkFolderTimeline", "BookmarkSearchTimeline", "BookmarkFoldersSlice",
     "CreateBookmark", "DeleteBookmark", "TweetDetail", "TweetResultByRestId",
   ]);
-  const POSTS = new Set(["TweetDetail", "TweetResultByRestId", "Bookmarks"]);
+  const OPENED = new Set(["TweetDetail", "TweetResultByRestId"]);
+  const POSTS = new Set([...OPENED, "Bookmarks"]);
   const PATH = /^\/i\/api\/graphql\/([A-Za-z0-9_-]{1,64})\/[A-Za-z]+(?:_?[vV][0-9]+)?\/?$/;
   // Everything else in the variables is left out, such as the words of a search.
   const VARIABLES = ["cursor", "count", "bookmark_collection_id", "tweet_id", "tweetId", "focalTweetId"];
@@ -24,8 +25,9 @@
 
   const events = new EventTarget();
   globalThis.bowerbirdEvents = events;
-  globalThis.bowerbirdShown = (postId) =>
-    recent.find((one) => one.body.includes(`"${postId}"`)) ?? null;
+  globalThis.bowerbirdShown = (postId, operations = POSTS) =>
+    recent.find((one) => operations.has(one.operation) && one.body.includes(`"${postId}"`)) ?? null;
+  globalThis.bowerbirdOpened = (postId) => globalThis.bowerbirdShown(postId, OPENED);
 
   /** @param {unknown} value @returns {Record<string, unknown>} */
   const record = (value) =>
@@ -130,7 +132,7 @@
 
   // For a post that is saved from the popup or the menu.
   chrome.runtime.onMessage.addListener((message, _, reply) => {
-    if (message?.type === "shown") reply(globalThis.bowerbirdShown(String(message.post)));
+    if (message?.type === "shown") reply(globalThis.bowerbirdOpened(String(message.post)));
     return false;
   });
 

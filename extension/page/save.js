@@ -44,7 +44,7 @@
       if (save.disabled) return;
       save.disabled = true;
       said.textContent = "Saving…";
-      const shown = globalThis.bowerbirdShown(current);
+      const shown = globalThis.bowerbirdOpened(current);
       const outcome = await ask({ type: "save", link: location.href, labels: names(input.value), shown });
       said.textContent = outcome?.sentence || SAID[outcome?.state] || "Not saved. Reload the page and try again.";
       save.disabled = outcome?.state === "sent" || outcome?.state === "waiting";
