@@ -134,6 +134,8 @@ interface View {
   hasReadAll: boolean;
   latest: Post[];
   readsOpened: boolean;
+  /** X does not say which account is signed in, so a second one is not noticed. */
+  isViewerUnknown: boolean;
   /** The X account of the problem, as the person knows it. */
   userName: string;
   /** X accounts whose posts are left out. */

@@ -62,7 +62,7 @@ export function inOrder(work) {
 async function store(captured, tab) {
   const dropped = { isKept: false, isFull: false, isEnd: false };
   if (!(await connection.get())) return dropped;
-  await noteName(captured);
+  await noteViewer(captured);
   if (await isIgnored(captured)) return dropped;
   let document;
   try {
@@ -83,12 +83,13 @@ async function store(captured, tab) {
 }
 
 /**
- * The name of the X account, so that a question about it can name it.
+ * The name of the X account, so that a question about it can name it, and whether the page says it.
  * @param {Captured} captured
  */
-async function noteName({ user, username }) {
+async function noteViewer({ user, username }) {
+  const { usernames = {}, is_viewer_unknown: wasUnknown = false } = await chrome.storage.local.get(["usernames", "is_viewer_unknown"]);
+  if (wasUnknown !== !user) await chrome.storage.local.set({ is_viewer_unknown: !user });
   if (!user || !username) return;
-  const { usernames = {} } = await chrome.storage.local.get("usernames");
   if (usernames[user] !== username) await chrome.storage.local.set({ usernames: { ...usernames, [user]: username } });
 }
 

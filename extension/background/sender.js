@@ -13,6 +13,9 @@ const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 300_000;
 // Alarms of a browser are at least half a minute away.
 const SHORTEST_ALARM_MS = 30_000;
+// A request that fails once or twice is no reason to disturb the person.
+const QUIET_FAILURES = 2;
+const QUIET_MS = 60_000;
 
 /** @type {Sending} */
 const NONE = { failures: 0, retryAt: 0, problem: null };
@@ -33,6 +36,15 @@ export function onChange(watcher) {
 /** @returns {Promise<Sending>} */
 export async function state() {
   return (await chrome.storage.local.get("sending")).sending ?? NONE;
+}
+
+/**
+ * Whether the person should know about the problem.
+ * @param {Sending} sending
+ */
+export function isAlarming({ problem, failures }) {
+  if (!problem || problem.kind === "revoked" || problem.kind === "other_user") return problem !== null;
+  return failures > QUIET_FAILURES || Date.now() - problem.since > QUIET_MS;
 }
 
 /** @param {Sending} sending */
@@ -151,8 +163,9 @@ export async function noteFailure(error) {
 
 /** Tries again at once, because the person or the network says so. */
 export async function retryNow() {
-  const { problem } = await state();
-  if (!problem || problem.kind !== "other_user") await setState({ failures: 0, retryAt: 0, problem: null });
+  const now = await state();
+  if (now.problem?.kind === "revoked") await setState(NONE);
+  else if (now.problem?.kind !== "other_user") await setState({ ...now, retryAt: 0 });
   await drain();
 }
 

@@ -34,16 +34,16 @@ chrome.tabs.onRemoved.addListener(async (tab) => {
   await sender.drain();
 });
 
-// Firefox for Android has no menus.
-chrome.contextMenus?.onClicked.addListener(async (info, tab) => {
+chrome.contextMenus.onClicked.addListener(async (info, tab) => {
   const outcome = await save(info.linkUrl ?? info.pageUrl, [], tab?.id);
   if (outcome.state === "refused" || outcome.state === "off") {
     await noteRefused(outcome.sentence);
   }
+  await badge.showOutcome(outcome);
 });
 
 chrome.runtime.onInstalled.addListener(() => {
-  chrome.contextMenus?.removeAll(() => {
+  chrome.contextMenus.removeAll(() => {
     const entry = { title: "Save this post to Bowerbird", documentUrlPatterns: PATTERNS };
     chrome.contextMenus.create({ id: MENU, contexts: ["page"], ...entry });
     chrome.contextMenus.create({ id: `${MENU}-link`, contexts: ["link"], title: entry.title, targetUrlPatterns: PATTERNS });
@@ -62,7 +62,7 @@ async function tidy() {
 
 sender.onChange(() => { badge.show(); });
 self.addEventListener("online", () => { sender.retryNow(); });
-// The token is none of the pages' business, not even of our own scripts in them.
+// Scripts in pages, ours too, must not read the token.
 chrome.storage.local.setAccessLevel?.({ accessLevel: "TRUSTED_CONTEXTS" });
 
 sync.noteStart().then(() => sender.drain()).then(() => badge.show());

@@ -85,11 +85,11 @@
   };
 
   /** @param {PanelView} now @returns {Node[]} */
-  const notes = ({ waiting, problem, isFull }) => {
+  const notes = ({ state, waiting, problem, isFull }) => {
     const lines = [];
     if (waiting.posts) lines.push(make("p", { class: "small" }, `${number.format(waiting.posts)} ${waiting.posts === 1 ? "post waits" : "posts wait"} to be sent.`));
     if (isFull) lines.push(make("p", { class: "small bad" }, "The queue is full. Nothing is lost, but nothing more is read until your library answers."));
-    if (problem) lines.push(make("p", { class: "small bad" }, "Your library needs you: open Bowerbird in the toolbar."));
+    if (problem && state === "error") lines.push(make("p", { class: "small bad" }, "Nothing is sent at the moment. Open Bowerbird in the toolbar to see why."));
     return lines;
   };
 

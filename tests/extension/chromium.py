@@ -163,6 +163,11 @@ class Chromium:
 
         tab.run(advance)
 
+    def choose_menu_entry(self, link: str) -> None:
+        """Chooses "Save this post" in the menu of a link, as far as the worker can tell."""
+        told = "(linkUrl) => chrome.contextMenus.onClicked.dispatch({ linkUrl })"
+        self.run(lambda: self._worker().evaluate(told, link))
+
     def kill_worker(self) -> None:
         """Ends the extension's worker, as Chromium does after 30 seconds without an event."""
 

@@ -1,5 +1,6 @@
 """What the library refuses: what is repeated, what is dropped, and what the person is told."""
 
+from tests.extension.chromium import Chromium
 from tests.extension.fake_x import X
 from tests.extension.library import Refusal
 from tests.extension.patience import wait_until
@@ -21,6 +22,11 @@ def all_sent(person: Person) -> bool:
     """Presses "Try now", so that a test does not wait for the next try."""
     person.ask("retry")
     return not person.library.way.refusals and person.waiting() == 0
+
+
+def badge(person: Person) -> str:
+    text: str = person.browser.desk().evaluate("() => chrome.action.getBadgeText({})")
+    return text
 
 
 def test_a_refused_start_of_a_run_and_a_key_in_use_lose_nothing(person: Person) -> None:
@@ -84,3 +90,29 @@ def test_what_a_proxy_answers_drops_nothing_and_does_not_disconnect(person: Pers
     wait_until(lambda: all_sent(person))
 
     person.library.wait_for(account.in_order())
+
+
+def test_one_failed_request_does_not_alarm_the_person(person: Person) -> None:
+    person.x.world.sign_in(saved=5)
+    person.library.way.failing_with = 503
+
+    person.bookmarks()
+    wait_until(lambda: person.ask("view")["problem"])
+    assert person.ask("view")["state"] == "done"
+    wait_until(lambda: badge(person).isdigit())
+    wait_until(lambda: not person.ask("retry") and person.ask("view")["state"] == "error")
+
+    wait_until(lambda: badge(person) == "!")
+
+
+def test_the_badge_says_what_became_of_a_post_that_was_saved_from_the_menu(
+    person: Person, chromium: Chromium
+) -> None:
+    person.x.world.sign_in()
+    post = person.x.world.add_post()
+
+    for address, sign in ((f"{X}/home", "!"), (f"{X}/someone/status/{post.id}", "✓")):
+        chromium.choose_menu_entry(address)
+        wait_until(lambda sign=sign: badge(person) == sign)
+
+    person.library.wait_for([post.id])

@@ -1,7 +1,7 @@
 // A sync that runs, and one that waits for the person.
 // @ts-check
 
-import { button, counted, day, make, note, number, time } from "../elements.js";
+import { button, counted, day, make, note, number, time, viewerNote } from "../elements.js";
 
 /**
  * Only if the length of the list is known: the first sync does not know it.
@@ -30,6 +30,7 @@ export function syncingView(view, actions) {
     make("p", {}, make("span", { class: "huge" }, number(sync.seen)), make("br"), make("span", { class: "soft" }, `posts seen, ${number(sync.inserted)} of them new`)),
     ...bar(view, sync),
     place(view, sync),
+    ...viewerNote(view),
     make("p", { class: "soft" }, `Leave the bookmarks tab open and in front. You may switch to another window.${rate}`),
     make("div", { class: "row low" }, button("Pause", "grow", () => actions.run("pause"), "pause"), button("Stop here", "quiet", () => actions.run("stop"))),
   ];
@@ -66,6 +67,7 @@ export function pausedView(view, actions) {
     make("p", { class: "soft" }, why(sync)),
     ...bar(view, sync),
     place(view, sync),
+    ...viewerNote(view),
     ...waiting,
     make("div", { class: "row low" }, button(isOver ? "Start again" : "Resume", "main grow", restart, "play"),
       make("a", { class: "btn", href: view.libraryUrl }, "Open the library")),
