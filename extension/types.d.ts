@@ -204,7 +204,7 @@ declare namespace chrome {
     onClicked: Event<(info: { linkUrl?: string; pageUrl?: string }, tab?: Tab) => void>;
   };
   const permissions: {
-    request(wanted: { origins: string[] }): Promise<boolean>;
+    request(wanted: { origins?: string[]; data_collection?: string[] }): Promise<boolean>;
     remove(given: { origins: string[] }): Promise<boolean>;
   };
 }

@@ -63,13 +63,13 @@ async function store(captured, tab) {
   const dropped = { isKept: false, isFull: false, isEnd: false };
   if (!(await connection.get())) return dropped;
   await noteViewer(captured);
-  if (await isIgnored(captured)) return dropped;
   let document;
   try {
     document = JSON.parse(captured.body);
   } catch {
     return dropped;
   }
+  if (await isIgnored(captured, document)) return dropped;
   try {
     if (captured.operation === "Bookmarks") return await storeListed(captured, document, tab);
     if (SIDE.has(captured.operation)) await storeSide(captured);
@@ -93,11 +93,25 @@ async function noteViewer({ user, username }) {
   if (usernames[user] !== username) await chrome.storage.local.set({ usernames: { ...usernames, [user]: username } });
 }
 
-/** @param {Captured} captured */
-async function isIgnored(captured) {
-  const kept = await chrome.storage.local.get(["ignored_users", "skips_opened"]);
+/**
+ * @param {Captured} captured
+ * @param {any} document
+ */
+async function isIgnored(captured, document) {
+  const kept = await chrome.storage.local.get(["ignored_users", "reads_opened"]);
   const ignored = /** @type {string[]} */ (kept.ignored_users ?? []);
-  return ignored.includes(captured.user) || (kept.skips_opened === true && OPENED.has(captured.operation));
+  if (ignored.includes(captured.user)) return true;
+  return OPENED.has(captured.operation) && kept.reads_opened !== true && !isBookmark(captured, document);
+}
+
+/**
+ * Whether the post that the person opened is one of their bookmarks.
+ * @param {Captured} captured
+ * @param {any} document
+ */
+function isBookmark({ variables }, document) {
+  const opened = String(variables.focalTweetId ?? variables.tweetId ?? "");
+  return findPost(document, opened)?.legacy.bookmarked === true;
 }
 
 /**

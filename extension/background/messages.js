@@ -70,7 +70,7 @@ const FROM_POPUP = {
     await chrome.storage.local.set({ ignored_users: ignored.filter((/** @type {string} */ one) => one !== user) });
   },
   confirm_removals: () => confirmRemovals(),
-  read_opened: ({ reads }) => chrome.storage.local.set({ skips_opened: reads !== true }),
+  read_opened: ({ reads }) => chrome.storage.local.set({ reads_opened: reads === true }),
 };
 
 /**

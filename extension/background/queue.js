@@ -14,10 +14,8 @@ export class QueueFull extends Error {}
 
 /** @returns {Promise<number>} the share of the bound that is used; 1 and more is full. */
 export async function fullness() {
-  const { queue_max: lowered } = await chrome.storage.local.get("queue_max");
   const { items, bytes } = await totals();
-  const most = Number.isInteger(lowered) && lowered > 0 ? Math.min(lowered, PAUSE_ITEMS) : PAUSE_ITEMS;
-  return Math.max(items / most, bytes / PAUSE_BYTES);
+  return Math.max(items / PAUSE_ITEMS, bytes / PAUSE_BYTES);
 }
 
 /** @returns {Promise<Totals>} */

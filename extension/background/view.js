@@ -15,7 +15,7 @@ export async function view() {
     queue.fullness(),
     sender.state(),
     sync.get(),
-    chrome.storage.local.get(["known", "refused", "last_sent_at", "has_read_all", "latest", "skips_opened", "usernames", "ignored_users", "is_viewer_unknown"]),
+    chrome.storage.local.get(["known", "refused", "last_sent_at", "has_read_all", "latest", "reads_opened", "usernames", "ignored_users", "is_viewer_unknown"]),
   ]);
   const isFull = fullness >= 1;
   return {
@@ -35,7 +35,7 @@ export async function view() {
     lastSentAt: kept.last_sent_at ?? 0,
     hasReadAll: kept.has_read_all === true,
     latest: kept.latest ?? [],
-    readsOpened: kept.skips_opened !== true,
+    readsOpened: kept.reads_opened === true,
     isViewerUnknown: kept.is_viewer_unknown === true,
     userName: nameOf(kept.usernames, sending.problem?.user ?? ""),
     ignored: (kept.ignored_users ?? []).map((/** @type {string} */ user) => ({ user, name: nameOf(kept.usernames, user) })),

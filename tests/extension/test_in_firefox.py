@@ -69,5 +69,5 @@ def test_what_waits_survives_an_outage_and_a_restart(firefox_person: Person) -> 
     person.library.way.open()
 
     person.library.wait_for(account.in_order(), 30)
-    assert person.waiting() == 0
+    wait_until(lambda: person.waiting() == 0)
     assert "none is lost" in shown
