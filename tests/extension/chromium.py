@@ -22,6 +22,7 @@ _LEFT_OUT: Final = (
     "--disable-extensions",
     "--disable-component-extensions-with-background-pages",
 )
+_MOST_RELOADS: Final = 5
 _PATIENCE_MS: Final = 10_000
 
 
@@ -38,13 +39,15 @@ class ChromiumTab:
         self.run(lambda page: page.goto(url))
 
     def evaluate(self, function: str, argument: Any = None) -> Any:
-        try:
-            return self.run(lambda page: page.evaluate(function, argument))
-        except Error as error:
-            if "Execution context was destroyed" not in error.message:
-                raise
-        # The page was loaded again in between.
-        return self.run(lambda page: page.evaluate(function, argument))
+        for _ in range(_MOST_RELOADS):
+            try:
+                return self.run(lambda page: page.evaluate(function, argument))
+            except Error as error:
+                if "Execution context was destroyed" not in error.message:
+                    raise
+            # The page was loaded again in between.
+            self.run(lambda page: page.wait_for_load_state())
+        raise AssertionError("the page is loaded again and again")
 
     def click(self, selector: str) -> None:
         self.run(lambda page: page.click(selector))
@@ -66,6 +69,7 @@ class Chromium:
         mapped = ",".join(f"MAP {host}:443 127.0.0.1:{x_port}" for host in HOSTS)
         self._arguments = (
             "--no-sandbox",
+            "--disable-gpu",
             f"--disable-extensions-except={extension}",
             f"--load-extension={extension}",
             # No other host is reachable.
@@ -122,9 +126,8 @@ class Chromium:
         """Waits until a tab has an address."""
 
         def addresses() -> list[str]:
-            return self.run(
-                lambda: [page.evaluate("() => location.href") for page in self._context.pages]
-            )
+            tabs = [ChromiumTab(self, page) for page in self.run(lambda: self._context.pages)]
+            return [tab.evaluate("() => location.href") for tab in tabs]
 
         wait_until(lambda: url in addresses())
 
@@ -202,7 +205,8 @@ class Chromium:
             headless=True,
             args=self._arguments,
             ignore_default_args=_LEFT_OUT,
-            viewport={"width": 1000, "height": 900},
+            # Small, because it is drawn without a graphics card.
+            viewport={"width": 600, "height": 500},
         )
         context.set_default_timeout(_PATIENCE_MS)
         return context

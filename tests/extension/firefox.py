@@ -16,6 +16,7 @@ from tests.extension.websocket import WebSocket
 
 FIREFOX: Final = "/usr/bin/firefox-esr"
 _PATIENCE_S: Final = 30.0
+_MOST_RELOADS: Final = 5
 _PREFERENCES: Final = {
     # X has its certificate pinned and its encryption required in every new profile.
     "network.stricttransportsecurity.preloadlist": False,
@@ -79,16 +80,27 @@ class FirefoxTab:
     def evaluate(self, function: str, argument: Any = None) -> Any:
         # As a text, because BiDi wraps every value of an object in its type.
         wrapped = f"async (text) => JSON.stringify(await ({function})(JSON.parse(text)) ?? null)"
-        result = self._bidi.send(
+        for _ in range(_MOST_RELOADS):
+            try:
+                result = self._call(wrapped, json.dumps(argument))
+            except BidiError as error:
+                # The page was loaded again in between.
+                if "destroyed before query" not in str(error):
+                    raise
+            else:
+                assert result["type"] == "success", result["exceptionDetails"]["text"]
+                return json.loads(result["result"]["value"])
+        raise AssertionError("the page is loaded again and again")
+
+    def _call(self, function: str, text: str) -> Any:
+        return self._bidi.send(
             "script.callFunction",
-            functionDeclaration=wrapped,
-            arguments=[{"type": "string", "value": json.dumps(argument)}],
+            functionDeclaration=function,
+            arguments=[{"type": "string", "value": text}],
             target={"context": self._context},
             awaitPromise=True,
             userActivation=True,
         )
-        assert result["type"] == "success", result["exceptionDetails"]["text"]
-        return json.loads(result["result"]["value"])
 
     def click(self, selector: str) -> None:
         place = self._middle_of(selector)

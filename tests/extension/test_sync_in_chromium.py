@@ -19,6 +19,7 @@ def test_the_first_sync_of_a_thousand_posts_copies_the_whole_list(person: Person
     wait_until(lambda: person.library.ends()[-1:] == [("full", "end")])
     # 50 pages with posts, and the page that ends the list.
     assert len(person.x.asked_for("Bookmarks")) >= 51
+    # The extension sends no request of its own to X.
     assert all(asked.is_of_page for asked in person.x.asked)
 
 
@@ -184,6 +185,20 @@ def test_the_old_name_of_x_works_too(person: Person) -> None:
     person.browser.open("https://twitter.com/i/bookmarks")
 
     person.assert_same_library()
+
+
+def test_the_whole_list_shows_what_was_removed_elsewhere(person: Person) -> None:
+    person.library.server.run("account", "removed-posts", person.library.email, "trash")
+    account = person.x.world.sign_in(saved=45)
+    tab = person.sync()
+    person.assert_same_library()
+    for post_id in (account.in_order()[3], account.in_order()[30]):
+        account.remove(post_id)
+
+    person.sync(tab, "button.quiet[data-do=start]")
+
+    person.assert_same_library()
+    assert len(person.library.post_ids()) == 43
 
 
 def test_a_search_within_bookmarks_removes_nothing(person: Person) -> None:

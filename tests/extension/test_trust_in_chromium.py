@@ -99,14 +99,6 @@ def test_no_secret_of_x_reaches_the_library(person: Person) -> None:
         assert re.match(r"Bearer dev_|$", request.headers.get("authorization", ""))
 
 
-def test_the_extension_sends_no_request_of_its_own_to_x(person: Person) -> None:
-    person.x.world.sign_in(saved=45)
-    person.sync()
-    person.assert_same_library()
-
-    assert [asked for asked in person.x.asked if not asked.is_of_page] == []
-
-
 def test_requests_of_x_take_as_long_as_without_the_extension(person: Person) -> None:
     person.x.world.sign_in(saved=45)
     tab = person.browser.open(f"{X}/home")

@@ -6,7 +6,7 @@
   const csrf = document.cookie.match(/ct0=([^;]+)/)?.[1] ?? "";
   // X itself uses XMLHttpRequest; here both take turns.
   // So many screens of posts are loaded ahead.
-  const AHEAD = 6;
+  const AHEAD = 11;
   let usesFetch = false;
   let list = null;
 
