@@ -110,6 +110,21 @@ class Chromium:
         # Without a screen, no tab hides another.
         return self.open(url)
 
+    @contextmanager
+    def without_extension(self, url: str) -> Iterator[ChromiumTab]:
+        """A page in the same Chromium program, started without the extension."""
+        arguments = [one for one in self._arguments if "extension" not in one]
+        program = self._playwright.chromium
+        browser = self.run(
+            lambda: program.launch(executable_path="/usr/bin/chromium", args=arguments)
+        )
+        tab = ChromiumTab(self, self.run(browser.new_page))
+        tab.go(url)
+        try:
+            yield tab
+        finally:
+            self.run(browser.close)
+
     def open_without_policy(self, url: str) -> ChromiumTab:
         """A page whose content security policy does not block the scripts of a test."""
 
@@ -153,7 +168,7 @@ class Chromium:
 
         def advance(page: Page) -> None:
             devtools = self._context.new_cdp_session(page)
-            devtools.on("Runtime.executionContextCreated", lambda one: contexts.append(one))
+            devtools.on("Runtime.executionContextCreated", contexts.append)
             devtools.send("Runtime.enable")
             [world] = [
                 one["context"]["id"]

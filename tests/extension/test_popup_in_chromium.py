@@ -193,7 +193,9 @@ def test_a_used_line_and_a_wrong_address_are_explained(person: Person) -> None:
     tab.click("button[type=submit]")
 
     wait_for_text(tab, "must begin with https://")
-    connected = dict.fromkeys(("token", "device_id", "email", "library_url", "keys_url"), "https://a.example")
+    connected = dict.fromkeys(
+        ("token", "device_id", "email", "library_url", "keys_url"), "https://a.example"
+    )
     connected |= {"token": "dev_forged", "ingest_url": "http://evil.example/ingest/v1"}
     answer = json.dumps({"status": True, "data": connected})
     person.library.way.refusals = [Refusal("/connect/redeem", 200, body=answer)]
