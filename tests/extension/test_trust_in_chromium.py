@@ -108,6 +108,33 @@ def test_a_script_of_the_page_cannot_press_the_buttons(person: Person) -> None:
     assert not is_open
 
 
+def test_an_opened_post_that_is_not_a_bookmark_is_sent_only_if_the_person_wants_it(
+    person: Person,
+) -> None:
+    account = person.x.world.sign_in(saved=2)
+    bookmark = account.in_order()[0]
+    other = person.x.world.add_post().id
+
+    def opened() -> list[str]:
+        pages = [page for page in person.library.pages() if page["op"] == "TweetDetail"]
+        return re.findall(r"focalTweetId%22%3A%22(\d+)", " ".join(p["request_url"] for p in pages))
+
+    tab = person.browser.open(f"{X}/someone/status/{other}")
+    wait_until(lambda: person.x.asked_for("TweetDetail"))
+    tab.go(f"{X}/someone/status/{bookmark}")
+    wait_until(opened)
+    assert opened() == [bookmark]
+    popup = person.popup()
+    popup.click("button[aria-label=Settings]")
+    popup.click("#opened")
+    wait_until(lambda: person.ask("view")["readsOpened"])
+    tab.go(f"{X}/someone/status/{other}")
+
+    wait_until(lambda: opened() == [bookmark, other])
+    # The library stores only posts that it has already.
+    assert person.library.post_ids() == []
+
+
 def test_no_secret_of_x_reaches_the_library(person: Person) -> None:
     account = person.x.world.sign_in(saved=45)
     person.x.world.add_folder("Birds", account.in_order()[:3])
