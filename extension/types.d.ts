@@ -1,12 +1,7 @@
 // What the parts of the extension hand to each other. Only for the type checker: not packed.
 
-type Operation =
-  | "Bookmarks" | "BookmarkFolderTimeline" | "BookmarkSearchTimeline" | "BookmarkFoldersSlice"
-  | "CreateBookmark" | "DeleteBookmark" | "TweetDetail" | "TweetResultByRestId";
-
 /** An answer of X, as the bridge checked it. */
 interface Captured {
-  id: string;
   operation: string;
   queryId: string;
   variables: Record<string, string | number>;
@@ -144,6 +139,9 @@ interface View {
 
 interface SaveOutcome { state: "sent" | "waiting" | "refused" | "off"; sentence: string; }
 
+declare var bowerbirdX: Readonly<{ operations: string[]; changes: string[]; opened: string[]; post: RegExp }>;
+declare var bowerbirdWhy: (sync: Sync, at: string) => string;
+declare var bowerbirdSaid: Record<string, string>;
 declare var bowerbirdEvents: EventTarget;
 declare var bowerbirdShown: (postId: string, operations?: Set<string>) => Captured | null;
 declare var bowerbirdOpened: (postId: string) => Captured | null;
@@ -206,5 +204,6 @@ declare namespace chrome {
   const permissions: {
     request(wanted: { origins?: string[]; data_collection?: string[] }): Promise<boolean>;
     remove(given: { origins: string[] }): Promise<boolean>;
+    onRemoved: Event<(taken: { data_collection?: string[] }) => void>;
   };
 }

@@ -1,6 +1,7 @@
 // Puts captured answers into the queue: pages into runs, changes as events.
 // @ts-check
 
+import "../shared/x.js";
 import * as connection from "./connection.js";
 import { findPost, readList, savedAt, shortly } from "./listing.js";
 import { QueueFull, add } from "./queue.js";
@@ -9,10 +10,8 @@ import * as sync from "./sync.js";
 
 const MAX_BYTES = 8 * 1024 * 1024 - 4_096;
 const SHOWN = 2;
-const SIDE = new Set([
-  "BookmarkFolderTimeline", "BookmarkSearchTimeline", "BookmarkFoldersSlice", "TweetDetail", "TweetResultByRestId",
-]);
-const OPENED = new Set(["TweetDetail", "TweetResultByRestId"]);
+const CHANGES = new Set(globalThis.bowerbirdX.changes);
+const OPENED = new Set(globalThis.bowerbirdX.opened);
 
 /** @type {Promise<unknown>} */
 let order = Promise.resolve();
@@ -72,8 +71,8 @@ async function store(captured, tab) {
   if (await isIgnored(captured, document)) return dropped;
   try {
     if (captured.operation === "Bookmarks") return await storeListed(captured, document, tab);
-    if (SIDE.has(captured.operation)) await storeSide(captured);
-    else await storeChange(captured, document);
+    if (CHANGES.has(captured.operation)) await storeChange(captured, document);
+    else await storeSide(captured);
     return { ...dropped, isKept: true };
   } catch (error) {
     if (!(error instanceof QueueFull)) throw error;

@@ -62,6 +62,10 @@ async function tidy() {
 
 sender.onChange(() => { badge.show(); });
 self.addEventListener("online", () => { sender.retryNow(); });
+// Firefox lets the person take the permission back in its own settings.
+chrome.permissions.onRemoved.addListener(async ({ data_collection: taken }) => {
+  if (taken?.includes("browsingActivity")) await chrome.storage.local.set({ reads_opened: false });
+});
 // Scripts in pages, ours too, must not read the token.
 chrome.storage.local.setAccessLevel?.({ accessLevel: "TRUSTED_CONTEXTS" });
 

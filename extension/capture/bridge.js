@@ -3,11 +3,8 @@
 // @ts-check
 "use strict";
 {
-  const OPERATIONS = new Set([
-    "Bookmarks", "BookmarkFolderTimeline", "BookmarkSearchTimeline", "BookmarkFoldersSlice",
-    "CreateBookmark", "DeleteBookmark", "TweetDetail", "TweetResultByRestId",
-  ]);
-  const OPENED = new Set(["TweetDetail", "TweetResultByRestId"]);
+  const OPERATIONS = new Set(globalThis.bowerbirdX.operations);
+  const OPENED = new Set(globalThis.bowerbirdX.opened);
   const POSTS = new Set([...OPENED, "Bookmarks"]);
   const PATH = /^\/i\/api\/graphql\/([A-Za-z0-9_-]{1,64})\/[A-Za-z]+(?:_?[vV][0-9]+)?\/?$/;
   // Everything else in the variables is left out, such as the words of a search.
@@ -79,7 +76,6 @@
     const now = Date.now();
     const moment = typeof at === "number" && Math.abs(now - at) < 60_000 ? at : now;
     return {
-      id: crypto.randomUUID(),
       operation,
       queryId: path[1],
       variables: variablesOf(address, sent),

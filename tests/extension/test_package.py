@@ -96,6 +96,14 @@ def test_only_the_hook_runs_in_the_world_of_the_page() -> None:
     assert in_page["run_at"] == "document_start"
 
 
+def test_the_hook_and_the_other_parts_name_the_same_operations_of_x() -> None:
+    names = r"(?:Bookmark|CreateB|DeleteB|Tweet)\w+"
+
+    found = set(re.findall(names, code(FOLDER / "capture" / "hook.js")))
+    assert found == set(re.findall(names, code(FOLDER / "shared" / "x.js")))
+    assert len(found) == 8
+
+
 def test_each_store_gets_a_manifest_of_its_own() -> None:
     chromium, firefox = build.manifest("chromium"), build.manifest("firefox")
 

@@ -86,7 +86,7 @@ def test_a_sync_can_be_paused_and_continued(person: Person) -> None:
     wait_for(tab, "() => Number(document.documentElement.dataset.listed) >= 60")
 
     tab.click("button[data-do=pause]")
-    shown = wait_for_panel(tab, "Paused by you.")
+    shown = wait_for_panel(tab, "Paused by you")
     wait_for(tab, "() => document.documentElement.dataset.state === 'idle'")
     listed = tab.evaluate("() => Number(document.documentElement.dataset.listed)")
     popup = person.popup()
@@ -112,7 +112,7 @@ def test_a_slow_press_of_a_button_counts_while_the_numbers_change(
     # Long enough for the next page to arrive.
     tab.run(lambda page: page.click("button[data-do=pause]", delay=800))
 
-    wait_for_panel(tab, "Paused by you.", patience_s=3)
+    wait_for_panel(tab, "Paused by you", patience_s=3)
 
 
 def test_a_closed_tab_interrupts_the_sync_and_a_resumed_one_completes_it(person: Person) -> None:

@@ -52,6 +52,7 @@ def test_malformed_messages_of_a_hostile_page_have_no_effect(person: Person) -> 
 
     tab = person.browser.open(f"{X}/hostile")
     assert tab.evaluate("() => window.attack()") == "undefined"
+    assert tab.evaluate("() => Object.keys(window).filter((name) => /bower/i.test(name))") == []
     # The worker answers, so it has read the messages before.
     wait_until(lambda: person.waiting() == 0)
 

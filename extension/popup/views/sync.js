@@ -1,6 +1,7 @@
 // A sync that runs, and one that waits for the person.
 // @ts-check
 
+import "../../shared/sentences.js";
 import { button, counted, day, make, note, number, time, viewerNote } from "../elements.js";
 
 /**
@@ -36,23 +37,6 @@ export function syncingView(view, actions) {
   ];
 }
 
-/** @param {Sync} sync */
-function why(sync) {
-  const at = time(sync.changedAt);
-  /** @type {Record<string, string>} */
-  const sentences = {
-    you: `Since ${at}, by you. What was seen is safe, and the sync continues where it stopped.`,
-    full: "The queue is full. The sync continues when your library has taken some of it.",
-    tab: `The bookmarks tab was closed at ${at}, before the end of the list. What was seen is safe.`,
-    left: `You left the bookmarks page at ${at}, before the end of the list. What was seen is safe.`,
-    user: "X is signed in to another account now.",
-    gap: "Some pages did not reach your library, so the list may be incomplete. What was sent is safe.",
-    idle: `Nothing came from X since ${at}. Bring the bookmarks tab to the front, then resume.`,
-    stalled: `X stopped sending posts at ${at}. Wait some minutes before you start again.`,
-  };
-  return sentences[sync.why] ?? "";
-}
-
 /** @param {View} view @param {import("../asking.js").Actions} actions */
 export function pausedView(view, actions) {
   const sync = /** @type {Sync} */ (view.sync);
@@ -64,7 +48,7 @@ export function pausedView(view, actions) {
   const restart = () => actions.run(isOver ? "start" : "resume", isOver ? { kind: sync.kind } : {});
   return [
     make("h1", {}, `${title} ${number(sync.seen)}`),
-    make("p", { class: "soft" }, why(sync)),
+    make("p", { class: "soft" }, globalThis.bowerbirdWhy(sync, time(sync.changedAt))),
     ...bar(view, sync),
     place(view, sync),
     ...viewerNote(view),
