@@ -166,9 +166,12 @@ class Chromium:
         """Lets time pass for the extension's scripts in a page."""
         contexts: list[dict[str, Any]] = []
 
+        def note(one: dict[str, Any]) -> None:
+            contexts.append(one)
+
         def advance(page: Page) -> None:
             devtools = self._context.new_cdp_session(page)
-            devtools.on("Runtime.executionContextCreated", contexts.append)
+            devtools.on("Runtime.executionContextCreated", note)
             devtools.send("Runtime.enable")
             [world] = [
                 one["context"]["id"]

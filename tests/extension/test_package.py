@@ -129,7 +129,7 @@ def test_the_zips_are_small_and_always_the_same(tmp_path: Path) -> None:
 
 
 def test_the_script_that_packs_explains_itself_and_creates_nothing(tmp_path: Path) -> None:
-    asked = [sys.executable, FOLDER / "build.py", "--help"]
+    asked = [sys.executable, str(FOLDER / "build.py"), "--help"]
     shown = subprocess.run(asked, check=True, capture_output=True, text=True, cwd=tmp_path)
 
     assert "folder" in shown.stdout

@@ -1,5 +1,7 @@
 """What the library refuses: what is repeated, what is dropped, and what the person is told."""
 
+from functools import partial
+
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import X
 from tests.extension.library import Refusal
@@ -27,6 +29,10 @@ def all_sent(person: Person) -> bool:
 def badge(person: Person) -> str:
     text: str = person.browser.desk().evaluate("() => chrome.action.getBadgeText({})")
     return text
+
+
+def shows(person: Person, sign: str) -> bool:
+    return badge(person) == sign
 
 
 def test_a_refused_start_of_a_run_and_a_key_in_use_lose_nothing(person: Person) -> None:
@@ -113,6 +119,6 @@ def test_the_badge_says_what_became_of_a_post_that_was_saved_from_the_menu(
 
     for address, sign in ((f"{X}/home", "!"), (f"{X}/someone/status/{post.id}", "✓")):
         chromium.choose_menu_entry(address)
-        wait_until(lambda sign=sign: badge(person) == sign)
+        wait_until(partial(shows, person, sign))
 
     person.library.wait_for([post.id])
