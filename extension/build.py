@@ -3,6 +3,7 @@
 The same files give the same zips: names are sorted, and times and permissions are fixed.
 """
 
+import argparse
 import json
 import sys
 import zipfile
@@ -57,7 +58,9 @@ def _pack(folder: Path, browser: str, version: str) -> Path:
 
 
 def main() -> int:
-    for path in build(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("dist")):
+    parser = argparse.ArgumentParser(description="Pack the extension for the stores.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("dist"), help="default: dist")
+    for path in build(parser.parse_args().folder):
         print(f"{path} ({path.stat().st_size:,} bytes)")
     return 0
 

@@ -1,12 +1,7 @@
 // What the parts of the extension hand to each other. Only for the type checker: not packed.
 
-type Operation =
-  | "Bookmarks" | "BookmarkFolderTimeline" | "BookmarkSearchTimeline" | "BookmarkFoldersSlice"
-  | "CreateBookmark" | "DeleteBookmark" | "TweetDetail" | "TweetResultByRestId";
-
 /** An answer of X, as the bridge checked it. */
 interface Captured {
-  id: string;
   operation: string;
   queryId: string;
   variables: Record<string, string | number>;
@@ -46,6 +41,8 @@ interface Run {
   runId: string;
   /** Counts the runs that the server has seen for this one. */
   attempt: number;
+  /** Counts the refused starts of a run. */
+  refusals: number;
   isEnded: boolean;
   nextSeq: number;
   pages: number;
@@ -132,6 +129,8 @@ interface View {
   hasReadAll: boolean;
   latest: Post[];
   readsOpened: boolean;
+  /** X does not say which account is signed in, so a second one is not noticed. */
+  isViewerUnknown: boolean;
   /** The X account of the problem, as the person knows it. */
   userName: string;
   /** X accounts whose posts are left out. */
@@ -140,8 +139,12 @@ interface View {
 
 interface SaveOutcome { state: "sent" | "waiting" | "refused" | "off"; sentence: string; }
 
+declare var bowerbirdX: Readonly<{ operations: string[]; changes: string[]; opened: string[]; post: RegExp }>;
+declare var bowerbirdWhy: (sync: Sync, at: string) => string;
+declare var bowerbirdSaid: Record<string, string>;
 declare var bowerbirdEvents: EventTarget;
-declare var bowerbirdShown: (postId: string) => Captured | null;
+declare var bowerbirdShown: (postId: string, operations?: Set<string>) => Captured | null;
+declare var bowerbirdOpened: (postId: string) => Captured | null;
 declare var bowerbirdFrame: (name: string, styles: string) => { host: HTMLElement; root: ShadowRoot };
 declare var bowerbirdElement: (
   name: string, fields?: Record<string, unknown>, ...children: (Node | string)[]
@@ -199,7 +202,8 @@ declare namespace chrome {
     onClicked: Event<(info: { linkUrl?: string; pageUrl?: string }, tab?: Tab) => void>;
   };
   const permissions: {
-    request(wanted: { origins: string[] }): Promise<boolean>;
+    request(wanted: { origins?: string[]; data_collection?: string[] }): Promise<boolean>;
     remove(given: { origins: string[] }): Promise<boolean>;
+    onRemoved: Event<(taken: { data_collection?: string[] }) => void>;
   };
 }

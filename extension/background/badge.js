@@ -1,19 +1,43 @@
-// The badge of the toolbar button: how much waits to be sent, or that the person is needed.
+// The badge of the toolbar button: how much waits to be sent, that something is wrong, or what
+// became of a post that was saved from the menu.
 // @ts-check
 
 import { view } from "./view.js";
 
 const BLUE = "#123e63";
 const RED = "#a12d2d";
+const OUTCOME_MS = 4_000;
+
+let outcomeUntil = 0;
 
 export async function show() {
-  const { state, waiting, problem, sync } = await view();
+  if (Date.now() < outcomeUntil) return;
+  const { state, waiting, sync } = await view();
   const isStuck = state === "error" || (sync?.state === "gave_up" && state !== "off");
   const count = waiting.items > 999 ? "999+" : String(waiting.items);
-  const text = isStuck ? "!" : waiting.items ? count : "";
-  await chrome.action.setBadgeText({ text });
-  await chrome.action.setBadgeBackgroundColor({ color: isStuck ? RED : BLUE });
-  await chrome.action.setBadgeTextColor?.({ color: "#ffffff" });
   const waits = waiting.items ? `, ${waiting.items} waiting to be sent` : "";
-  await chrome.action.setTitle({ title: problem ? "Bowerbird needs you" : `Bowerbird${waits}` });
+  await draw(isStuck ? "!" : waiting.items ? count : "", isStuck, isStuck ? "Bowerbird: press to see what is wrong" : `Bowerbird${waits}`);
+}
+
+/**
+ * The menu has no place for an answer, so the badge shows it for some seconds.
+ * @param {SaveOutcome} outcome
+ */
+export async function showOutcome({ state, sentence }) {
+  const isTaken = state === "sent" || state === "waiting";
+  outcomeUntil = Date.now() + OUTCOME_MS;
+  setTimeout(() => { outcomeUntil = 0; show(); }, OUTCOME_MS);
+  await draw(isTaken ? "✓" : "!", !isTaken, sentence || (state === "sent" ? "Saved in your library" : "Saved here, and sent later"));
+}
+
+/**
+ * @param {string} text
+ * @param {boolean} isBad
+ * @param {string} title
+ */
+async function draw(text, isBad, title) {
+  await chrome.action.setBadgeText({ text });
+  await chrome.action.setBadgeBackgroundColor({ color: isBad ? RED : BLUE });
+  await chrome.action.setBadgeTextColor?.({ color: "#ffffff" });
+  await chrome.action.setTitle({ title });
 }

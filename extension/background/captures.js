@@ -1,6 +1,7 @@
 // Puts captured answers into the queue: pages into runs, changes as events.
 // @ts-check
 
+import "../shared/x.js";
 import * as connection from "./connection.js";
 import { findPost, readList, savedAt, shortly } from "./listing.js";
 import { QueueFull, add } from "./queue.js";
@@ -9,10 +10,8 @@ import * as sync from "./sync.js";
 
 const MAX_BYTES = 8 * 1024 * 1024 - 4_096;
 const SHOWN = 2;
-const SIDE = new Set([
-  "BookmarkFolderTimeline", "BookmarkSearchTimeline", "BookmarkFoldersSlice", "TweetDetail", "TweetResultByRestId",
-]);
-const OPENED = new Set(["TweetDetail", "TweetResultByRestId"]);
+const CHANGES = new Set(globalThis.bowerbirdX.changes);
+const OPENED = new Set(globalThis.bowerbirdX.opened);
 
 /** @type {Promise<unknown>} */
 let order = Promise.resolve();
@@ -25,6 +24,22 @@ let order = Promise.resolve();
  */
 export function take(captured, tab) {
   return inOrder(() => store(captured, tab));
+}
+
+/**
+ * Stores an answer that shows a post which the person saves.
+ * @param {Captured} captured
+ */
+export function takeShown(captured) {
+  return inOrder(async () => {
+    // A list would become a visit of the bookmarks page.
+    if (!OPENED.has(captured.operation) || !(await connection.get())) return;
+    try {
+      await storeSide(captured);
+    } catch (error) {
+      if (!(error instanceof QueueFull)) throw error;
+    }
+  });
 }
 
 /**
@@ -46,18 +61,18 @@ export function inOrder(work) {
 async function store(captured, tab) {
   const dropped = { isKept: false, isFull: false, isEnd: false };
   if (!(await connection.get())) return dropped;
-  await noteName(captured);
-  if (await isIgnored(captured)) return dropped;
+  await noteViewer(captured);
   let document;
   try {
     document = JSON.parse(captured.body);
   } catch {
     return dropped;
   }
+  if (await isIgnored(captured, document)) return dropped;
   try {
     if (captured.operation === "Bookmarks") return await storeListed(captured, document, tab);
-    if (SIDE.has(captured.operation)) await storeSide(captured);
-    else await storeChange(captured, document);
+    if (CHANGES.has(captured.operation)) await storeChange(captured, document);
+    else await storeSide(captured);
     return { ...dropped, isKept: true };
   } catch (error) {
     if (!(error instanceof QueueFull)) throw error;
@@ -67,20 +82,35 @@ async function store(captured, tab) {
 }
 
 /**
- * The name of the X account, so that a question about it can name it.
+ * The name of the X account, so that a question about it can name it, and whether the page says it.
  * @param {Captured} captured
  */
-async function noteName({ user, username }) {
+async function noteViewer({ user, username }) {
+  const { usernames = {}, is_viewer_unknown: wasUnknown = false } = await chrome.storage.local.get(["usernames", "is_viewer_unknown"]);
+  if (wasUnknown !== !user) await chrome.storage.local.set({ is_viewer_unknown: !user });
   if (!user || !username) return;
-  const { usernames = {} } = await chrome.storage.local.get("usernames");
   if (usernames[user] !== username) await chrome.storage.local.set({ usernames: { ...usernames, [user]: username } });
 }
 
-/** @param {Captured} captured */
-async function isIgnored(captured) {
-  const kept = await chrome.storage.local.get(["ignored_users", "skips_opened"]);
+/**
+ * @param {Captured} captured
+ * @param {any} document
+ */
+async function isIgnored(captured, document) {
+  const kept = await chrome.storage.local.get(["ignored_users", "reads_opened"]);
   const ignored = /** @type {string[]} */ (kept.ignored_users ?? []);
-  return ignored.includes(captured.user) || (kept.skips_opened === true && OPENED.has(captured.operation));
+  if (ignored.includes(captured.user)) return true;
+  return OPENED.has(captured.operation) && kept.reads_opened !== true && !isBookmark(captured, document);
+}
+
+/**
+ * Whether the post that the person opened is one of their bookmarks.
+ * @param {Captured} captured
+ * @param {any} document
+ */
+function isBookmark({ variables }, document) {
+  const opened = String(variables.focalTweetId ?? variables.tweetId ?? "");
+  return findPost(document, opened)?.legacy.bookmarked === true;
 }
 
 /**
@@ -114,7 +144,7 @@ async function storeListed(captured, document, tab) {
 }
 
 /** @param {Captured} captured */
-export async function storeSide(captured) {
+async function storeSide(captured) {
   await addPage(captured, await runs.ofSide(captured.user), 0, {});
 }
 

@@ -2,7 +2,7 @@
 // @ts-check
 
 import * as runs from "./runs.js";
-import { Refused, Unreachable, post } from "./server.js";
+import { Refused, post } from "./server.js";
 import * as sync from "./sync.js";
 
 const MAX_ATTEMPTS = 5;
@@ -11,6 +11,15 @@ const RESTARTS = new Set([404, 409, 422]);
 
 /** Something was arranged: the same item can be sent now. */
 export class Again extends Error {}
+
+/** The library does not start a run. Without one no page can be sent, so the pages wait. */
+export class NotStarted extends Error {
+  /** @param {Refused} refused */
+  constructor(refused) {
+    super(refused.message);
+    this.retryAfterS = refused.retryAfterS;
+  }
+}
 
 /** The person has to confirm that the posts of another X account go to this library. */
 export class OtherUser extends Error {
@@ -73,7 +82,7 @@ async function sendPage(library, item) {
   try {
     answer = await post(library, `/runs/${runId}/pages`, item.body);
   } catch (error) {
-    if (error instanceof Refused && RESTARTS.has(error.status) && run.attempt < MAX_ATTEMPTS) {
+    if (error instanceof Refused && error.isFinal && RESTARTS.has(error.status) && run.attempt < MAX_ATTEMPTS) {
       await runs.update(run.id, (now) => ({ runId: "", attempt: now.attempt + 1 }));
       throw new Again();
     }
@@ -91,7 +100,7 @@ async function sendPage(library, item) {
 
 /**
  * @param {Connection} library
- * @param {Pick<Run, "id" | "kind" | "attempt">} run
+ * @param {Pick<Run, "id" | "kind" | "attempt" | "refusals">} run
  * @param {string} user
  * @returns {Promise<string>} the server's id
  */
@@ -106,13 +115,17 @@ async function start(library, run, user) {
   let started;
   try {
     // With a confirmation it is another request, so it needs another key.
-    const key = `${run.id}.${run.attempt}${body.confirm_source_user ? ".confirmed" : ""}`;
+    const key = `${run.id}.${run.attempt}.${run.refusals ?? 0}${body.confirm_source_user ? ".confirmed" : ""}`;
     started = await post(library, "/runs", body, key);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     if (error.code === "SOURCE_USER_MISMATCH") throw new OtherUser(error.message, user);
-    // Without a run no page can be sent, so the pages wait until the library takes one.
-    throw error.status === 400 || error.status === 404 ? new Unreachable(error.message) : error;
+    if (!error.isFinal) throw error;
+    // The library gives the same answer to the same key, so the next try needs another one.
+    await runs.update(run.id, (now) => ({ refusals: (now.refusals ?? 0) + 1 }));
+    // Another body was sent with this key before, for example by an older version of the extension.
+    if (error.status === 422 && (run.refusals ?? 0) < MAX_ATTEMPTS) throw new Again();
+    throw new NotStarted(error);
   }
   await runs.update(run.id, () => ({ runId: String(started.run_id) }));
   await noteUser(user);
@@ -133,22 +146,48 @@ async function noteUser(user) {
 
 /**
  * @param {Connection} library
+ * @param {string} runId
+ * @param {EndReason} reason
+ * @returns {Promise<any>} null if the library does not know the run any more, or has finished it
+ */
+async function finishIfKnown(library, runId, reason) {
+  try {
+    return await post(library, `/runs/${runId}/finish`, { reason });
+  } catch (error) {
+    if (error instanceof Refused && error.isFinal && (error.status === 404 || error.status === 409)) return null;
+    throw error;
+  }
+}
+
+/**
+ * @param {Connection} library
  * @param {Item & FinishItem} item
  */
 async function finish(library, item) {
   const run = await runs.get(item.run);
-  if (!run?.runId) return;
+  if (!run) return;
   // The sync goes on: its end comes later.
   if (!run.isEnded && item.reason === "interrupted") return;
-  const answer = await post(library, `/runs/${run.runId}/finish`, { reason: item.reason });
+  // The library has none of its pages.
+  if (!run.runId) {
+    await runs.forget(run.id);
+    return;
+  }
+  let answer;
+  try {
+    answer = await finishIfKnown(library, run.runId, item.reason);
+  } catch (error) {
+    if (error instanceof Refused && error.isFinal) await runs.forget(run.id);
+    throw error;
+  }
   if (answer?.is_held) {
     const { known } = await chrome.storage.local.get("known");
     const held = Number(answer.removed_candidates) - Number(answer.removed);
     await chrome.storage.local.set({ known: { posts: 0, boundUser: "", at: 0, ...known, held } });
   }
-  if (run.kind === "full" && item.reason === "end") {
-    await chrome.storage.local.set({ has_read_all: answer?.proved_end === true });
-    if (answer?.proved_end === false) await sync.noteGap(run.id);
+  if (answer && run.kind === "full" && item.reason === "end") {
+    await chrome.storage.local.set({ has_read_all: answer.proved_end === true });
+    if (answer.proved_end === false) await sync.noteGap(run.id);
   }
   const synced = await sync.get();
   const canGoOn = synced?.run === run.id && synced.state !== "done" && item.reason === "interrupted";
@@ -172,7 +211,7 @@ async function sendEvent(library, item) {
  */
 async function bind(library, user) {
   const run = await runs.ofSide(user);
-  if (run.runId) await post(library, `/runs/${run.runId}/finish`, { reason: "end" });
+  if (run.runId) await finishIfKnown(library, run.runId, "end");
   const next = await runs.update(run.id, (now) => ({ runId: "", attempt: now.attempt + (now.runId ? 1 : 0) }));
   if (next) await start(library, next, user);
 }

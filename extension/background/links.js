@@ -1,8 +1,9 @@
 // Which addresses are posts of a network that the library knows.
 // @ts-check
 
+import "../shared/x.js";
+
 const X_HOSTS = new Set(["x.com", "www.x.com", "mobile.x.com", "twitter.com", "www.twitter.com", "mobile.twitter.com"]);
-const X_PATH = /^\/(?:[A-Za-z0-9_]{1,20}|i\/web)\/status(?:es)?\/([1-9][0-9]{0,18})(?:\/|$)/;
 const BLUESKY_PATH = /^\/profile\/[A-Za-z0-9.:_-]+\/post\/[A-Za-z0-9._~:-]+\/?$/;
 const MASTODON_PATH =
   /^(?:\/web|\/deck)?\/@[A-Za-z0-9_.-]{1,64}(?:@[A-Za-z0-9.-]+)?\/(?:posts\/)?[0-9]{1,20}\/?$|^\/users\/[A-Za-z0-9_.-]{1,64}\/statuses\/[0-9A-Z]{1,32}\/?$/;
@@ -30,7 +31,7 @@ export function postAt(address) {
   if (url.protocol !== "https:" || url.href.length > 2_000) return null;
   const link = `${url.origin}${url.pathname}`;
   if (X_HOSTS.has(url.hostname)) {
-    const id = X_PATH.exec(url.pathname)?.[1];
+    const id = globalThis.bowerbirdX.post.exec(url.pathname)?.[1];
     return id ? { link: `https://x.com${url.pathname.replace(/(\/status(?:es)?\/[0-9]+).*$/, "$1")}`, network: "X", xPost: id } : null;
   }
   if (url.hostname === "bsky.app") return BLUESKY_PATH.test(url.pathname) ? { link, network: "Bluesky", xPost: "" } : null;

@@ -101,19 +101,3 @@ export function findPost(value, postId, depth = 0) {
   }
   return null;
 }
-
-/**
- * The names of the folders, by id.
- * @param {any} document
- * @returns {Record<string, string>}
- */
-export function readFolders(document) {
-  const viewer = document?.data?.viewer;
-  const part = viewer?.user_results?.result?.bookmark_collections_slice ?? viewer?.bookmark_collections_slice;
-  /** @type {Record<string, string>} */
-  const names = {};
-  for (const item of list(part?.items).slice(0, 1_000)) {
-    if (typeof item?.id === "string" && typeof item.name === "string") names[item.id] = item.name.slice(0, 200);
-  }
-  return names;
-}

@@ -1,12 +1,14 @@
 // Answers the messages of the popup and of our scripts in X's pages.
 // @ts-check
 
+import { NotConnected } from "./addresses.js";
 import * as badge from "./badge.js";
 import { inOrder, take } from "./captures.js";
 import * as connection from "./connection.js";
 import * as queue from "./queue.js";
 import { labels, save } from "./saving.js";
 import * as sender from "./sender.js";
+import { noteRefused } from "./refused.js";
 import { Refused, Unreachable } from "./server.js";
 import * as sync from "./sync.js";
 import { confirmRemovals, refresh, view } from "./view.js";
@@ -23,6 +25,10 @@ const FROM_PAGES = {
       badge.show();
     }
     return taken;
+  },
+  lost: async () => {
+    await noteRefused("This browser could not store an answer of X. Open the post or the bookmarks page again.");
+    await badge.show();
   },
   panel: async (_, tab) => panelOf(await view(), tab),
   start: async ({ kind }, tab) => sync.start(kind === "full" ? "full" : await usualKind(), tab),
@@ -64,7 +70,7 @@ const FROM_POPUP = {
     await chrome.storage.local.set({ ignored_users: ignored.filter((/** @type {string} */ one) => one !== user) });
   },
   confirm_removals: () => confirmRemovals(),
-  read_opened: ({ reads }) => chrome.storage.local.set({ skips_opened: reads !== true }),
+  read_opened: ({ reads }) => chrome.storage.local.set({ reads_opened: reads === true }),
 };
 
 /**
@@ -113,7 +119,7 @@ async function connect(text) {
 
 /** @param {unknown} error @returns {string} */
 function explain(error) {
-  if (error instanceof connection.NotConnected) return error.message;
+  if (error instanceof NotConnected) return error.message;
   if (error instanceof Refused && error.status === 404) {
     return "The code is not valid any more. A code works once, for ten minutes. Make a new one.";
   }

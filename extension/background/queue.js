@@ -14,10 +14,8 @@ export class QueueFull extends Error {}
 
 /** @returns {Promise<number>} the share of the bound that is used; 1 and more is full. */
 export async function fullness() {
-  const { queue_max: lowered } = await chrome.storage.local.get("queue_max");
   const { items, bytes } = await totals();
-  const most = Number.isInteger(lowered) && lowered > 0 ? Math.min(lowered, PAUSE_ITEMS) : PAUSE_ITEMS;
-  return Math.max(items / most, bytes / PAUSE_BYTES);
+  return Math.max(items / PAUSE_ITEMS, bytes / PAUSE_BYTES);
 }
 
 /** @returns {Promise<Totals>} */
@@ -73,10 +71,10 @@ export async function add(item, run) {
 async function mergeRun(store, run) {
   /** @type {Run | undefined} */
   const stored = await result(store("runs").get(run.id));
-  const { runId, attempt, inserted } = stored ?? run;
+  const { runId, attempt, refusals, inserted } = stored ?? run;
   // A page that was on its way when the run ended does not open it again.
   const isEnded = run.isEnded || stored?.isEnded === true;
-  await result(store("runs").put({ ...run, runId, attempt, inserted, isEnded }));
+  await result(store("runs").put({ ...run, runId, attempt, refusals, inserted, isEnded }));
 }
 
 /** @returns {Promise<Item | null>} */

@@ -49,6 +49,7 @@ export async function begin(about) {
     id: crypto.randomUUID(),
     runId: "",
     attempt: 0,
+    refusals: 0,
     isEnded: false,
     nextSeq: 0,
     pages: 0,

@@ -1,7 +1,7 @@
 // Saves single posts, of any network that the library knows, by their link.
 // @ts-check
 
-import { take } from "./captures.js";
+import { inOrder, takeShown } from "./captures.js";
 import * as connection from "./connection.js";
 import { postAt } from "./links.js";
 import { QueueFull, add } from "./queue.js";
@@ -29,18 +29,19 @@ function cleaned(given) {
 export async function save(address, labels, tab, given) {
   const found = postAt(address);
   if (!found) return { state: "refused", sentence: "This is not the page of a single post." };
-  if (!(await connection.get())) return { state: "off", sentence: "Connect your library first." };
   const item = { type: /** @type {const} */ ("save"), user: "", link: found.link, labels: cleaned(labels), key: crypto.randomUUID() };
   let id;
   try {
-    id = await add({ ...item, posts: 1, bytes: 500 });
+    // In order: after a disconnection nothing must wait for the next library.
+    id = await inOrder(async () => ((await connection.get()) ? add({ ...item, posts: 1, bytes: 500 }) : null));
   } catch (error) {
     if (error instanceof QueueFull) return { state: "refused", sentence: "The queue is full. Nothing was saved." };
     throw error;
   }
+  if (id === null) return { state: "off", sentence: "Connect your library first." };
   // The library knows the post by then, and completes it from this page.
   const shown = found.xPost ? (given ?? (await shownIn(tab, found.xPost))) : null;
-  if (shown) await take(shown, -1);
+  if (shown) await takeShown(shown);
   return sender.outcomeOf(id, WAIT_MS);
 }
 

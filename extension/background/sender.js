@@ -4,6 +4,7 @@
 import * as connection from "./connection.js";
 import * as deliveries from "./deliveries.js";
 import * as queue from "./queue.js";
+import { noteRefused } from "./refused.js";
 import { Refused } from "./server.js";
 import { goOnWithRoom } from "./sync.js";
 
@@ -12,6 +13,9 @@ const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 300_000;
 // Alarms of a browser are at least half a minute away.
 const SHORTEST_ALARM_MS = 30_000;
+// A request that fails once or twice is no reason to disturb the person.
+const QUIET_FAILURES = 2;
+const QUIET_MS = 60_000;
 
 /** @type {Sending} */
 const NONE = { failures: 0, retryAt: 0, problem: null };
@@ -32,6 +36,15 @@ export function onChange(watcher) {
 /** @returns {Promise<Sending>} */
 export async function state() {
   return (await chrome.storage.local.get("sending")).sending ?? NONE;
+}
+
+/**
+ * Whether the person should know about the problem.
+ * @param {Sending} sending
+ */
+export function isAlarming({ problem, failures }) {
+  if (!problem || problem.kind === "revoked" || problem.kind === "other_user") return problem !== null;
+  return failures > QUIET_FAILURES || Date.now() - problem.since > QUIET_MS;
 }
 
 /** @param {Sending} sending */
@@ -111,27 +124,22 @@ async function fail(error, item, before) {
     await setState({ ...NONE, problem: { kind: "revoked", sentence: error.message, since } });
     return false;
   }
-  if (error instanceof Refused && isFinal(error)) {
+  if (error instanceof Refused && error.isFinal) {
     // The same request would be refused again. The rest of the queue goes on.
-    await chrome.storage.local.set({ refused: { sentence: error.message, at: Date.now() } });
+    await noteRefused(`Your library refused it: ${error.message}`);
     await done(item, { state: "refused", sentence: error.message });
     return true;
   }
   const failures = before.failures + 1;
   const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1)) * (0.8 + Math.random() * 0.4);
-  const asked = error instanceof Refused ? error.retryAfterS * 1_000 : 0;
+  const isBusy = error instanceof Refused || error instanceof deliveries.NotStarted;
+  const asked = isBusy ? error.retryAfterS * 1_000 : 0;
   const retryAt = Date.now() + Math.max(wait, asked);
-  const isBusy = error instanceof Refused;
   const sentence = error instanceof Error ? error.message : String(error);
   await setState({ failures, retryAt, problem: { kind: isBusy ? "busy" : "unreachable", sentence, since } });
   waiting.get(item.id)?.({ state: "waiting", sentence: "" });
   wakeAt(retryAt);
   return false;
-}
-
-/** @param {Refused} error */
-function isFinal(error) {
-  return error.status >= 400 && error.status < 500 && ![403, 408, 425, 429].includes(error.status);
 }
 
 /** @param {number} moment */
@@ -155,8 +163,9 @@ export async function noteFailure(error) {
 
 /** Tries again at once, because the person or the network says so. */
 export async function retryNow() {
-  const { problem } = await state();
-  if (!problem || problem.kind !== "other_user") await setState({ failures: 0, retryAt: 0, problem: null });
+  const now = await state();
+  if (now.problem?.kind === "revoked") await setState(NONE);
+  else if (now.problem?.kind !== "other_user") await setState({ ...now, retryAt: 0 });
   await drain();
 }
 

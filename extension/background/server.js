@@ -17,6 +17,13 @@ export class Refused extends Error {
     this.code = code;
     this.retryAfterS = retryAfterS;
   }
+
+  /** Whether the same request would be refused again. */
+  get isFinal() {
+    // Another request with the same key is still running: the library asks to wait.
+    if (this.code === "IDEMPOTENCY_IN_PROGRESS") return false;
+    return this.status >= 400 && this.status < 500 && ![401, 403, 408, 425, 429].includes(this.status);
+  }
 }
 
 /** The library could not be reached, or something in between answered. */
@@ -35,6 +42,8 @@ async function call(url, options) {
       ...options,
       credentials: "omit",
       cache: "no-store",
+      // The token is for this address only.
+      redirect: "error",
       referrerPolicy: "no-referrer",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
@@ -48,15 +57,14 @@ async function call(url, options) {
   // A proxy in front of the library answers without our envelope. Its answer says nothing about
   // the request, so the request is repeated.
   if (!answer) throw new Unreachable(`The address answered with status ${response.status}, but not as a library.`);
-  const detail = typeof answer.error === "string" ? answer.error : String(answer.error?.message ?? "");
-  throw new Refused(response.status, String(answer.code ?? answer.error?.code ?? ""), detail, waits > 0 ? waits : 0);
+  throw new Refused(response.status, String(answer.code ?? ""), String(answer.error ?? ""), waits > 0 ? waits : 0);
 }
 
 /** @param {string} text @returns {any} */
 function parsed(text) {
   try {
     const value = JSON.parse(text);
-    return typeof value === "object" && value !== null && ("data" in value || "error" in value) ? value : null;
+    return typeof value?.status === "boolean" && ("data" in value || "error" in value) ? value : null;
   } catch {
     return null;
   }

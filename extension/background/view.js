@@ -15,11 +15,11 @@ export async function view() {
     queue.fullness(),
     sender.state(),
     sync.get(),
-    chrome.storage.local.get(["known", "refused", "last_sent_at", "has_read_all", "latest", "skips_opened", "usernames", "ignored_users"]),
+    chrome.storage.local.get(["known", "refused", "last_sent_at", "has_read_all", "latest", "reads_opened", "usernames", "ignored_users", "is_viewer_unknown"]),
   ]);
   const isFull = fullness >= 1;
   return {
-    state: stateOf(Boolean(library), sending.problem, isFull, synced),
+    state: stateOf(Boolean(library), sender.isAlarming(sending) || isFull, synced),
     host: library ? new URL(library.address).host : "",
     email: library?.email ?? "",
     libraryUrl: library?.library_url ?? "",
@@ -35,7 +35,8 @@ export async function view() {
     lastSentAt: kept.last_sent_at ?? 0,
     hasReadAll: kept.has_read_all === true,
     latest: kept.latest ?? [],
-    readsOpened: kept.skips_opened !== true,
+    readsOpened: kept.reads_opened === true,
+    isViewerUnknown: kept.is_viewer_unknown === true,
     userName: nameOf(kept.usernames, sending.problem?.user ?? ""),
     ignored: (kept.ignored_users ?? []).map((/** @type {string} */ user) => ({ user, name: nameOf(kept.usernames, user) })),
   };
@@ -49,14 +50,13 @@ const nameOf = (names, user) => (names?.[user] ? `@${names[user]} (${user})` : u
 
 /**
  * @param {boolean} isConnected
- * @param {Problem | null} problem
- * @param {boolean} isFull
+ * @param {boolean} isStuck
  * @param {Sync | null} synced
  * @returns {View["state"]}
  */
-function stateOf(isConnected, problem, isFull, synced) {
+function stateOf(isConnected, isStuck, synced) {
   if (!isConnected) return "off";
-  if (problem || isFull) return "error";
+  if (isStuck) return "error";
   if (synced?.state === "running") return "syncing";
   return synced && synced.state !== "done" ? "paused" : "done";
 }

@@ -6,6 +6,7 @@ import * as badge from "./badge.js";
 import { inOrder } from "./captures.js";
 import { answer } from "./messages.js";
 import { PATTERNS } from "./links.js";
+import { noteRefused } from "./refused.js";
 import * as runs from "./runs.js";
 import { save } from "./saving.js";
 import * as sender from "./sender.js";
@@ -33,16 +34,16 @@ chrome.tabs.onRemoved.addListener(async (tab) => {
   await sender.drain();
 });
 
-// Firefox for Android has no menus.
-chrome.contextMenus?.onClicked.addListener(async (info, tab) => {
+chrome.contextMenus.onClicked.addListener(async (info, tab) => {
   const outcome = await save(info.linkUrl ?? info.pageUrl, [], tab?.id);
   if (outcome.state === "refused" || outcome.state === "off") {
-    await chrome.storage.local.set({ refused: { sentence: outcome.sentence, at: Date.now() } });
+    await noteRefused(outcome.sentence);
   }
+  await badge.showOutcome(outcome);
 });
 
 chrome.runtime.onInstalled.addListener(() => {
-  chrome.contextMenus?.removeAll(() => {
+  chrome.contextMenus.removeAll(() => {
     const entry = { title: "Save this post to Bowerbird", documentUrlPatterns: PATTERNS };
     chrome.contextMenus.create({ id: MENU, contexts: ["page"], ...entry });
     chrome.contextMenus.create({ id: `${MENU}-link`, contexts: ["link"], title: entry.title, targetUrlPatterns: PATTERNS });
@@ -61,7 +62,11 @@ async function tidy() {
 
 sender.onChange(() => { badge.show(); });
 self.addEventListener("online", () => { sender.retryNow(); });
-// The token is none of the pages' business, not even of our own scripts in them.
+// Firefox lets the person take the permission back in its own settings.
+chrome.permissions.onRemoved.addListener(async ({ data_collection: taken }) => {
+  if (taken?.includes("browsingActivity")) await chrome.storage.local.set({ reads_opened: false });
+});
+// Scripts in pages, ours too, must not read the token.
 chrome.storage.local.setAccessLevel?.({ accessLevel: "TRUSTED_CONTEXTS" });
 
 sync.noteStart().then(() => sender.drain()).then(() => badge.show());

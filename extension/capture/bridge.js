@@ -3,11 +3,9 @@
 // @ts-check
 "use strict";
 {
-  const OPERATIONS = new Set([
-    "Bookmarks", "BookmarkFolderTimeline", "BookmarkSearchTimeline", "BookmarkFoldersSlice",
-    "CreateBookmark", "DeleteBookmark", "TweetDetail", "TweetResultByRestId",
-  ]);
-  const POSTS = new Set(["TweetDetail", "TweetResultByRestId", "Bookmarks"]);
+  const OPERATIONS = new Set(globalThis.bowerbirdX.operations);
+  const OPENED = new Set(globalThis.bowerbirdX.opened);
+  const POSTS = new Set([...OPENED, "Bookmarks"]);
   const PATH = /^\/i\/api\/graphql\/([A-Za-z0-9_-]{1,64})\/[A-Za-z]+(?:_?[vV][0-9]+)?\/?$/;
   // Everything else in the variables is left out, such as the words of a search.
   const VARIABLES = ["cursor", "count", "bookmark_collection_id", "tweet_id", "tweetId", "focalTweetId"];
@@ -24,8 +22,9 @@
 
   const events = new EventTarget();
   globalThis.bowerbirdEvents = events;
-  globalThis.bowerbirdShown = (postId) =>
-    recent.find((one) => one.body.includes(`"${postId}"`)) ?? null;
+  globalThis.bowerbirdShown = (postId, operations = POSTS) =>
+    recent.find((one) => operations.has(one.operation) && one.body.includes(`"${postId}"`)) ?? null;
+  globalThis.bowerbirdOpened = (postId) => globalThis.bowerbirdShown(postId, OPENED);
 
   /** @param {unknown} value @returns {Record<string, unknown>} */
   const record = (value) =>
@@ -77,7 +76,6 @@
     const now = Date.now();
     const moment = typeof at === "number" && Math.abs(now - at) < 60_000 ? at : now;
     return {
-      id: crypto.randomUUID(),
       operation,
       queryId: path[1],
       variables: variablesOf(address, sent),
@@ -104,7 +102,7 @@
     for (const wait of [...RETRIES, 0]) {
       try {
         const answer = record(await chrome.runtime.sendMessage({ type: "captured", captured }));
-        // Anything else means that the worker was stopped before it had stored the answer.
+        // Anything else means that the worker failed, or was stopped, before it had stored the answer.
         if (typeof answer.isKept === "boolean") {
           const detail = { operation: captured.operation, ...answer };
           events.dispatchEvent(new CustomEvent("captured", { detail }));
@@ -116,6 +114,7 @@
       }
       await pause(wait);
     }
+    chrome.runtime.sendMessage({ type: "lost" }).catch(() => {});
   };
 
   /**
@@ -129,7 +128,7 @@
 
   // For a post that is saved from the popup or the menu.
   chrome.runtime.onMessage.addListener((message, _, reply) => {
-    if (message?.type === "shown") reply(globalThis.bowerbirdShown(String(message.post)));
+    if (message?.type === "shown") reply(globalThis.bowerbirdOpened(String(message.post)));
     return false;
   });
 

@@ -4,7 +4,8 @@
 // @ts-check
 "use strict";
 {
-  // By name: X changes the ids of its operations every few weeks, and adds versions to names.
+  // The same names as in shared/x.js: Chromium loads a script into only one world of a page.
+  // X adds versions to them.
   const OPERATION = new RegExp(
     "^/i/api/graphql/[^/]+/(Bookmarks|BookmarkFolderTimeline|BookmarkSearchTimeline|" +
       "BookmarkFoldersSlice|CreateBookmark|DeleteBookmark|TweetDetail|TweetResultByRestId)" +

@@ -12,6 +12,7 @@
 
   const number = new Intl.NumberFormat("en");
   const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
   const make = globalThis.bowerbirdElement;
   /** @type {{host: HTMLElement, root: ShadowRoot} | null} */
   let frame = null;
@@ -42,18 +43,6 @@
     return lines;
   };
 
-  /** @type {Record<string, string>} */
-  const WHY = {
-    you: "Paused by you.",
-    full: "The queue is full. It goes on when your library has taken some of it.",
-    tab: "The tab was closed before the end of the list.",
-    left: "You left the page before the end of the list.",
-    user: "X is signed in to another account now.",
-    gap: "Some pages did not reach your library, so the list may be incomplete.",
-    idle: "Nothing came from X for five minutes. Leave this tab in front.",
-    stalled: "X stopped sending posts. Wait some minutes before you start again.",
-  };
-
   /** @param {PanelView} now @returns {{texts: Node[], buttons: Node[]}} */
   const content = ({ sync, hasReadAll, isHere, host }) => {
     const title = (/** @type {string} */ text) => make("h2", {}, text);
@@ -67,7 +56,7 @@
     }
     if (sync && sync.state !== "done") {
       const isOver = sync.state === "gave_up";
-      const texts = [title(isOver ? "Stopped" : `Paused at ${number.format(sync.seen)}`), line(WHY[sync.why] ?? ""), ...numbers(sync)];
+      const texts = [title(isOver ? "Stopped" : `Paused at ${number.format(sync.seen)}`), line(globalThis.bowerbirdWhy(sync, clock.format(sync.changedAt))), ...numbers(sync)];
       return { texts, buttons: [button("main", isOver ? "Start" : "Resume", "resume")] };
     }
     if (sync) {
@@ -85,11 +74,11 @@
   };
 
   /** @param {PanelView} now @returns {Node[]} */
-  const notes = ({ waiting, problem, isFull }) => {
+  const notes = ({ state, waiting, problem, isFull }) => {
     const lines = [];
     if (waiting.posts) lines.push(make("p", { class: "small" }, `${number.format(waiting.posts)} ${waiting.posts === 1 ? "post waits" : "posts wait"} to be sent.`));
     if (isFull) lines.push(make("p", { class: "small bad" }, "The queue is full. Nothing is lost, but nothing more is read until your library answers."));
-    if (problem) lines.push(make("p", { class: "small bad" }, "Your library needs you: open Bowerbird in the toolbar."));
+    if (problem && state === "error") lines.push(make("p", { class: "small bad" }, "Nothing is sent at the moment. Open Bowerbird in the toolbar to see why."));
     return lines;
   };
 
@@ -144,6 +133,8 @@
       if (view?.sync?.kind === "incremental" && view.waiting.items && !view.problem) {
         await pause(STEP_MS);
         await look();
+        // The library is slow, not X.
+        progressAt = Date.now();
         continue;
       }
       window.scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });

@@ -2,7 +2,6 @@
 // @ts-check
 "use strict";
 {
-  const POST = /^\/(?:[A-Za-z0-9_]{1,20}|i\/web)\/status\/([1-9][0-9]{0,18})(?:\/|$)/;
   const STYLES = `
     .opener { position: fixed; inset-block-end: 5rem; inset-inline-end: 1rem; z-index: 2147483000; min-height: 2.5rem;
       box-shadow: 0 2px 10px oklch(0 0 0 / 0.2); }
@@ -32,9 +31,6 @@
   /** @param {string} text @returns {string[]} */
   const names = (text) => text.split(",").map((name) => name.trim()).filter(Boolean);
 
-  /** @type {Record<string, string>} */
-  const SAID = { sent: "Saved in your library.", waiting: "It waits here, and is sent when your library answers." };
-
   const open = async () => {
     const input = /** @type {HTMLInputElement} */ (make("input", { id: "labels", list: "known", autocomplete: "off", placeholder: "birds, to read" }));
     const known = make("datalist", { id: "known" });
@@ -44,9 +40,9 @@
       if (save.disabled) return;
       save.disabled = true;
       said.textContent = "Saving…";
-      const shown = globalThis.bowerbirdShown(current);
+      const shown = globalThis.bowerbirdOpened(current);
       const outcome = await ask({ type: "save", link: location.href, labels: names(input.value), shown });
-      said.textContent = outcome?.sentence || SAID[outcome?.state] || "Not saved. Reload the page and try again.";
+      said.textContent = outcome?.sentence || globalThis.bowerbirdSaid[outcome?.state] || "Not saved. Reload the page and try again.";
       save.disabled = outcome?.state === "sent" || outcome?.state === "waiting";
     };
     const save = /** @type {HTMLButtonElement} */ (make("button", { class: "main", type: "button", click: act }, "Save"));
@@ -71,7 +67,7 @@
   };
 
   globalThis.bowerbirdOnPath(async (path) => {
-    const post = POST.exec(path)?.[1] ?? "";
+    const post = globalThis.bowerbirdX.post.exec(path)?.[1] ?? "";
     if (post === current && frame) return;
     current = post;
     frame?.host.remove();

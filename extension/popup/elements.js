@@ -47,6 +47,13 @@ export function note(kind, ...content) {
   return make("div", { class: `note ${kind}` }, ...signs, make("div", {}, ...content));
 }
 
+/** @param {View} view */
+export function viewerNote(view) {
+  return view.isViewerUnknown
+    ? [note("warn", "X does not say which account is signed in. The posts of a second X account would be sent without asking you.")]
+    : [];
+}
+
 /**
  * @param {string} text
  * @param {string} name

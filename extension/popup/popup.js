@@ -34,6 +34,10 @@ let isPressed = false;
 const actions = {
   async run(type, fields) {
     const answer = await ask(type, fields);
+    if (type === "connect" && answer?.error === "") {
+      isConnecting = false;
+      shown = "";
+    }
     await look();
     return answer;
   },
@@ -81,8 +85,6 @@ function toggleConnecting() {
 
 /** @param {View} view */
 function render(view) {
-  // A code is accepted in the background, so the form disappears when it worked.
-  if (isConnecting && view.state !== "off" && view.state !== "error") isConnecting = false;
   const isTyping = document.activeElement instanceof HTMLInputElement;
   // The time until the next try is a part of what is shown.
   const ticks = view.problem ? Math.floor(Date.now() / 5_000) : 0;

@@ -110,6 +110,21 @@ class Chromium:
         # Without a screen, no tab hides another.
         return self.open(url)
 
+    @contextmanager
+    def without_extension(self, url: str) -> Iterator[ChromiumTab]:
+        """A page in the same Chromium program, started without the extension."""
+        arguments = [one for one in self._arguments if "extension" not in one]
+        program = self._playwright.chromium
+        browser = self.run(
+            lambda: program.launch(executable_path="/usr/bin/chromium", args=arguments)
+        )
+        tab = ChromiumTab(self, self.run(browser.new_page))
+        tab.go(url)
+        try:
+            yield tab
+        finally:
+            self.run(browser.close)
+
     def open_without_policy(self, url: str) -> ChromiumTab:
         """A page whose content security policy does not block the scripts of a test."""
 
@@ -146,6 +161,33 @@ class Chromium:
         tab = ChromiumTab(self, self.run(show))
         tab.go(f"{self.extension_url}/popup/popup.html")
         return tab
+
+    def advance_clock(self, tab: ChromiumTab, ms: int) -> None:
+        """Lets time pass for the extension's scripts in a page."""
+        contexts: list[dict[str, Any]] = []
+
+        def note(one: dict[str, Any]) -> None:
+            contexts.append(one)
+
+        def advance(page: Page) -> None:
+            devtools = self._context.new_cdp_session(page)
+            devtools.on("Runtime.executionContextCreated", note)
+            devtools.send("Runtime.enable")
+            [world] = [
+                one["context"]["id"]
+                for one in contexts
+                if one["context"]["origin"] == self._extension_url
+            ]
+            later = f"{{ const now = Date.now; Date.now = () => now() + {ms}; }}"
+            devtools.send("Runtime.evaluate", {"contextId": world, "expression": later})
+            devtools.detach()
+
+        tab.run(advance)
+
+    def choose_menu_entry(self, link: str) -> None:
+        """Chooses "Save this post" in the menu of a link, as far as the worker can tell."""
+        told = "(linkUrl) => chrome.contextMenus.onClicked.dispatch({ linkUrl })"
+        self.run(lambda: self._worker().evaluate(told, link))
 
     def kill_worker(self) -> None:
         """Ends the extension's worker, as Chromium does after 30 seconds without an event."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import zstandard
@@ -25,6 +25,23 @@ from tests.support.visiting import form_token
 Json = dict[str, Any]
 
 
+class Refusal(NamedTuple):
+    """An answer of the server that says no."""
+
+    path: str
+    status: int
+    code: str = ""
+    # As another server would say it.
+    body: str = ""
+
+    def answer(self) -> bytes:
+        said = {"status": False, "code": self.code, "error": f"The test says {self.status}."}
+        body = self.body or json.dumps(said)
+        kind = "Access-Control-Allow-Origin: *\r\nContent-Type: application/json\r\n"
+        head = f"HTTP/1.1 {self.status} Refused\r\nContent-Length: {len(body)}\r\n{kind}\r\n"
+        return (head + body).encode()
+
+
 @dataclass
 class Way:
     """The only address of the server that a browser knows."""
@@ -37,6 +54,10 @@ class Way:
     failing_with: int = 0
     # So many answers to POST get lost after the server has done its work.
     answers_to_lose: int = 0
+    # Each is the answer to one POST to its path.
+    refusals: list[Refusal] = field(default_factory=list)
+    # Keeps requests without an answer.
+    is_hanging: bool = False
     _is_open: bool = False
 
     @property
@@ -60,7 +81,13 @@ class Way:
             while True:
                 request = await loopback.read_request(reader)
                 self.requests.append(request)
-                if self.failing_with:
+                # Not an event: the test that ends it runs in another thread.
+                while self.is_hanging:  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+                if refused := self._refusal_of(request):
+                    self.refusals.remove(refused)
+                    writer.write(refused.answer())
+                elif self.failing_with:
                     cors = "Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Headers: *\r\n"
                     head = f"HTTP/1.1 {self.failing_with} Failed\r\nContent-Length: 0\r\n{cors}\r\n"
                     writer.write(head.encode())
@@ -69,6 +96,12 @@ class Way:
         finally:
             inner_writer.close()
             answers.cancel()
+
+    def _refusal_of(self, request: Request) -> Refusal | None:
+        if request.method != "POST":
+            return None
+        fitting = (one for one in self.refusals if re.fullmatch(one.path, request.url.path))
+        return next(fitting, None)
 
     async def _pass_answers(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -202,6 +235,8 @@ class Libraries:
         self.way.open()
         self.way.failing_with = 0
         self.way.answers_to_lose = 0
+        self.way.refusals.clear()
+        self.way.is_hanging = False
         self.way.requests.clear()
         email = f"you{next(self._numbers)}@example.com"
         self.server.run("account", "create", email)

@@ -55,6 +55,11 @@ class Person:
         """Changes what the extension has stored."""
         self.browser.desk().evaluate("(stored) => chrome.storage.local.set(stored)", stored)
 
+    def stored(self, key: str) -> Any:
+        """What the extension has stored."""
+        read = "async (key) => (await chrome.storage.local.get(key))[key]"
+        return self.browser.desk().evaluate(read, key)
+
     def ask(self, type: str, **fields: Any) -> Any:
         """What the worker answers to the popup."""
         message = {"type": type, **fields}

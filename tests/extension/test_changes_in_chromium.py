@@ -83,6 +83,25 @@ def test_a_post_is_saved_with_labels_by_the_button_on_its_page(person: Person) -
     assert person.x.world.viewer.saved == {}
 
 
+def test_saving_a_post_that_only_the_list_showed_sends_no_list_again(person: Person) -> None:
+    account = person.x.world.sign_in(saved=5)
+    tab = person.sync()
+    person.assert_same_library()
+    [first, *_] = account.in_order()
+    person.x.failing_with = 429
+    before = len(person.library.way.requests)
+
+    # X changes the address without loading a page, and cannot load the post.
+    tab.evaluate("(id) => history.pushState({}, '', `/someone/status/${id}`)", first)
+    tab.click("#bowerbird-save button")
+    tab.type("#labels", "birds")
+    tab.click("#bowerbird-save button.main")
+
+    wait_until(lambda: person.library.labelled("birds") == {first})
+    wait_until(lambda: person.waiting() == 0)
+    assert person.library.pages(before) == []
+
+
 def test_posts_of_mastodon_and_bluesky_are_saved_by_their_link(
     person: Person, chromium: Chromium
 ) -> None:

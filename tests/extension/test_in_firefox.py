@@ -52,6 +52,34 @@ def test_a_bookmark_is_added_and_removed_within_seconds(firefox_person: Person) 
     person.library.wait_for([], 5)
 
 
+def test_folders_new_operation_ids_and_a_revoked_token_work_as_in_chromium(
+    firefox_person: Person,
+) -> None:
+    person = firefox_person
+    account = person.x.world.sign_in(saved=5)
+    folder = person.x.world.add_folder("Birds", account.in_order()[:3])
+    person.x.change_operation_ids()
+
+    tab = person.browser.open(f"{X}/i/bookmarks/{folder.id}")
+    person.bookmarks()
+    wait_until(lambda: person.library.labelled("Birds") == set(folder.post_ids))
+    person.library.wait_for(account.in_order())
+    for device_id in person.library.device_ids():
+        person.library.server.run("device", "revoke", person.library.email, device_id)
+    post = person.x.world.add_post()
+    tab.go(f"{X}/{post.author.username}/status/{post.id}")
+    tab.click("[data-testid=bookmark]")
+
+    wait_for_text(person.popup(), "This browser was disconnected")
+    person.connect_again()
+    person.library.wait_for(account.in_order())
+    # Firefox asks before it lets the extension send which posts are opened.
+    popup = person.popup()
+    popup.click("button[aria-label=Settings]")
+    popup.click("#opened")
+    wait_until(lambda: person.ask("view")["readsOpened"])
+
+
 def test_what_waits_survives_an_outage_and_a_restart(firefox_person: Person) -> None:
     person = firefox_person
     account = person.x.world.sign_in(saved=60)
@@ -69,5 +97,5 @@ def test_what_waits_survives_an_outage_and_a_restart(firefox_person: Person) -> 
     person.library.way.open()
 
     person.library.wait_for(account.in_order(), 30)
-    assert person.waiting() == 0
+    wait_until(lambda: person.waiting() == 0)
     assert "none is lost" in shown

@@ -30,7 +30,7 @@ def test_a_server_that_is_away_gets_everything_in_order_when_it_is_back(person: 
     moments = person.library.moments(before)
     assert moments == sorted(moments)
     assert [event["post_id"] for event in person.library.events(before)] == [p.id for p in new]
-    assert person.waiting() == 0
+    wait_until(lambda: person.waiting() == 0)
 
 
 def test_answers_that_get_lost_change_nothing(person: Person) -> None:
@@ -86,13 +86,26 @@ def test_a_closed_browser_sends_what_waited_when_it_starts_again(
     person.library.way.open()
 
     person.library.wait_for(account.in_order(), 30)
-    assert person.waiting() == 0
+    wait_until(lambda: person.waiting() == 0)
+
+
+# One part that counts for almost all of the room, and that the library refuses when it is sent.
+FILL_QUEUE = """() => new Promise((resolve) => {
+  indexedDB.open("bowerbird").onsuccess = ({ target }) => {
+    const bytes = 149_980_000;
+    const change = target.result.transaction(["items", "totals"], "readwrite");
+    const part = { type: "save", user: "", link: "nothing", labels: [], key: "large", posts: 0 };
+    change.objectStore("items").add({ ...part, bytes });
+    change.objectStore("totals").put({ items: 1, posts: 0, bytes }, "queue");
+    change.oncomplete = () => { target.result.close(); resolve(); };
+  };
+})"""
 
 
 def test_a_full_queue_pauses_the_sync_and_says_so(person: Person) -> None:
     person.x.world.sign_in(saved=400)
-    person.set(queue_max=10)
     person.library.way.cut()
+    person.browser.desk().evaluate(FILL_QUEUE)
     tab = person.bookmarks()
     person.start(tab)
 
@@ -131,3 +144,30 @@ def test_a_revoked_device_says_so_and_sends_what_waited_after_another_pairing(
     assert "wait" in shown
     person.connect_again()
     person.library.wait_for(account.in_order())
+
+
+# Of a version that the worker does not open.
+BREAK_DATABASE = """() => new Promise((resolve) => {
+  indexedDB.open("bowerbird", 2).onsuccess = ({ target }) => { target.result.close(); resolve(); };
+})"""
+REPAIR_DATABASE = """() => new Promise((resolve) => {
+  indexedDB.deleteDatabase("bowerbird").onsuccess = () => resolve();
+})"""
+
+
+def test_an_answer_that_the_worker_could_not_store_is_handed_over_again(person: Person) -> None:
+    person.x.world.sign_in(saved=3)
+    post = person.x.world.add_post()
+    tab = person.browser.open(f"{X}/{post.author.username}/status/{post.id}")
+    desk = person.browser.desk()
+    desk.evaluate(BREAK_DATABASE)
+    assert "error" in person.ask("view")
+
+    tab.click("[data-testid=bookmark]")
+    wait_for(tab, "() => document.querySelector('[data-testid=removeBookmark]')")
+    desk.evaluate(REPAIR_DATABASE)
+
+    person.library.wait_for([post.id])
+    # If every try fails, the person is told.
+    person.ask("lost")
+    wait_for_text(person.popup(), "This browser could not store an answer of X.")

@@ -69,9 +69,22 @@ def test_the_extension_asks_for_no_more_than_it_needs() -> None:
 
 
 def test_firefox_is_told_which_data_leaves_the_browser() -> None:
-    gecko = manifest()["browser_specific_settings"]["gecko"]
+    settings = manifest()["browser_specific_settings"]
+    gecko = settings["gecko"]
 
-    assert gecko["data_collection_permissions"] == {"required": ["websiteContent"]}
+    # It was never tried on Android.
+    assert settings.keys() == {"gecko"}
+    assert gecko["data_collection_permissions"] == {
+        # The code and the token; the number of the X account; bookmarks that are added or removed.
+        "required": [
+            "authenticationInfo",
+            "personallyIdentifyingInfo",
+            "websiteActivity",
+            "websiteContent",
+        ],
+        # Opened posts that are not bookmarks, which is off until the person turns it on.
+        "optional": ["browsingActivity"],
+    }
     assert gecko["strict_min_version"] == "140.0"
     assert "@" in gecko["id"]
 
@@ -81,6 +94,14 @@ def test_only_the_hook_runs_in_the_world_of_the_page() -> None:
 
     assert in_page["js"] == ["capture/hook.js"]
     assert in_page["run_at"] == "document_start"
+
+
+def test_the_hook_and_the_other_parts_name_the_same_operations_of_x() -> None:
+    names = r"(?:Bookmark|CreateB|DeleteB|Tweet)\w+"
+
+    found = set(re.findall(names, code(FOLDER / "capture" / "hook.js")))
+    assert found == set(re.findall(names, code(FOLDER / "shared" / "x.js")))
+    assert len(found) == 8
 
 
 def test_each_store_gets_a_manifest_of_its_own() -> None:
@@ -105,6 +126,14 @@ def test_the_zips_are_small_and_always_the_same(tmp_path: Path) -> None:
     for path in first:
         assert path.read_bytes() == (tmp_path / "second" / path.name).read_bytes()
         assert path.stat().st_size < 100_000
+
+
+def test_the_script_that_packs_explains_itself_and_creates_nothing(tmp_path: Path) -> None:
+    asked = [sys.executable, str(FOLDER / "build.py"), "--help"]
+    shown = subprocess.run(asked, check=True, capture_output=True, text=True, cwd=tmp_path)
+
+    assert "folder" in shown.stdout
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("browser", build.BROWSERS)

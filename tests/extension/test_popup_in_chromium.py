@@ -1,5 +1,6 @@
 """The popup: pairing, what it says in each state, and that everybody can use it."""
 
+import json
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from playwright.sync_api import Page
 from tests.extension.browsers import wait_for, wait_for_text
 from tests.extension.chromium import Chromium, ChromiumTab
 from tests.extension.fake_x import X
+from tests.extension.library import Refusal
 from tests.extension.person import Person, wait_for_panel
 from tests.web.accessibility import violations
 
@@ -157,6 +159,23 @@ def test_a_connect_line_connects_the_extension(person: Person) -> None:
     person.assert_same_library()
 
 
+def test_connect_again_in_the_settings_connects_again(person: Person) -> None:
+    before = len(person.library.device_ids())
+    tab = person.popup()
+    wait_for_text(tab, "up to date")
+
+    tab.click("button[aria-label=Settings]")
+    tab.click("text=Connect again")
+    wait_for_text(tab, "Connection line")
+    # It stays there while the popup looks for news.
+    person.set(last_sent_at=SINCE)
+    tab.type("#line", person.library.connect_line())
+    tab.click("button[type=submit]")
+
+    wait_for_text(tab, "to 127.0.0.1")
+    assert len(person.library.device_ids()) == before + 1
+
+
 def test_a_used_line_and_a_wrong_address_are_explained(person: Person) -> None:
     person.forget()
     line = person.library.connect_line()
@@ -174,6 +193,17 @@ def test_a_used_line_and_a_wrong_address_are_explained(person: Person) -> None:
     tab.click("button[type=submit]")
 
     wait_for_text(tab, "must begin with https://")
+    connected = dict.fromkeys(
+        ("token", "device_id", "email", "library_url", "keys_url"), "https://a.example"
+    )
+    connected |= {"token": "dev_forged", "ingest_url": "http://evil.example/ingest/v1"}
+    answer = json.dumps({"status": True, "data": connected})
+    person.library.way.refusals = [Refusal("/connect/redeem", 200, body=answer)]
+    tab.type("#line", f"{person.library.way.address}/#K7QM-2XRD")
+    tab.click("button[type=submit]")
+
+    wait_for_text(tab, "Nothing was connected.")
+    assert person.ask("view")["state"] == "off"
 
 
 def test_only_an_address_opens_the_page_that_makes_the_line(

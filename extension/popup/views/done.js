@@ -1,7 +1,7 @@
 // Up to date, or connected and not synced yet.
 // @ts-check
 
-import { ago, button, counted, icon, make, note } from "../elements.js";
+import { ago, button, counted, icon, make, note, viewerNote } from "../elements.js";
 
 /** @param {View} view @param {import("../asking.js").Actions} actions */
 export function doneView(view, actions) {
@@ -19,6 +19,7 @@ export function doneView(view, actions) {
     make("h1", {}, title),
     make("p", { class: "soft" }, text),
     ...notes(view, actions),
+    ...viewerNote(view),
     ...(view.latest.length && !view.known?.held && !view.refused ? [latest(view.latest)] : []),
     make("div", { class: "row low" }, ...(isFresh ? [button("Read all bookmarks", "main grow", full), open] : [open, again])),
   ];
@@ -36,7 +37,7 @@ function notes(view, actions) {
   }
   if (view.refused) {
     const dismiss = button("Close", "quiet slim", () => actions.run("dismiss"));
-    found.push(note("warn", `Your library refused something ${ago(view.refused.at)}: ${view.refused.sentence} `, dismiss));
+    found.push(note("warn", `Something was not saved ${ago(view.refused.at)}. ${view.refused.sentence} `, dismiss));
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// Something needs the person: says what happened, what is safe, and what to do.
+// Nothing can be sent, or a question is open: says what happened, what is safe, and what to do.
 // @ts-check
 
 import { button, counted, make, note, time, until } from "../elements.js";

@@ -1,6 +1,7 @@
 // Not connected: takes a connect string, or opens the library's page that makes one.
 // @ts-check
 
+import { parse } from "../../background/addresses.js";
 import { openTab } from "../asking.js";
 import { make } from "../elements.js";
 
@@ -20,18 +21,21 @@ export function offView(view, actions, isAgain) {
   const connect = async (event) => {
     event.preventDefault();
     const text = input.value.trim();
-    const origin = originOf(text);
-    if (!origin) {
-      show(error, input, text ? "This is not an address." : "Paste the line, or type the address of your library.");
+    let given;
+    try {
+      given = parse(text);
+    } catch (problem) {
+      show(error, input, text ? /** @type {Error} */ (problem).message : "Paste the line, or type the address of your library.");
       return;
     }
-    if (!text.includes("#")) {
-      await openTab(`${addressOf(text)}/connect`);
+    if (!given.code) {
+      await openTab(`${given.address}/connect`);
       return;
     }
+    const { protocol, hostname } = new URL(given.address);
     // Asked for, but not waited for: the library answers any origin, and the question closes the
     // popup in some browsers.
-    chrome.permissions.request({ origins: [`${origin}/*`] }).catch(() => {});
+    chrome.permissions.request({ origins: [`${protocol}//${hostname}/*`] }).catch(() => {});
     submit.disabled = true;
     submit.textContent = "Connecting…";
     const answer = await actions.run("connect", { text });
@@ -59,19 +63,4 @@ function show(error, input, sentence) {
   error.textContent = sentence;
   input.setAttribute("aria-invalid", "true");
   input.focus();
-}
-
-/** @param {string} text */
-function addressOf(text) {
-  return (/^[a-z]+:\/\//i.test(text) ? text : `https://${text}`).replace(/\/(connect)?\/?$/, "");
-}
-
-/** @param {string} text */
-function originOf(text) {
-  try {
-    const url = new URL(addressOf(text));
-    return /^https?:$/.test(url.protocol) ? `${url.protocol}//${url.hostname}` : "";
-  } catch {
-    return "";
-  }
 }

@@ -1,12 +1,10 @@
 // Saves the post of the tab behind the popup, with labels.
 // @ts-check
 
+import "../../shared/sentences.js";
 import { postAt } from "../../background/links.js";
 import { ask } from "../asking.js";
 import { make } from "../elements.js";
-
-/** @type {Record<string, string>} */
-const SAID = { sent: "Saved in your library.", waiting: "It waits here, and is sent when your library answers." };
 
 /**
  * @param {import("../asking.js").Actions} actions
@@ -30,7 +28,7 @@ export async function saveForm(actions) {
     said.textContent = "Saving…";
     const labels = input.value.split(",").map((name) => name.trim()).filter(Boolean);
     const outcome = await actions.run("save", { link: post.link, labels, tab: tab?.id });
-    said.textContent = outcome?.sentence || SAID[outcome?.state] || "Not saved. Try again.";
+    said.textContent = outcome?.sentence || globalThis.bowerbirdSaid[outcome?.state] || "Not saved. Try again.";
     submit.disabled = outcome?.state === "sent" || outcome?.state === "waiting";
   };
 

@@ -3,14 +3,23 @@
 
 import { button, counted, make, note } from "../elements.js";
 
+/** Firefox asks the person before the extension may send which posts were opened. */
+async function mayReadOpened() {
+  if (!chrome.runtime.getURL("").startsWith("moz-extension:")) return true;
+  return chrome.permissions.request({ data_collection: ["browsingActivity"] }).catch(() => false);
+}
+
 /** @param {View} view @param {import("../asking.js").Actions} actions */
 export function settingsView(view, actions) {
-  const reads = make("input", {
+  const reads = /** @type {HTMLInputElement} */ (make("input", {
     type: "checkbox",
     id: "opened",
     checked: view.readsOpened,
-    change: (/** @type {Event} */ event) => actions.run("read_opened", { reads: /** @type {HTMLInputElement} */ (event.target).checked }),
-  });
+    change: async () => {
+      reads.checked &&= await mayReadOpened();
+      await actions.run("read_opened", { reads: reads.checked });
+    },
+  }));
   const waiting = view.waiting.items ? ` ${counted(view.waiting.items, "part", "parts")} that wait to be sent are deleted.` : "";
   const really = button("Disconnect", "", () => actions.run("disconnect"));
   const ask = button("Disconnect…", "quiet", () => {
@@ -20,7 +29,7 @@ export function settingsView(view, actions) {
   return [
     make("h1", {}, "Settings"),
     make("p", { class: "soft" }, `Connected to ${view.host}${view.email ? ` as ${view.email}` : ""}.`),
-    make("label", { class: "opt", for: "opened" }, reads, make("span", {}, "Complete posts and articles when I open them on X")),
+    make("label", { class: "opt", for: "opened" }, reads, make("span", {}, "Also complete posts that I open on X and that are not my bookmarks there")),
     ...view.ignored.map(({ user, name }) =>
       note("", `The X account ${name} is left out. `, button("Send it too", "slim", () => actions.run("take_user", { user })))),
     make("ul", { class: "small" },

@@ -1,7 +1,8 @@
 // A sync that runs, and one that waits for the person.
 // @ts-check
 
-import { button, counted, day, make, note, number, time } from "../elements.js";
+import "../../shared/sentences.js";
+import { button, counted, day, make, note, number, time, viewerNote } from "../elements.js";
 
 /**
  * Only if the length of the list is known: the first sync does not know it.
@@ -30,26 +31,10 @@ export function syncingView(view, actions) {
     make("p", {}, make("span", { class: "huge" }, number(sync.seen)), make("br"), make("span", { class: "soft" }, `posts seen, ${number(sync.inserted)} of them new`)),
     ...bar(view, sync),
     place(view, sync),
+    ...viewerNote(view),
     make("p", { class: "soft" }, `Leave the bookmarks tab open and in front. You may switch to another window.${rate}`),
     make("div", { class: "row low" }, button("Pause", "grow", () => actions.run("pause"), "pause"), button("Stop here", "quiet", () => actions.run("stop"))),
   ];
-}
-
-/** @param {Sync} sync */
-function why(sync) {
-  const at = time(sync.changedAt);
-  /** @type {Record<string, string>} */
-  const sentences = {
-    you: `Since ${at}, by you. What was seen is safe, and the sync continues where it stopped.`,
-    full: "The queue is full. The sync continues when your library has taken some of it.",
-    tab: `The bookmarks tab was closed at ${at}, before the end of the list. What was seen is safe.`,
-    left: `You left the bookmarks page at ${at}, before the end of the list. What was seen is safe.`,
-    user: "X is signed in to another account now.",
-    gap: "Some pages did not reach your library, so the list may be incomplete. What was sent is safe.",
-    idle: `Nothing came from X since ${at}. Bring the bookmarks tab to the front, then resume.`,
-    stalled: `X stopped sending posts at ${at}. Wait some minutes before you start again.`,
-  };
-  return sentences[sync.why] ?? "";
 }
 
 /** @param {View} view @param {import("../asking.js").Actions} actions */
@@ -63,9 +48,10 @@ export function pausedView(view, actions) {
   const restart = () => actions.run(isOver ? "start" : "resume", isOver ? { kind: sync.kind } : {});
   return [
     make("h1", {}, `${title} ${number(sync.seen)}`),
-    make("p", { class: "soft" }, why(sync)),
+    make("p", { class: "soft" }, globalThis.bowerbirdWhy(sync, time(sync.changedAt))),
     ...bar(view, sync),
     place(view, sync),
+    ...viewerNote(view),
     ...waiting,
     make("div", { class: "row low" }, button(isOver ? "Start again" : "Resume", "main grow", restart, "play"),
       make("a", { class: "btn", href: view.libraryUrl }, "Open the library")),

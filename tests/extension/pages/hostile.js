@@ -45,6 +45,13 @@
     ...["disconnect", "connect", "save", "sync", "start", "state"].map((type) => ({ type })),
   ];
 
+  // Looks as if X had answered; what else it says is not for the page to decide.
+  window.forge = (changes) => {
+    const more = { token: "dev_forged", ingest_url: "https://evil.example", origin: "https://evil.example" };
+    window.postMessage(captured({ ...more, at: Date.now(), ...changes }), "*");
+    return stranger;
+  };
+
   const frameOfAnotherSite = () =>
     new Promise((resolve) => {
       const frame = document.createElement("iframe");
