@@ -72,8 +72,8 @@ def test_firefox_is_told_which_data_leaves_the_browser() -> None:
     settings = manifest()["browser_specific_settings"]
     gecko = settings["gecko"]
 
-    # It was never tried on Android.
-    assert settings.keys() == {"gecko"}
+    # From this version on, Firefox for Android asks about the data, too.
+    assert settings["gecko_android"] == {"strict_min_version": "142.0"}
     assert gecko["data_collection_permissions"] == {
         # The code and the token; the number of the X account; bookmarks that are added or removed.
         "required": [
