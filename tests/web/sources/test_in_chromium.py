@@ -111,6 +111,7 @@ def test_axe_finds_no_problem(
         page.locator("summary").filter(has_text="How often").click()
         found["connected"] = violations(page)
         form = page.get_by_role("region", name="Connect Bluesky")
+        form.locator("summary").click()
         form.get_by_label("Handle").fill("alice.test")
         form.get_by_label("App password").fill(APP_PASSWORD + "-wrong")
         form.get_by_label("Address of your server").fill(networks.address)

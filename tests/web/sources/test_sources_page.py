@@ -47,7 +47,7 @@ async def until_read(house: House, person: Visitor) -> str:
     """The text of the page, once the worker has read the sources."""
 
     async def is_read() -> bool:
-        return "being read" not in (await person.open("/sources")).text
+        return "state busy" not in (await person.open("/sources")).text
 
     async with at_work(house.service.worker):
         await waiting.until(is_read, 30)
@@ -176,9 +176,77 @@ async def test_a_revoked_source_says_what_to_do(house: House, networks: Networks
 
     shown = await until_read(house, person)
 
-    assert "Mastodon does not accept the stored access any more" in shown
-    assert "Connect again." in shown
+    assert "Mastodon rejected the saved token." in shown
+    assert "needs a new token" in shown
+    assert "Next run when you connect again" in shown
     assert ALICE_TOKEN not in (await person.open("/sources")).text
+
+
+async def test_a_revoked_source_is_connected_again_from_its_own_form(
+    house: House, networks: Networks
+) -> None:
+    networks.statuses = [status(1)]
+    person = await house.owner()
+    await connect(person, networks)
+    networks.mastodon_tokens = {"another-token"}
+    await until_read(house, person)
+    page = (await person.open("/sources")).text
+    source = await source_of(person)
+    fields = {
+        "source": source,
+        "mastodon_server": networks.address,
+    }
+    for name, value in fields.items():
+        assert f'<input type="hidden" name="{name}" value="{value}">' in page
+
+    wrong = await person.send("/sources/mastodon", "/sources", mastodon_token="wrong", **fields)
+    again = await person.send(
+        "/sources/mastodon", "/sources", mastodon_token="another-token", **fields
+    )
+
+    assert wrong.status_code == 400
+    assert f'id="e-{source}"' in wrong.text
+    assert "did not accept the token" in wrong.text
+    # The form for another account stays folded.
+    assert '<details class="more fold" open>' not in wrong.text
+    assert again.headers["location"] == "/sources?said=source-connected"
+    assert "up to date" in await until_read(house, person)
+    assert "Connect again" not in (await person.open("/sources")).text
+
+
+async def test_the_page_is_opened_again_when_a_source_was_read(
+    house: House, networks: Networks
+) -> None:
+    networks.statuses = [status(1)]
+    person = await house.owner()
+    assert (await person.client.get("/sources/state")).json() == {"mark": "", "jobs": []}
+    await connect(person, networks)
+
+    page = await person.open("/sources")
+    running = (await person.client.get("/sources/state")).json()["mark"]
+    await until_read(house, person)
+
+    assert f'data-follow="/sources/state" data-mark="{running}"' in page.text
+    assert "Next run now" in text_of(page)
+    assert running.endswith(":running")
+    assert (await person.client.get("/sources/state")).json()["mark"] == ""
+    assert "data-follow" not in (await person.open("/sources")).text
+
+
+async def test_the_forms_are_folded_once_a_source_is_connected(
+    house: House, networks: Networks
+) -> None:
+    person = await house.owner()
+    empty = await person.open("/sources")
+    await connect(person, networks)
+    connected = await person.open("/sources")
+    refused = await connect(person, networks, "wrong-token")
+
+    opened = '<details class="more fold" open>'
+    counts = [page.text.count(opened) for page in (empty, connected, refused)]
+    assert counts == [3, 0, 1]
+    for path in ("/connect", "/import"):
+        assert f'href="{path}"' in empty.text
 
 
 async def test_a_source_is_paused_resumed_changed_and_disconnected(

@@ -8,11 +8,10 @@ from bowerbird.model.connections import TITLES, Connection, Network, Problem
 _SCOPES: Final = "read:accounts and read:bookmarks"
 _SENTENCES: Final = {
     Problem.REVOKED: (
-        "{title} does not accept the stored access any more: it was revoked, or it has expired. "
-        "Connect again."
+        "{title} rejected the saved token. It was revoked, or it has expired. Connect again."
     ),
     Problem.UNREADABLE_TOKEN: (
-        "This server cannot read the stored access, because its key has changed. Connect again."
+        "This server cannot read the saved token, because its key has changed. Connect again."
     ),
     Problem.FORBIDDEN: "{title} refused the request. Check what you allowed, and connect again.",
     Problem.CREDITS: (
