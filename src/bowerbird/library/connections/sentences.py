@@ -66,18 +66,18 @@ def sentence(connection: Connection) -> str:
     """About the problem of a connection, or "" if it has none."""
     if connection.problem is Problem.NONE:
         return ""
-    return _filled(connection.network, connection.problem, connection.server)
+    return of_problem(connection.network, connection.problem, connection.server)
 
 
 def when_connecting(network: Network, problem: Problem, server: str) -> str:
     if problem is Problem.REVOKED:
         return _fill(_WHEN_CONNECTING[network], network, server)
-    text = _filled(network, problem, server)
+    text = of_problem(network, problem, server)
     # Nothing is stored yet, so no run follows.
     return text.removesuffix("The next run tries again.").removesuffix("The next run continues.")
 
 
-def _filled(network: Network, problem: Problem, server: str) -> str:
+def of_problem(network: Network, problem: Problem, server: str) -> str:
     text = _BY_NETWORK.get((network, problem)) or _SENTENCES[problem]
     return _fill(text, network, server)
 
