@@ -70,7 +70,12 @@ async def test_mastodon_is_connected_and_read_by_the_worker(
     assert "New in the last run 45" in shown
     assert "New in all runs 45" in shown
     assert "Status number 45" in (await person.open("/library")).text
-    assert "Mastodon" in (await person.open("/activity")).text
+    activity = text_of(await person.open("/activity"))
+    assert "Connected the source Mastodon alice@" in activity
+    assert "Started an import: Mastodon" in activity
+    imports = (await person.open("/import")).text
+    assert "<bdi>Mastodon</bdi>" in imports
+    assert "<bdi>mastodon</bdi>" not in imports
 
 
 async def test_bluesky_is_connected(house: House, networks: Networks) -> None:
