@@ -12,6 +12,7 @@ from tests.support import waiting
 from tests.support.networks import (
     ALICE_TOKEN,
     APP_PASSWORD,
+    X_USER,
     Networks,
     json_reply,
     record,
@@ -137,6 +138,28 @@ async def test_x_is_connected_and_read_after_the_person_has_seen_the_cost(
 
     assert "New in all runs 2" in shown
     assert "Read from X today (UTC): 2 of 2,000 posts" in shown
+
+
+async def test_an_extension_is_listed_with_the_handle_that_a_source_knows(
+    house: House, networks: Networks
+) -> None:
+    person = await house.owner()
+    asked = await begin_x(person)
+    networks.codes.add("code")
+    await person.client.get(f"/sources/x/return?state={asked['state']}&code=code")
+    account = await house.accounts.find("owner@example.com")
+    token = await Devices(house.database, house.clock).create(account.account_id, "laptop")
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(house.service.asgi),
+        base_url="http://localhost:8080/ingest/v1",
+        headers={"Authorization": f"Bearer {token}"},
+    ) as laptop:
+        started = await laptop.post(
+            "/runs", json={"source": "x", "kind": "full", "source_user_id": X_USER}
+        )
+
+    assert started.status_code == 201
+    assert "laptop X account @alice" in text_of(await person.open("/keys"))
 
 
 async def test_the_return_from_x_needs_the_browser_that_started(
