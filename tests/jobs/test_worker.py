@@ -10,7 +10,7 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, system_clock
 from bowerbird.jobs.leases import LeaseLost, Progress
 from bowerbird.jobs.worker import Failed, JobKind, Recurring, Worker
-from bowerbird.model.jobs import DIGESTS, EMBEDDING, EXPORTS, Job
+from bowerbird.model.jobs import DIGESTS, EMBEDDING, EXPORTS, SOURCES, Job
 from bowerbird.storage.database import Database, Row, Values
 from bowerbird.storage.jobs import JobStore
 from tests.support import waiting, working
@@ -297,6 +297,22 @@ async def test_an_urgent_job_runs_first(database: Database) -> None:
         await until(database, account_id, urgent, "completed")
 
     assert errand.started[0].job_id == urgent
+
+
+async def test_jobs_that_wait_for_the_network_have_lanes_of_their_own(database: Database) -> None:
+    accounts = [await new_account(database) for _ in range(3)]
+    slow, quick = Errand(is_blocked=True), Errand()
+    for account_id in accounts:
+        await add(database, account_id, "read", priority=SOURCES)
+    kinds = [JobKind("read", slow, is_waiting=True), JobKind("errand", quick)]
+
+    async with at_work(working.worker(database, slow, kinds=kinds, lanes=1, network_lanes=2)):
+        await slow.until_started(2)
+        job_id = await add(database, accounts[0], priority=EMBEDDING)
+        await until(database, accounts[0], job_id, "completed")
+        assert len(slow.started) == 2
+        slow.unblocked.set()
+        await slow.until_started(3)
 
 
 async def test_long_jobs_leave_a_lane_for_urgent_ones(database: Database) -> None:

@@ -71,6 +71,8 @@ class Networks:
     held: dict[int, asyncio.Event] = field(default_factory=dict)
     # The server answers nothing before it is set.
     silent: asyncio.Event | None = None
+    # By the end of a path: the seconds between the bytes of a body.
+    dripping: dict[str, float] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -322,5 +324,11 @@ async def _answer(
         await networks.held[number].wait()
     lines = [f"HTTP/1.1 {reply.status} Reply", f"Content-Length: {len(reply.body)}"]
     lines += [f"{name}: {value}" for name, value in reply.headers.items()]
-    writer.write(("\r\n".join(lines) + "\r\n\r\n").encode() + reply.body)
+    writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
+    drops = [pause_s for end, pause_s in networks.dripping.items() if request.path.endswith(end)]
+    for byte in reply.body if drops else b"":
+        writer.write(bytes([byte]))
+        await writer.drain()
+        await asyncio.sleep(drops[0])
+    writer.write(b"" if drops else reply.body)
     await writer.drain()

@@ -30,6 +30,7 @@ STATES: Final = {
     "/exports/state": b'{"mark": "e1", "jobs": []}',
     "/import/files/3f9c/state": b'{"mark": "open", "jobs": []}',
     "/library/many/a1/state": b'{"mark": "working", "jobs": []}',
+    "/sources/state": b'{"mark": "7e11:running", "jobs": []}',
 }
 SIZES: Final[dict[str, dict[str, Any]]] = {
     "light": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"},

@@ -21,6 +21,8 @@ _SOURCE: Final[Values] = {
     "is_unfinished": False,
     "is_x": False,
     "must_connect": False,
+    "again": [("mastodon_server", "https://social.example")],
+    "secret": {"name": "mastodon_token", "label": "New access token"},
     "interval": "3600",
     "posts_per_day": 2_000,
     "spent": 0,
@@ -31,6 +33,8 @@ _X: Final[Values] = _SOURCE | {
     "network": "X",
     "name": "@alice",
     "is_x": True,
+    "again": [],
+    "secret": None,
     "spent": 180,
     "changed": 12,
 }
@@ -51,15 +55,32 @@ _PRICED: Final[Values] = _X | {
     "state": "waits for your consent",
     "state_kind": "hold",
     "last_run": None,
-    "next_run": None,
+    "next_run": "when you resume it",
     "estimate": _ESTIMATE,
 }
 _REVOKED: Final[Values] = _X | {
-    "state": "not read",
+    "state": "needs a new token",
     "state_kind": "err",
-    "problem": "X does not accept the stored access any more: it was revoked, or it has expired. "
-    "Connect again.",
+    "problem": "X rejected the saved token. It was revoked, or it has expired. Connect again.",
+    "next_run": "when you connect again",
     "must_connect": True,
+}
+_REVOKED_MASTODON: Final[Values] = _SOURCE | {
+    "id": "9d01",
+    "name": "bob@social.example",
+    "state": "needs a new token",
+    "state_kind": "err",
+    "problem": "Mastodon rejected the saved token. It was revoked, or it has expired. "
+    "Connect again.",
+    "next_run": "when you connect again",
+    "must_connect": True,
+}
+_RUNNING: Final[Values] = _SOURCE | {
+    "id": "7e11",
+    "name": "carol@social.example",
+    "state": "running",
+    "state_kind": "busy",
+    "next_run": "now",
 }
 _BLUESKY: Final[Values] = _SOURCE | {
     "id": "b1ue",
@@ -69,7 +90,7 @@ _BLUESKY: Final[Values] = _SOURCE | {
     "state_kind": "hold",
     "is_active": False,
     "is_paused": True,
-    "next_run": None,
+    "next_run": "when you resume it",
 }
 _UNFINISHED: Final[Values] = _X | {
     "name": "",
@@ -78,10 +99,10 @@ _UNFINISHED: Final[Values] = _X | {
     "is_active": False,
     "is_unfinished": True,
     "last_run": None,
-    "next_run": None,
+    "next_run": "when you resume it",
 }
 _PAGE: Final[Values] = FRAME | {
-    "sources": [_SOURCE, _REVOKED, _BLUESKY],
+    "sources": [_SOURCE, _REVOKED, _REVOKED_MASTODON, _RUNNING, _BLUESKY],
     "devices": [
         {
             "id": "d1",
@@ -106,7 +127,8 @@ _PAGE: Final[Values] = FRAME | {
     "intervals": [("1800", "every 30 minutes"), ("3600", "every hour")],
     "x_return_url": "https://library.example/sources/x/return",
     "typed": {},
-    "errors": {},
+    "errors": {"9d01": "social.example did not accept the token."},
+    "mark": "7e11:running",
 }
 EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "sources": ("sources.html", _PAGE),

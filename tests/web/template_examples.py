@@ -100,7 +100,7 @@ KEYS: Final[Values] = FRAME | {
             "id": "d1",
             "name": "Firefox, laptop",
             "created_at": MARCH,
-            "source_user": "1893726451028374656",
+            "source_user": "number 1893726451028374656",
             "last_used": TODAY,
             "run": "complete, today, 09:14",
             "run_kind": "on",

@@ -4,8 +4,11 @@ The person chooses the server, so it may be any server. Tokens are sent to that 
 """
 
 import asyncio
+import math
 import re
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Final, Self, TypeVar
 from urllib.parse import urlencode
@@ -24,6 +27,8 @@ from bowerbird.settings import Settings
 from bowerbird.settings.values import LOOPBACK
 
 TIMEOUT_S: Final = 30.0
+# For the requests of a step that begins late, and for the renewal of tokens in any case.
+LEAST_S: Final = 10.0
 _LONGEST_URL: Final = 2_048
 _HTTPS: Final = 443
 _HEADERS: Final = {
@@ -71,11 +76,15 @@ class Fetcher:
         *,
         resolve: Resolve = addresses.resolve,
         timeout_s: float = TIMEOUT_S,
+        least_s: float = LEAST_S,
     ) -> None:
         """`private_hosts`: those that the operator allows, as `host` or `host:port`."""
         self._private_hosts = frozenset(private_hosts)
         self._requests = OutgoingRequests(resolve=resolve, may_be_private=self._may_be_private)
         self._timeout_s = timeout_s
+        self._least_s = least_s
+        # On the clock of `time.monotonic`.
+        self._deadline = math.inf
 
     @classmethod
     def of(cls, settings: Settings) -> "Fetcher":
@@ -95,6 +104,22 @@ class Fetcher:
         trace: TracebackType | None,
     ) -> None:
         await self._requests.__aexit__(kind, error, trace)
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """All requests inside take so long together, but may take `least_s` in any case."""
+        before = self._deadline
+        self._deadline = time.monotonic() + max(seconds, self._least_s)
+        try:
+            yield
+        finally:
+            self._deadline = before
+
+    @contextmanager
+    def in_any_case(self) -> Iterator[None]:
+        """For requests that must not be given up because earlier ones were slow."""
+        with self.within(self._deadline - time.monotonic()):
+            yield
 
     async def get(self, url: str, token: str = "") -> Answer:
         return await self._sent("GET", url, _bearer(token))
@@ -126,7 +151,7 @@ class Fetcher:
         parsed = self._checked(url)
         try:
             async with (
-                asyncio.timeout(self._timeout_s),
+                asyncio.timeout(min(self._timeout_s, self._deadline - time.monotonic())),
                 self._requests.response(method, parsed, {**_HEADERS, **headers}, content) as found,
             ):
                 return await _read(found, is_json=is_json)

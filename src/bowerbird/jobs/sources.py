@@ -1,4 +1,4 @@
-"""Jobs that read connected sources: one per account, in turns, at the priority of embedding."""
+"""Jobs that read connected sources: one per account, in turns, in lanes of their own."""
 
 from typing import Final
 
@@ -35,7 +35,7 @@ class SourceJobs:
 
     @property
     def kind(self) -> JobKind:
-        return JobKind(KIND, self._run)
+        return JobKind(KIND, self._run, is_waiting=True)
 
     @property
     def recurring(self) -> list[Recurring]:
@@ -69,4 +69,5 @@ class SourceJobs:
                 raise
 
     async def _run(self, job: Job, progress: Progress) -> None:
-        await self._sync.run(job.account_id, in_turns(progress, self._turn_s))
+        turn_s = self._turn_s
+        await self._sync.run(job.account_id, in_turns(progress, turn_s), turn_s)

@@ -24,6 +24,8 @@ LEASE_S: Final = 15.0
 HEARTBEAT_S: Final = 1.0
 POLL_S: Final = 1.0
 LANES: Final = 3
+# In addition: their jobs mostly wait for servers of others.
+NETWORK_LANES: Final = 4
 # Between the first and second attempt, and between the second and third.
 PAUSES_S: Final = (5.0, 30.0)
 _ANY_PRIORITY: Final = 1_000_000
@@ -51,6 +53,8 @@ class JobKind(Struct, frozen=True):
     retention_s: int | None = None
     # Deletes the file of a result that no client can download.
     discard: Callable[[bytes], Awaitable[None]] | None = None
+    # Whether its jobs mostly wait for the network. They have lanes of their own.
+    is_waiting: bool = False
 
 
 class _RunningJob(Struct, eq=False):
@@ -77,17 +81,24 @@ class Worker:
         clock: Clock,
         *,
         lanes: int = LANES,
+        network_lanes: int = NETWORK_LANES,
         lease_s: float = LEASE_S,
         heartbeat_s: float = HEARTBEAT_S,
         poll_s: float = POLL_S,
         pauses_s: Sequence[float] = PAUSES_S,
     ) -> None:
-        """`lanes`: how many jobs run concurrently. The last lane is reserved for exports."""
+        """`lanes`: how many jobs run concurrently. The last lane is reserved for exports.
+
+        `network_lanes`: how many jobs of kinds that wait for the network run besides them.
+        """
         self._store = JobStore(database)
         self._kinds = {kind.name: kind for kind in kinds}
         self._recurring = recurring
         self._clock = clock
         self._lanes = lanes
+        self._network_lanes = network_lanes
+        self._common = [kind.name for kind in kinds if not kind.is_waiting]
+        self._waiting = [kind.name for kind in kinds if kind.is_waiting]
         self._lease_s = lease_s
         self._heartbeat_s = heartbeat_s
         self._poll_s = poll_s
@@ -143,18 +154,14 @@ class Worker:
         return True
 
     async def _next(self) -> Job | None:
-        if len(self._running) >= self._lanes:
-            return None
-        is_last = 0 < len(self._running) == self._lanes - 1
+        common, waiting = self._count(self._common), self._count(self._waiting)
         try:
-            job = await self._store.claim(
-                list(self._kinds),
-                EXPORTS if is_last else _ANY_PRIORITY,
-                lease_s=self._lease_s,
-                now=self._clock(),
-                # An account with a running export leaves the last lane to others.
-                excluded_accounts=self._exporting() if is_last else (),
-            )
+            job = None
+            if self._common and common < self._lanes:
+                is_last = 0 < common == self._lanes - 1
+                job = await self._claimed(self._common, is_last=is_last)
+            if job is None and self._waiting and waiting < self._network_lanes:
+                job = await self._claimed(self._waiting)
         except Refusal as refused:
             # One line when it begins: the worker polls every second.
             if not self._is_failing:
@@ -166,6 +173,19 @@ class Worker:
             self._is_failing = False
             return job
         return None
+
+    async def _claimed(self, kinds: Sequence[str], *, is_last: bool = False) -> Job | None:
+        return await self._store.claim(
+            kinds,
+            EXPORTS if is_last else _ANY_PRIORITY,
+            lease_s=self._lease_s,
+            now=self._clock(),
+            # An account with a running export leaves the last lane to others.
+            excluded_accounts=self._exporting() if is_last else (),
+        )
+
+    def _count(self, kinds: Sequence[str]) -> int:
+        return sum(work.job.kind in kinds for work in self._running.values())
 
     def _exporting(self) -> set[int]:
         jobs = [work.job for work in self._running.values()]

@@ -26,6 +26,8 @@ class Network(StrEnum):
 
 
 TITLES: Final = {Network.X: "X", Network.MASTODON: "Mastodon", Network.BLUESKY: "Bluesky"}
+# By the name that runs and imports have.
+NAMES: Final = {network.value: title for network, title in TITLES.items()}
 
 
 class ConnectionState(StrEnum):

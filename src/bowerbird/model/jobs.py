@@ -12,7 +12,8 @@ DIGESTS: Final = 20
 EMBEDDING: Final = 50
 # The same, so that they take turns.
 MEDIA: Final = EMBEDDING
-SOURCES: Final = EMBEDDING
+# They have lanes of their own in a worker.
+SOURCES: Final = 60
 MAX_TRIES: Final = 3
 
 

@@ -1,5 +1,6 @@
 """The page for keys: create, list and revoke them, and disconnect extensions."""
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -253,13 +254,38 @@ async def test_an_extension_is_shown_with_its_account_its_last_use_and_its_last_
         stopped = text_of(await person.open("/keys"))
         sources = text_of(await person.open("/sources"))
 
-    assert "Firefox, laptop X account 1893726451 18 Jul 2026" in running
+    assert "Firefox, laptop X account number 1893726451 18 Jul 2026" in running
     assert "running, last page 18 Jul 2026" in running
     assert "stopped before the end, 18 Jul 2026" in silent
     assert "complete, 18 Jul 2026" in complete
     assert "stopped before the end, 18 Jul 2026" in stopped
     assert "another never none yet" in stopped
     assert "Firefox, laptop stopped before the end" in sources
+
+
+async def test_an_extension_was_last_used_no_earlier_than_its_last_sync(house: House) -> None:
+    person = await house.owner()
+    account_id = (await house.accounts.find("owner@example.com")).account_id
+    token = await Devices(house.database, house.clock).create(account_id, "Firefox, laptop")
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(house.service.asgi),
+        base_url="http://localhost:8080/ingest/v1",
+        headers={"Authorization": f"Bearer {token}"},
+    ) as laptop:
+        request = {"source": "x", "kind": "full", "source_user_id": "7000001"}
+        run_id = (await laptop.post("/runs", json=request)).json()["data"]["run_id"]
+        # A use is stored once in a while.
+        house.clock.now += MINUTE
+        await laptop.post(f"/runs/{run_id}/finish", json={"reason": "end"})
+
+    shown = text_of(await person.open("/keys"))
+
+    found = re.search(
+        r"X account number 7000001 (18 Jul 2026, \d\d:\d\d) complete, (18 Jul 2026, \d\d:\d\d)",
+        shown,
+    )
+    assert found, shown
+    assert found[1] == found[2]
 
 
 async def test_people_see_when_a_version_that_they_call_ends(

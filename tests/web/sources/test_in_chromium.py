@@ -57,15 +57,20 @@ def state(server: Server, chromium: Chromium) -> Any:
     return kept
 
 
-def connect_mastodon(page: Page, server: Server, networks: Networks) -> Locator:
-    """Connects a source; returns its part of the page, once it is read."""
+def start_mastodon(page: Page, server: Server, networks: Networks) -> Locator:
+    """Connects a source; returns its part of the page."""
     page.goto(address(server, "/sources"))
     form = page.get_by_role("region", name="Connect Mastodon")
     form.get_by_label("Address of your server").fill(networks.address)
     form.get_by_label("Access token").fill(ALICE_TOKEN)
     form.get_by_role("button", name="Connect Mastodon").click()
     expect(page.get_by_role("status").first).to_contain_text("connected")
-    source = page.get_by_role("region", name="Mastodon alice@")
+    return page.get_by_role("region", name="Mastodon alice@")
+
+
+def connect_mastodon(page: Page, server: Server, networks: Networks) -> Locator:
+    """Connects a source; returns its part of the page, once it is read."""
+    source = start_mastodon(page, server, networks)
 
     def is_read() -> bool:
         page.reload()
@@ -111,6 +116,7 @@ def test_axe_finds_no_problem(
         page.locator("summary").filter(has_text="How often").click()
         found["connected"] = violations(page)
         form = page.get_by_role("region", name="Connect Bluesky")
+        form.locator("summary").click()
         form.get_by_label("Handle").fill("alice.test")
         form.get_by_label("App password").fill(APP_PASSWORD + "-wrong")
         form.get_by_label("Address of your server").fill(networks.address)
@@ -128,3 +134,54 @@ def test_axe_finds_no_problem(
     )
 
     assert found == {"empty": [], "connected": [], "refused": []}
+
+
+def test_the_page_follows_a_run_and_keeps_what_is_typed(
+    server: Server, chromium: Chromium, state: Any, networks: Networks
+) -> None:
+    def visit(page: Page) -> tuple[bool, str]:
+        networks.dripping["/bookmarks"] = 0.005
+        source = start_mastodon(page, server, networks)
+        expect(source).to_contain_text("running")
+        form = page.get_by_role("region", name="Connect Bluesky")
+        form.locator("summary").click()
+        handle = form.get_by_label("Handle")
+        handle.fill("alice.test")
+
+        def has_ended() -> bool:
+            with page.expect_response("**/sources/state") as answer:
+                return bool(answer.value.json()["mark"] == "")
+
+        wait_until(has_ended)
+        has_ended()
+        is_old = source.get_by_text("running").count() > 0
+        typed = handle.input_value()
+        handle.fill("")
+        expect(source).to_contain_text("up to date")
+        disconnect(page, source)
+        return is_old, typed
+
+    try:
+        found = chromium.run(visit, storage_state=state)
+    finally:
+        networks.dripping.clear()
+
+    assert found == (True, "alice.test")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_dates_are_not_broken(
+    server: Server, chromium: Chromium, state: Any, networks: Networks, width: int
+) -> None:
+    def visit(page: Page) -> list[float]:
+        source = connect_mastodon(page, server, networks)
+        lines = source.locator("dd.when time").evaluate_all(
+            "dates => dates.map(one => one.getClientRects().length)"
+        )
+        disconnect(page, source)
+        return list(lines)
+
+    viewport = {"width": width, "height": 800}
+    lines = chromium.run(visit, storage_state=state, viewport=viewport)
+
+    assert lines == [1, 1]

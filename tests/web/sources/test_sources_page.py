@@ -12,6 +12,7 @@ from tests.support import waiting
 from tests.support.networks import (
     ALICE_TOKEN,
     APP_PASSWORD,
+    X_USER,
     Networks,
     json_reply,
     record,
@@ -47,7 +48,7 @@ async def until_read(house: House, person: Visitor) -> str:
     """The text of the page, once the worker has read the sources."""
 
     async def is_read() -> bool:
-        return "being read" not in (await person.open("/sources")).text
+        return "state busy" not in (await person.open("/sources")).text
 
     async with at_work(house.service.worker):
         await waiting.until(is_read, 30)
@@ -70,7 +71,12 @@ async def test_mastodon_is_connected_and_read_by_the_worker(
     assert "New in the last run 45" in shown
     assert "New in all runs 45" in shown
     assert "Status number 45" in (await person.open("/library")).text
-    assert "Mastodon" in (await person.open("/activity")).text
+    activity = text_of(await person.open("/activity"))
+    assert "Connected the source Mastodon alice@" in activity
+    assert "Started an import: Mastodon" in activity
+    imports = (await person.open("/import")).text
+    assert "<bdi>Mastodon</bdi>" in imports
+    assert "<bdi>mastodon</bdi>" not in imports
 
 
 async def test_bluesky_is_connected(house: House, networks: Networks) -> None:
@@ -134,6 +140,28 @@ async def test_x_is_connected_and_read_after_the_person_has_seen_the_cost(
     assert "Read from X today (UTC): 2 of 2,000 posts" in shown
 
 
+async def test_an_extension_is_listed_with_the_handle_that_a_source_knows(
+    house: House, networks: Networks
+) -> None:
+    person = await house.owner()
+    asked = await begin_x(person)
+    networks.codes.add("code")
+    await person.client.get(f"/sources/x/return?state={asked['state']}&code=code")
+    account = await house.accounts.find("owner@example.com")
+    token = await Devices(house.database, house.clock).create(account.account_id, "laptop")
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(house.service.asgi),
+        base_url="http://localhost:8080/ingest/v1",
+        headers={"Authorization": f"Bearer {token}"},
+    ) as laptop:
+        started = await laptop.post(
+            "/runs", json={"source": "x", "kind": "full", "source_user_id": X_USER}
+        )
+
+    assert started.status_code == 201
+    assert "laptop X account @alice" in text_of(await person.open("/keys"))
+
+
 async def test_the_return_from_x_needs_the_browser_that_started(
     house: House, networks: Networks
 ) -> None:
@@ -176,9 +204,77 @@ async def test_a_revoked_source_says_what_to_do(house: House, networks: Networks
 
     shown = await until_read(house, person)
 
-    assert "Mastodon does not accept the stored access any more" in shown
-    assert "Connect again." in shown
+    assert "Mastodon rejected the saved token." in shown
+    assert "needs a new token" in shown
+    assert "Next run when you connect again" in shown
     assert ALICE_TOKEN not in (await person.open("/sources")).text
+
+
+async def test_a_revoked_source_is_connected_again_from_its_own_form(
+    house: House, networks: Networks
+) -> None:
+    networks.statuses = [status(1)]
+    person = await house.owner()
+    await connect(person, networks)
+    networks.mastodon_tokens = {"another-token"}
+    await until_read(house, person)
+    page = (await person.open("/sources")).text
+    source = await source_of(person)
+    fields = {
+        "source": source,
+        "mastodon_server": networks.address,
+    }
+    for name, value in fields.items():
+        assert f'<input type="hidden" name="{name}" value="{value}">' in page
+
+    wrong = await person.send("/sources/mastodon", "/sources", mastodon_token="wrong", **fields)
+    again = await person.send(
+        "/sources/mastodon", "/sources", mastodon_token="another-token", **fields
+    )
+
+    assert wrong.status_code == 400
+    assert f'id="e-{source}"' in wrong.text
+    assert "did not accept the token" in wrong.text
+    # The form for another account stays folded.
+    assert '<details class="more fold" open>' not in wrong.text
+    assert again.headers["location"] == "/sources?said=source-connected"
+    assert "up to date" in await until_read(house, person)
+    assert "Connect again" not in (await person.open("/sources")).text
+
+
+async def test_the_page_is_opened_again_when_a_source_was_read(
+    house: House, networks: Networks
+) -> None:
+    networks.statuses = [status(1)]
+    person = await house.owner()
+    assert (await person.client.get("/sources/state")).json() == {"mark": "", "jobs": []}
+    await connect(person, networks)
+
+    page = await person.open("/sources")
+    running = (await person.client.get("/sources/state")).json()["mark"]
+    await until_read(house, person)
+
+    assert f'data-follow="/sources/state" data-mark="{running}"' in page.text
+    assert "Next run now" in text_of(page)
+    assert running.endswith(":running")
+    assert (await person.client.get("/sources/state")).json()["mark"] == ""
+    assert "data-follow" not in (await person.open("/sources")).text
+
+
+async def test_the_forms_are_folded_once_a_source_is_connected(
+    house: House, networks: Networks
+) -> None:
+    person = await house.owner()
+    empty = await person.open("/sources")
+    await connect(person, networks)
+    connected = await person.open("/sources")
+    refused = await connect(person, networks, "wrong-token")
+
+    opened = '<details class="more fold" open>'
+    counts = [page.text.count(opened) for page in (empty, connected, refused)]
+    assert counts == [3, 0, 1]
+    for path in ("/connect", "/import"):
+        assert f'href="{path}"' in empty.text
 
 
 async def test_a_source_is_paused_resumed_changed_and_disconnected(

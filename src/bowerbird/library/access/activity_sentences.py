@@ -3,6 +3,7 @@
 from typing import Final
 
 from bowerbird.model.activity import ActivityEntry, ActivityKind
+from bowerbird.model.connections import NAMES
 
 # The text with the detail, and the text without it.
 _TEXTS: Final[dict[ActivityKind, tuple[str, str]]] = {
@@ -40,6 +41,7 @@ _TEXTS: Final[dict[ActivityKind, tuple[str, str]]] = {
 }
 # Ways to sign in that are no names.
 _METHODS: Final = {"link": "a one-time link", "passkey": "a passkey"}
+_OF_IMPORTS: Final = (ActivityKind.IMPORT_STARTED, ActivityKind.IMPORT_UNDONE)
 _BY_METHOD: Final = (ActivityKind.SIGNED_IN, ActivityKind.PROVED_AGAIN)
 
 
@@ -52,5 +54,7 @@ def sentence(entry: ActivityEntry) -> str:
         detail = _METHODS.get(detail, detail)
     elif entry.kind is ActivityKind.EXPORT_STARTED:
         detail = detail.upper()
+    elif entry.kind in _OF_IMPORTS:
+        detail = NAMES.get(detail, detail)
     # Not `format`: the detail may contain braces.
     return with_detail.replace("{}", detail) if detail else without

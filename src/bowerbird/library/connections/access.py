@@ -4,6 +4,7 @@ Networks take a refresh token once. The new tokens are stored before they are us
 is killed before that, the network refuses the old one and the person is asked to connect again.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -42,6 +43,7 @@ class Access:
         self._vault = vault
         self._account_id = account_id
         self._connection = connection
+        self._fetcher = fetcher
         server = connection.server
         self.x = XApi(fetcher, server, clock)
         self._mastodon = Mastodon(fetcher, server, clock)
@@ -79,9 +81,19 @@ class Access:
             raise SourceProblem(Problem.REVOKED) from None
 
     async def _renewed(self, tokens: Tokens) -> Tokens:
+        """A worker that stops, or loses its lease, waits until the new tokens are stored."""
+        renewing = asyncio.ensure_future(self._renew(tokens))
+        try:
+            return await asyncio.shield(renewing)
+        except asyncio.CancelledError:
+            await asyncio.wait([renewing])
+            raise
+
+    async def _renew(self, tokens: Tokens) -> Tokens:
         client = self.x if self._connection.network is Network.X else self._bluesky
         try:
-            new = await client.renewed(tokens)
+            with self._fetcher.in_any_case():
+                new = await client.renewed(tokens)
         except TokenExpired:
             raise SourceProblem(Problem.REVOKED) from None
         connection_id = self._connection.connection_id

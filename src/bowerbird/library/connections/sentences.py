@@ -8,11 +8,10 @@ from bowerbird.model.connections import TITLES, Connection, Network, Problem
 _SCOPES: Final = "read:accounts and read:bookmarks"
 _SENTENCES: Final = {
     Problem.REVOKED: (
-        "{title} does not accept the stored access any more: it was revoked, or it has expired. "
-        "Connect again."
+        "{title} rejected the saved token. It was revoked, or it has expired. Connect again."
     ),
     Problem.UNREADABLE_TOKEN: (
-        "This server cannot read the stored access, because its key has changed. Connect again."
+        "This server cannot read the saved token, because its key has changed. Connect again."
     ),
     Problem.FORBIDDEN: "{title} refused the request. Check what you allowed, and connect again.",
     Problem.CREDITS: (
@@ -67,18 +66,18 @@ def sentence(connection: Connection) -> str:
     """About the problem of a connection, or "" if it has none."""
     if connection.problem is Problem.NONE:
         return ""
-    return _filled(connection.network, connection.problem, connection.server)
+    return of_problem(connection.network, connection.problem, connection.server)
 
 
 def when_connecting(network: Network, problem: Problem, server: str) -> str:
     if problem is Problem.REVOKED:
         return _fill(_WHEN_CONNECTING[network], network, server)
-    text = _filled(network, problem, server)
+    text = of_problem(network, problem, server)
     # Nothing is stored yet, so no run follows.
     return text.removesuffix("The next run tries again.").removesuffix("The next run continues.")
 
 
-def _filled(network: Network, problem: Problem, server: str) -> str:
+def of_problem(network: Network, problem: Problem, server: str) -> str:
     text = _BY_NETWORK.get((network, problem)) or _SENTENCES[problem]
     return _fill(text, network, server)
 

@@ -4,6 +4,8 @@ All that a later step needs is in the database after each page: a killed worker 
 stopped, and a page that was stored is not stored again.
 """
 
+import math
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -88,17 +90,21 @@ class Sync:
     async def due_accounts(self, after: int) -> Sequence[int]:
         return await self._store.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
 
-    async def run(self, account_id: int, progress: Progress) -> None:
+    async def run(self, account_id: int, progress: Progress, turn_s: float = math.inf) -> None:
         """Reads all sources of an account that are due, one page of each in turn.
 
-        `progress` may raise an exception to stop it.
+        `progress` may raise an exception to stop it. The requests of a step take as long together
+        as is left of the turn.
         """
+        end = time.monotonic() + turn_s
         waiting = [one.connection_id for one in await self._store.due(account_id, self._clock())]
         steps = 0
         async with self._fetcher() as fetcher:
             while waiting:
                 for connection_id in list(waiting):
-                    if not await self.step(account_id, connection_id, fetcher):
+                    with fetcher.within(end - time.monotonic()):
+                        is_left = await self.step(account_id, connection_id, fetcher)
+                    if not is_left:
                         waiting.remove(connection_id)
                     steps += 1
                     await progress(steps, steps + len(waiting))

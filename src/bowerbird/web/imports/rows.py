@@ -5,6 +5,7 @@ from typing import Any, Final
 from bowerbird.library.imports.report import FileReport
 from bowerbird.library.imports.runs import Run
 from bowerbird.model import instants
+from bowerbird.model.connections import NAMES
 from bowerbird.model.imports import RunState, UndoCounts
 from bowerbird.model.ingest import FileImport
 from bowerbird.model.jobs import UNFINISHED
@@ -97,7 +98,7 @@ def run(one: Run, times: Times) -> dict[str, Any]:
         text = f"undone: {_undone(one.undone)}"
     return {
         "id": one.run_id,
-        "source": one.source,
+        "source": NAMES.get(one.source, one.source),
         "client": one.client,
         "new": one.counts.new,
         "changed": one.counts.changed,

@@ -45,6 +45,7 @@ class SourcePages:
     def routes(self) -> list[PageRoute]:
         return [
             PageRoute("GET", PATH, self.shown),
+            PageRoute("GET", f"{PATH}/state", self.state, is_json=True),
             PageRoute("POST", f"{PATH}/mastodon", self.connect_mastodon, page=PATH),
             PageRoute("POST", f"{PATH}/bluesky", self.connect_bluesky, page=PATH),
             PageRoute("POST", f"{PATH}/x", self.connect_x, page=PATH),
@@ -70,8 +71,15 @@ class SourcePages:
             "x_return_url": self._parts.connecting.x_return_url,
             "typed": {},
             "errors": {},
+            "mark": rows.mark(connections, now),
         }
         return self._pages.show(visit, "sources.html", status=status, **(values | more))
+
+    async def state(self, visit: Visit) -> Reply:
+        """For a script, which opens the page again when `mark` changes."""
+        connections = await self._parts.connections.all(visit.account_id)
+        mark = rows.mark(connections, self._parts.clock())
+        return self._pages.json({"mark": mark, "jobs": []})
 
     async def connect_mastodon(self, visit: Visit) -> Reply:
         server, token = visit.form.get("mastodon_server", ""), visit.form.get("mastodon_token", "")
@@ -162,8 +170,11 @@ class SourcePages:
         try:
             await connect()
         except Refusal as refused:
+            # Beside the source that was connected again, or beside the form below.
+            source = visit.form.get("source", "")
+            errors = {source or name: refused.sentence}
             # Secrets that were typed are not sent back.
-            errors = {name: refused.sentence}
+            typed = {} if source else typed
             return await self.shown(visit, status=refused.status, typed=typed, errors=errors)
         return self._pages.go(f"{PATH}?said=source-connected")
 

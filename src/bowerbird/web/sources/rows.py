@@ -1,5 +1,6 @@
 """What the page shows about each source and device."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from bowerbird.clock import day_of
@@ -14,7 +15,7 @@ from bowerbird.model.connections import (
     Problem,
 )
 from bowerbird.web.sources import run_states
-from bowerbird.web.visits.moments import Times
+from bowerbird.web.visits.moments import Moment, Times
 
 INTERVALS: Final = (
     (1_800, "every 30 minutes"),
@@ -26,6 +27,11 @@ _STATES: Final = {
     ConnectionState.UNFINISHED: ("not connected yet", "hold"),
     ConnectionState.PRICED: ("waits for your consent", "hold"),
     ConnectionState.PAUSED: ("paused", "hold"),
+}
+# Names as the forms that connect a source have them.
+_SECRETS: Final = {
+    Network.MASTODON: {"name": "mastodon_token", "label": "New access token"},
+    Network.BLUESKY: {"name": "bluesky_password", "label": "New app password"},
 }
 # They pass by themselves, so nothing is broken.
 _WAITING: Final = frozenset({Problem.RATE_LIMITED, Problem.BUDGET, Problem.DAILY_LIMIT})
@@ -44,7 +50,7 @@ def source(connection: Connection, account: Account, times: Times, now: int) -> 
         "state_kind": kind,
         "problem": sentences.sentence(connection),
         "last_run": None if last is None else times.moment(last),
-        "next_run": times.moment(connection.next_run_at) if is_active else None,
+        "next_run": _next_run(connection, times, now),
         "new": connection.new,
         "changed": connection.changed,
         "total": connection.total,
@@ -52,7 +58,9 @@ def source(connection: Connection, account: Account, times: Times, now: int) -> 
         "is_paused": connection.state is ConnectionState.PAUSED,
         "is_unfinished": connection.state is ConnectionState.UNFINISHED,
         "is_x": connection.network is Network.X,
-        "must_connect": connection.problem in NEEDS_PERSON,
+        "must_connect": _must_connect(connection),
+        "again": _again(connection),
+        "secret": _SECRETS.get(connection.network),
         "interval": str(connection.interval_s),
         "posts_per_day": connection.posts_per_day,
         "spent": spent,
@@ -81,13 +89,50 @@ def device(run: DeviceRun, times: Times) -> dict[str, Any]:
 def _state(connection: Connection, now: int) -> tuple[str, str]:
     if connection.state in _STATES:
         return _STATES[connection.state]
+    if connection.next_run_at <= now:
+        return "running", "busy"
     if connection.problem in _WAITING:
         return "waits", "hold"
+    if connection.problem in NEEDS_PERSON:
+        return "needs a new token", "err"
     if connection.problem is not Problem.NONE:
-        return "not read", "err"
-    if connection.run_id or connection.next_run_at <= now:
-        return "being read", "busy"
-    return "up to date", "on"
+        return "failed", "err"
+    return ("running", "busy") if connection.run_id else ("up to date", "on")
+
+
+def _next_run(connection: Connection, times: Times, now: int) -> Moment | str:
+    if connection.state is not ConnectionState.ACTIVE:
+        return "when you resume it"
+    if connection.next_run_at <= now:
+        return "now"
+    if connection.problem in NEEDS_PERSON:
+        return "when you connect again"
+    return times.moment(connection.next_run_at)
+
+
+def _must_connect(connection: Connection) -> bool:
+    """At X, a request is refused because of the person's app, which another token does not help."""
+    is_refused = connection.problem is Problem.FORBIDDEN and connection.network is not Network.X
+    return is_refused or connection.problem in NEEDS_PERSON
+
+
+def _again(connection: Connection) -> list[tuple[str, str]]:
+    """What is known of the form with which the source was connected; nothing for X."""
+    if connection.network is Network.MASTODON:
+        return [("mastodon_server", connection.server)]
+    if connection.network is Network.BLUESKY:
+        # A handle can change.
+        handle = ("bluesky_handle", connection.source_user_id)
+        return [handle, ("bluesky_server", connection.server)]
+    return []
+
+
+def mark(connections: Sequence[Connection], now: int) -> str:
+    """Changes when a source starts or ends; "" if nothing is running."""
+    states = {one.connection_id: _state(one, now) for one in connections}
+    if all(kind != "busy" for _, kind in states.values()):
+        return ""
+    return " ".join(f"{name}:{words}" for name, (words, _) in states.items())
 
 
 def _estimate(connection: Connection, account: Account) -> dict[str, Any] | None:

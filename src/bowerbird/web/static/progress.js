@@ -19,6 +19,13 @@ function show(job) {
   if (text) text.textContent = job.text;
 }
 
+/** Whether something was typed, which would be lost. */
+function isTyped() {
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const fields = document.querySelectorAll("input.in");
+  return [...fields].some((field) => field.value !== field.defaultValue);
+}
+
 /** @param {HTMLElement} followed */
 async function look(followed) {
   const answer = await fetch(followed.dataset.follow ?? "", { cache: "no-store" });
@@ -27,7 +34,7 @@ async function look(followed) {
   /** @type {State} */
   const state = await answer.json();
   for (const job of state.jobs) show(job);
-  if (state.mark !== followed.dataset.mark) location.reload();
+  if (state.mark !== followed.dataset.mark && !isTyped()) location.reload();
 }
 
 const followed = document.querySelector("[data-follow]");
