@@ -3,12 +3,24 @@
 import re
 from statistics import median
 
+import pytest
+
 from tests.extension.browsers import wait_for_text
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import SECRETS, X
 from tests.extension.library import body_of
 from tests.extension.patience import wait_until
 from tests.extension.person import Person
+
+
+# Each body twice: a repeated one is left out.
+FLOOD = """(id) => {
+  for (let turn = 0; turn < 400; turn += 1) {
+    const url = `${location.origin}/i/api/graphql/forged/TweetDetail?variables=%7B%7D`;
+    const body = JSON.stringify({ data: { turn: Math.floor(turn / 2) } });
+    window.forge({ operation: "TweetDetail", url, body });
+  }
+}"""
 
 
 def test_a_second_x_account_is_refused_until_the_person_confirms_it(person: Person) -> None:
@@ -95,18 +107,58 @@ def test_a_script_of_the_page_cannot_press_the_buttons(person: Person) -> None:
     person.x.world.sign_in(saved=5)
     post = person.x.world.add_post()
     tab = person.browser.open(f"{X}/{post.author.username}/status/{post.id}")
-    press = """() => {
-      const root = document.querySelector("#bowerbird-save")?.shadowRoot;
-      root?.querySelector("button").click();
-      return Boolean(root);
-    }"""
-    wait_until(lambda: tab.evaluate(press))
+    wait_until(lambda: tab.text_in("save"))
 
-    is_open = tab.evaluate(
-        "() => document.querySelector('#bowerbird-save').shadowRoot.querySelector('input') !== null"
-    )
+    assert tab.evaluate("() => document.querySelector('#bowerbird-save').shadowRoot === null")
 
-    assert not is_open
+
+# What a page can do so that the person does not see which button they press.
+HIDDEN = {
+    "transparent": "(host) => { host.style.opacity = '0'; }",
+    "transparent page": "() => { document.documentElement.style.opacity = '0.01'; }",
+    "stretched": "(host) => { host.style.cssText = 'display: block; transform: scale(1.2)'; }",
+    "large": "() => { document.documentElement.style.fontSize = '60px'; }",
+    "covered": """() => {
+      const cover = document.createElement("div");
+      cover.style.cssText = "position: fixed; inset: 0; z-index: 2147483647; background: white;"
+        + "pointer-events: none";
+      document.documentElement.append(cover);
+    }""",
+}
+
+
+@pytest.mark.parametrize("way", HIDDEN)
+def test_a_button_that_the_page_hides_does_nothing(person: Person, way: str) -> None:
+    person.x.world.sign_in(saved=5)
+    post = person.x.world.add_post()
+    tab = person.browser.open(f"{X}/{post.author.username}/status/{post.id}")
+    wait_until(lambda: tab.text_in("save"))
+
+    tab.evaluate(f"() => ({HIDDEN[way]})(document.querySelector('#bowerbird-save'))")
+    # The browser tells what is covered a moment later.
+    seen = "() => new Promise((resolve) => { setTimeout(resolve, 400); })"
+    tab.evaluate(seen)
+    tab.click_in("save", "button")
+    tab.evaluate(seen)
+
+    assert tab.text_in("save") == "Save to Bowerbird"
+
+
+def test_a_page_cannot_fill_the_queue_with_opened_posts(person: Person) -> None:
+    account = person.x.world.sign_in(saved=5)
+    person.sync().close()
+    person.assert_same_library()
+    person.set(reads_opened=True)
+    person.library.way.cut()
+    tab = person.browser.open(f"{X}/hostile")
+
+    tab.evaluate(FLOOD, account.in_order()[0])
+    # Sent last, so everything before it was read.
+    wait_until(lambda: (person.ask("view")["known"] or {}) and person.waiting() >= 60)
+    tab.evaluate("() => window.forge({})")
+    wait_until(lambda: person.ask("view")["waiting"]["posts"] > 0)
+
+    assert person.waiting() < 130
 
 
 def test_an_opened_post_that_is_not_a_bookmark_is_sent_only_if_the_person_wants_it(
