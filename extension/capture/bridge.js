@@ -152,7 +152,7 @@
     if (message.bowerbird !== "captured") return;
     event.stopImmediatePropagation();
     const captured = checked(message.captured);
-    if (!captured || isTooMuch(captured.operation) || isRepeated(captured)) return;
+    if (!captured || isRepeated(captured) || isTooMuch(captured.operation)) return;
     if (POSTS.has(captured.operation)) recent = [captured, ...recent].slice(0, REMEMBERED);
     const complete = withPost(captured);
     // One after the other, in the order of the page.

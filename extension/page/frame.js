@@ -61,7 +61,7 @@
   };
 
   // In CSS pixels, for the largest text size of X.
-  const LARGEST = { width: 340, height: 480 };
+  const LARGEST = { width: 340, height: 480, button: 64 };
   const SMALLEST = 16;
   /** What a page can do to an element without moving it. @type {[string, string][]} */
   const PLAIN = [
@@ -88,6 +88,7 @@
     const { left, top, right, bottom, width, height } = element.getBoundingClientRect();
     if (left < 0 || top < 0 || right > window.innerWidth || bottom > window.innerHeight) return false;
     if (width < SMALLEST || height < SMALLEST || width > LARGEST.width || height > LARGEST.height) return false;
+    if (element instanceof HTMLButtonElement && height > LARGEST.button) return false;
     for (let one = /** @type {Element | null} */ (root.host); one; one = one.parentElement) {
       const style = getComputedStyle(one);
       if (PLAIN.some(([name, value]) => ![value, ""].includes(style.getPropertyValue(name)))) return false;

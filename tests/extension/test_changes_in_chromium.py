@@ -87,6 +87,7 @@ def test_saving_a_post_that_only_the_list_showed_sends_no_list_again(person: Per
     account = person.x.world.sign_in(saved=5)
     tab = person.sync()
     person.assert_same_library()
+    wait_until(lambda: person.waiting() == 0)
     [first, *_] = account.in_order()
     person.x.failing_with = 429
     before = len(person.library.way.requests)

@@ -14,7 +14,7 @@ from tests.extension.person import Person
 
 
 # Each body twice: a repeated one is left out.
-FLOOD = """(id) => {
+FLOOD = """() => {
   for (let turn = 0; turn < 400; turn += 1) {
     const url = `${location.origin}/i/api/graphql/forged/TweetDetail?variables=%7B%7D`;
     const body = JSON.stringify({ data: { turn: Math.floor(turn / 2) } });
@@ -127,38 +127,52 @@ HIDDEN = {
 }
 
 
+# The browser says a moment later that something is covered: first to the extension, which asks
+# more often, then to this observer.
+WATCH = """new Promise((begun) => {
+  const host = document.querySelector("#bowerbird-save");
+  const button = chrome.dom.openOrClosedShadowRoot(host).querySelector("button");
+  globalThis.noticed = new Promise((resolve) => {
+    const look = ([one]) => (one.isVisible ? begun() : resolve());
+    new IntersectionObserver(look, { trackVisibility: true, delay: 300 }).observe(button);
+  });
+})"""
+
+
 @pytest.mark.parametrize("way", HIDDEN)
-def test_a_button_that_the_page_hides_does_nothing(person: Person, way: str) -> None:
+def test_a_button_that_the_page_hides_does_nothing(
+    person: Person, chromium: Chromium, way: str
+) -> None:
     person.x.world.sign_in(saved=5)
     post = person.x.world.add_post()
-    tab = person.browser.open(f"{X}/{post.author.username}/status/{post.id}")
+    tab = chromium.open(f"{X}/{post.author.username}/status/{post.id}")
     wait_until(lambda: tab.text_in("save"))
 
+    tab.in_extension(WATCH)
     tab.evaluate(f"() => ({HIDDEN[way]})(document.querySelector('#bowerbird-save'))")
-    # The browser tells what is covered a moment later.
-    seen = "() => new Promise((resolve) => { setTimeout(resolve, 400); })"
-    tab.evaluate(seen)
+    if way == "covered":
+        tab.in_extension("noticed")
     tab.click_in("save", "button")
-    tab.evaluate(seen)
 
     assert tab.text_in("save") == "Save to Bowerbird"
 
 
 def test_a_page_cannot_fill_the_queue_with_opened_posts(person: Person) -> None:
-    account = person.x.world.sign_in(saved=5)
+    person.x.world.sign_in(saved=5)
     person.sync().close()
     person.assert_same_library()
     person.set(reads_opened=True)
+    wait_until(lambda: person.waiting() == 0)
     person.library.way.cut()
     tab = person.browser.open(f"{X}/hostile")
 
-    tab.evaluate(FLOOD, account.in_order()[0])
-    # Sent last, so everything before it was read.
-    wait_until(lambda: (person.ask("view")["known"] or {}) and person.waiting() >= 60)
+    tab.evaluate(FLOOD)
     tab.evaluate("() => window.forge({})")
+    # It was sent last, so everything before it was read.
     wait_until(lambda: person.ask("view")["waiting"]["posts"] > 0)
 
-    assert person.waiting() < 130
+    # The bound is 60 per minute, and the minute may change in between.
+    assert 60 <= person.waiting() < 130
 
 
 def test_an_opened_post_that_is_not_a_bookmark_is_sent_only_if_the_person_wants_it(
