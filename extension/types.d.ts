@@ -44,6 +44,8 @@ interface Run {
   /** Counts the refused starts of a run. */
   refusals: number;
   isEnded: boolean;
+  /** Its first page was the top of the list. */
+  isFromTop: boolean;
   nextSeq: number;
   pages: number;
   seen: number;

@@ -195,7 +195,9 @@ async function finish(library, item) {
     await chrome.storage.local.set({ has_read_all: answer.proved_end === true });
     if (answer.proved_end === false) await sync.noteGap(run.id);
   }
-  if (answer?.proved_end === true && run.role !== "side" && item.reason !== "interrupted") {
+  // The library proves only whole lists. That it knows the rest was its own answer to a page.
+  const isRead = item.reason === "caught_up" || item.reason === "end";
+  if (answer && isRead && run.isFromTop && (run.kind === "incremental" || answer.proved_end === true)) {
     await noteList({ run: run.id, posts: run.seen, isProved: true });
   }
   const synced = await sync.get();

@@ -207,7 +207,11 @@ class Chromium:
             worlds = [one["id"] for one in contexts if one["origin"] == self._extension_url]
             if not worlds:
                 return None
-            asked: dict[str, Any] = {"contextId": worlds[-1], "expression": expression, "returnByValue": True}
+            asked: dict[str, Any] = {
+                "contextId": worlds[-1],
+                "expression": expression,
+                "returnByValue": True,
+            }
             asked["awaitPromise"] = True
             answer = devtools.send("Runtime.evaluate", asked)
         except Error as error:

@@ -246,6 +246,45 @@ def test_only_an_address_opens_the_page_that_makes_the_line(
     chromium.wait_for_page(f"{person.library.way.address}/sign-in?next=/connect")
 
 
+def test_the_popup_says_up_to_date_only_after_the_whole_list(person: Person) -> None:
+    person.x.world.sign_in(saved=500)
+    popup = person.popup()
+    wait_for_text(popup, "Nothing read yet")
+
+    tab = person.bookmarks()
+    wait_until(lambda: person.waiting() == 0 and person.library.post_ids())
+    wait_for_text(popup, "The list was not read to its end")
+    wait_for_panel(tab, "Not read to the end")
+    person.sync(tab)
+
+    wait_for_text(popup, "up to date")
+    wait_for_text(popup, "500 posts in your library")
+    wait_for_panel(tab, "Up to date")
+    tab.close()
+    tab = person.bookmarks()
+    wait_for_panel(tab, "Last sync")
+    wait_for_panel(tab, ": 500 posts.")
+
+
+def test_a_visit_that_sees_the_whole_list_is_enough(person: Person) -> None:
+    person.x.world.sign_in(saved=5)
+
+    person.bookmarks()
+
+    wait_for_text(person.popup(), "up to date")
+
+
+def test_the_settings_say_that_a_revoked_browser_was_connected(person: Person) -> None:
+    person.library.way.cut()
+    person.set(**problem("revoked"))
+    tab = person.popup()
+    wait_for_text(tab, "This browser was disconnected")
+
+    tab.click("button[aria-label=Settings]")
+
+    wait_for_text(tab, "Was connected to 127.0.0.1")
+
+
 def test_disconnecting_forgets_the_token_and_what_waits(person: Person) -> None:
     person.x.world.sign_in(saved=20)
     person.library.way.cut()
