@@ -12,7 +12,6 @@ from tests.extension.library import body_of
 from tests.extension.patience import wait_until
 from tests.extension.person import Person
 
-
 # Each body twice: a repeated one is left out.
 FLOOD = """() => {
   for (let turn = 0; turn < 400; turn += 1) {
