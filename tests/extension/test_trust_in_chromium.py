@@ -102,7 +102,7 @@ def test_posts_that_a_page_forges_reach_only_the_library_and_only_for_its_accoun
     }
 
 
-def test_a_script_of_the_page_cannot_press_the_buttons(person: Person) -> None:
+def test_a_script_of_the_page_cannot_reach_the_buttons(person: Person) -> None:
     person.x.world.sign_in(saved=5)
     post = person.x.world.add_post()
     tab = person.browser.open(f"{X}/{post.author.username}/status/{post.id}")
