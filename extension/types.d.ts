@@ -44,6 +44,8 @@ interface Run {
   /** Counts the refused starts of a run. */
   refusals: number;
   isEnded: boolean;
+  /** Its first page was the top of the list. */
+  isFromTop: boolean;
   nextSeq: number;
   pages: number;
   seen: number;
@@ -109,6 +111,14 @@ interface Known {
   at: number;
 }
 
+/** The last run that sent pages of the list of bookmarks. */
+interface LastList {
+  run: string;
+  posts: number;
+  /** The library has acknowledged that it has the list to its end, or to what it knew. */
+  isProved: boolean;
+}
+
 interface Post { text: string; author: string; }
 
 interface View {
@@ -127,6 +137,9 @@ interface View {
   known: Known | null;
   lastSentAt: number;
   hasReadAll: boolean;
+  list: LastList | null;
+  /** The last list is proved, and nothing waits. */
+  isComplete: boolean;
   latest: Post[];
   readsOpened: boolean;
   /** X does not say which account is signed in, so a second one is not noticed. */

@@ -13,6 +13,7 @@ const CODE = /^[A-Z0-9]{4}-?[A-Z0-9]{4}$/i;
  */
 export function parse(text) {
   const trimmed = text.trim();
+  if (!looksLikeAddress(trimmed)) throw new NotConnected("This is neither a connect line nor an address.");
   let url;
   try {
     url = new URL(/^[a-z]+:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`);
@@ -28,6 +29,16 @@ export function parse(text) {
   }
   const path = url.pathname.replace(/\/(connect)?\/?$/, "");
   return { address: `${url.origin}${path}`, code };
+}
+
+/**
+ * A single word would open a page that nobody has.
+ * @param {string} text
+ */
+function looksLikeAddress(text) {
+  if (/\s/.test(text)) return false;
+  const [host = ""] = text.replace(/^[a-z]+:\/\//i, "").split(/[/?#]/);
+  return /^[a-z]+:\/\/./i.test(text) || /^localhost$/i.test(host) || /.\../.test(host) || /.:[0-9]+$/.test(host);
 }
 
 /**

@@ -14,9 +14,9 @@ export async function show() {
   if (Date.now() < outcomeUntil) return;
   const { state, waiting, sync } = await view();
   const isStuck = state === "error" || (sync?.state === "gave_up" && state !== "off");
-  const count = waiting.items > 999 ? "999+" : String(waiting.items);
-  const waits = waiting.items ? `, ${waiting.items} waiting to be sent` : "";
-  await draw(isStuck ? "!" : waiting.items ? count : "", isStuck, isStuck ? "Bowerbird: press to see what is wrong" : `Bowerbird${waits}`);
+  const count = waiting.posts > 999 ? "999+" : String(waiting.posts);
+  const waits = waiting.posts ? `, ${waiting.posts} ${waiting.posts === 1 ? "post waits" : "posts wait"} to be sent` : "";
+  await draw(isStuck ? "!" : waiting.posts ? count : "", isStuck, isStuck ? "Bowerbird: press to see what is wrong" : `Bowerbird${waits}`);
 }
 
 /**

@@ -35,7 +35,7 @@ export async function redeem(text) {
   };
   const before = await get();
   // The server takes a new token for a new device, which has sent nothing yet.
-  await chrome.storage.local.remove(["bound_user", "known"]);
+  await chrome.storage.local.remove(["bound_user", "known", "list"]);
   if (!before || before.address !== address || before.email !== connection.email) {
     await chrome.storage.local.remove(["has_read_all", "confirmed_users", "ignored_users"]);
   }
@@ -57,7 +57,7 @@ async function deviceName() {
 /** Forgets the library and the account, and what was noted about them. */
 export async function forget() {
   await chrome.storage.local.remove([
-    "connection", "sending", "sync", "known", "latest", "refused", "last_sent_at", "has_read_all",
+    "connection", "sending", "sync", "known", "latest", "refused", "last_sent_at", "has_read_all", "list",
     "confirmed_users", "ignored_users", "bound_user", "usernames", "is_viewer_unknown",
   ]);
 }

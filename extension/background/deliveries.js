@@ -91,6 +91,7 @@ async function sendPage(library, item) {
   const inserted = Number(answer?.inserted) || 0;
   await runs.update(run.id, (now) => ({ inserted: now.inserted + inserted }));
   await sync.noteInserted(run.id, inserted);
+  if (run.role !== "side") await noteList({ run: run.id, posts: run.seen, isProved: false });
   if (answer?.stop !== true || run.role === "side") return;
   const reason = answer.stop_reason === "caught_up" ? "caught_up" : "end";
   await runs.settle(run.tab, true);
@@ -131,6 +132,11 @@ async function start(library, run, user) {
   await noteUser(user);
   if (started.stop_below_sort_index !== null) await chrome.storage.local.set({ has_read_all: true });
   return String(started.run_id);
+}
+
+/** @param {LastList} list */
+async function noteList(list) {
+  await chrome.storage.local.set({ list });
 }
 
 /** @param {string} user */
@@ -188,6 +194,11 @@ async function finish(library, item) {
   if (answer && run.kind === "full" && item.reason === "end") {
     await chrome.storage.local.set({ has_read_all: answer.proved_end === true });
     if (answer.proved_end === false) await sync.noteGap(run.id);
+  }
+  // The library proves only whole lists. That it knows the rest was its own answer to a page.
+  const isRead = item.reason === "caught_up" || item.reason === "end";
+  if (answer && isRead && run.isFromTop && (run.kind === "incremental" || answer.proved_end === true)) {
+    await noteList({ run: run.id, posts: run.seen, isProved: true });
   }
   const synced = await sync.get();
   const canGoOn = synced?.run === run.id && synced.state !== "done" && item.reason === "interrupted";

@@ -45,12 +45,12 @@ const FROM_PAGES = {
     await sender.drain();
   },
   save: ({ link, labels: names, shown, tab: from }, tab) => save(link, names, tab ?? from, shown),
-  labels: () => labels(),
 };
 
 /** What only the popup may ask for. @type {Record<string, Handler>} */
 const FROM_POPUP = {
   view: () => view(),
+  labels: () => labels(),
   refresh: async () => { await refresh(); return view(); },
   connect: async ({ text }) => connect(String(text)),
   disconnect: async () => {
@@ -98,9 +98,10 @@ async function usualKind() {
  * @param {number | undefined} tab
  */
 function panelOf(all, tab) {
-  const { state, host, waiting, isFull, sync: synced, perMinute, problem, hasReadAll, libraryUrl } = all;
+  const { state, waiting, isFull, sync: synced, perMinute, hasReadAll, list, isComplete } = all;
   const isHere = synced !== null && synced.tab === tab;
-  return { state, host, waiting, isFull, sync: synced, perMinute, problem, hasReadAll, libraryUrl, isHere };
+  const hasProblem = all.problem !== null;
+  return { state, waiting, isFull, sync: synced, perMinute, hasProblem, hasReadAll, list, isComplete, isHere };
 }
 
 /** @param {string} text */

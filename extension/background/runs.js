@@ -39,7 +39,7 @@ export function forget(id) {
 }
 
 /**
- * @param {Pick<Run, "role" | "kind" | "user" | "tab">} about
+ * @param {Pick<Run, "role" | "kind" | "user" | "tab" | "isFromTop">} about
  * @returns {Promise<Run>}
  */
 export async function begin(about) {
@@ -95,13 +95,13 @@ export async function ofList(tab, user, isTop) {
   }
   if (isTop) await settle(tab, false);
   else if (await isSettled(tab)) return null;
-  return begin({ role: "list", kind: "incremental", user, tab });
+  return begin({ role: "list", kind: "incremental", user, tab, isFromTop: isTop });
 }
 
 /** @param {string} user @returns {Promise<Run>} */
 export async function ofSide(user) {
   const current = (await all()).find((run) => run.role === "side" && run.user === user && !run.isEnded);
-  return current ?? begin({ role: "side", kind: "incremental", user, tab: -1 });
+  return current ?? begin({ role: "side", kind: "incremental", user, tab: -1, isFromTop: false });
 }
 
 /**

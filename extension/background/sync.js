@@ -54,7 +54,7 @@ export async function start(kind, from) {
   if (before && before.state !== "done") await runs.end(before.run, "interrupted");
   const tab = from ?? (await bookmarksTab());
   await runs.endOfTab("", tab);
-  const run = await runs.begin({ role: "sync", kind, user: "", tab });
+  const run = await runs.begin({ role: "sync", kind, user: "", tab, isFromTop: true });
   const now = Date.now();
   /** @type {Sync} */
   const sync = {

@@ -15,7 +15,7 @@ export async function view() {
     queue.fullness(),
     sender.state(),
     sync.get(),
-    chrome.storage.local.get(["known", "refused", "last_sent_at", "has_read_all", "latest", "reads_opened", "usernames", "ignored_users", "is_viewer_unknown"]),
+    chrome.storage.local.get(["known", "refused", "last_sent_at", "has_read_all", "list", "latest", "reads_opened", "usernames", "ignored_users", "is_viewer_unknown"]),
   ]);
   const isFull = fullness >= 1;
   return {
@@ -34,6 +34,8 @@ export async function view() {
     known: kept.known ?? null,
     lastSentAt: kept.last_sent_at ?? 0,
     hasReadAll: kept.has_read_all === true,
+    list: kept.list ?? null,
+    isComplete: kept.list?.isProved === true && !waiting.items && !sending.problem,
     latest: kept.latest ?? [],
     readsOpened: kept.reads_opened === true,
     isViewerUnknown: kept.is_viewer_unknown === true,

@@ -11,6 +11,8 @@
   const VARIABLES = ["cursor", "count", "bookmark_collection_id", "tweet_id", "tweetId", "focalTweetId"];
   const MAX_BODY = 8_000_000;
   const MAX_PER_MINUTE = 1_200;
+  // A person opens fewer posts; a page that makes them up must not fill the queue in minutes.
+  const MAX_OPENED_PER_MINUTE = 60;
   const REMEMBERED = 6;
   const RETRIES = [300, 1_500, 5_000, 15_000];
 
@@ -18,6 +20,9 @@
   let recent = [];
   let minute = 0;
   let taken = 0;
+  let takenOpened = 0;
+  /** The last answer of each operation. @type {Map<string, string>} */
+  const last = new Map();
   let delivering = Promise.resolve();
 
   const events = new EventTarget();
@@ -87,11 +92,20 @@
   };
 
   /** A page that sends messages in a loop must not fill the queue. */
-  const isTooMuch = () => {
+  const isTooMuch = (/** @type {string} */ operation) => {
     const now = Math.floor(Date.now() / 60_000);
-    if (now !== minute) [minute, taken] = [now, 0];
+    if (now !== minute) [minute, taken, takenOpened] = [now, 0, 0];
     taken += 1;
-    return taken > MAX_PER_MINUTE;
+    takenOpened += Number(OPENED.has(operation));
+    return taken > MAX_PER_MINUTE || (OPENED.has(operation) && takenOpened > MAX_OPENED_PER_MINUTE);
+  };
+
+  /** An opened post that comes again as it was says nothing new. @param {Captured} captured */
+  const isRepeated = ({ operation, body }) => {
+    if (!OPENED.has(operation)) return false;
+    const isSame = last.get(operation) === body;
+    last.set(operation, body);
+    return isSame;
   };
 
   /** @param {number} ms */
@@ -138,7 +152,7 @@
     if (message.bowerbird !== "captured") return;
     event.stopImmediatePropagation();
     const captured = checked(message.captured);
-    if (!captured || isTooMuch()) return;
+    if (!captured || isRepeated(captured) || isTooMuch(captured.operation)) return;
     if (POSTS.has(captured.operation)) recent = [captured, ...recent].slice(0, REMEMBERED);
     const complete = withPost(captured);
     // One after the other, in the order of the page.

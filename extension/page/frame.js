@@ -60,11 +60,47 @@
     }
   };
 
+  // In CSS pixels, for the largest text size of X.
+  const LARGEST = { width: 340, height: 480, button: 64 };
+  const SMALLEST = 16;
+  /** What a page can do to an element without moving it. @type {[string, string][]} */
+  const PLAIN = [
+    ["opacity", "1"], ["visibility", "visible"], ["transform", "none"], ["translate", "none"], ["scale", "none"], ["rotate", "none"],
+    ["filter", "none"], ["clip-path", "none"], ["mask-image", "none"], ["mix-blend-mode", "normal"], ["zoom", "1"],
+  ];
+  /** Elements of which the browser says that the page covers or hides them. @type {WeakSet<Element>} */
+  const covered = new WeakSet();
+  // Chromium says whether something is painted over an element; other browsers ignore the wish.
+  const watcher = new IntersectionObserver((entries) => {
+    for (const { target, isVisible } of /** @type {(IntersectionObserverEntry & {isVisible?: boolean})[]} */ (entries)) {
+      if (isVisible === false) covered.add(target);
+      else covered.delete(target);
+    }
+  }, /** @type {IntersectionObserverInit} */ ({ threshold: [0, 1], trackVisibility: true, delay: 100 }));
+
+  /**
+   * A page could hide a button under the pointer of the person.
+   * @param {HTMLElement} element
+   */
+  const isShown = (element) => {
+    const root = element.getRootNode();
+    if (!(root instanceof ShadowRoot) || covered.has(element)) return false;
+    const { left, top, right, bottom, width, height } = element.getBoundingClientRect();
+    if (left < 0 || top < 0 || right > window.innerWidth || bottom > window.innerHeight) return false;
+    if (width < SMALLEST || height < SMALLEST || width > LARGEST.width || height > LARGEST.height) return false;
+    if (element instanceof HTMLButtonElement && height > LARGEST.button) return false;
+    for (let one = /** @type {Element | null} */ (root.host); one; one = one.parentElement) {
+      const style = getComputedStyle(one);
+      if (PLAIN.some(([name, value]) => ![value, ""].includes(style.getPropertyValue(name)))) return false;
+    }
+    return true;
+  };
+
   globalThis.bowerbirdFrame = (name, styles) => {
     const host = document.createElement("div");
     host.id = `bowerbird-${name}`;
     host.style.setProperty("color-scheme", scheme());
-    const root = host.attachShadow({ mode: "open" });
+    const root = host.attachShadow({ mode: "closed" });
     dress(root, STYLES + styles);
     document.documentElement.append(host);
     return { host, root };
@@ -74,8 +110,9 @@
     const made = document.createElement(name);
     for (const [field, value] of Object.entries(fields)) {
       if (typeof value === "function") {
-        // A script of the page can reach the button, but only the person can press it.
-        made.addEventListener(field, (event) => { if (event.isTrusted) value(event); });
+        // Only the person can press a button, and only one that they see.
+        made.addEventListener(field, (event) => { if (event.isTrusted && isShown(made)) value(event); });
+        if (field === "click") watcher.observe(made);
       } else if (value !== false && value !== undefined) made.setAttribute(field, value === true ? "" : String(value));
     }
     made.append(...children);

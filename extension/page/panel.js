@@ -2,7 +2,7 @@
 // @ts-check
 "use strict";
 {
-  /** @typedef {Pick<View, "state" | "host" | "waiting" | "isFull" | "sync" | "perMinute" | "problem" | "hasReadAll"> & {isHere: boolean}} PanelView */
+  /** @typedef {Pick<View, "state" | "waiting" | "isFull" | "sync" | "perMinute" | "hasReadAll" | "list" | "isComplete"> & {hasProblem: boolean, isHere: boolean}} PanelView */
   const POLL_MS = 1_000;
   // As a person would scroll; X needs a moment to show a page.
   const STEP_MS = 350;
@@ -12,7 +12,7 @@
 
   const number = new Intl.NumberFormat("en");
   const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
-  const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+  const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const make = globalThis.bowerbirdElement;
   /** @type {{host: HTMLElement, root: ShadowRoot} | null} */
   let frame = null;
@@ -21,6 +21,7 @@
   let isScrolling = false;
   let isPressed = false;
   let progressAt = 0;
+  let openedAt = 0;
   /** @type {PanelView | null} */
   let view = null;
   /** @type {ReturnType<typeof setInterval> | undefined} */
@@ -44,7 +45,8 @@
   };
 
   /** @param {PanelView} now @returns {{texts: Node[], buttons: Node[]}} */
-  const content = ({ sync, hasReadAll, isHere, host }) => {
+  const content = (now) => {
+    const { sync, hasReadAll, isHere } = now;
     const title = (/** @type {string} */ text) => make("h2", {}, text);
     const line = (/** @type {string} */ text, name = "") => make("p", { class: name }, text);
     if (sync?.state === "running" && !isHere) {
@@ -59,12 +61,27 @@
       const texts = [title(isOver ? "Stopped" : `Paused at ${number.format(sync.seen)}`), line(globalThis.bowerbirdWhy(sync, clock.format(sync.changedAt))), ...numbers(sync)];
       return { texts, buttons: [button("main", isOver ? "Start" : "Resume", "resume")] };
     }
-    if (sync) {
-      const why = sync.why === "end" ? "The end of the list is reached." : "Everything below is in your library already.";
-      return { texts: [title("Up to date"), line(why), ...numbers(sync)], buttons: starts(hasReadAll) };
-    }
-    const plan = hasReadAll ? "New bookmarks are read when you open this page." : `Send all your bookmarks to ${host}. This page will scroll by itself.`;
-    return { texts: [title(hasReadAll ? "Up to date" : "Read all bookmarks"), line(plan)], buttons: starts(hasReadAll) };
+    return { texts: [title(summary(now)), ...result(now).map((text) => line(text)), ...(isOfThisPage(now) && sync ? numbers(sync) : [])], buttons: starts(hasReadAll) };
+  };
+
+  /** @param {PanelView} now */
+  const isOfThisPage = ({ sync, isHere }) => sync !== null && isHere && sync.changedAt >= openedAt;
+
+  /** What counts most: a problem comes before what waits, and that before a result. @param {PanelView} now */
+  const summary = ({ state, hasProblem, waiting, isComplete, list, hasReadAll }) => {
+    if (hasProblem && state === "error") return "Nothing is sent at the moment";
+    if (waiting.items) return "Sending";
+    if (isComplete) return "Up to date";
+    return list || hasReadAll ? "Not read to the end" : "Read all bookmarks";
+  };
+
+  /** @param {PanelView} now */
+  const result = (now) => {
+    const { sync, hasReadAll } = now;
+    if (!sync) return [hasReadAll ? "New bookmarks are read when you open this page." : "Send all your bookmarks to your library. This page will scroll by itself."];
+    if (isOfThisPage(now)) return [sync.why === "end" ? "The end of the list is reached." : "Everything below is in your library already."];
+    const at = new Date(sync.changedAt).toDateString() === new Date().toDateString() ? clock.format(sync.changedAt) : day.format(sync.changedAt);
+    return [`Last sync ${at}: ${number.format(sync.seen)} ${sync.seen === 1 ? "post" : "posts"}.`];
   };
 
   /** @param {boolean} hasReadAll */
@@ -74,11 +91,11 @@
   };
 
   /** @param {PanelView} now @returns {Node[]} */
-  const notes = ({ state, waiting, problem, isFull }) => {
+  const notes = ({ state, waiting, hasProblem, isFull }) => {
     const lines = [];
     if (waiting.posts) lines.push(make("p", { class: "small" }, `${number.format(waiting.posts)} ${waiting.posts === 1 ? "post waits" : "posts wait"} to be sent.`));
     if (isFull) lines.push(make("p", { class: "small bad" }, "The queue is full. Nothing is lost, but nothing more is read until your library answers."));
-    if (problem && state === "error") lines.push(make("p", { class: "small bad" }, "Nothing is sent at the moment. Open Bowerbird in the toolbar to see why."));
+    if (hasProblem && state === "error") lines.push(make("p", { class: "small bad" }, "Open Bowerbird in the toolbar to see why nothing is sent."));
     return lines;
   };
 
@@ -130,7 +147,7 @@
     let nudgedAt = Date.now();
     while (isRunning()) {
       // The answer to the last page may be that the rest is known.
-      if (view?.sync?.kind === "incremental" && view.waiting.items && !view.problem) {
+      if (view?.sync?.kind === "incremental" && view.waiting.items && !view.hasProblem) {
         await pause(STEP_MS);
         await look();
         // The library is slow, not X.
@@ -170,6 +187,7 @@
     clearInterval(polling);
     if (wasOnList && !isOnList()) ask("left");
     wasOnList = isOnList();
+    openedAt = Date.now();
     isClosed = false;
     render();
     if (!wasOnList) return;

@@ -31,9 +31,8 @@
   /** @param {string} text @returns {string[]} */
   const names = (text) => text.split(",").map((name) => name.trim()).filter(Boolean);
 
-  const open = async () => {
-    const input = /** @type {HTMLInputElement} */ (make("input", { id: "labels", list: "known", autocomplete: "off", placeholder: "birds, to read" }));
-    const known = make("datalist", { id: "known" });
+  const open = () => {
+    const input = /** @type {HTMLInputElement} */ (make("input", { id: "labels", autocomplete: "off", placeholder: "birds, to read" }));
     const said = make("p", { class: "small", role: "status" });
     // No form: a script of the page could submit it. It cannot press a button.
     const act = async () => {
@@ -58,12 +57,10 @@
       { class: "box", "aria-label": "Save this post to Bowerbird", keydown },
       make("h2", {}, "Save this post"),
       make("label", { for: "labels" }, "Labels, separated by commas"),
-      input, known, said, make("div", { class: "row" }, save, cancel),
+      input, said, make("div", { class: "row" }, save, cancel),
     );
     show(form);
     input.focus();
-    const labels = await ask({ type: "labels" });
-    if (Array.isArray(labels)) known.append(...labels.map(({ name }) => make("option", { value: name })));
   };
 
   globalThis.bowerbirdOnPath(async (path) => {

@@ -66,7 +66,7 @@ export function button(text, name, act, sign) {
 }
 
 const whole = new Intl.NumberFormat("en");
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const date = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
 
 /** @param {number} value */
@@ -74,6 +74,12 @@ export const number = (value) => whole.format(value);
 
 /** @param {number} value @param {string} one @param {string} many */
 export const counted = (value, one, many) => `${number(value)} ${value === 1 ? one : many}`;
+
+/**
+ * Some parts have no posts of their own, such as the end of a list.
+ * @param {Totals} waiting
+ */
+export const waits = ({ posts }) => (posts ? counted(posts, "post waits", "posts wait") : "The rest of a list waits");
 
 /** @param {number} moment */
 export const day = (moment) => date.format(moment);

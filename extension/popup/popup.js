@@ -12,14 +12,22 @@ import { pausedView, syncingView } from "./views/sync.js";
 
 const POLL_MS = 1_000;
 const REFRESH_MS = 15_000;
-/** @type {Record<View["state"], [string, string]>} */
-const STATES = {
-  off: ["", "not connected"],
-  syncing: ["busy", "syncing"],
-  paused: ["hold", "paused"],
-  error: ["err", "needs you"],
-  done: ["on", "up to date"],
-};
+
+/**
+ * @param {View} view
+ * @returns {[string, string]} the colour of the state, and its name
+ */
+function stateOf({ state, problem, refused, known, waiting, isComplete }) {
+  if (state === "off") return ["", "not connected"];
+  if (state === "syncing") return ["busy", "syncing"];
+  if (state === "paused") return ["hold", "paused"];
+  // What is tried again by itself needs nobody.
+  const isUnanswered = problem ? !["unreachable", "busy"].includes(problem.kind) : state !== "error" && Boolean(refused || known?.held);
+  if (isUnanswered) return ["err", "needs you"];
+  if (state === "error" || problem) return ["hold", "waiting"];
+  if (waiting.items) return ["busy", "sending"];
+  return isComplete ? ["on", "up to date"] : ["", "connected"];
+}
 
 /** @param {string} id */
 const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -39,6 +47,8 @@ const actions = {
       shown = "";
     }
     await look();
+    // What was on its way when the sync paused is in the library now.
+    if (type === "pause" || type === "stop") refresh();
     return answer;
   },
   connectAgain() {
@@ -92,7 +102,7 @@ function render(view) {
   // New elements under the finger of the person would take the click away.
   if (key === shown || isPressed || (isTyping && shown && shownState === view.state)) return;
   [shown, shownState] = [key, view.state];
-  const [kind, words] = STATES[view.state];
+  const [kind, words] = stateOf(view);
   part("state").className = `state push ${kind}`;
   if (part("state").textContent !== words) part("state").textContent = words;
   const focused = document.activeElement?.textContent;

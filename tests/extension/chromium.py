@@ -26,6 +26,12 @@ _MOST_RELOADS: Final = 5
 _PATIENCE_MS: Final = 10_000
 
 
+def _root(part: str) -> str:
+    """The closed root of a part, which only an extension gets from the browser."""
+    host = f"document.querySelector('#bowerbird-{part}')"
+    return f"(({host}) && chrome.dom.openOrClosedShadowRoot({host}))"
+
+
 class ChromiumTab:
     def __init__(self, browser: "Chromium", page: Page) -> None:
         self._browser = browser
@@ -51,6 +57,28 @@ class ChromiumTab:
 
     def click(self, selector: str) -> None:
         self.run(lambda page: page.click(selector))
+
+    def text_in(self, part: str) -> str:
+        shown = self.in_extension(f"{_root(part)}?.querySelector('.box')?.innerText")
+        return str(shown or "")
+
+    def click_in(self, part: str, selector: str, delay_ms: int = 0) -> None:
+        x, y = wait_until(lambda: self._middle_in(part, selector))
+        self.run(lambda page: page.mouse.click(x, y, delay=delay_ms))
+
+    def type_in(self, part: str, selector: str, text: str) -> None:
+        self.click_in(part, selector)
+        self.run(lambda page: page.keyboard.insert_text(text))
+
+    def _middle_in(self, part: str, selector: str) -> Any:
+        box = f"{_root(part)}?.querySelector({json.dumps(selector)})?.getBoundingClientRect()"
+        return self.in_extension(
+            f"((box) => box?.width && [box.x + box.width / 2, box.y + box.height / 2])({box})"
+        )
+
+    def in_extension(self, expression: str) -> Any:
+        """Evaluates in the world of the extension's scripts; None if they have not started."""
+        return self.run(lambda page: self._browser.in_extension(page, expression))
 
     def type(self, selector: str, text: str) -> None:
         self.run(lambda page: page.fill(selector, text))
@@ -164,25 +192,37 @@ class Chromium:
 
     def advance_clock(self, tab: ChromiumTab, ms: int) -> None:
         """Lets time pass for the extension's scripts in a page."""
+        tab.in_extension(f"{{ const now = Date.now; Date.now = () => now() + {ms}; }}")
+
+    def in_extension(self, page: Page, expression: str) -> Any:
         contexts: list[dict[str, Any]] = []
 
         def note(one: dict[str, Any]) -> None:
-            contexts.append(one)
+            contexts.append(one["context"])
 
-        def advance(page: Page) -> None:
-            devtools = self._context.new_cdp_session(page)
+        devtools = self._context.new_cdp_session(page)
+        try:
             devtools.on("Runtime.executionContextCreated", note)
             devtools.send("Runtime.enable")
-            [world] = [
-                one["context"]["id"]
-                for one in contexts
-                if one["context"]["origin"] == self._extension_url
-            ]
-            later = f"{{ const now = Date.now; Date.now = () => now() + {ms}; }}"
-            devtools.send("Runtime.evaluate", {"contextId": world, "expression": later})
+            worlds = [one["id"] for one in contexts if one["origin"] == self._extension_url]
+            if not worlds:
+                return None
+            asked: dict[str, Any] = {
+                "contextId": worlds[-1],
+                "expression": expression,
+                "returnByValue": True,
+            }
+            asked["awaitPromise"] = True
+            answer = devtools.send("Runtime.evaluate", asked)
+        except Error as error:
+            # The page was loaded again in between.
+            if "Cannot find context" not in error.message:
+                raise
+            return None
+        finally:
             devtools.detach()
-
-        tab.run(advance)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
 
     def choose_menu_entry(self, link: str) -> None:
         """Chooses "Save this post" in the menu of a link, as far as the worker can tell."""

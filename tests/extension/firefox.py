@@ -69,6 +69,14 @@ class Bidi:
         self._socket.close()
 
 
+_MIDDLE: Final = """((found) => {
+  if (!found?.checkVisibility()) return null;
+  found.scrollIntoView({ block: "nearest" });
+  const box = found.getBoundingClientRect();
+  return { x: Math.round(box.x + box.width / 2), y: Math.round(box.y + box.height / 2) };
+})"""
+
+
 class FirefoxTab:
     def __init__(self, bidi: Bidi, context: str) -> None:
         self._bidi = bidi
@@ -92,18 +100,49 @@ class FirefoxTab:
                 return json.loads(result["result"]["value"])
         raise AssertionError("the page is loaded again and again")
 
-    def _call(self, function: str, text: str) -> Any:
+    def _call(self, function: str, text: str, *others: dict[str, Any]) -> Any:
         return self._bidi.send(
             "script.callFunction",
             functionDeclaration=function,
-            arguments=[{"type": "string", "value": text}],
+            arguments=[{"type": "string", "value": text}, *others],
             target={"context": self._context},
             awaitPromise=True,
             userActivation=True,
         )
 
     def click(self, selector: str) -> None:
-        place = self._middle_of(selector)
+        self._press(self._middle_of(selector))
+
+    def text_in(self, part: str) -> str:
+        shown: str = self._in(part, "(root) => root.querySelector('.box')?.innerText ?? ''") or ""
+        return shown
+
+    def click_in(self, part: str, selector: str) -> None:
+        look = f"(root) => {_MIDDLE}(root.querySelector({json.dumps(selector)}))"
+        self._press(wait_until(lambda: self._in(part, look)))
+
+    def type_in(self, part: str, selector: str, text: str) -> None:
+        fill = "(root) => { root.querySelector(%s).value = %s; }"
+        self._in(part, fill % (json.dumps(selector), json.dumps(text)))
+
+    def _in(self, part: str, function: str) -> Any:
+        """Calls a function with the closed root of a part, which only the browser hands out."""
+        wrapped = f"(text, root) => JSON.stringify(({function})(root) ?? null)"
+        try:
+            found = self._call("(id) => document.getElementById(id)", f"bowerbird-{part}")
+            if found["result"]["type"] != "node":
+                return None
+            root = {"sharedId": found["result"]["value"]["shadowRoot"]["sharedId"]}
+            answer = self._call(wrapped, "", root)
+        except BidiError as error:
+            # The page was loaded again in between, or the part is new.
+            if "destroyed before query" not in str(error) and "no such node" not in str(error):
+                raise
+            return None
+        assert answer["type"] == "success", answer["exceptionDetails"]["text"]
+        return json.loads(answer["result"]["value"])
+
+    def _press(self, place: dict[str, int]) -> None:
         pointer = {
             "type": "pointer",
             "id": "mouse",
@@ -132,15 +171,7 @@ class FirefoxTab:
         self._bidi.send("browsingContext.close", context=self._context)
 
     def _middle_of(self, selector: str) -> dict[str, int]:
-        look = """(selector) => {
-          const hosts = [...document.documentElement.children].filter((one) => one.shadowRoot);
-          const roots = [document, ...hosts.map((one) => one.shadowRoot)];
-          const found = roots.map((root) => root.querySelector(selector)).find((one) => one);
-          if (!found?.checkVisibility()) return null;
-          found.scrollIntoView({ block: "nearest" });
-          const box = found.getBoundingClientRect();
-          return { x: Math.round(box.x + box.width / 2), y: Math.round(box.y + box.height / 2) };
-        }"""
+        look = f"(selector) => {_MIDDLE}(document.querySelector(selector))"
         place: dict[str, int] = wait_until(lambda: self.evaluate(look, selector))
         return place
 

@@ -9,8 +9,7 @@ from tests.extension.fake_x import FakeX, X
 from tests.extension.library import Library
 from tests.extension.patience import wait_until
 
-_PANEL = """() => document.querySelector("#bowerbird-panel")?.shadowRoot
-  .querySelector(".box")?.innerText ?? ''"""
+_READ = ("The end of the list is reached.", "Everything below is in your library already.")
 _FORGET = """async () => {
   await chrome.runtime.sendMessage({ type: "disconnect" });
   await chrome.storage.local.clear();
@@ -79,13 +78,13 @@ class Person:
         """Reads the list to its end, or to what is known."""
         tab = tab or self.bookmarks()
         self.start(tab, button)
-        wait_for_panel(tab, "Up to date", patience_s=60)
+        wait_until(lambda: any(sentence in panel(tab) for sentence in _READ), 60)
         return tab
 
     def start(self, tab: Tab, button: str = "button[data-do=start]") -> None:
-        wait_until(lambda: tab.evaluate(_PANEL))
+        wait_until(lambda: panel(tab))
         tab.evaluate("() => { window.isOld = true; }")
-        tab.click(button)
+        tab.click_in("panel", button)
         # A sync begins at the top, with a new page.
         wait_for(tab, "() => !window.isOld && document.querySelector('#bowerbird-panel') !== null")
 
@@ -114,8 +113,7 @@ def texts(posts: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
 
 def panel(tab: Tab) -> str:
     """What the panel on the bookmarks page shows."""
-    shown: str = tab.evaluate(_PANEL)
-    return shown
+    return tab.text_in("panel")
 
 
 def wait_for_panel(tab: Tab, text: str, patience_s: float = 20) -> str:

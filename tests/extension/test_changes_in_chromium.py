@@ -72,9 +72,9 @@ def test_a_post_is_saved_with_labels_by_the_button_on_its_page(person: Person) -
     post = person.x.world.add_post()
     tab = post_page(person, post)
 
-    tab.click("#bowerbird-save button")
-    tab.type("#labels", "birds, to read")
-    tab.click("#bowerbird-save button.main")
+    tab.click_in("save", "button")
+    tab.type_in("save", "#labels", "birds, to read")
+    tab.click_in("save", "button.main")
 
     person.library.wait_for([post.id], SECONDS)
     wait_until(lambda: person.library.posts()[0]["tweet_details"]["text"] == post.text)
@@ -87,15 +87,16 @@ def test_saving_a_post_that_only_the_list_showed_sends_no_list_again(person: Per
     account = person.x.world.sign_in(saved=5)
     tab = person.sync()
     person.assert_same_library()
+    wait_until(lambda: person.waiting() == 0)
     [first, *_] = account.in_order()
     person.x.failing_with = 429
     before = len(person.library.way.requests)
 
     # X changes the address without loading a page, and cannot load the post.
     tab.evaluate("(id) => history.pushState({}, '', `/someone/status/${id}`)", first)
-    tab.click("#bowerbird-save button")
-    tab.type("#labels", "birds")
-    tab.click("#bowerbird-save button.main")
+    tab.click_in("save", "button")
+    tab.type_in("save", "#labels", "birds")
+    tab.click_in("save", "button.main")
 
     wait_until(lambda: person.library.labelled("birds") == {first})
     wait_until(lambda: person.waiting() == 0)

@@ -85,14 +85,14 @@ def test_a_sync_can_be_paused_and_continued(person: Person) -> None:
     person.start(tab)
     wait_for(tab, "() => Number(document.documentElement.dataset.listed) >= 60")
 
-    tab.click("button[data-do=pause]")
+    tab.click_in("panel", "button[data-do=pause]")
     shown = wait_for_panel(tab, "Paused by you")
     wait_for(tab, "() => document.documentElement.dataset.state === 'idle'")
     listed = tab.evaluate("() => Number(document.documentElement.dataset.listed)")
     popup = person.popup()
     wait_for_text(popup, "Paused at")
     popup.close()
-    tab.click("button[data-do=resume]")
+    tab.click_in("panel", "button[data-do=resume]")
 
     wait_for_panel(tab, "Up to date", patience_s=60)
     person.assert_same_library()
@@ -110,7 +110,7 @@ def test_a_slow_press_of_a_button_counts_while_the_numbers_change(
     wait_for_panel(tab, "posts seen")
 
     # Long enough for the next page to arrive.
-    tab.run(lambda page: page.click("button[data-do=pause]", delay=800))
+    tab.click_in("panel", "button[data-do=pause]", delay_ms=800)
 
     wait_for_panel(tab, "Paused by you", patience_s=3)
 
@@ -129,7 +129,7 @@ def test_a_closed_tab_interrupts_the_sync_and_a_resumed_one_completes_it(person:
     kept = len(person.library.post_ids())
     tab = person.bookmarks()
     wait_for_panel(tab, "before the end of the list")
-    tab.click("button[data-do=resume]")
+    tab.click_in("panel", "button[data-do=resume]")
 
     wait_for_panel(tab, "Up to date", patience_s=60)
     person.assert_same_library()

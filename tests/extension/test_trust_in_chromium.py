@@ -3,12 +3,23 @@
 import re
 from statistics import median
 
+import pytest
+
 from tests.extension.browsers import wait_for_text
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import SECRETS, X
 from tests.extension.library import body_of
 from tests.extension.patience import wait_until
 from tests.extension.person import Person
+
+# Each body twice: a repeated one is left out.
+FLOOD = """() => {
+  for (let turn = 0; turn < 400; turn += 1) {
+    const url = `${location.origin}/i/api/graphql/forged/TweetDetail?variables=%7B%7D`;
+    const body = JSON.stringify({ data: { turn: Math.floor(turn / 2) } });
+    window.forge({ operation: "TweetDetail", url, body });
+  }
+}"""
 
 
 def test_a_second_x_account_is_refused_until_the_person_confirms_it(person: Person) -> None:
@@ -91,22 +102,76 @@ def test_posts_that_a_page_forges_reach_only_the_library_and_only_for_its_accoun
     }
 
 
-def test_a_script_of_the_page_cannot_press_the_buttons(person: Person) -> None:
+def test_a_script_of_the_page_cannot_reach_the_buttons(person: Person) -> None:
     person.x.world.sign_in(saved=5)
     post = person.x.world.add_post()
     tab = person.browser.open(f"{X}/{post.author.username}/status/{post.id}")
-    press = """() => {
-      const root = document.querySelector("#bowerbird-save")?.shadowRoot;
-      root?.querySelector("button").click();
-      return Boolean(root);
-    }"""
-    wait_until(lambda: tab.evaluate(press))
+    wait_until(lambda: tab.text_in("save"))
 
-    is_open = tab.evaluate(
-        "() => document.querySelector('#bowerbird-save').shadowRoot.querySelector('input') !== null"
-    )
+    assert tab.evaluate("() => document.querySelector('#bowerbird-save').shadowRoot === null")
 
-    assert not is_open
+
+# What a page can do so that the person does not see which button they press.
+HIDDEN = {
+    "transparent": "(host) => { host.style.opacity = '0'; }",
+    "transparent page": "() => { document.documentElement.style.opacity = '0.01'; }",
+    "stretched": "(host) => { host.style.cssText = 'display: block; transform: scale(1.2)'; }",
+    "large": "() => { document.documentElement.style.fontSize = '60px'; }",
+    "covered": """() => {
+      const cover = document.createElement("div");
+      cover.style.cssText = "position: fixed; inset: 0; z-index: 2147483647; background: white;"
+        + "pointer-events: none";
+      document.documentElement.append(cover);
+    }""",
+}
+
+
+# The browser says a moment later that something is covered: first to the extension, which asks
+# more often, then to this observer.
+WATCH = """new Promise((begun) => {
+  const host = document.querySelector("#bowerbird-save");
+  const button = chrome.dom.openOrClosedShadowRoot(host).querySelector("button");
+  globalThis.noticed = new Promise((resolve) => {
+    const look = ([one]) => (one.isVisible ? begun() : resolve());
+    new IntersectionObserver(look, { trackVisibility: true, delay: 300 }).observe(button);
+  });
+})"""
+
+
+@pytest.mark.parametrize("way", HIDDEN)
+def test_a_button_that_the_page_hides_does_nothing(
+    person: Person, chromium: Chromium, way: str
+) -> None:
+    person.x.world.sign_in(saved=5)
+    post = person.x.world.add_post()
+    tab = chromium.open(f"{X}/{post.author.username}/status/{post.id}")
+    wait_until(lambda: tab.text_in("save"))
+
+    tab.in_extension(WATCH)
+    tab.evaluate(f"() => ({HIDDEN[way]})(document.querySelector('#bowerbird-save'))")
+    if way == "covered":
+        tab.in_extension("noticed")
+    tab.click_in("save", "button")
+
+    assert tab.text_in("save") == "Save to Bowerbird"
+
+
+def test_a_page_cannot_fill_the_queue_with_opened_posts(person: Person) -> None:
+    person.x.world.sign_in(saved=5)
+    person.sync().close()
+    person.assert_same_library()
+    person.set(reads_opened=True)
+    wait_until(lambda: person.waiting() == 0)
+    person.library.way.cut()
+    tab = person.browser.open(f"{X}/hostile")
+
+    tab.evaluate(FLOOD)
+    tab.evaluate("() => window.forge({})")
+    # It was sent last, so everything before it was read.
+    wait_until(lambda: person.ask("view")["waiting"]["posts"] > 0)
+
+    # The bound is 60 per minute, and the minute may change in between.
+    assert 60 <= person.waiting() < 130
 
 
 def test_an_opened_post_that_is_not_a_bookmark_is_sent_only_if_the_person_wants_it(

@@ -13,7 +13,7 @@ CONTRAST: Final = {"runOnly": ["color-contrast"]}
 NO_CONTRAST: Final = {"rules": {"color-contrast": {"enabled": False}}}
 
 # The results hold every element that passed, so only the violations leave the page.
-_RUN: Final = """async ([part, options]) => {
+RUN: Final = """async ([part, options]) => {
   const found = await axe.run(part ?? document, {resultTypes: ["violations"], ...options});
   return found.violations.map((each) => `${each.id}: ${each.nodes[0].html}`);
 }"""
@@ -27,12 +27,12 @@ def violations(
         is_dark = page.evaluate("() => matchMedia('(prefers-color-scheme: dark)').matches")
         options = CONTRAST if is_dark else {}
     if not page.evaluate("() => 'axe' in window"):
-        page.evaluate(_script())
-    found: list[str] = page.evaluate(_RUN, [part, options])
+        page.evaluate(script())
+    found: list[str] = page.evaluate(RUN, [part, options])
     return found
 
 
 @cache
-def _script() -> str:
+def script() -> str:
     script: str = Axe().axe_script
     return script

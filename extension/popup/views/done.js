@@ -1,34 +1,58 @@
-// Up to date, or connected and not synced yet.
+// Connected, and no sync runs: what is in the library, and what is not known to be there.
 // @ts-check
 
-import { ago, button, counted, icon, make, note, viewerNote } from "../elements.js";
+import { ago, button, counted, icon, make, note, viewerNote, waits } from "../elements.js";
 
 /** @param {View} view @param {import("../asking.js").Actions} actions */
 export function doneView(view, actions) {
-  const posts = view.known?.posts ?? 0;
-  const isFresh = !view.hasReadAll && view.sync === null;
-  const title = isFresh ? "Connected" : posts ? `All ${counted(posts, "post is", "posts are")} kept`.replace("All 1 post", "One post") : "Up to date";
-  const sent = view.lastSentAt ? `Last sent ${ago(view.lastSentAt)}. ` : "";
-  const text = isFresh
-    ? `${posts ? `Your library has ${counted(posts, "post", "posts")}. ` : ""}Read all your X bookmarks once: the bookmarks page opens and scrolls by itself. New ones follow as you save them.`
-    : `${sent}New bookmarks follow as you save them.`;
-  const full = () => actions.run("start", { kind: "full" });
-  const open = make("a", { class: `btn ${isFresh ? "" : "main grow"}`, href: view.libraryUrl }, "Open the library");
-  const again = make("button", { class: "btn", type: "button", title: "Look for missed ones", "aria-label": "Look for missed ones", click: full }, icon("sync"));
+  const open = make("a", { class: `btn ${view.isComplete ? "main grow" : ""}`, href: view.libraryUrl }, "Open the library");
   return [
-    make("h1", {}, title),
-    make("p", { class: "soft" }, text),
+    make("h1", {}, title(view)),
+    make("p", { class: "soft" }, text(view)),
     ...notes(view, actions),
     ...viewerNote(view),
     ...(view.latest.length && !view.known?.held && !view.refused ? [latest(view.latest)] : []),
-    make("div", { class: "row low" }, ...(isFresh ? [button("Read all bookmarks", "main grow", full), open] : [open, again])),
+    make("div", { class: "row low" }, ...(view.isComplete ? [open, again(actions)] : [read(view, actions), open])),
   ];
+}
+
+/** @param {View} view */
+function title({ isComplete, waiting, list, known }) {
+  if (isComplete) return known ? inLibrary(known) : "Up to date";
+  if (waiting.items) return `${waits(waiting)} to be sent`;
+  if (!list) return "Nothing read yet";
+  return list.isProved ? "Connected" : "The list was not read to its end";
+}
+
+/** @param {View} view */
+function text({ isComplete, waiting, list, known, lastSentAt }) {
+  const sent = lastSentAt ? `Last sent ${ago(lastSentAt)}. ` : "";
+  if (isComplete) return `${sent}New bookmarks follow as you save them.`;
+  const has = known?.posts ? `${inLibrary(known)}. ` : "";
+  if (waiting.items) return `${sent}${has}`;
+  if (list) return `${counted(list.posts, "bookmark", "bookmarks")} sent. ${has}`;
+  return `${has}Read all your X bookmarks once: the bookmarks page opens and scrolls by itself. New ones follow as you save them.`;
+}
+
+/** @param {Known} known */
+const inLibrary = ({ posts }) => `${counted(posts, "post", "posts")} in your library`;
+
+/** @param {View} view @param {import("../asking.js").Actions} actions */
+function read({ hasReadAll }, actions) {
+  return hasReadAll
+    ? button("Read new bookmarks", "main grow", () => actions.run("start"))
+    : button("Read all bookmarks", "main grow", () => actions.run("start", { kind: "full" }));
+}
+
+/** @param {import("../asking.js").Actions} actions */
+function again(actions) {
+  const full = () => actions.run("start", { kind: "full" });
+  return make("button", { class: "btn", type: "button", title: "Look for missed ones", "aria-label": "Look for missed ones", click: full }, icon("sync"));
 }
 
 /** @param {View} view @param {import("../asking.js").Actions} actions */
 function notes(view, actions) {
   const found = [];
-  if (view.waiting.items) found.push(note("", `${counted(view.waiting.items, "part waits", "parts wait")} to be sent.`));
   if (view.known?.held) {
     const missing = counted(view.known.held, "post of your library is", "posts of your library are");
     const confirm = button("They were removed", "slim", () => actions.run("confirm_removals"));

@@ -1,7 +1,7 @@
 // Nothing can be sent, or a question is open: says what happened, what is safe, and what to do.
 // @ts-check
 
-import { button, counted, make, note, time, until } from "../elements.js";
+import { button, make, note, time, until, waits } from "../elements.js";
 
 /** @typedef {import("../asking.js").Actions} Actions */
 
@@ -14,11 +14,9 @@ export function errorView(view, actions) {
 }
 
 /** @param {View} view */
-function waits({ waiting }) {
+function kept({ waiting }) {
   if (!waiting.items) return "Nothing waits to be sent.";
-  return waiting.posts
-    ? `${counted(waiting.posts, "post waits", "posts wait")} here; none is lost.`
-    : `${counted(waiting.items, "part waits", "parts wait")} here; nothing is lost.`;
+  return `${waits(waiting)} here; ${waiting.posts ? "none" : "nothing"} is lost.`;
 }
 
 /** @param {View} view */
@@ -35,8 +33,8 @@ function unreachable(view, actions) {
   const next = view.retryAt > Date.now() ? `It tries again by itself, in ${until(view.retryAt)}.` : "It is trying again now.";
   return [
     make("h1", {}, title),
-    make("p", { class: "soft" }, `${said} ${waits(view)}`),
-    note("bad", `${next} If the address has changed, connect again.`),
+    make("p", { class: "soft" }, `${said} ${kept(view)}`),
+    note("warn", `${next} If the address has changed, connect again.`),
     ...(view.isFull ? [note("warn", FULL)] : []),
     details(view),
     make("div", { class: "row low" }, button("Try now", "main grow", () => actions.run("retry"), "sync"), button("Connect again", "", () => actions.connectAgain())),
@@ -47,8 +45,8 @@ function unreachable(view, actions) {
 function revoked(view, actions) {
   return [
     make("h1", {}, "This browser was disconnected"),
-    make("p", { class: "soft" }, `${view.host} does not accept the token of this browser any more. It was revoked on the keys page, or the account is gone. ${waits(view)}`),
-    note("bad", "Connect again to send what waits and what comes."),
+    make("p", { class: "soft" }, `${view.host} does not accept the token of this browser any more. It was revoked on the keys page, or the account is gone. ${kept(view)}`),
+    note("bad", view.waiting.items ? "Connect again to send them and keep syncing." : "Connect again to keep syncing."),
     make("div", { class: "row low" }, button("Connect again", "main grow", () => actions.connectAgain()), make("a", { class: "btn", href: view.keysUrl }, "Keys page")),
   ];
 }
@@ -58,7 +56,7 @@ function otherUser(view, actions) {
   const user = view.userName || view.problem?.user || "";
   return [
     make("h1", {}, "Another X account"),
-    make("p", { class: "soft" }, `X is signed in to the account ${user}. Until now this browser has sent the bookmarks of another one. ${waits(view)}`),
+    make("p", { class: "soft" }, `X is signed in to the account ${user}. Until now this browser has sent the bookmarks of another one. ${kept(view)}`),
     note("warn", "Both would be in the same library. Nothing of this account is sent until you decide."),
     make("div", { class: "row low" }, button("Send them too", "main grow", () => actions.run("confirm_user")), button("Leave them out", "", () => actions.run("ignore_user"))),
   ];
@@ -70,7 +68,7 @@ const FULL = "The queue is full, so reading is paused. Bookmarks that you save n
 function full(view, actions) {
   return [
     make("h1", {}, "The queue is full"),
-    make("p", { class: "soft" }, waits(view)),
+    make("p", { class: "soft" }, kept(view)),
     note("warn", FULL),
     make("div", { class: "row low" }, button("Send now", "main grow", () => actions.run("retry"), "sync")),
   ];

@@ -48,7 +48,7 @@ export function offView(view, actions, isAgain) {
   const form = make("form", { submit: connect, class: "mid-form" }, field, submit);
   return [
     make("h1", {}, isAgain ? "Connect again" : "Connect your library"),
-    make("p", { class: "soft" }, "Sign in to your Bowerbird, press “Connect an extension”, and paste the line it shows."),
+    make("p", { class: "soft" }, "Open /connect of your library, create a line there, and paste it here."),
     form,
     make("p", { class: "small soft" }, "With only the address, the page that makes the line opens; you can create an account there."),
     make("p", { class: "small soft" }, waits(view) || "It reads what X shows you about bookmarks and opened posts, and nothing else: no password, no cookie, no message."),

@@ -20,7 +20,7 @@ export function settingsView(view, actions) {
       await actions.run("read_opened", { reads: reads.checked });
     },
   }));
-  const waiting = view.waiting.items ? ` ${counted(view.waiting.items, "part", "parts")} that wait to be sent are deleted.` : "";
+  const waiting = view.waiting.items ? ` ${view.waiting.posts ? counted(view.waiting.posts, "post that waits", "posts that wait") : "What waits"} to be sent will be deleted.` : "";
   const really = button("Disconnect", "", () => actions.run("disconnect"));
   const ask = button("Disconnect…", "quiet", () => {
     ask.replaceWith(note("warn", `The token is deleted here.${waiting} Revoke it on the keys page too. `, really));
@@ -28,7 +28,7 @@ export function settingsView(view, actions) {
   });
   return [
     make("h1", {}, "Settings"),
-    make("p", { class: "soft" }, `Connected to ${view.host}${view.email ? ` as ${view.email}` : ""}.`),
+    make("p", { class: "soft" }, `${view.problem?.kind === "revoked" ? "Was connected" : "Connected"} to ${view.host}${view.email ? ` as ${view.email}` : ""}.`),
     make("label", { class: "opt", for: "opened" }, reads, make("span", {}, "Also complete posts that I open on X and that are not my bookmarks there")),
     ...view.ignored.map(({ user, name }) =>
       note("", `The X account ${name} is left out. `, button("Send it too", "slim", () => actions.run("take_user", { user })))),

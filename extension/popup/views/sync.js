@@ -2,7 +2,7 @@
 // @ts-check
 
 import "../../shared/sentences.js";
-import { button, counted, day, make, note, number, time, viewerNote } from "../elements.js";
+import { button, day, make, note, number, time, viewerNote, waits } from "../elements.js";
 
 /**
  * Only if the length of the list is known: the first sync does not know it.
@@ -43,7 +43,7 @@ export function pausedView(view, actions) {
   const isOver = sync.state === "gave_up";
   const title = { paused: "Paused at", interrupted: "Interrupted at", gave_up: "Stopped at" }[String(sync.state)] ?? "Paused at";
   const waiting = view.waiting.items
-    ? [note("", `New bookmarks are still noted: ${counted(view.waiting.posts, "post waits", "posts wait")} to be sent.`)]
+    ? [note("", `New bookmarks are still noted: ${waits(view.waiting).toLowerCase()} to be sent.`)]
     : [];
   const restart = () => actions.run(isOver ? "start" : "resume", isOver ? { kind: sync.kind } : {});
   return [
