@@ -1,7 +1,6 @@
 """What the extension must not do: mix accounts, believe pages, send secrets, or slow X down."""
 
 import re
-from statistics import median
 
 import pytest
 
@@ -227,15 +226,17 @@ def test_requests_of_x_take_as_long_as_without_the_extension(
     tab = chromium.open(f"{X}/home")
     measure = """async ([operation, transport]) => {
       const times = [];
-      for (let turn = 0; turn < 15; turn += 1) times.push(await window.timed(operation, transport));
+      for (let turn = 0; turn < 8; turn += 1) times.push(await window.timed(operation, transport));
       return times;
     }"""
 
     with chromium.without_extension(f"{X}/home") as bare:
         for transport in ("fetch", "xhr"):
-            asked = ["Bookmarks", transport]
-            without = median(bare.evaluate(measure, asked))
-            copied = median(tab.evaluate(measure, asked))
-            assert copied < without * 2 + 10, (transport, copied, without)
+            without, copied = [], []
+            # In turns, and the best of them: other work on the machine only adds to the time.
+            for _ in range(3):
+                without += bare.evaluate(measure, ["Bookmarks", transport])
+                copied += tab.evaluate(measure, ["Bookmarks", transport])
+            assert min(copied) < min(without) * 2 + 10, (transport, copied, without)
     # The extension did copy them.
     wait_until(person.library.pages)
