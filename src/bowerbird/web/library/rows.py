@@ -56,7 +56,7 @@ class Rows:
     ) -> tuple[list[tuple[str, Markup]], int]:
         """The posts by date, if the list is in the order of dates, and their number."""
         rows = self._drawn(look, parts, body)
-        following = [*(row.post_id for row in rows[1:]), ""]
+        following = [*(row.post_id for row in rows[1:]), ""][: len(rows)]
         groups: list[tuple[str, list[str]]] = []
         for row, next_id in zip(rows, following, strict=True):
             if not groups or groups[-1][0] != row.group:
