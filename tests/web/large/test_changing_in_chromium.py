@@ -1,7 +1,6 @@
 """Changing many of 20,000 posts in a real browser, on both databases."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,6 @@ from tests.web.library.browsing import press
 
 IN_THREADS = sum(n % varied_posts.KINDS in (1, 2, 3) and not is_archived(n) for n in NUMBERS)
 ALL = "/library?is_unread_only=false"
-UNDONE = re.compile(r"Undone: [\d,]+ posts changed back\.")
 SHOWN = sum(not is_archived(number) for number in NUMBERS)
 
 
@@ -67,14 +65,13 @@ def test_some_posts_all_that_match_and_the_whole_library_are_changed_and_changed
         undo(page, f"Undone: {IN_THREADS:,} posts changed back.")
         expect(side).to_have_count(0)
 
-        # So many that a job does it, with progress.
+        # So many that a job does it. How long its progress is shown depends on the machine.
         open_list(page, large, ALL, SHOWN)
         tick_all(page, SHOWN)
         page.locator(".pickbar").get_by_role("button", name="Archive").click()
-        page.wait_for_url("**/library/many/*")
-        expect(page.get_by_role("progressbar")).to_be_visible()
-        page.get_by_role("button", name="Stop and undo").click()
-        expect(toast(page)).to_contain_text(UNDONE, timeout=PATIENCE_MS)
+        archived = f"Archived {SHOWN:,} posts."
+        expect(toast(page)).to_contain_text(archived, timeout=PATIENCE_MS)
+        undo(page, f"Undone: {SHOWN:,} posts changed back.")
         expect(heading(page)).to_have_text(listed(SHOWN))
 
     walked(large, chromium, large_state, walk, is_still=False)
