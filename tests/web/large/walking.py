@@ -22,7 +22,8 @@ PATIENCE_MS: Final = 60_000
 _SHIFTS: Final = """
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) {
-    if (!entry.hadRecentInput && entry.value >= 0.001) reportShift(`${location.pathname} moves by ${entry.value}`);
+    if (entry.hadRecentInput || entry.value < 0.001) continue;
+    reportShift(`${location.pathname} moves by ${entry.value}`);
   }
 }).observe({ type: "layout-shift", buffered: true });
 """
