@@ -4,6 +4,7 @@ from typing import Final
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
+from bowerbird.jobs.account_jobs import AccountJobs
 from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.turns import in_turns
 from bowerbird.jobs.worker import Failed, JobKind, Recurring
@@ -11,9 +12,8 @@ from bowerbird.library.media.keeping import Keeping
 from bowerbird.model.jobs import MEDIA, Job
 from bowerbird.model.kept_images import KIND
 from bowerbird.settings import Settings
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
-from bowerbird.storage.jobs import JobStore
 
 EVERY_S: Final = 60.0
 _LEFTOVERS_EVERY_S: Final = 86_400.0
@@ -31,11 +31,9 @@ class MediaJobs:
     def __init__(
         self, database: Database, keeping: Keeping, clock: Clock, turn_s: float = _TURN_S
     ) -> None:
-        self._database = database
         self._keeping = keeping
-        self._clock = clock
         self._turn_s = turn_s
-        self._jobs = JobStore(database)
+        self._jobs = AccountJobs(database, clock, KIND, MEDIA)
 
     @property
     def kind(self) -> JobKind:
@@ -50,30 +48,7 @@ class MediaJobs:
 
     async def sweep(self) -> None:
         """Adds a job for each account with something to do."""
-        after = 0
-        while page := await self._keeping.due_accounts(after):
-            for account_id in page:
-                await self._start(account_id)
-            after = page[-1]
-
-    async def _start(self, account_id: int) -> None:
-        async def work(transaction: Transaction) -> None:
-            await self._jobs.add(
-                transaction,
-                account_id,
-                KIND,
-                b"{}",
-                priority=MEDIA,
-                now=self._clock(),
-                unique=KIND,
-            )
-
-        try:
-            await self._database.write(work)
-        except Refusal as refused:
-            # The account was deleted since it was found.
-            if refused.code is not Code.NOT_FOUND:
-                raise
+        await self._jobs.add_all(self._keeping.due_accounts)
 
     async def _run(self, job: Job, progress: Progress) -> None:
         try:
