@@ -156,15 +156,11 @@ new PerformanceObserver((list) => {
 """
 
 
-# The aim is 100. Moving a row away or back takes 96 to 128 on an idle machine, all else 32 to 64.
-ANSWER_MS = 160
-
-
-def test_keys_answer_soon_on_a_slow_processor(
+def test_keys_answer_within_100_ms_on_a_slow_processor(
     many: Server, chromium: Chromium, many_state: Any
 ) -> None:
     # The browser gets a share of the processor if more processes run than there are cores.
-    most = ANSWER_MS * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    most = 100 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     keys = ("j", "j", "k", "r", "z", "e", "z", "#", "z", "/", "b", "Escape", "Control+k", "i")
 
     def visit(page: Page) -> dict[str, float]:
