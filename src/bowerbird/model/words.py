@@ -7,8 +7,24 @@ from msgspec import Struct
 # A token between fields, so that no phrase crosses them. No word is a bare sigil, so no query
 # matches it.
 GAP: Final = "#"
+# Begin the tokens of an index that a post does not contain as written: another spelling of a word
+# (joined, split, without its suffix), and the stem of a word. No text folds to these characters.
+OTHER_FORM: Final = "\u2248"
+STEM: Final = "\u223d"
+STEM_WEIGHT: Final = 0.8
 # Limits the work for a query that is a pasted page; its first words decide.
 MAX_RANKING_TOKENS: Final = 16
+
+
+class Form(Struct, frozen=True):
+    """Another way to write a term. A post that contains it contains the term."""
+
+    tokens: tuple[str, ...]
+    # How much it counts when posts are ranked; the term as it was written counts 1.
+    weight: float = 1.0
+    is_prefix: bool = False
+    # Otherwise the tokens may be anywhere in the post.
+    is_phrase: bool = True
 
 
 class Term(Struct, frozen=True):
@@ -17,6 +33,9 @@ class Term(Struct, frozen=True):
     tokens: tuple[str, ...]
     is_prefix: bool = False
     is_excluded: bool = False
+    # Written in quotation marks: only exactly these words match.
+    is_quoted: bool = False
+    forms: tuple[Form, ...] = ()
 
 
 class WordQuery(Struct, frozen=True):
