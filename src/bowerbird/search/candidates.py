@@ -6,9 +6,11 @@ from typing import Final
 
 from bowerbird.search.arrays import Floats, Integers, NDArray, np
 from bowerbird.search.scoring import (
+    BOTH_IDF_SHARE,
+    BOTH_SHARE,
     FINE_WEIGHT,
+    RELAXED_IDF_SHARE,
     RELAXED_SHARE,
-    WORD_MATCH_SHARE,
     WORD_WEIGHT,
     Counted,
     WordScores,
@@ -49,7 +51,8 @@ def matches(words: WordScores, numbers: Sequence[int]) -> Candidates:
 
 def with_most_words(words: WordScores, allowed: Numbers, most: int) -> Candidates:
     found = _candidates(words, np.sort(words.candidates(allowed, most)))
-    return found.only(words.share(found.coverage) >= RELAXED_SHARE)
+    shares = (RELAXED_SHARE, RELAXED_IDF_SHARE)
+    return found.only(words.has_much(found.held, found.coverage, *shares))
 
 
 def by_both(
@@ -73,7 +76,7 @@ def by_both(
     found.cosines[np.searchsorted(numbers, near[0][of_these])] = near[1][of_these]
     is_exact = np.isin(numbers, exact_numbers)
     found.coverage[is_exact] = np.maximum(found.coverage[is_exact], _MATCH_COVERAGE)
-    has_words = words.share(found.coverage) >= WORD_MATCH_SHARE
+    has_words = words.has_much(found.held, found.coverage, BOTH_SHARE, BOTH_IDF_SHARE)
     return found.only(has_words | is_exact | (found.cosines >= floor))
 
 

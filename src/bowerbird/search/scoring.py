@@ -25,11 +25,13 @@ FINE_WEIGHT: Final = 0.2
 _SATURATION: Final = 1.2
 _LENGTH_SHARE: Final = 0.75
 _AVERAGE_LENGTH: Final = 50.0
-# Posts with less of the query's words than this, by idf, are no match. Words that no post has count
-# too, so one known word in a line of nonsense is not enough.
-RELAXED_SHARE: Final = 0.3
+# A post matches if it has this much of all words of the query, by their number or by their idf.
+# Words that no post has count too, so one known word in a line of nonsense is not enough.
+RELAXED_SHARE: Final = 0.5
+RELAXED_IDF_SHARE: Final = 0.3
 # The same for posts that are below the floor of a search by meaning.
-WORD_MATCH_SHARE: Final = 0.5
+BOTH_SHARE: Final = 0.6
+BOTH_IDF_SHARE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,12 @@ def idf(posts: int, total: int) -> float:
 class WordScores:
     """Scores posts by the words of one query."""
 
-    def __init__(self, words: Sequence[HeldWord], unknown_idf: float) -> None:
-        """`unknown_idf` is the sum over the words that no post has."""
+    def __init__(self, words: Sequence[HeldWord], unknown: int, unknown_idf: float) -> None:
+        """`unknown` is the number of words that no post has, and `unknown_idf` the idf of one."""
         self.words = words
+        self._all = len(words) + unknown
         self._held_idf = sum(word.idf for word in words) or 1.0
-        self._all_idf = self._held_idf + unknown_idf
+        self._all_idf = self._held_idf + unknown * unknown_idf
         self._idf = np.array([word.idf for word in words], np.float32)
 
     @property
@@ -114,10 +117,15 @@ class WordScores:
         coverage: Floats = self._idf @ held / np.float32(self._held_idf)
         return coverage
 
-    def share(self, coverage: Floats) -> Floats:
-        """How much of all words of the query, by idf."""
-        share: Floats = coverage * np.float32(self._held_idf / self._all_idf)
-        return share
+    def has_much(
+        self, held: Floats, coverage: Floats, share: float, idf_share: float
+    ) -> "NDArray[np.bool_]":
+        """Which posts have enough of all words of the query, by their number or by their idf."""
+        by_number = held.sum(axis=0) >= share * self._all
+        has: NDArray[np.bool_] = by_number | (
+            coverage * self._held_idf >= idf_share * self._all_idf
+        )
+        return has
 
     def fine(self, held: Floats, numbers: Integers, counted: Counted) -> Floats:
         """bm25 / sum(idf). Forms that are not counted occur once."""

@@ -35,7 +35,7 @@ def nothing_found(account: Account, filter: BookmarkFilter, ranking: Ranking) ->
 def _named(words: Sequence[str]) -> str:
     quoted = ", ".join(f'"{word[:_SHOWN_CHARACTERS]}"' for word in words[:_NAMED_MAX])
     if len(words) == 1:
-        return f"the word {quoted}"
+        return f"the phrase {quoted}" if " " in words[0] else f"the word {quoted}"
     more = len(words) - _NAMED_MAX
     return f"the words {quoted} and {more} more" if more > 0 else f"the words {quoted}"
 

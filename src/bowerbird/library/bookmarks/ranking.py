@@ -168,7 +168,8 @@ class Rankings:
         # A store without dimensions means that no post contains any text.
         if store is not None and store.dimensions:
             near = await self._meaning.nearness(account, store, filter.meaning, matching)
-            floor = self._meaning.floor(store)
+            # Posts that were chosen one by one are listed however far they are.
+            floor = self._meaning.floor(store) if filter.post_ids is None else -1.0
         if words is None or not words.wanted_terms:
             return Ranking(*await asyncio.to_thread(candidates.nearest, *near, floor, RANKED_MAX))
         read = await self._words.read(account, words)

@@ -175,7 +175,7 @@ def _scores(held: Sequence[_Held], unknown: int, total: int) -> "WordScores":
         # Rare forms of a common word do not make it rare.
         posts = max(len(s.holders) for s in spellings if s.weight == best)
         words.append(scoring.HeldWord(scoring.idf(posts, total), spellings))
-    return scoring.WordScores(words, unknown * scoring.idf(0, total))
+    return scoring.WordScores(words, unknown, scoring.idf(0, total))
 
 
 def _counted_token(form: Form) -> str | None:
