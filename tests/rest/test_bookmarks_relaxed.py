@@ -95,7 +95,7 @@ async def test_nonsense_finds_nothing_and_says_why(alice: Member, q: str) -> Non
     assert listed["data"] == []
     assert listed["meta"]["total_count"] == 0
     assert "relaxed" not in listed["meta"]
-    assert f'"{q.split()[0]}"' in listed["meta"]["hint"]
+    assert f'"{q.split(maxsplit=1)[0]}"' in listed["meta"]["hint"]
 
 
 async def test_every_empty_answer_explains_itself(alice: Member) -> None:
