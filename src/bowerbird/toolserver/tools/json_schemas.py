@@ -60,11 +60,9 @@ POST: Final = record(
         *("gone_at", "removed_at", "note", "score", "tweet_details"),
     ),
 )
-TRUNCATED: Final[Json] = {
-    "type": "boolean",
-    "description": "Something was left out; see advice.",
-}
-ADVICE: Final = text("What to do next.")
+# `advice` says what was left out.
+TRUNCATED: Final[Json] = _FLAG
+ADVICE: Final = text("What to know or do next.")
 # Without descriptions, because several tools return the same record.
 SHORT_TRUNCATED: Final[dict[str, Json]] = {"truncated": {"type": "boolean"}, "advice": _TEXT}
 NEXT_CURSOR: Final[Json] = {
@@ -83,7 +81,7 @@ PAGE: Final = record(
             "description": "Filters and order applied.",
         },
         "vector_pending": count("Posts without a vector yet."),
-        "relaxed": {**_FLAG, "description": "No post has every word; these have most."},
+        "relaxed": _FLAG,
         "did_you_mean": _TEXT,
         "truncated": TRUNCATED,
         "advice": ADVICE,
