@@ -63,6 +63,7 @@ async def test_a_list_with_every_word_is_not_relaxed(alice: Member) -> None:
         ("(Compots) garden", "(compost) garden", "garden"),
         ("droneship booster", "drone ship booster", "rocket"),
         ("postgresqll", "postgresql", "postgres"),
+        ("slow post gresql query", "slow postgresql query", "postgres"),
     ],
 )
 async def test_a_typo_finds_the_post_and_the_word_that_was_meant(

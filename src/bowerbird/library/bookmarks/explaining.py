@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import Final
 
 from bowerbird.library.bookmarks.ranking import Ranking
@@ -43,14 +44,27 @@ def _named(words: Sequence[str]) -> str:
 def corrected(text: str, corrections: Iterable[tuple[str, str]]) -> str | None:
     """The query with other words in place of unknown ones; None if nothing changes."""
     meant = dict(corrections)
-    result = _PIECE.sub(lambda piece: _replaced(piece[0], meant), text) if meant else text
+    if not meant:
+        return None
+    result, end = "", 0
+    pieces = list(_PIECE.finditer(text))
+    for piece, following in zip_longest(pieces, pieces[1:]):
+        if piece.start() < end:
+            continue
+        both = f"{_word(piece)} {_word(following)}" if following else ""
+        last = following if both in meant else piece
+        word = meant.get(both) or meant.get(_word(piece))
+        result += text[end : piece.start()]
+        result += _in_place_of(text[piece.start() : last.end()], word) if word else last[0]
+        end = last.end()
+    result += text[end:]
     return result if result != text else None
 
 
-def _replaced(piece: str, meant: dict[str, str]) -> str:
-    words = [tokens.lone_sigil_word(piece) or " ".join(tokens.words(piece))]
-    if words[0] not in meant:
-        return piece
-    found = _LETTERS.match(piece)
-    assert found
-    return f"{found[1]}{meant[words[0]].lstrip('#@')}{found[3]}"
+def _word(piece: re.Match[str]) -> str:
+    return tokens.lone_sigil_word(piece[0]) or " ".join(tokens.words(piece[0]))
+
+
+def _in_place_of(old: str, word: str) -> str:
+    found = _LETTERS.match(old)
+    return f"{found[1]}{word.lstrip('#@')}{found[3]}" if found else word

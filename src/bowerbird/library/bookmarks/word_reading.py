@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from bowerbird.library.bookmarks.misspellings import guesses_for
 from bowerbird.library.bookmarks.query_words import QueryWord, query_for, words_of
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import MAX_RANKING_WORDS, Form, WordQuery
-from bowerbird.search import spelling
 from bowerbird.storage.bookmarks.word_index import Occurrences, WordIndex
 from bowerbird.storage.database import Database
 from bowerbird.storage.word_counts import WordCounts
@@ -17,12 +18,9 @@ from bowerbird.storage.word_counts import WordCounts
 if TYPE_CHECKING:
     from bowerbird.search.scoring import Counted, WordScores
 
-TYPO_WEIGHT: Final = 0.6
 # Bounds the work for a query of nonsense, and for one with many common words.
 _MISSPELLED_MAX: Final = 8
-_CORRECTIONS_MAX: Final = 6
 _HOLDERS_MAX: Final = 200_000
-_SIGILS: Final = "#@"
 
 
 class ReadWords(Struct, frozen=True):
@@ -62,7 +60,7 @@ class WordReading:
         held = [each for each in read if each.forms]
         corrections: list[tuple[str, str]] = []
         if unknown:
-            found, corrections = await self._corrected(account, unknown, counts)
+            found, corrections = await self._corrected(account, words, unknown, counts)
             held += found
         left = len(unknown) - len(corrections)
         scores = await asyncio.to_thread(_scores, held, left, account.total)
@@ -104,32 +102,22 @@ class WordReading:
         return list(held.values())
 
     async def _corrected(
-        self, account: Account, unknown: Sequence[QueryWord], counts: dict[str, int]
+        self,
+        account: Account,
+        words: Sequence[QueryWord],
+        unknown: Sequence[QueryWord],
+        counts: dict[str, int],
     ) -> tuple[list[_Held], list[tuple[str, str]]]:
         """The words one edit away from words that no post has, and the likeliest of them."""
         misspelled = [word for word in unknown if word.may_be_misspelled][:_MISSPELLED_MAX]
-        edits = {word.text: _edits(word.text) for word in misspelled}
-        splits = {word.text: spelling.splits_of(word.text) for word in misspelled}
-        asked = {token for found in edits.values() for token in found}
-        asked |= {part for found in splits.values() for pair in found for part in pair}
-        found = await self._counts.of(account, asked - counts.keys())
-        counts.update(found)
-        candidates, corrections = [], []
-        for word in misspelled:
-            near = [edit for edit in edits[word.text] if edit in counts]
-            near.sort(key=lambda edit: (-counts[edit], edit))
-            pairs = [pair for pair in splits[word.text] if all(part in counts for part in pair)]
-            if near:
-                forms = [Form((edit,), TYPO_WEIGHT) for edit in near[:_CORRECTIONS_MAX]]
-                corrections.append((word.text, near[0]))
-                candidates.append((word, forms))
-            elif pairs:
-                likeliest = max(pairs, key=lambda pair: min(counts[part] for part in pair))
-                corrections.append((word.text, " ".join(likeliest)))
-                candidates.append((word, [Form(likeliest)]))
+        guesses = [(word, guesses_for(word.text, _beside(word, words))) for word in misspelled]
+        asked = {token for _, each in guesses for token in each.tokens}
+        counts.update(await self._counts.of(account, asked - counts.keys()))
+        meant = [(word, each.likeliest(counts)) for word, each in guesses]
+        candidates = [(word, forms) for word, (forms, _, _) in meant if forms]
         held = [each for each in await self._held(account, candidates, counts) if each.forms]
         known = {each.word.text for each in held}
-        return held, [each for each in corrections if each[0] in known]
+        return held, [(typed, text) for word, (_, typed, text) in meant if word.text in known]
 
 
 def _may_occur(
@@ -157,9 +145,10 @@ def _rarest(
     return held[:MAX_RANKING_WORDS]
 
 
-def _edits(text: str) -> list[str]:
-    sigil = text[:1] if text[:1] in _SIGILS else ""
-    return [sigil + edit for edit in spelling.edits_of(text[len(sigil) :])]
+def _beside(word: QueryWord, words: Sequence[QueryWord]) -> list[tuple[str, str]]:
+    """The pairs of neighbours that a word is part of."""
+    texts = [each.text for each in words if each.may_be_misspelled]
+    return [pair for pair in pairwise(texts) if word.text in pair]
 
 
 def _scores(held: Sequence[_Held], unknown: int, total: int) -> "WordScores":
