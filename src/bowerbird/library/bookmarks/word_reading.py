@@ -48,7 +48,7 @@ class WordReading:
     async def read(self, account: Account, query: WordQuery) -> ReadWords:
         words = words_of(query)
         tokens = {token for word in words for form in word.forms for token in form.tokens}
-        counts = await self._counts.of(account, tokens)
+        counts = await self._counts.of(account, sorted(tokens))
         is_complete = await self._counts.total(account) >= account.total
         candidates = [
             (word, [f for f in word.forms if _may_occur(f, word, counts, is_complete=is_complete)])
@@ -112,7 +112,7 @@ class WordReading:
         misspelled = [word for word in unknown if word.may_be_misspelled][:_MISSPELLED_MAX]
         guesses = [(word, guesses_for(word.text, _beside(word, words))) for word in misspelled]
         asked = {token for _, each in guesses for token in each.tokens}
-        counts.update(await self._counts.of(account, asked - counts.keys()))
+        counts.update(await self._counts.of(account, sorted(asked - counts.keys())))
         meant = [(word, each.likeliest(counts)) for word, each in guesses]
         candidates = [(word, forms) for word, (forms, _, _) in meant if forms]
         held = [each for each in await self._held(account, candidates, counts) if each.forms]
