@@ -226,7 +226,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "suggestions": [
                 {"text": "Look in read and archived posts too", "url": "/library", "count": 6},
                 {"text": "Search by meaning instead", "url": "/library", "count": None},
-            ]
+            ],
         },
     ),
     "post": ("post.html", _post(2, [2, 3])),

@@ -14,6 +14,8 @@ from bowerbird.search.scoring import (
     WORD_WEIGHT,
     Counted,
     WordScores,
+    newest,
+    parse_numbers,
 )
 from bowerbird.search.vectors import Numbers
 
@@ -40,6 +42,13 @@ class Candidates:
         return Candidates(
             self.numbers[chosen], self.cosines[chosen], self.held[:, chosen], self.coverage[chosen]
         )
+
+
+def newest_of(text: str, allowed: Numbers, most: int) -> list[int]:
+    """The newest of comma-separated numbers that are allowed."""
+    numbers = parse_numbers(text)
+    found: list[int] = newest(numbers[allowed.contains(numbers)], most).tolist()
+    return found
 
 
 def matches(words: WordScores, numbers: Sequence[int]) -> Candidates:

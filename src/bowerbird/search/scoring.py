@@ -25,6 +25,8 @@ FINE_WEIGHT: Final = 0.2
 _SATURATION: Final = 1.2
 _LENGTH_SHARE: Final = 0.75
 _AVERAGE_LENGTH: Final = 50.0
+# How often posts have a word matters little if many have it.
+_COUNTED_POSTS: Final = 10_000
 # A post matches if it has this much of all words of the query, by their number or by their idf.
 # Words that no post has count too, so one known word in a line of nonsense is not enough.
 RELAXED_SHARE: Final = 0.5
@@ -70,6 +72,13 @@ def parse_numbers(text: str) -> Integers:
     return np.fromstring(text, np.int64, sep=",")
 
 
+def newest(numbers: Integers, most: int) -> Integers:
+    """The highest numbers, in any order."""
+    if len(numbers) <= most:
+        return numbers
+    return np.partition(numbers, len(numbers) - most)[len(numbers) - most :]
+
+
 def idf(posts: int, total: int) -> float:
     """How much a word tells: the fewer posts have it, the more."""
     return float(np.log1p((max(total - posts, 0) + 0.5) / (posts + 0.5)))
@@ -88,17 +97,23 @@ class WordScores:
 
     @property
     def tokens(self) -> list[str]:
-        """The tokens whose occurrences matter."""
-        found = [s.token for word in self.words for s in word.spellings if s.token is not None]
+        """The tokens whose occurrences are worth counting: those of rare words."""
+        found: list[str] = []
+        posts = 0
+        for word in sorted(self.words, key=lambda word: word.posts):
+            posts += word.posts
+            if found and posts > _COUNTED_POSTS:
+                break
+            found += [s.token for s in word.spellings if s.token is not None]
         return list(dict.fromkeys(found))
 
     def candidates(self, allowed: Numbers, most: int) -> Integers:
         """Posts with the rarest words; of the last word that fits, only the newest posts."""
         chosen = np.zeros(0, np.int64)
         for word in sorted(self.words, key=lambda word: word.posts):
-            holders = np.unique(np.concatenate([s.holders for s in word.spellings]))
-            holders = np.setdiff1d(holders[allowed.contains(holders)], chosen, assume_unique=True)
-            chosen = np.concatenate((chosen, holders[max(len(holders) + len(chosen) - most, 0) :]))
+            holders = [newest(s.holders[allowed.contains(s.holders)], most) for s in word.spellings]
+            of_word = np.setdiff1d(np.unique(np.concatenate(holders)), chosen)
+            chosen = np.concatenate((chosen, newest(of_word, most - len(chosen))))
             if len(chosen) >= most:
                 break
         return chosen

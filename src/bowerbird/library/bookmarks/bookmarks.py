@@ -153,10 +153,13 @@ class Bookmarks:
         if not found.total:
             hidden = await self._hidden(account, request.filter, vectors)
             # Matches that are only hidden are better than posts with most of the words.
-            if hidden or saved is not None or not _may_relax(request):
-                found = msgspec.structs.replace(found, hidden=hidden)
+            if not hidden and _may_relax(request):
+                relaxed = await self._relaxed(account, request, bound_to)
+                # A view has the posts that it counts.
+                is_list = saved is None
+                found = relaxed if is_list else _Found(_EMPTY, None, 0, relaxed.ranking)
             else:
-                found = await self._relaxed(account, request, bound_to)
+                found = msgspec.structs.replace(found, hidden=hidden)
         return BookmarkList(
             body=await _with_highlights(found.page.body, request),
             count=found.page.count,
@@ -165,7 +168,9 @@ class Bookmarks:
             total_count=found.total,
             hidden=found.hidden,
             vector_pending=_pending(account, store) if request.filter.meaning else 0,
-            newer_cursor=await self._newer(account, request, bound_to) if finds_newer else None,
+            newer_cursor=await self._newer(account, request, bound_to, found)
+            if finds_newer
+            else None,
             hint=_hint(account, request.filter, found),
             is_relaxed=found.is_relaxed,
             did_you_mean=explaining.corrected(query.q or "", found.ranking.corrections),
@@ -256,10 +261,12 @@ class Bookmarks:
             ranking,
         )
 
-    async def _newer(self, account: Account, request: ListRequest, query: bytes) -> str | None:
+    async def _newer(
+        self, account: Account, request: ListRequest, query: bytes, found: _Found
+    ) -> str | None:
         if request.cursor is None:
             return None
-        if request.is_ranked:
+        if request.is_ranked or found.is_relaxed:
             # Its cursors have no order. The first page has the best matches.
             return ""
         after = cursors.read_after(request.cursor, query, request.sort)

@@ -66,6 +66,10 @@ class WordReading:
         scores = await asyncio.to_thread(_scores, held, left, account.total)
         return ReadWords(scores, tuple(word.text for word in unknown), tuple(corrections))
 
+    async def matches(self, account: Account, query: WordQuery) -> str | None:
+        """The numbers of the posts that match the wanted parts; None if the index cannot tell."""
+        return await self._index.matches(account, query)
+
     async def counted(
         self, account: Account, tokens: Sequence[str], numbers: Sequence[int]
     ) -> "Counted":

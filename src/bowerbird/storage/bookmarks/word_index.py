@@ -48,6 +48,13 @@ class WordIndex:
         found = {position: numbers or "" for position, numbers in rows}
         return [found.get(position, "") for position in range(len(queries))]
 
+    async def matches(self, account: Account, query: WordQuery) -> str | None:
+        """The numbers of the posts that match the wanted parts; None if the index cannot tell."""
+        match = self._database.match(query)
+        if match.wanted is None:
+            return None
+        return (await self.holders(account, [query]))[0]
+
     async def occurrences(
         self, account: Account, words: Sequence[str], numbers: Sequence[int]
     ) -> Occurrences:
