@@ -107,11 +107,12 @@ class Rankings:
         if store is None or not store.dimensions:
             return _NOTHING
         matching = await self._matching(account, filter)
-        near = await self._meaning.nearness_to_post(account, store, number, matching)
+        near = await self._meaning.nearness_of_post(account, store, number, matching)
         if near is None:
             return _NOTHING
-        floor = self._meaning.floor(store)
-        found = await asyncio.to_thread(candidates.nearest, *near, floor, limit + 1)
+        found = await asyncio.to_thread(
+            candidates.nearest, near.numbers, near.scores, near.floor, limit + 1
+        )
         others = [each for each in zip(*found, strict=True) if each[0] != number][:limit]
         return Ranking([number for number, _ in others], [score for _, score in others])
 
@@ -169,15 +170,16 @@ class Rankings:
         near, floor = candidates.NOTHING_NEAR, 0.0
         # A store without dimensions means that no post contains any text.
         if store is not None and store.dimensions:
-            near = await self._meaning.nearness(account, store, filter.meaning, matching)
+            found = await self._meaning.nearness(account, store, filter.meaning, matching)
             # Posts that were chosen one by one are listed however far they are.
-            floor = self._meaning.floor(store) if filter.post_ids is None else -1.0
+            floor = found.floor if filter.post_ids is None else -1.0
+            near = (found.numbers, found.scores)
         if words is None or not words.wanted_terms:
             return Ranking(*await asyncio.to_thread(candidates.nearest, *near, floor, RANKED_MAX))
         read = await self._words.read(account, words)
         strict = msgspec.structs.replace(filter, meaning=None)
         exact = await self._newest(account, strict, RANKED_MAX)
-        found = await asyncio.to_thread(
+        both = await asyncio.to_thread(
             candidates.by_both,
             read.scores,
             matching,
@@ -187,7 +189,7 @@ class Rankings:
             by_words=_CONSIDERED,
             by_meaning=RANKED_MAX,
         )
-        return await self._scored(account, read, found)
+        return await self._scored(account, read, both)
 
     async def _scored(self, account: Account, read: ReadWords, found: "Candidates") -> Ranking:
         """Counts the words of the best candidates, and orders these."""

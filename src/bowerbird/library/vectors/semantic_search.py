@@ -37,6 +37,8 @@ class Nearness(NamedTuple):
 
     numbers: "Integers"
     scores: "Floats"
+    # Posts that are less similar have nothing to do with the query.
+    floor: float = _FLOOR
 
 
 class SemanticSearch:
@@ -139,10 +141,6 @@ class SemanticSearch:
         embedded = 0 if building is None else building.embedded
         return plans.not_built(embedded, account.total, self._problem(build_error))
 
-    def floor(self, store: VectorStoreState) -> float:  # noqa: ARG002 - models differ
-        """Posts that are less similar to a query have nothing to do with it."""
-        return _FLOOR
-
     async def nearness(
         self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
     ) -> "Nearness":
@@ -151,7 +149,7 @@ class SemanticSearch:
         matrix = await self._matrix(account, store)
         return Nearness(*await asyncio.to_thread(matrix.scores, question, candidates))
 
-    async def nearness_to_post(
+    async def nearness_of_post(
         self, account: Account, store: VectorStoreState, number: int, candidates: "Numbers"
     ) -> "Nearness | None":
         """How similar each candidate is to a post; None if the post has no vector yet."""
