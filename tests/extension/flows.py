@@ -6,6 +6,11 @@ from tests.extension.library import body_of
 from tests.extension.patience import wait_until
 from tests.extension.person import Person, wait_for_panel
 
+# An opened post that is not a bookmark: only the name of the account is noted.
+LAST_MESSAGE = """() => {
+  const url = `${location.origin}/i/api/graphql/forged/TweetDetail?variables=%7B%7D`;
+  window.forge({ operation: "TweetDetail", url, body: "{}", username: "last" });
+}"""
 # Each body twice: a repeated one is left out.
 FLOOD = """() => {
   for (let turn = 0; turn < 400; turn += 1) {
@@ -75,15 +80,18 @@ def send_malformed_messages(person: Person) -> None:
     tab = person.browser.open(f"{X}/hostile")
     assert tab.evaluate("() => window.attack()") == "undefined"
     assert tab.evaluate("() => Object.keys(window).filter((name) => /bower/i.test(name))") == []
-    # The worker answers, so it has read the messages before.
+    tab.evaluate(LAST_MESSAGE)
+    # Its name is noted, so the worker has read the messages before.
+    wait_until(lambda: "last" in person.stored("usernames").values())
     wait_until(lambda: person.waiting() == 0)
 
     assert person.library.post_ids() == account.in_order()
     assert person.ask("view")["state"] == "done"
     new = person.x.world.add_post()
     tab.go(f"{X}/{new.author.username}/status/{new.id}")
+    before = account.in_order()
     tab.click("[data-testid=bookmark]")
-    wait_until(lambda: new.id in person.library.post_ids())
+    person.library.wait_for([new.id, *before])
 
 
 def forge_posts(person: Person) -> None:
