@@ -173,6 +173,7 @@ ACCOUNT: Final[Values] = FRAME | {
         },
     ],
     "digest": {"frequency": "weekly", "hour": 8, "mail": True},
+    "removed_posts": "keep",
     "images": media_examples.IMAGES,
     "can_mail": True,
     "change_email": "confirm",
