@@ -197,6 +197,7 @@ class Firefox:
         manifest = json.loads((extension / "manifest.json").read_text(encoding="utf-8"))
         self._id = manifest["browser_specific_settings"]["gecko"]["id"]
         self._uuid = str(uuid.uuid4())
+        self._privileged: FirefoxTab | None = None
         profile.mkdir(exist_ok=True)
         preferences = {
             **_PREFERENCES,
@@ -265,7 +266,7 @@ class Firefox:
         self._privileged = None
 
     def _start(self) -> None:
-        self._privileged: FirefoxTab | None = None
+        self._privileged = None
         where = self._profile / "WebDriverBiDiServer.json"
         where.unlink(missing_ok=True)
         arguments = ("--headless", "--no-remote", "--profile", str(self._profile))
