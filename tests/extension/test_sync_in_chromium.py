@@ -169,6 +169,8 @@ def test_a_visit_of_the_bookmarks_page_brings_what_is_new(person: Person) -> Non
     tab.click("[data-testid=AppTabBar_Bookmarks_Link]")
 
     person.assert_same_library()
+    tab.close()
+    wait_until(lambda: person.library.ends()[-1][0] == "visit")
 
 
 def test_the_old_name_of_x_works_too(person: Person) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
 from tests.support import serving
 from tests.support.serving import Server
@@ -67,7 +67,12 @@ def test_the_page_asks_only_while_it_is_seen_and_the_line_is_valid(
 ) -> None:
     def visit(page: Page) -> None:
         asked: list[str] = []
-        page.on("request", lambda one: one.url.endswith("/state") and asked.append(one.url))
+
+        def note(request: Request) -> None:
+            if request.url.endswith("/state"):
+                asked.append(request.url)
+
+        page.on("request", note)
         page.clock.install(time=MORNING)
         create(page, server)
 
