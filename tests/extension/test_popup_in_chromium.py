@@ -252,7 +252,7 @@ def test_only_an_address_opens_the_page_that_makes_the_line(
 
 
 def test_the_popup_says_up_to_date_only_after_the_whole_list(person: Person) -> None:
-    person.x.world.sign_in(saved=500)
+    person.x.world.sign_in(saved=100)
     popup = person.popup()
     wait_for_text(popup, "Nothing read yet")
 
@@ -263,12 +263,12 @@ def test_the_popup_says_up_to_date_only_after_the_whole_list(person: Person) -> 
     person.sync(tab)
 
     wait_for_text(popup, "up to date")
-    wait_for_text(popup, "500 posts in your library")
+    wait_for_text(popup, "100 posts in your library")
     wait_for_panel(tab, "Up to date")
     tab.close()
     tab = person.bookmarks()
     wait_for_panel(tab, "Last sync")
-    wait_for_panel(tab, ": 500 posts.")
+    wait_for_panel(tab, ": 100 posts.")
 
 
 def test_a_visit_that_sees_the_whole_list_is_enough(person: Person) -> None:
