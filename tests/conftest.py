@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from bowerbird.storage.database import Database
+from bowerbird.storage.postgres.database import Limits
 from tests.support import databases, service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.s3 import s3_server
@@ -97,14 +98,23 @@ async def sqlite(sqlite_template: Path, tmp_path: Path) -> AsyncIterator[Databas
         yield database
 
 
+@pytest.fixture
+def postgres_limits() -> Limits | None:
+    """How long a call on PostgreSQL may take, if a module of tests sets other limits."""
+    return None
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 async def database(
-    request: pytest.FixtureRequest, sqlite_template: Path, tmp_path: Path
+    request: pytest.FixtureRequest,
+    sqlite_template: Path,
+    tmp_path: Path,
+    postgres_limits: Limits | None,
 ) -> AsyncIterator[Database]:
     if request.param == "sqlite":
         fresh = databases.fresh_sqlite(sqlite_template, tmp_path)
     else:
-        fresh = databases.fresh_postgres(request.getfixturevalue("postgres"))
+        fresh = databases.fresh_postgres(request.getfixturevalue("postgres"), postgres_limits)
     async with fresh as opened:
         yield opened
 
