@@ -1,14 +1,13 @@
-"""The commonest words of languages in Latin script, folded as the index folds them."""
+"""The commonest words of languages, which show what language a text has."""
 
 from collections.abc import Mapping
 from typing import Final
 
-# They show which language a text has, and they get no stems: nobody searches for them. A word
-# that other languages use for something else ("co", "no") is left out where it would mislead.
+# Of Latin script, folded as the index folds them. They get no stems: nobody searches for them.
 FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
     language: frozenset(words.split())
     for language, words in {
-        "en": """the and of to in is that for it with on was are this be as at by from you not have
+        "en": """a the and of to in is that for it with on was are this be as at by from you not have
             has had but they we or an will can what which their there all if would when who more
             about out up one how your my he she his her them been were than its just so our into
             i im dont do does did only over after these some could also new get no any""",
@@ -69,5 +68,16 @@ FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
             seda selle oma ole olen vaga veel juba koos enne parast ilma""",
         "lt": """ir kad yra ne tai su is i ar bet kaip tik jau buvo jo jos ju mes jus as tu kas
             kur kai arba po prie nuo iki labai dar del""",
+    }.items()
+}
+
+# As they are written. Other languages of these scripts have letters of their own.
+OTHER_FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
+    language: frozenset(words.split())
+    for language, words in {
+        "bg": "се са ще съм това как който която че от най със към беше без",  # noqa: RUF001 - Cyrillic
+        "ru": "и не что он она это по из у я мы вы был была как от без",  # noqa: RUF001 - Cyrillic
+        "mr": "आहे आणि आहेत नाही मी हे ते काय होते",
+        "ne": "छ छन् छु हो गर्न हुन्छ पनि भएको नेपाल तपाईं",
     }.items()
 }

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from bowerbird.model.words import OTHER_FORM, STEM
@@ -20,11 +20,15 @@ from bowerbird.search.word_parts import (
     Compound,
     Part,
     around_apostrophe,
+    camel_parts,
     compounds,
+    halves,
+    has_apostrophe,
     joined,
-    split_segment,
 )
 
+# As many as a post has words in the index.
+MAX_PIECES: Final = 16_000
 # Longer pieces are addresses, encoded data, or sentences of a script without spaces.
 _MAX_KEPT_CHARACTERS: Final = 40
 _MAX_ASCII_CHARACTERS: Final = 200
@@ -72,7 +76,8 @@ def other_tokens(
     """
     forms = _forms_in(language)
     plain_words = list(filter(str.isalpha, words))
-    pieces = set(chain.from_iterable([field.split() for field in fields]))
+    split = chain.from_iterable([field.split() for field in fields])
+    pieces = set(islice(split, MAX_PIECES))
     if is_ascii:
         pieces.difference_update(plain_words)
     return dict.fromkeys(
@@ -95,11 +100,16 @@ def marked_tokens(piece: str, language: str) -> Iterator[MarkedToken]:
     for compound in compounds(piece):
         yield from _of_compound(compound, written, language)
     if not piece.isascii():
-        yield from _syllable_pairs(piece)
+        for pair, start in syllable_pairs(piece):
+            yield MarkedToken(OTHER_FORM + pair, start, start + 2)
     if not piece.isalnum():
-        for match in _OWN_WORD.finditer(piece):
-            for name in own_names(match[0]):
-                yield MarkedToken(OTHER_FORM + name, *match.span())
+        yield from _own_words(piece)
+
+
+def _own_words(piece: str) -> Iterator[MarkedToken]:
+    for match in _OWN_WORD.finditer(piece):
+        for name in own_names(match[0]):
+            yield MarkedToken(OTHER_FORM + name, *match.span())
 
 
 def _of_handle(piece: str) -> list[str]:
@@ -133,19 +143,29 @@ def syllable_pairs(text: str) -> Iterator[tuple[str, int]]:
 def _of_compound(
     compound: Compound, written: frozenset[str], language: str
 ) -> Iterator[MarkedToken]:
-    whole = joined(compound)
-    parts = [] if whole is None else [Part(whole, compound.start, compound.end)]
-    parts += around_apostrophe(compound)
-    for segment in compound.segments:
-        if (token := _token(segment.text)) in written:
-            yield from _of_word(token, segment, language)
-            parts += split_segment(segment)
-        elif "_" in compound.text:
-            parts += split_segment(segment) or [segment]
-    for part in parts:
-        if (token := _token(part.text)) and token not in written and _is_useful(token):
+    for part in _parts(compound, written):
+        token = _token(part.text)
+        if token not in written:
+            if not _is_useful(token):
+                continue
             yield MarkedToken(OTHER_FORM + token, part.start, part.end)
-            yield from _of_word(token, part, language)
+        yield from _of_word(token, part, language)
+
+
+def _parts(compound: Compound, written: frozenset[str]) -> Iterator[Part]:
+    whole = joined(compound)
+    if whole is not None:
+        yield Part(whole, compound.start, compound.end)
+    segments = compound.segments
+    if has_apostrophe(compound):
+        words = around_apostrophe(compound)
+        segments = [one for one in segments if one in words or _token(one.text) in written]
+    for segment in segments:
+        yield segment
+        split = halves(segment)
+        yield from split
+        for half in split or [segment]:
+            yield from camel_parts(half)
 
 
 def _of_word(token: str, part: Part, language: str) -> Iterator[MarkedToken]:
@@ -206,11 +226,6 @@ def _stemmed_text(text: str) -> str:
     return spellings.without_article(composed)
 
 
-def _syllable_pairs(piece: str) -> Iterator[MarkedToken]:
-    for pair, start in syllable_pairs(piece):
-        yield MarkedToken(OTHER_FORM + pair, start, start + 2)
-
-
 def _token(text: str) -> str:
     """The text as one token; empty if it is several."""
     if text.isascii() and text.isalnum():
@@ -229,7 +244,9 @@ _Computed = Callable[[str, str], _Tokens]
 class _Cache(dict[str, _Tokens]):
     """The marked tokens of each word, or piece of text, in one language."""
 
-    def __init__(self, language: str, compute: _Computed, may_be_kept: Callable[[str], bool]) -> None:
+    def __init__(
+        self, language: str, compute: _Computed, may_be_kept: Callable[[str], bool]
+    ) -> None:
         self._language, self._compute, self._may_be_kept = language, compute, may_be_kept
 
     def __missing__(self, text: str) -> _Tokens:

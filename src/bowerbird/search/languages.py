@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from bowerbird.search.function_words import FUNCTION_WORDS
+from bowerbird.search.function_words import FUNCTION_WORDS, OTHER_FUNCTION_WORDS
 from bowerbird.search.token_folding import fold
 
 ENGLISH: Final = "en"
@@ -84,12 +84,14 @@ _MAX_WORDS: Final = 60
 _WORD_VOTE: Final = 10
 _LETTER_VOTE: Final = 4
 # Languages that are not written in Latin letters: their Latin words are taken for English.
-OTHER_SCRIPTS: Final = frozenset(_SCRIPTS) | frozenset("uk be sr bg ur fa mr ne yi".split())
+OTHER_SCRIPTS: Final = frozenset(_SCRIPTS) | {"uk", "be", "sr", "bg", "ur", "fa", "mr", "ne", "yi"}
 # Codes of X, and of languages that share a stemmer.
 _SAME: Final = {"in": "id", "iw": "he", "nb": "no", "nn": "no", "ji": "yi", "fil": "tl"}
 _CODE: Final = re.compile("[a-z]{2,3}")
 # Codes that networks use for "no language".
-_NO_LANGUAGE: Final = frozenset({"und", "zxx", "mul", "mis", "art", "qam", "qct", "qht", "qme", "qst"})
+_NO_LANGUAGE: Final = frozenset(
+    {"und", "zxx", "mul", "mis", "art", "qam", "qct", "qht", "qme", "qst"}
+)
 
 
 def language_of(text: str, lang: str | None = None) -> str:
@@ -172,7 +174,7 @@ def _within_script(script: str, sample: str) -> str:
         return "ur" if letters & _URDU else "fa" if letters & _PERSIAN else "ar"
     if script == "hi":
         words = frozenset(sample.split())
-        found = [code for code in ("mr", "ne") if words & _DEVANAGARI[code]]
+        found = [code for code in ("mr", "ne") if words & OTHER_FUNCTION_WORDS[code]]
         return found[0] if found else "hi"
     return script
 
@@ -182,16 +184,10 @@ def _cyrillic(letters: frozenset[str], sample: str) -> str:
         if letters & own:
             return code
     words = frozenset(sample.lower().split())
-    is_bulgarian = not letters & _NOT_BULGARIAN and len(words & _BULGARIAN) > len(words & _RUSSIAN)
+    is_bulgarian = not letters & _NOT_BULGARIAN and len(words & OTHER_FUNCTION_WORDS["bg"]) > len(
+        words & OTHER_FUNCTION_WORDS["ru"]
+    )
     return "bg" if is_bulgarian else "ru"
-
-
-_BULGARIAN: Final = frozenset("се са ще съм това как който която че от най със към беше без".split())
-_RUSSIAN: Final = frozenset("и не что он она это по из у я мы вы был была как от без".split())
-_DEVANAGARI: Final = {
-    "mr": frozenset("आहे आणि आहेत नाही मी हे ते काय होते".split()),
-    "ne": frozenset("छ छन् छु हो गर्न हुन्छ पनि भएको नेपाल तपाईं".split()),
-}
 
 
 def _languages_by(lists: dict[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:

@@ -15,11 +15,12 @@ _OUR: Final = re.compile(
 )
 _ISE: Final = re.compile("([a-z]{3,})is(e|es|ed|ing|er|ers|ation|ations|able)")
 # What comes before -ise in words that have no spelling with z.
-_ALWAYS_ISE: Final = frozenset(
-    """prom exerc adv dev rev surpr enterpr comprom compr disgu prem prec conc expert franch
+_STEMS_IN_ISE: Final = """
+    prom exerc adv dev rev surpr enterpr comprom compr disgu prem prec conc expert franch
     merchand parad pra cru bru superv telev improv advert dem exc desp treat chem mala repr turquo
-    torto porpo appra chast circumc inc likew otherw env prov unw apr upra sunr stepw clockw""".split()
-)
+    torto porpo appra chast circumc inc likew otherw env prov unw apr upra sunr stepw clockw
+"""
+_ALWAYS_ISE: Final = frozenset(_STEMS_IN_ISE.split())
 _YSE: Final = re.compile("(anal|paral|catal|dial|hydrol|electrol)ys(e|ed|es|ing|er|ers)")
 _RE: Final = re.compile(
     "(cent|epicent|theat|amphitheat|lit|millilit|met|kilomet|centimet|millimet|nanomet|fib|calib|"
@@ -32,14 +33,13 @@ _DOUBLE_L: Final = re.compile(
     "equal|initial|pedal|rival|shovel|tunnel|panel|chisel|duel|funnel|libel|pencil|stencil|ravel|"
     "unravel|spiral|parcel|enamel)l(ed|ing|er|ers|ings)"
 )
+_ENDINGS: Final = ((_YSE, "yz"), (_RE, "er"), (_OGUE, ""), (_ENCE, "ense"), (_DOUBLE_L, ""))
 _AE: Final = re.compile(
     "(an|p|encyclop|orthop|h|leuk|arch|gyn|pal|f|medi|isch|)ae(?=sth|diatr|dia|dic|mi|mo|ma|olog|"
     "co|o|ces|cal|val)"
 )
 _OE: Final = re.compile("(f|di?arrh|an?m|man|hom|c|)oe(?=t[ua]|str|a|so|dem|b|uv|o|li)")
-_WHOLE_WORDS: Final[Mapping[str, str]] = dict(
-    pair.split(":")
-    for pair in """
+_PAIRS: Final = """
     grey:gray greys:grays greyscale:grayscale tyre:tire tyres:tires programme:program
     programmes:programs aluminium:aluminum aeroplane:airplane aeroplanes:airplanes
     jewellery:jewelry mould:mold moulds:molds mouldy:moldy plough:plow ploughs:plows
@@ -54,8 +54,8 @@ _WHOLE_WORDS: Final[Mapping[str, str]] = dict(
     yoghurts:yogurts artefact:artifact artefacts:artifacts sulphur:sulfur burnt:burned
     learnt:learned dreamt:dreamed leapt:leaped omelette:omelet omelettes:omelets
     speciality:specialty specialities:specialties gaol:jail
-    """.split()
-)
+"""
+_WHOLE_WORDS: Final[Mapping[str, str]] = dict(pair.split(":") for pair in _PAIRS.split())
 # A cheap test first: few words are British.
 _MAYBE_BRITISH: Final = re.compile(
     "our|[aou]e|ll(?:ed|ing|ings|ers?)$|(?:[iy]s(?:e[drs]?|ers|ing|ations?|able)|re[ds]?|ogue[ds]?|ence[ds]?)$"
@@ -78,16 +78,10 @@ def american(word: str) -> str | None:
 def _by_ending(word: str) -> str:
     if (match := _ISE.fullmatch(word)) and match[1] not in _ALWAYS_ISE:
         return f"{match[1]}iz{match[2]}"
-    if match := _YSE.fullmatch(word):
-        return f"{match[1]}yz{match[2]}"
-    if match := _RE.fullmatch(word):
-        return f"{match[1]}er{'ed' if match[2] == 'd' else match[2] or ''}"
-    if match := _OGUE.fullmatch(word):
-        return f"{match[1]}{'ed' if match[2] == 'd' else match[2] or ''}"
-    if match := _ENCE.fullmatch(word):
-        return f"{match[1]}ense{match[2] or ''}"
-    if match := _DOUBLE_L.fullmatch(word):
-        return f"{match[1]}{match[2]}"
+    for pattern, ending in _ENDINGS:
+        if match := pattern.fullmatch(word):
+            suffix = match[2] or ""
+            return match[1] + ending + ("ed" if suffix == "d" and ending in ("er", "") else suffix)
     return word
 
 
@@ -98,11 +92,12 @@ _DIGRAPH: Final = re.compile(
     "(?<![aeiouyq])(?:([aou])e(?=[bcdfghklmnprstvwxz])|ae(?=u))|aa(?=[bdghklmnrst])"
 )
 # Words of English that have such a pair of letters, and would become another word without it.
-_NO_UMLAUT: Final = frozenset(
-    """guest guests poet poets poem poems poetic poetry does goes shoes toes heroes fuel fuels
+_ENGLISH_WORDS: Final = """
+    guest guests poet poets poem poems poetic poetry does goes shoes toes heroes fuel fuels
     duel duels cruel blues clues values issues queue coed phoenix aerial aero oboe michael rafael
-    israel maestro influence influencer fluent truest suede""".split()
-)
+    israel maestro influence influencer fluent truest suede
+"""
+_NO_UMLAUT: Final = frozenset(_ENGLISH_WORDS.split())
 _MIN_DIGRAPH_LETTERS: Final = 4
 
 
@@ -147,7 +142,9 @@ def without_conjunction(word: str) -> str:
 
 
 # "The", "and", "in", "to", "from", "that" and "as" are written together with a Hebrew word.
-_HEBREW_PREFIX: Final = re.compile("[\u05d4\u05d5\u05d1\u05dc\u05de\u05e9\u05db](?=[\u05d0-\u05ea]{3})")
+_HEBREW_PREFIX: Final = re.compile(
+    "[\u05d4\u05d5\u05d1\u05dc\u05de\u05e9\u05db](?=[\u05d0-\u05ea]{3})"
+)
 _HEBREW_ARTICLE: Final = "\u05d4"
 
 

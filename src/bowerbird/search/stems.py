@@ -56,7 +56,8 @@ def stem(word: str, language: str) -> str | None:
         return stem_of_plain(word, language)
     script = script_of(word[0])
     if script is None:
-        algorithm = _LATIN.get(_latin_language(language))
+        language = _latin_language(language)
+        algorithm = _LATIN.get(language)
         if algorithm is None or fold(word) in FUNCTION_WORDS[language]:
             return None
     else:

@@ -14,9 +14,11 @@ from bowerbird.search.token_folding import fold
 from bowerbird.search.word_parts import (
     Compound,
     around_apostrophe,
+    camel_parts,
     compounds,
+    halves,
+    has_apostrophe,
     joined,
-    split_segment,
 )
 
 MAX_FORMS: Final = 24
@@ -81,7 +83,7 @@ def _forms(text: str, written: tuple[str, ...]) -> Iterator[Form]:
         for spelling in _spellings(word):
             yield Form((spelling,))
             yield Form((OTHER_FORM + spelling,))
-    yield from map(Form, _phrases(compound, written))
+    yield from map(Form, _phrases(compound))
     yield from _of_syllables(written)
     for word in words:
         yield from _of_stems(word)
@@ -93,7 +95,8 @@ def _words(compound: Compound, written: tuple[str, ...]) -> list[str]:
     found = [text] if len(written) == 1 else []
     if (whole := joined(compound)) is not None:
         found.append(whole)
-    found += [part.text for part in around_apostrophe(compound)]
+    if has_apostrophe(compound):
+        found += [part.text for part in around_apostrophe(compound)]
     if elision := _ELISION.match(text):
         found.append(text[elision.end() :])
     return [word for word in dict.fromkeys(found) if len(tokens.words(word)) == 1]
@@ -104,8 +107,8 @@ def _spellings(word: str) -> Iterator[str]:
     yield token
     if token.isascii():
         others = [spellings.american(token), spellings.without_digraphs(token)]
-        if not word.isascii():
-            others.append(spellings.with_digraphs(word) and fold(spellings.with_digraphs(word) or ""))
+        if umlauts := spellings.with_digraphs(word):
+            others.append(fold(umlauts))
         yield from filter(None, others)
         return
     letters = spellings.arabic_letters(token)
@@ -113,16 +116,16 @@ def _spellings(word: str) -> Iterator[str]:
     yield from [other for other in others if other and other != token]
 
 
-def _phrases(compound: Compound, written: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _phrases(compound: Compound) -> Iterator[tuple[str, ...]]:
     """The word as several words: gpt4 as gpt 4, nodeJs as node js, 1250000 as 1 250 000."""
-    split = [
-        part.text for segment in compound.segments for part in split_segment(segment) or [segment]
-    ]
-    phrases = [tokens.words(" ".join(split))]
-    phrases.append(tokens.words(_LETTER_BEFORE_NUMBER.sub("", compound.text)))
+    split = [half for segment in compound.segments for half in halves(segment) or [segment]]
+    words = [part for half in split for part in camel_parts(half) or [half]]
+    texts = [" ".join(part.text for part in parts) for parts in (split, words)]
+    texts.append(_LETTER_BEFORE_NUMBER.sub("", compound.text))
     if _LONG_NUMBER.fullmatch(compound.text):
-        phrases.append(_THREE_DIGITS.findall(compound.text))
-    yield from [tuple(phrase) for phrase in phrases if len(phrase) > 1]
+        texts.append(" ".join(_THREE_DIGITS.findall(compound.text)))
+    phrases = [tuple(tokens.words(text)) for text in texts]
+    yield from [phrase for phrase in phrases if len(phrase) > 1]
 
 
 def _of_syllables(written: tuple[str, ...]) -> Iterator[Form]:
@@ -141,4 +144,5 @@ def _of_stems(word: str) -> Iterator[Form]:
     for number, found in enumerate(possible_stems(composed)):
         if number == 0 and word.isascii():
             yield Form((found,), STEM_WEIGHT)
+            yield Form((OTHER_FORM + found,), STEM_WEIGHT)
         yield Form((STEM + found,), STEM_WEIGHT)

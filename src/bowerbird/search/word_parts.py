@@ -90,24 +90,24 @@ def joined(compound: Compound) -> str | None:
     return text
 
 
-def split_segment(segment: Part) -> list[Part]:
-    """The words in a segment: camelCase, letters before or after digits."""
+def halves(segment: Part) -> list[Part]:
+    """The letters before or after the digits of a segment, and the rest of it."""
     text = segment.text
     if text.isalpha():
-        return _camel_parts(segment) if not (text.islower() or text.isupper()) else []
+        return []
     match = _LETTERS_THEN_DIGITS.fullmatch(text) or _DIGITS_THEN_LETTERS.fullmatch(text)
     if match is None:
         return []
-    first, last = (
+    return [
         Part(match[group], segment.start + match.start(group), segment.start + match.end(group))
         for group in (1, 2)
-    )
-    return [*(_camel_parts(first) or [first]), *(_camel_parts(last) or [last])]
+    ]
 
 
-def _camel_parts(segment: Part) -> list[Part]:
+def camel_parts(segment: Part) -> list[Part]:
+    """The words in a segment that begin with capitals."""
     text = segment.text
-    if not text[1:].lower() != text[1:]:
+    if text.isupper() or text[1:].lower() == text[1:]:
         return []
     if _ACRONYM_PLURAL.fullmatch(text):
         return [Part(text[:-1], segment.start, segment.end - 1)]
@@ -125,11 +125,13 @@ def _camel_parts(segment: Part) -> list[Part]:
     ]
 
 
+def has_apostrophe(compound: Compound) -> bool:
+    return any(sign in compound.text for sign in _APOSTROPHES)
+
+
 def around_apostrophe(compound: Compound) -> list[Part]:
     """The words before a suffix and after a prefix: İstanbul'da, O'Brien."""
     segments, signs = compound.segments, compound.signs
-    if len(segments) == 1 or not any(sign in _APOSTROPHES for sign in signs):
-        return []
     found = []
     for index, segment in enumerate(segments):
         is_before = signs[index : index + 1] in tuple(_APOSTROPHES)
