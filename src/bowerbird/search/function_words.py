@@ -7,8 +7,8 @@ from typing import Final
 FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
     language: frozenset(words.split())
     for language, words in {
-        "en": """a the and of to in is that for it with on was are this be as at by from you not have
-            has had but they we or an will can what which their there all if would when who more
+        "en": """a the and of to in is that for it with on was are this be as at by from you not
+            have has had but they we or an will can what which their there all if would when who more
             about out up one how your my he she his her them been were than its just so our into
             i im dont do does did only over after these some could also new get no any""",
         "de": """der die das und ist nicht ein eine einen einem einer zu den dem des mit fur auf
@@ -26,7 +26,7 @@ FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
             meu minha tem ser ter quando onde tambem sem sobre entre ate hoje""",
         "it": """il lo la i gli le di del della dei delle e un una che per con non si sono ha ho
             piu ma come questo questa nel nella al alla da dal su anche suo sua mi ti ci se era
-            essere tutto tutti molto cosi quando dove perche ogni oggi tra fra l un""",
+            essere tutto tutti molto cosi quando dove perche ogni oggi tra fra""",
         "nl": """de het een en van ik je dat die in is niet met op te voor zijn er maar om aan ook
             als bij wat nog naar dan uit kan wel geen door over deze dit worden wordt hebben heeft
             was werd mijn ons onze hun meer zo veel moet waar hier al""",
