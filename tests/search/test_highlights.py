@@ -64,9 +64,8 @@ def test_any_text_and_query_work(text: str, searched: str) -> None:
     assert found is None or "<mark>" in found.html
 
 
-@given(st.lists(st.sampled_from(["Node.js", "herons", "colour", "날씨가", "l'avion"]), min_size=1))
+@given(st.lists(st.sampled_from(["Node.js", "herons", "colour", "날씨가"]), min_size=1))
 def test_every_word_can_be_marked_by_another_form(pieces: list[str]) -> None:
     others = {"Node.js": "nodejs", "herons": "heron", "colour": "color", "날씨가": "날씨"}
-    searched = others.get(pieces[-1], "lavion")
 
-    assert highlight([("text", " ".join(pieces))], query(searched))
+    assert highlight([("text", " ".join(pieces))], query(others[pieces[-1]]))

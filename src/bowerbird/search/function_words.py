@@ -8,9 +8,9 @@ FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
     language: frozenset(words.split())
     for language, words in {
         "en": """a the and of to in is that for it with on was are this be as at by from you not
-            have has had but they we or an will can what which their there all if would when who more
-            about out up one how your my he she his her them been were than its just so our into
-            i im dont do does did only over after these some could also new get no any""",
+            have has had but they we or an will can what which their there all if would when who
+            more about out up one how your my he she his her them been were than its just so our
+            into i im dont do does did only over after these some could also new get no any""",
         "de": """der die das und ist nicht ein eine einen einem einer zu den dem des mit fur auf
             von im ich sie wir es er auch als an wie bei oder aber nur noch nach wird werden sind
             hat haben war aus uber wenn dass kann mehr zum zur durch sich man so schon sehr
