@@ -31,7 +31,7 @@ class AbsentQuery(NamedTuple):
     text: str
 
 
-class Collection(NamedTuple):
+class LabelledLibrary(NamedTuple):
     # Posts in the format of the API, by key.
     posts: dict[str, dict[str, Any]]
     queries: tuple[Query, ...]
@@ -43,14 +43,14 @@ class Collection(NamedTuple):
         return {post["post_id"]: key for key, post in self.posts.items()}
 
 
-def read() -> Collection:
+def read() -> LabelledLibrary:
     files = {path.stem: tomllib.loads(path.read_text("utf-8")) for path in _paths()}
     posts: dict[str, dict[str, Any]] = {}
     for name, content in files.items():
         for key, fields in content.get("posts", {}).items():
             author = content["authors"][len(posts) % len(content["authors"])]
             posts[f"{name}/{key}"] = _post(len(posts) + 1, fields, author)
-    return Collection(
+    return LabelledLibrary(
         posts,
         tuple(query for name, content in files.items() for query in _queries(name, content)),
         tuple(query for content in files.values() for query in _absent(content)),
