@@ -39,7 +39,8 @@ async def _print(model: Embedder, labelled: LabelledLibrary) -> None:
     ]
     posts = await model.embed_posts(texts)
     similarity: dict[str, dict[str, float]] = {}
-    for text in [query.text for query in (*labelled.queries, *labelled.absent)]:
+    queries = [query.text for query in labelled.queries]
+    for text in [*queries, *(query.text for query in labelled.absent)]:
         vector = await model.embed_query(text)
         scores = [float((rows @ vector).max()) for rows in posts]
         similarity[text] = dict(zip(labelled.posts, scores, strict=True))
@@ -66,18 +67,16 @@ def _pairs(labelled: LabelledLibrary, similarity: dict[str, dict[str, float]]) -
 
 def _absent(labelled: LabelledLibrary, similarity: dict[str, dict[str, float]]) -> Table:
     """The mean share of the library that is at least this similar to a query."""
-    kinds = [*dict.fromkeys(query.kind for query in labelled.absent), "by meaning"]
     table = Table("Share of the library above", *(f"{one:g}" for one in _THRESHOLDS))
-    for kind in kinds:
-        queries = [q for q in (*labelled.absent, *labelled.queries) if q.kind == kind]
-        for name, chosen in (
-            (f"{kind}, English", [q for q in queries if q.language == "en"]),
-            (f"{kind}, other languages", [q for q in queries if q.language != "en"]),
-        ):
-            if chosen:
-                scores = np.array([list(similarity[query.text].values()) for query in chosen])
-                shares = (f"{(scores >= least).mean():.2%}" for least in _THRESHOLDS)
-                table.add_row(name, *shares)
+    groups: dict[str, list[list[float]]] = {}
+    for query in labelled.absent:
+        language = "English" if query.language == "en" else "other languages"
+        scores = list(similarity[query.text].values())
+        groups.setdefault(f"{query.kind}, {language}", []).append(scores)
+    for name, scores_by_query in groups.items():
+        scores_of_group = np.array(scores_by_query)
+        shares = (f"{(scores_of_group >= least).mean():.2%}" for least in _THRESHOLDS)
+        table.add_row(name, *shares)
     return table
 
 

@@ -43,7 +43,9 @@ def _kinds(measured: Measured) -> Table:
     groups = [*((kind, measured.of(kind)) for kind in measured.kinds), ("all", measured.results)]
     for kind, results in groups:
         required = measuring.searches_of(kind) if kind in measured.kinds else ()
-        cells = [_cell(measuring.share(results, name), name in required) for name in SEARCHES]
+        cells = [
+            _cell(measuring.share(results, name), is_required=name in required) for name in SEARCHES
+        ]
         table.add_row(kind, str(len(results)), *cells, f"{measuring.ndcg(results, 'both'):.3f}")
     for name in SEARCHES:
         table.add_row(
@@ -61,7 +63,7 @@ def _ndcgs(measured: Measured, name: str) -> Iterator[str]:
     yield f"all {measuring.ndcg(measured.results, name):.3f}"
 
 
-def _cell(share: float, is_required: bool) -> str:
+def _cell(share: float, *, is_required: bool) -> str:
     text = f"{share:.1%}"
     if not is_required:
         return f"[dim]{text}[/dim]"

@@ -116,7 +116,7 @@ def _attachments(number: int, fields: Mapping[str, Any]) -> Iterator[dict[str, A
 
 
 def _article(fields: Mapping[str, str] | None) -> dict[str, str] | None:
-    return fields and {"title": fields["title"], "plain_text": fields["text"]}
+    return None if fields is None else {"title": fields["title"], "plain_text": fields["text"]}
 
 
 def _quoted(fields: Mapping[str, str] | None) -> dict[str, Any] | None:
