@@ -27,7 +27,7 @@ Search = Callable[[dict[str, str]], Awaitable[Answer]]
 
 class Result(NamedTuple):
     query: Query
-    # The keys of the first ten posts, by search.
+    # The keys of the first ten posts, by search; without the searches that were not run.
     found: Mapping[str, Sequence[str]]
 
     def is_hit(self, search: str) -> bool:
@@ -84,11 +84,15 @@ def mean(values: Iterable[float]) -> float:
     return sum(counted) / len(counted)
 
 
-async def measure(library: LabelledLibrary, search: Search) -> Measured:
+async def measure(
+    library: LabelledLibrary, search: Search, *, is_complete: bool = True
+) -> Measured:
+    """`is_complete`: runs every search for every query, also those that need not answer it."""
     keys = library.keys
     results = []
     for query in library.queries:
-        answers = await _answers(query.text, search)
+        names = tuple(SEARCHES) if is_complete else searches_of(query.kind)
+        answers = await _answers(query.text, search, names)
         first = {
             name: [keys[post_id] for post_id in answer.post_ids[:FIRST]]
             for name, answer in answers.items()
@@ -96,14 +100,14 @@ async def measure(library: LabelledLibrary, search: Search) -> Measured:
         results.append(Result(query, first))
     absent = []
     for absent_query in library.absent:
-        answers = await _answers(absent_query.text, search)
+        answers = await _answers(absent_query.text, search, tuple(SEARCHES))
         matched = {name: answer.total / len(keys) for name, answer in answers.items()}
         absent.append(AbsentResult(absent_query, matched))
     return Measured(tuple(results), tuple(absent))
 
 
-async def _answers(text: str, search: Search) -> dict[str, Answer]:
+async def _answers(text: str, search: Search, names: Sequence[str]) -> dict[str, Answer]:
     return {
-        name: await search({**dict.fromkeys(fields, text), "sort_by": "relevance"})
-        for name, fields in SEARCHES.items()
+        name: await search({**dict.fromkeys(SEARCHES[name], text), "sort_by": "relevance"})
+        for name in names
     }
