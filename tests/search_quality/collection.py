@@ -1,4 +1,4 @@
-"""The labelled library in `data`: posts, queries of each kind, and the posts that answer them.
+"""The labelled library in `labelled`: posts, queries of each kind, and the posts that answer them.
 
 One file per language and subject, named by its language: `de.toml`, `en_words.toml`. A query names
 the posts of its own file by their keys, and posts of other files as file/key.
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-_FOLDER: Final = Path(__file__).parent / "data"
+_FOLDER: Final = Path(__file__).parent / "labelled"
 # Fields of a post that stand for several fields of the API.
 _SHORT_FIELDS: Final = {"author", "name", "text", "link", "alt", "poll", "quoted", "article"}
 
