@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from bowerbird.search import vectors as search_vectors
 from bowerbird.search.arrays import Floats, np
-from bowerbird.search.fusion import fuse
 from bowerbird.search.vectors import Block, Matrix, MatrixCache, Numbers, pack, unpack
 
 DIMENSIONS = 16
@@ -191,20 +190,3 @@ def test_the_cache_has_a_size_limit_and_keeps_the_latest_matrix() -> None:
     small = MatrixCache(1)
     small.put("a", matrix)
     assert small.get("a") is matrix
-
-
-@pytest.mark.parametrize(
-    ("by_meaning", "by_words", "fused"),
-    [
-        ([], [], []),
-        ([1, 2], [], [1, 2]),
-        ([], [3, 4], [3, 4]),
-        # A post in both lists comes first; meaning has more weight than words.
-        ([1, 2, 3], [3, 9], [3, 1, 2, 9]),
-    ],
-)
-def test_results_are_merged_by_rank(
-    by_meaning: list[int], by_words: list[int], fused: list[int]
-) -> None:
-    assert fuse(by_meaning, by_words, 10) == fused
-    assert fuse(by_meaning, by_words, 1) == fused[:1]

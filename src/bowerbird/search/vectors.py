@@ -162,17 +162,23 @@ class Matrix:
         blocks = _without_empty(block.only(numbers) for block in self.blocks)
         return Matrix(self.generation, tuple(blocks), invalidations)
 
+    def scores(self, query: Floats, candidates: "Numbers") -> tuple[Integers, Floats]:
+        """The candidates that have a vector, and the similarity of each."""
+        if not self.blocks:
+            return np.zeros(0, np.int64), np.zeros(0, np.float32)
+        scan = _threads().map if self.posts > _THREADED_POSTS and _THREADS > 1 else map
+        scored = list(scan(lambda block: block.scores(query, candidates), self.blocks))
+        return (
+            np.concatenate([numbers for numbers, _ in scored]),
+            np.concatenate([similarity for _, similarity in scored]),
+        )
+
     def nearest(self, query: Floats, candidates: "Numbers", limit: int) -> list[int]:
         """The numbers of the nearest candidates, best first. Exact, because it scans all of them.
 
         If the query has several rows, the one nearest to a post counts.
         """
-        if not self.blocks:
-            return []
-        scan = _threads().map if self.posts > _THREADED_POSTS and _THREADS > 1 else map
-        scored = list(scan(lambda block: block.scores(query, candidates), self.blocks))
-        numbers = np.concatenate([numbers for numbers, _ in scored])
-        similarity = np.concatenate([similarity for _, similarity in scored])
+        numbers, similarity = self.scores(query, candidates)
         if len(similarity) > limit:
             best = np.argpartition(similarity, len(similarity) - limit)[len(similarity) - limit :]
             numbers, similarity = numbers[best], similarity[best]

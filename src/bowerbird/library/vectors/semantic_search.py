@@ -6,7 +6,7 @@ embedded and matrices are scanned on threads, never on the event loop.
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
@@ -18,7 +18,7 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.vectors import VectorStore
 
 if TYPE_CHECKING:
-    from bowerbird.search.arrays import Floats
+    from bowerbird.search.arrays import Floats, Integers
     from bowerbird.search.vectors import Matrix, MatrixCache, Numbers
 
 _ROWS_PER_READ: Final = 4_000
@@ -29,6 +29,16 @@ _CACHED_NUMBER_SETS: Final = 32
 _STALE_FACTOR, _STALE_SLACK = 1.5, 1_000
 _LAST: Final = 2**63 - 1
 _CACHE_BYTES: Final = 256 * 1024 * 1024
+_FLOOR: Final = 0.25
+
+
+class Nearness(NamedTuple):
+    """Posts and how similar each of them is, in any order."""
+
+    numbers: "Integers"
+    scores: "Floats"
+    # Posts that are less similar have nothing to do with the query.
+    floor: float = _FLOOR
 
 
 class SemanticSearch:
@@ -131,17 +141,23 @@ class SemanticSearch:
         embedded = 0 if building is None else building.embedded
         return plans.not_built(embedded, account.total, self._problem(build_error))
 
-    async def nearest(
-        self,
-        account: Account,
-        store: VectorStoreState,
-        question: "Floats",
-        candidates: "Numbers",
-        limit: int,
-    ) -> list[int]:
-        """The candidates nearest to the query vector, best first."""
+    async def nearness(
+        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
+    ) -> "Nearness":
+        """How similar each candidate with a vector is to a text."""
+        question = await self.question(store, text)
         matrix = await self._matrix(account, store)
-        return await asyncio.to_thread(matrix.nearest, question, candidates, limit)
+        return Nearness(*await asyncio.to_thread(matrix.scores, question, candidates))
+
+    async def nearness_of_post(
+        self, account: Account, store: VectorStoreState, number: int, candidates: "Numbers"
+    ) -> "Nearness | None":
+        """How similar each candidate is to a post; None if the post has no vector yet."""
+        rows = await self.rows_of(account, store, number)
+        if rows is None:
+            return None
+        matrix = await self._matrix(account, store)
+        return Nearness(*await asyncio.to_thread(matrix.scores, rows, candidates))
 
     async def question(self, store: VectorStoreState, text: str) -> "Floats":
         """The vector of a query text, from the model of the stored vectors."""
