@@ -1,0 +1,91 @@
+"""Writes the words of posts in the current form of the index, and counts them.
+
+Posts that an earlier release stored have words of an older form, which find them until their turn
+comes. Each turn is one transaction, so an interrupted run continues where it stopped.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
+
+from bowerbird.clock import Clock, month_of
+from bowerbird.library.access import plans, turns
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.bookmarks.counted_words import stored_words
+from bowerbird.model.accounts import Account
+from bowerbird.search.tokens import INDEX_FORM
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.word_counts import UncountedPost, WordCounts
+
+Progress = Callable[[int, int], Awaitable[None]]
+
+# Between two turns, for other writers.
+_PAUSE_S: Final = 0.02
+
+
+class Reindexing:
+    def __init__(self, database: Database, clock: Clock, pause_s: float = _PAUSE_S) -> None:
+        self._database = database
+        self._clock = clock
+        self._pause_s = pause_s
+        self._accounts = AccountStore(database)
+        self._libraries = LibraryStore(database)
+        self._counts = WordCounts(database)
+        self._upserts = UpsertStore(database)
+
+    async def due_accounts(self, after: int) -> Sequence[int]:
+        return await self._counts.due_accounts(after)
+
+    async def run(self, account_id: int, progress: Progress) -> None:
+        while True:
+            account = await self._accounts.by_id(account_id, month_of(self._clock()))
+            if account is None:
+                raise plans.account_gone()
+            posts = await self._next(account)
+            if not posts:
+                break
+            rows = await asyncio.to_thread(_rows_of, posts)
+            await self._write(account_id, posts, rows)
+            await progress(await self._counts.total(account), account.total)
+            await asyncio.sleep(self._pause_s)
+
+    async def _next(self, account: Account) -> list[UncountedPost]:
+        """The posts of the next turn."""
+        found = await self._counts.uncounted(account, turns.POSTS_PER_TURN)
+        if not found:
+            return []
+        fitting = turns.fitting(size for _, size in found)
+        return await self._counts.uncounted_posts(account, [one for one, _ in found[:fitting]])
+
+    async def _write(
+        self, account_id: int, posts: Sequence[UncountedPost], rows: Sequence[dict[str, Any]]
+    ) -> None:
+        """Leaves out the posts that have changed since they were read."""
+        hashes = {post.number: post.content_hash for post in posts}
+
+        async def work(transaction: Transaction) -> None:
+            library = await lock_library(self._libraries, transaction, account_id)
+            stored = await self._counts.still_uncounted(transaction, library, list(hashes))
+            current = [row for row in rows if stored.get(row["number"]) == hashes[row["number"]]]
+            readable = [row for row in current if row["words"] is not None]
+            await self._upserts.reword(transaction, library, readable, {})
+            # Their old words stay in the index, and they count as posts without words.
+            lost = [{**row, "words": ""} for row in current if row["words"] is None]
+            await self._upserts.count_words(transaction, library, lost, {})
+            await self._libraries.touch(transaction, account_id)
+
+        await self._database.write(work)
+
+
+def _rows_of(posts: Sequence[UncountedPost]) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": post.number,
+            "words": stored_words(post.rendering),
+            "word_form": INDEX_FORM,
+        }
+        for post in posts
+    ]
