@@ -45,6 +45,7 @@ _PRIMARY_KEYS: Final = {
     "unindexed_note": "account_id, number",
     "replaced_annotation": "account_id, post_id, annotation_id",
     "word_count": "account_id, word",
+    "word_change": "account_id, number",
     "bulk_change": "account_id, number",
     "bulk_part": "account_id, change, part",
     "bulk_post": "account_id, change, post_id, field",

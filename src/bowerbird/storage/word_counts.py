@@ -1,7 +1,8 @@
 """In how many posts of an account each word of the index occurs.
 
-Every change of a post changes the counts in the same transaction. Posts whose words were written
-by an earlier release are not counted until a job has written them again.
+Every change of a post changes the counts in the same transaction. Changes of many counts are only
+written down, and a job adds them one by one; until then, reads add them. Posts whose words were
+written by an earlier release are not counted until the job has written them again.
 """
 
 from collections import Counter
@@ -14,12 +15,16 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import GAP
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.places import place_values
 
 # The row that counts the posts themselves. No token is empty.
 _POSTS: Final = ""
+# Adding to a count takes 2 µs, so that more of them would make an import slower.
+_ADDED_AT_ONCE: Final = 1_000
+
+_decode: Final = msgspec.json.Decoder(dict[str, int]).decode
 
 
 class UncountedPost(Struct, frozen=True):
@@ -49,13 +54,13 @@ class WordCounts:
         """How many counted posts contain each word. Words that none contains are left out."""
         values = {"account_id": account.account_id, "words": self._database.text_list(words)}
         rows = await self._database.rows(self._sql["of"], values)
-        return {word: posts for word, posts in rows if word != _POSTS}
+        if rows and rows[-1][0] is None:
+            rows = await self._database.slow_rows(self._sql["of_all"], values)
+        return dict(tuple(row) for row in rows)
 
     async def total(self, account: Account) -> int:
         """How many posts are counted."""
-        values = {"account_id": account.account_id}
-        rows = await self._database.rows(self._sql["total"], values)
-        return rows[0][0] if rows else 0
+        return (await self.of(account, [_POSTS])).get(_POSTS, 0)
 
     async def change(
         self,
@@ -72,17 +77,44 @@ class WordCounts:
     async def add(
         self, transaction: Transaction, library: LockedLibrary, changes: Mapping[str, int]
     ) -> None:
-        """Adds to the counts. Words that no post contains any more lose their rows."""
-        # In the order in which they are stored.
-        changed = {word: changes[word] for word in sorted(changes) if changes[word]}
+        """Adds to the counts, or leaves that to `add_pending`."""
+        changed = {word: change for word, change in changes.items() if change}
         if not changed:
             return
+        account_id = library.account_id
+        # A count can only be lowered after those before it have been added.
+        if len(changed) > _ADDED_AT_ONCE or await self._is_pending(transaction, account_id):
+            values = {"account_id": account_id, "changes": msgspec.json.encode(changed).decode()}
+            await transaction.run(self._sql["add_later"], values)
+        else:
+            await self._add(transaction, account_id, changed)
+
+    async def add_pending(self, transaction: Transaction, library: LockedLibrary) -> bool:
+        """Adds the oldest changes that were left; False if there are none."""
         values = {"account_id": library.account_id}
-        encoded = msgspec.json.encode(changed).decode()
-        await transaction.run(self._sql["add"], {**values, "changes": encoded})
-        if lowered := [word for word, change in changed.items() if change < 0]:
+        rows = await transaction.rows(self._sql["next_pending"], values)
+        for number, changes in rows:
+            await self._add(transaction, library.account_id, _decode(changes))
+            await transaction.run(self._sql["delete_pending"], {**values, "number": number})
+        return bool(rows)
+
+    async def _add(
+        self, transaction: Transaction, account_id: int, changes: Mapping[str, int]
+    ) -> None:
+        """Words that no post contains any more lose their rows."""
+        # In the order in which they are stored.
+        ordered = {word: changes[word] for word in sorted(changes)}
+        values = {"account_id": account_id, "changes": msgspec.json.encode(ordered).decode()}
+        await transaction.run(self._sql["add"], values)
+        if lowered := [word for word, change in ordered.items() if change < 0]:
             words = self._database.text_list(lowered)
-            await transaction.run(self._sql["delete_absent"], {**values, "words": words})
+            await transaction.run(
+                self._sql["delete_absent"], {"account_id": account_id, "words": words}
+            )
+
+    async def _is_pending(self, reader: Reader, account_id: int) -> bool:
+        rows = await reader.rows(self._sql["is_pending"], {"account_id": account_id})
+        return bool(rows[0][0])
 
     async def counted_renderings(
         self,
@@ -117,7 +149,7 @@ class WordCounts:
         return dict(tuple(row) for row in rows)
 
     async def due_accounts(self, after: int) -> list[int]:
-        """The next account that has posts of an old form."""
+        """The next account with changes to add, or with posts of an old form."""
         rows = await self._database.slow_rows(self._sql["due_accounts"], {"after": after})
         return [row[0] for row in rows]
 

@@ -1,4 +1,4 @@
-"""Writes the words of posts in the current form of the index, and counts them.
+"""Writes the words of posts in the current form of the index, and completes their counts.
 
 Posts that an earlier release stored have words of an older form, which find them until their turn
 comes. Each turn is one transaction, so an interrupted run continues where it stopped.
@@ -27,10 +27,17 @@ _PAUSE_S: Final = 0.02
 
 
 class Reindexing:
-    def __init__(self, database: Database, clock: Clock, pause_s: float = _PAUSE_S) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        pause_s: float = _PAUSE_S,
+        posts_per_turn: int = turns.POSTS_PER_TURN,
+    ) -> None:
         self._database = database
         self._clock = clock
         self._pause_s = pause_s
+        self._posts_per_turn = posts_per_turn
         self._accounts = AccountStore(database)
         self._libraries = LibraryStore(database)
         self._counts = WordCounts(database)
@@ -41,6 +48,7 @@ class Reindexing:
 
     async def run(self, account_id: int, progress: Progress) -> None:
         while True:
+            await self._complete_counts(account_id)
             account = await self._accounts.by_id(account_id, month_of(self._clock()))
             if account is None:
                 raise plans.account_gone()
@@ -52,9 +60,21 @@ class Reindexing:
             await progress(await self._counts.total(account), account.total)
             await asyncio.sleep(self._pause_s)
 
+    async def _complete_counts(self, account_id: int) -> None:
+        """Adds the changes that imports have left, each in a transaction of its own."""
+
+        async def work(transaction: Transaction) -> bool:
+            library = await lock_library(self._libraries, transaction, account_id)
+            return await self._counts.add_pending(transaction, library)
+
+        has_more = True
+        while has_more:
+            has_more = await self._database.write(work)
+            await asyncio.sleep(self._pause_s)
+
     async def _next(self, account: Account) -> list[UncountedPost]:
         """The posts of the next turn."""
-        found = await self._counts.uncounted(account, turns.POSTS_PER_TURN)
+        found = await self._counts.uncounted(account, self._posts_per_turn)
         if not found:
             return []
         fitting = turns.fitting(size for _, size in found)

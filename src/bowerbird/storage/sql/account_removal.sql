@@ -181,6 +181,10 @@ DELETE FROM unindexed_note
 DELETE FROM word_count
  WHERE account_id = :account_id
 
+-- name: delete_word_changes
+DELETE FROM word_change
+ WHERE account_id = :account_id
+
 -- name: delete_bulk_changes
 DELETE FROM bulk_change
  WHERE account_id = :account_id

@@ -181,6 +181,16 @@ DELETE FROM word_count
                  LIMIT 20 * :limit)
 RETURNING word
 
+-- name: some_word_changes
+DELETE FROM word_change
+ WHERE account_id = :account_id
+   AND number IN (SELECT x.number
+                    FROM word_change AS x
+                   WHERE x.account_id = :account_id
+                   ORDER BY x.number
+                   LIMIT :limit)
+RETURNING number
+
 -- name: some_bulk_changes
 DELETE FROM bulk_change
  WHERE account_id = :account_id

@@ -8,6 +8,15 @@ CREATE TABLE word_count (
     PRIMARY KEY (account_id, word)
 ) STRICT, WITHOUT ROWID;
 
+-- Changes of many counts, as a JSON object, in the order of their numbers. A job adds them to the
+-- table above, because that takes longer than the rest of an import.
+CREATE TABLE word_change (
+    account_id INTEGER NOT NULL,
+    number     INTEGER NOT NULL,
+    changes    TEXT    NOT NULL,
+    PRIMARY KEY (account_id, number)
+) STRICT;
+
 -- The form of the tokens that the index has of a post. Only posts of the current form, 2, are
 -- counted; a job writes the tokens of the others again.
 ALTER TABLE bookmark ADD COLUMN word_form INTEGER NOT NULL DEFAULT 1;

@@ -1,17 +1,53 @@
 -- name: due_accounts
--- The next account with posts of an old form.
-SELECT b.account_id
-  FROM bookmark AS b
- WHERE b.account_id > :after
-   AND b.word_form < 2
- ORDER BY b.account_id
- LIMIT 1
+-- The next account with changes to add, or with posts of an old form.
+SELECT min(due.account_id)
+  FROM (SELECT min(p.account_id) AS account_id
+          FROM word_change AS p
+         WHERE p.account_id > :after
+        UNION ALL
+        SELECT min(b.account_id)
+          FROM bookmark AS b
+         WHERE b.account_id > :after
+           AND b.word_form < 2) AS due
+HAVING min(due.account_id) IS NOT NULL
 
 -- name: of
+-- A row without a word comes last if there are changes to add.
 SELECT w.word, w.posts
   FROM word_count AS w
  WHERE w.account_id = :account_id
    AND w.word = ANY(CAST(:words AS text[]))
+UNION ALL
+SELECT NULL, 0
+ WHERE EXISTS (SELECT 1 FROM word_change AS p WHERE p.account_id = :account_id)
+
+-- name: of_all
+SELECT one.word, CAST(sum(one.posts) AS bigint)
+  FROM (SELECT w.word, w.posts
+          FROM word_count AS w
+         WHERE w.account_id = :account_id
+           AND w.word = ANY(CAST(:words AS text[]))
+        UNION ALL
+        SELECT change.key, CAST(change.value AS bigint)
+          FROM word_change AS p
+          CROSS JOIN json_each_text(CAST(p.changes AS json)) AS change
+         WHERE p.account_id = :account_id
+           AND change.key = ANY(CAST(:words AS text[]))) AS one
+ GROUP BY one.word
+HAVING sum(one.posts) <> 0
+
+-- name: stored
+SELECT one.word, CAST(sum(one.posts) AS bigint)
+  FROM (SELECT w.word, w.posts
+          FROM word_count AS w
+         WHERE w.account_id = :account_id
+        UNION ALL
+        SELECT change.key, CAST(change.value AS bigint)
+          FROM word_change AS p
+          CROSS JOIN json_each_text(CAST(p.changes AS json)) AS change
+         WHERE p.account_id = :account_id) AS one
+ GROUP BY one.word
+HAVING sum(one.posts) <> 0
 
 -- name: add
 INSERT INTO word_count (account_id, word, posts)

@@ -1,17 +1,52 @@
 -- name: due_accounts
--- The next account with posts of an old form.
-SELECT b.account_id
-  FROM bookmark AS b INDEXED BY bookmark_uncounted
- WHERE b.account_id > :after
-   AND b.word_form < 2
- ORDER BY b.account_id
- LIMIT 1
+-- The next account with changes to add, or with posts of an old form.
+SELECT min(due.account_id)
+  FROM (SELECT min(p.account_id) AS account_id
+          FROM word_change AS p
+         WHERE p.account_id > :after
+        UNION ALL
+        SELECT min(b.account_id)
+          FROM bookmark AS b INDEXED BY bookmark_uncounted
+         WHERE b.account_id > :after
+           AND b.word_form < 2) AS due
+HAVING min(due.account_id) IS NOT NULL
 
 -- name: of
--- CROSS JOIN makes SQLite start with the list.
+-- A row without a word comes last if there are changes to add. CROSS JOIN makes SQLite start with
+-- the list.
 SELECT w.word, w.posts
   FROM json_each(:words) AS wanted
   CROSS JOIN word_count AS w ON w.account_id = :account_id AND w.word = wanted.value
+UNION ALL
+SELECT NULL, 0
+ WHERE EXISTS (SELECT 1 FROM word_change AS p WHERE p.account_id = :account_id)
+
+-- name: of_all
+SELECT one.word, sum(one.posts)
+  FROM (SELECT w.word, w.posts
+          FROM json_each(:words) AS wanted
+          CROSS JOIN word_count AS w ON w.account_id = :account_id AND w.word = wanted.value
+        UNION ALL
+        SELECT change.key, change.value
+          FROM word_change AS p
+          CROSS JOIN json_each(p.changes) AS change
+         WHERE p.account_id = :account_id
+           AND change.key IN (SELECT wanted.value FROM json_each(:words) AS wanted)) AS one
+ GROUP BY one.word
+HAVING sum(one.posts) <> 0
+
+-- name: stored
+SELECT one.word, sum(one.posts)
+  FROM (SELECT w.word, w.posts
+          FROM word_count AS w
+         WHERE w.account_id = :account_id
+        UNION ALL
+        SELECT change.key, change.value
+          FROM word_change AS p
+          CROSS JOIN json_each(p.changes) AS change
+         WHERE p.account_id = :account_id) AS one
+ GROUP BY one.word
+HAVING sum(one.posts) <> 0
 
 -- name: add
 INSERT INTO word_count (account_id, word, posts)
