@@ -55,8 +55,7 @@ class Reindexing:
             posts = await self._next(account)
             if not posts:
                 break
-            rows = await asyncio.to_thread(_rows_of, posts)
-            await self._write(account_id, posts, rows)
+            await self.write(account_id, posts)
             await progress(await self._counts.total(account), account.total)
             await asyncio.sleep(self._pause_s)
 
@@ -80,10 +79,9 @@ class Reindexing:
         fitting = turns.fitting(size for _, size in found)
         return await self._counts.uncounted_posts(account, [one for one, _ in found[:fitting]])
 
-    async def _write(
-        self, account_id: int, posts: Sequence[UncountedPost], rows: Sequence[dict[str, Any]]
-    ) -> None:
+    async def write(self, account_id: int, posts: Sequence[UncountedPost]) -> None:
         """Leaves out the posts that have changed since they were read."""
+        rows = await asyncio.to_thread(_rows_of, posts)
         hashes = {post.number: post.content_hash for post in posts}
 
         async def work(transaction: Transaction) -> None:
