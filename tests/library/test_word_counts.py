@@ -28,7 +28,7 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.word_counts import WordCounts
-from tests.support.imports import found
+from tests.support.imports import found, run
 from tests.support.models import ignore
 from tests.support.service import Member
 from tests.support.word_counts import age, indexed
@@ -36,7 +36,7 @@ from tests.support.working import new_account
 
 pytestmark = pytest.mark.anyio
 
-IDS = st.sampled_from("12345")
+IDS = st.sampled_from("123")
 TEXTS = st.lists(
     st.sampled_from(["bird", "birds", "Nest", "#nest", "@ada", "東京", "naïve", "node.js", "bird"]),
     max_size=6,
@@ -50,21 +50,21 @@ POSTS = st.lists(
     min_size=1,
     max_size=4,
 )
+# Those that change words come more often.
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("take"), POSTS),
-        st.tuples(st.just("take"), POSTS),
-        st.tuples(st.just("note"), IDS, TEXTS),
+        *[st.tuples(st.just("take"), POSTS)] * 3,
+        *[st.tuples(st.just("note"), IDS, TEXTS)] * 3,
+        *[st.tuples(st.just("undo"))] * 2,
         st.tuples(st.just("trash"), IDS),
         st.tuples(st.just("restore"), IDS),
         st.tuples(st.just("empty")),
-        st.tuples(st.just("undo")),
         st.tuples(st.just("age")),
         st.tuples(st.just("reindex"), st.integers(1, 3)),
         st.tuples(st.just("add_pending")),
     ),
-    min_size=3,
-    max_size=14,
+    min_size=8,
+    max_size=20,
 )
 
 
@@ -138,22 +138,23 @@ class Library:
         await turns.run(self.database, lambda transaction: work(transaction, account, post_id))
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 async def test_counts_are_those_of_the_index(
     database: Database, tmp_path: Path, steps: list[tuple[Any, ...]]
 ) -> None:
-    library = Library(database, await new_account(database))
+    library, counts = Library(database, await new_account(database)), WordCounts(database)
+    account = await library.account()
+    expected: dict[str, int] = {}
     for step in steps:
         await library.step(*step)
+        expected = await indexed(database, account, tmp_path)
+        assert await counts.stored(account) == expected, step
 
-    account, counts = await library.account(), WordCounts(database)
-    expected = await indexed(database, account, tmp_path)
-    assert await counts.stored(account) == expected
     assert await counts.of(account, ["", *expected, "absent"]) == expected
     assert await counts.total(account) == expected.get("", 0)
     checks = Checks(database, fixes=False, is_deep=True)
-    assert await checks.account(account, lambda _: None) == []
+    assert await checks.account(await library.account(), lambda _: None) == []
 
 
 async def reindexed(member: Member) -> None:
@@ -185,6 +186,17 @@ async def test_the_last_post_with_a_word_takes_its_row_away(alice: Member) -> No
 
     assert "bird" not in left
     assert left["nest"] == 1
+
+
+async def test_an_undone_import_takes_its_words_back(alice: Member) -> None:
+    await run(alice, found(text="bird"))
+    later = await run(alice, found(text="nest"))
+    account, counts = await alice.account(), WordCounts(alice.database)
+    assert await counts.of(account, ["bird", "nest"]) == {"nest": 1}
+
+    await ImportRuns(alice.database, alice.clock).undo(account, later)
+
+    assert await counts.of(account, ["bird", "nest"]) == {"bird": 1}
 
 
 async def test_counts_of_many_words_are_added_by_the_job(alice: Member) -> None:
