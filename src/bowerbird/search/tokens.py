@@ -13,7 +13,8 @@ from bowerbird.search.index_forms import other_tokens
 from bowerbird.search.languages import declared, language_of_words
 from bowerbird.search.token_folding import UNSPACED, fold
 
-# The version of the text that index_text returns. Form 1 had only the words as written.
+# The form of this token text. Raise it with every change of the tokens: a job then writes the words
+# of older posts again, and only posts of the current form are counted.
 INDEX_FORM: Final = 2
 
 MAX_TOKEN_CHARACTERS: Final = 64

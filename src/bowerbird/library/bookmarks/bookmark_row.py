@@ -8,7 +8,7 @@ from bowerbird.model.folding import first_line, order_key
 from bowerbird.model.media import bits_of
 from bowerbird.model.rendering import RENDER_VERSION, rendering
 from bowerbird.model.upsert import Incoming, Placement
-from bowerbird.search.tokens import index_text
+from bowerbird.search.tokens import INDEX_FORM, index_text
 
 Row = dict[str, Any]
 
@@ -41,6 +41,7 @@ def draft_of(incoming: Incoming, words: str) -> Row:
         "thread": _thread(arrival),
         "render_version": RENDER_VERSION,
         "words": words,
+        "word_form": INDEX_FORM,
     }
 
 
