@@ -12,6 +12,8 @@ UNKNOWN, FIRST, LAST = 0, 1, 2
 # The fields of SentencePiece's own messages.
 PIECES, NORMALIZER = 1, 3
 TEXT, SCORE, CHARACTERS = 1, 2, 2
+# The bit of a byte that says that another byte follows.
+MORE = 0x80
 VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
 
 
@@ -35,7 +37,8 @@ def tokenizer(model: bytes) -> Any:
     built.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
     names = [vocabulary[number][0] for number in (FIRST, LAST)]
     built.post_processor = TemplateProcessing(
-        single=f"{names[0]} $A {names[1]}", special_tokens=list(zip(names, (FIRST, LAST)))
+        single=f"{names[0]} $A {names[1]}",
+        special_tokens=list(zip(names, (FIRST, LAST), strict=True)),
     )
     return built
 
@@ -64,5 +67,5 @@ def varint(message: bytes, place: int) -> tuple[int, int]:
         byte = message[place]
         value |= (byte & 0x7F) << shift
         place, shift = place + 1, shift + 7
-        if byte < 0x80:
+        if not byte & MORE:
             return value, place

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from bowerbird.search.arrays import Integers, NDArray, np
 
-# Processors without VNNI add two products in 16 bits, so |value| × 255 × 2 has to fit into them.
+# Processors without VNNI add two products in 16 bits, so two times 255 times the value has to fit.
 MAX_QUERY_VALUE: Final = 64
 _UINT8, _INT8, _INT32 = 2, 3, 6
 _IR_VERSION, _OPSET = 10, 20

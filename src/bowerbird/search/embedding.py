@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.search import floors
 from bowerbird.search.problems import Problem
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# The files in the folder of models that name the versions to use.
+CURRENT, MULTILINGUAL = "current", "multilingual"
 MAX_PIECES: Final = 8
 _TOKENS: Final = 128
 _WINDOW: Final = _TOKENS - 2  # the model needs a start token and an end token per piece
@@ -47,6 +50,10 @@ class Embedder(Protocol):
     @property
     def identity(self) -> bytes:
         """Sixteen bytes. Only vectors of embedders with the same identity can be compared."""
+
+    @property
+    def floor(self) -> float:
+        """Posts with a lower similarity to a query have nothing to do with it."""
 
     @property
     def problem(self) -> str | None:
@@ -94,6 +101,10 @@ class LocalModel:
     @property
     def identity(self) -> bytes:
         return bytes.fromhex(self._manifest.identity)
+
+    @property
+    def floor(self) -> float:
+        return floors.of(self.name)
 
     @property
     def problem(self) -> str | None:
@@ -224,11 +235,11 @@ def windows(tokens: Sequence[int]) -> Sequence[Sequence[int]]:
 
 
 def local_model(
-    folder: Path, identity: str | None = None, *, is_low_priority: bool = True
+    folder: Path, pointer: str = CURRENT, *, identity: str = "", is_low_priority: bool = True
 ) -> LocalModel | None:
-    """The model with this identity, or the current one; None if it was not built."""
+    """The model with this identity, or the one that a file names; None if it was not built."""
     try:
-        name = identity or (folder / "current").read_text(encoding="ascii").strip()
+        name = identity or (folder / pointer).read_text(encoding="ascii").strip()
         raw = (folder / name / "manifest.json").read_bytes()
         manifest = msgspec.json.decode(raw, type=ModelManifest)
         return LocalModel(folder / name, manifest, is_low_priority=is_low_priority)

@@ -14,6 +14,8 @@ from typing import Any, Final
 
 from bowerbird.search.arrays import Floats, Integers, NDArray, np
 from bowerbird.search.byte_products import MAX_QUERY_VALUE, product
+from bowerbird.search.floors import NO_FLOOR
+from bowerbird.search.nearness import Nearness, best_places
 
 _MAX_INT8: Final = 127
 # In memory, bytes have no sign, because their product is faster.
@@ -153,8 +155,10 @@ class Block:
         if not len(places):
             return None
         chosen = self._rows_at(places)
-        rows: Floats = self.rows[chosen].astype(np.float32) - np.float32(_SHIFT)
-        return rows * self.scales[chosen][:, None]
+        rows: Floats = self.rows[chosen].astype(np.float32)
+        rows -= _SHIFT
+        rows *= self.scales[chosen][:, None]
+        return rows
 
     def _rows_at(self, places: Integers) -> Any:
         """An index that chooses the rows of some posts."""
@@ -202,13 +206,13 @@ class Matrix:
         blocks = _without_empty(block.only(numbers) for block in self.blocks)
         return Matrix(self.generation, tuple(blocks), invalidations)
 
-    def nearness(self, query: Floats, candidates: "Numbers") -> "Nearness":
+    def nearness(self, query: Floats, candidates: "Numbers", floor: float = NO_FLOOR) -> Nearness:
         """The similarity of every candidate that has a vector.
 
         If the query has several rows, the one nearest to a post counts.
         """
         if not self.blocks:
-            return Nearness(np.zeros(0, np.int64), np.zeros(0, np.float32))
+            return Nearness.of(np.zeros(0, np.int64), np.zeros(0, np.float32), floor)
         scan = _threads().map if self.posts > _THREADED_POSTS and _THREADS > 1 else map
 
         def scanned(block: Block) -> tuple[Integers, Floats]:
@@ -217,7 +221,7 @@ class Matrix:
 
         parts = list(scan(scanned, self.blocks))
         scores = np.concatenate([similarity for _, similarity in parts])
-        best = np.sort(_best_places(scores, _EXACT_POSTS))
+        best = np.sort(best_places(scores, _EXACT_POSTS))
         start = 0
         for block, (places, _) in zip(self.blocks, parts, strict=True):
             end = start + len(places)
@@ -227,64 +231,16 @@ class Matrix:
                 scores[chosen] = block.exact_similarity(query, places[chosen - start])
             start = end
         pairs = zip(self.blocks, parts, strict=True)
-        return Nearness(np.concatenate([block.numbers[p] for block, (p, _) in pairs]), scores)
+        numbers = np.concatenate([block.numbers[places] for block, (places, _) in pairs])
+        return Nearness.of(numbers, scores, floor)
 
     def nearest(self, query: Floats, candidates: "Numbers", limit: int) -> list[int]:
-        """The numbers of the nearest candidates, best first. Exact, because it scans all of them."""
+        """The numbers of the nearest candidates, best first. Exact, because it scans all."""
         return self.nearness(query, candidates).best(limit)
 
     def rows_of(self, number: int) -> Floats | None:
         found = (block.rows_of(number) for block in self.blocks)
         return next((rows for rows in found if rows is not None), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Nearness:
-    """How near some posts are to a query: their numbers, and one score for each."""
-
-    numbers: Integers
-    scores: Floats
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    def best(self, limit: int) -> list[int]:
-        """The numbers of the nearest posts, best first."""
-        places = _best_places(self.scores, limit)
-        numbers, scores = self.numbers[places], self.scores[places]
-        # Equal scores: the newest first, so that the order is the same on every machine.
-        ordered: list[int] = numbers[np.lexsort((-numbers, -scores))].tolist()
-        return ordered
-
-    def at_least(self, floor: float) -> "Nearness":
-        is_near = self.scores >= floor
-        return Nearness(self.numbers[is_near], self.scores[is_near])
-
-    def scaled(self, weight: float) -> "Nearness":
-        return Nearness(self.numbers, self.scores * np.float32(weight))
-
-    def or_better(self, other: "Nearness") -> "Nearness":
-        """The posts of both, each with the higher of its scores."""
-        if not len(self) or not len(other):
-            return self if len(self) else other
-        if np.array_equal(self.numbers, other.numbers):
-            return Nearness(self.numbers, np.maximum(self.scores, other.scores))
-        # The numbers of an account are dense, so a table with one score per number is small.
-        highest = max(int(self.numbers.max()), int(other.numbers.max()))
-        if highest >= _MAX_TABLE_SIZE:
-            return self._merge_sorted(other)
-        table = np.full(highest + 1, -np.inf, np.float32)
-        table[self.numbers] = self.scores
-        table[other.numbers] = np.maximum(table[other.numbers], other.scores)
-        numbers = np.flatnonzero(table > -np.inf)
-        return Nearness(numbers, table[numbers])
-
-    def _merge_sorted(self, other: "Nearness") -> "Nearness":
-        both = np.concatenate((self.numbers, other.numbers))
-        numbers, places = np.unique(both, return_inverse=True)
-        scores = np.full(len(numbers), -np.inf, np.float32)
-        np.maximum.at(scores, places, np.concatenate((self.scores, other.scores)))
-        return Nearness(numbers, scores)
 
 
 class MatrixCache:
@@ -338,12 +294,6 @@ class Numbers:
         table = self._table
         is_member: NDArray[np.bool_] = table[np.where(numbers < len(table), numbers, -1)]
         return is_member
-
-
-def _best_places(scores: Floats, limit: int) -> Integers:
-    if len(scores) <= limit:
-        return np.arange(len(scores))
-    return np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
 
 
 def _best(similarity: Floats, pieces: Integers) -> Floats:

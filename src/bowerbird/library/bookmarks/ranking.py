@@ -41,7 +41,7 @@ class Rankings:
 
         `store` holds the vectors that a search by meaning reads.
         """
-        vectors = store and (store.model, store.generation)
+        vectors = store and store.version
         key = (account.account_id, account.epoch, account.version, filter, sort, vectors)
         found: Sequence[int] | None = self._remembered.get(key)
         if found is None:
@@ -62,11 +62,9 @@ class Rankings:
         """The numbers of the bookmarks nearest to one, except that one."""
         if store is None or not store.dimensions:
             return []
-        rows = await self._meaning.rows_of(account, store, number)
-        if rows is None:
-            return []
         matching = await self._matching(account, filter)
-        near = await self._meaning.nearest(account, store, rows, matching, limit + 1)
+        nearness = await self._meaning.nearness_of_post(account, store, number, matching)
+        near = [] if nearness is None else nearness.best(limit + 1)
         return [other for other in near if other != number][:limit]
 
     async def total(
@@ -108,8 +106,7 @@ class Rankings:
         matching = await self._matching(account, narrowed)
         if not len(matching):
             return ()
-        question = await self._meaning.question(store, filter.meaning)
-        return await self._meaning.nearest(account, store, question, matching, RANKED_MAX)
+        return await self._meaning.nearest(account, store, filter.meaning, matching, RANKED_MAX)
 
     async def _matching(self, account: Account, filter: BookmarkFilter) -> "Numbers":
         """The numbers of the bookmarks that match the filter."""

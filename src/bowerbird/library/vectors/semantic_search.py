@@ -8,17 +8,23 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
+from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import VectorStoreState
+from bowerbird.search.floors import NO_FLOOR
 from bowerbird.search.models import Models
+from bowerbird.search.multilingual import WEIGHT, is_in_other_script
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.vectors import VectorStore
 
 if TYPE_CHECKING:
     from bowerbird.search.arrays import Floats
+    from bowerbird.search.nearness import Nearness
     from bowerbird.search.vectors import Matrix, MatrixCache, Numbers
 
 _ROWS_PER_READ: Final = 4_000
@@ -104,20 +110,28 @@ class SemanticSearch:
     def _serving(self, stores: Sequence[VectorStoreState]) -> VectorStoreState | None:
         if self._models is None:
             return None
-        current = self._models.current
-        built = [store for store in stores if store.is_built]
-        for store in built:
-            if current is not None and store.model == current.identity:
-                return store
+        current, second = self._models.identities
+        built = [store for store in stores if store.is_built and store.model != second]
         at_hand = [store for store in built if self._models.of(store.model, store.name)]
+        at_hand.sort(key=lambda store: store.model != current)
         # Vectors whose model is missing are returned too: the caller then reports the model.
-        return next(iter(at_hand or (built if current is None else [])), None)
+        found = next(iter(at_hand or ([] if current else built)), None)
+        return found and self._with_second(found, stores)
 
     def _building(self, stores: Sequence[VectorStoreState]) -> VectorStoreState | None:
-        current = None if self._models is None else self._models.current
-        if current is None:
+        if self._models is None or self._models.current is None:
             return None
-        return next((store for store in stores if store.model == current.identity), None)
+        current = self._models.current.identity
+        found = next((store for store in stores if store.model == current), None)
+        return found and self._with_second(found, stores)
+
+    def _with_second(
+        self, store: VectorStoreState, stores: Sequence[VectorStoreState]
+    ) -> VectorStoreState:
+        assert self._models is not None
+        _, second = self._models.identities
+        found = next((each for each in stores if second and each.model == second), None)
+        return msgspec.structs.replace(store, second=found)
 
     def _problem(self, build_error: str | None) -> str | None:
         if self.problem is not None or build_error is None:
@@ -131,17 +145,72 @@ class SemanticSearch:
         embedded = 0 if building is None else building.embedded
         return plans.not_built(embedded, account.total, self._problem(build_error))
 
+    async def nearness(
+        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
+    ) -> "Nearness":
+        """How near each candidate with a vector is to a query.
+
+        With vectors of the second model, the higher score of the two counts. A query in another
+        script than Latin takes the second model alone.
+        """
+        second = store.built_second
+        if is_in_other_script(text):
+            if second is not None:
+                return await self._by_model(account, second, text, candidates)
+            await self._want_second(account, store)
+        nearness = await self._by_model(account, store, text, candidates)
+        if second is None:
+            return nearness
+        other = await self._by_model(account, second, text, candidates)
+        return await asyncio.to_thread(nearness.or_better, other.weighted(WEIGHT))
+
+    async def nearness_of_post(
+        self, account: Account, store: VectorStoreState, number: int, candidates: "Numbers"
+    ) -> "Nearness | None":
+        """How near each candidate is to a post; None if the post has no vector yet."""
+        rows = await self.rows_of(account, store, number)
+        if rows is None:
+            return None
+        nearness = await self._scan(account, store, rows, candidates)
+        second = store.built_second
+        rows = None if second is None else await self.rows_of(account, second, number)
+        if second is None or rows is None:
+            return nearness
+        other = await self._scan(account, second, rows, candidates)
+        return await asyncio.to_thread(nearness.or_better, other.weighted(WEIGHT))
+
+    async def _by_model(
+        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
+    ) -> "Nearness":
+        question = await self.question(store, text)
+        return await self._scan(account, store, question, candidates)
+
+    async def _scan(
+        self, account: Account, store: VectorStoreState, question: "Floats", candidates: "Numbers"
+    ) -> "Nearness":
+        matrix = await self._matrix(account, store)
+        model = None if self._models is None else self._models.of(store.model, store.name)
+        floor = NO_FLOOR if model is None else model.floor
+        return await asyncio.to_thread(matrix.nearness, question, candidates, floor)
+
+    async def _want_second(self, account: Account, store: VectorStoreState) -> None:
+        """Has the posts embedded by the second model, because a query needs it."""
+        second = None if self._models is None else self._models.second
+        if second is not None and store.second is None:
+            await self._store.create(
+                account.account_id, second.identity, second.name, system_clock()
+            )
+
     async def nearest(
         self,
         account: Account,
         store: VectorStoreState,
-        question: "Floats",
+        text: str,
         candidates: "Numbers",
         limit: int,
     ) -> list[int]:
-        """The candidates nearest to the query vector, best first."""
-        matrix = await self._matrix(account, store)
-        return await asyncio.to_thread(matrix.nearest, question, candidates, limit)
+        """The candidates nearest to a query, best first."""
+        return (await self.nearness(account, store, text, candidates)).best(limit)
 
     async def question(self, store: VectorStoreState, text: str) -> "Floats":
         """The vector of a query text, from the model of the stored vectors."""
