@@ -1,4 +1,4 @@
-"""When the second model is needed, and how its scores join those of the first.
+"""When the second model is needed.
 
 The multilingual Universal Sentence Encoder knows 16 languages. In English the first model is
 better, so accounts whose posts are all in English have no vectors of the second.
@@ -10,9 +10,6 @@ from typing import Final
 
 from bowerbird.search.languages import language_of
 
-# Measured on a library in twelve languages: English stays as good as with the first model alone,
-# and the others gain most.
-WEIGHT: Final = 0.9
 _LANGUAGES: Final = frozenset(
     ("ar", "de", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh")
 )

@@ -4,26 +4,38 @@ from dataclasses import dataclass
 from typing import Final
 
 from bowerbird.search.arrays import Floats, Integers, NDArray, np
+from bowerbird.search.floors import JOINED_FLOOR
 
+# The share of the first model in the average of both. The first model sees little more than the
+# language in other scripts than Latin.
+_FIRST_SHARE, _FIRST_SHARE_OTHER_SCRIPT = 0.5, 0.4
+# Counts instead of the average if it is higher: the first model finds no post in another language
+# than the query's.
+_SECOND_ALONE: Final = 0.9
 # Above this number, a table with one score per number would take too much memory.
 _MAX_TABLE_SIZE: Final = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """The numbers of some posts, and for each its score and whether it reaches the floor."""
+    """The numbers of some posts, and a score for each."""
 
     numbers: Integers
     scores: Floats
-    # False if the post has nothing to do with the query, as far as its model can tell.
-    is_near: "NDArray[np.bool_]"
-
-    @classmethod
-    def of(cls, numbers: Integers, scores: Floats, floor: float) -> "Nearness":
-        return cls(numbers, scores, scores >= floor)
+    # Posts with a lower score have nothing to do with the query.
+    floor: float
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    @property
+    def is_near(self) -> "NDArray[np.bool_]":
+        return self.scores >= self.floor
+
+    def near(self) -> "Nearness":
+        """Without the posts below the floor."""
+        is_near = self.is_near
+        return Nearness(self.numbers[is_near], self.scores[is_near], self.floor)
 
     def best(self, limit: int) -> list[int]:
         """The numbers of the nearest posts, best first."""
@@ -33,41 +45,34 @@ class Nearness:
         ordered: list[int] = numbers[np.lexsort((-numbers, -scores))].tolist()
         return ordered
 
-    def near(self) -> "Nearness":
-        """Without the posts below the floor."""
-        chosen = self.is_near
-        return Nearness(self.numbers[chosen], self.scores[chosen], chosen[chosen])
 
-    def weighted(self, weight: float) -> "Nearness":
-        return Nearness(self.numbers, self.scores * np.float32(weight), self.is_near)
+def joined(first: Nearness, second: Nearness, *, is_in_other_script: bool) -> Nearness:
+    """The posts of both models. A post that one of them lacks has a score of 0 there."""
+    numbers, firsts, seconds = _aligned(first, second)
+    share = np.float32(_FIRST_SHARE_OTHER_SCRIPT if is_in_other_script else _FIRST_SHARE)
+    average = share * firsts + (1 - share) * seconds
+    scores = np.maximum(average, np.float32(_SECOND_ALONE) * seconds)
+    return Nearness(numbers, scores, JOINED_FLOOR)
 
-    def or_better(self, other: "Nearness") -> "Nearness":
-        """The posts of both, each with the higher of its scores."""
-        if not len(self) or not len(other):
-            return self if len(self) else other
-        if np.array_equal(self.numbers, other.numbers):
-            scores = np.maximum(self.scores, other.scores)
-            return Nearness(self.numbers, scores, self.is_near | other.is_near)
-        highest = max(int(self.numbers.max()), int(other.numbers.max()))
-        if highest >= _MAX_TABLE_SIZE:
-            return self._merge_sorted(other)
+
+def _aligned(first: Nearness, second: Nearness) -> tuple[Integers, Floats, Floats]:
+    if np.array_equal(first.numbers, second.numbers):
+        return first.numbers, first.scores, second.scores
+    both = np.concatenate((first.numbers, second.numbers))
+    highest = int(both.max(initial=0))
+    if highest < _MAX_TABLE_SIZE:
         # The numbers of an account are dense, so a table with one entry per number is small.
-        scores = np.full(highest + 1, -np.inf, np.float32)
-        is_near = np.zeros(highest + 1, np.bool_)
-        for each in (self, other):
-            scores[each.numbers] = np.maximum(scores[each.numbers], each.scores)
-            is_near[each.numbers] |= each.is_near
-        numbers = np.flatnonzero(scores > -np.inf)
-        return Nearness(numbers, scores[numbers], is_near[numbers])
-
-    def _merge_sorted(self, other: "Nearness") -> "Nearness":
-        both = np.concatenate((self.numbers, other.numbers))
-        numbers, places = np.unique(both, return_inverse=True)
-        scores = np.full(len(numbers), -np.inf, np.float32)
-        is_near = np.zeros(len(numbers), np.bool_)
-        np.maximum.at(scores, places, np.concatenate((self.scores, other.scores)))
-        np.logical_or.at(is_near, places, np.concatenate((self.is_near, other.is_near)))
-        return Nearness(numbers, scores, is_near)
+        is_used = np.zeros(highest + 1, np.bool_)
+        is_used[both] = True
+        numbers = np.flatnonzero(is_used)
+    else:
+        numbers = np.unique(both)
+    scores = []
+    for each in (first, second):
+        filled = np.zeros(len(numbers), np.float32)
+        filled[np.searchsorted(numbers, each.numbers)] = each.scores
+        scores.append(filled)
+    return numbers, scores[0], scores[1]
 
 
 def best_places(scores: Floats, limit: int) -> Integers:

@@ -212,7 +212,7 @@ class Matrix:
         If the query has several rows, the one nearest to a post counts.
         """
         if not self.blocks:
-            return Nearness.of(np.zeros(0, np.int64), np.zeros(0, np.float32), floor)
+            return Nearness(np.zeros(0, np.int64), np.zeros(0, np.float32), floor)
         scan = _threads().map if self.posts > _THREADED_POSTS and _THREADS > 1 else map
 
         def scanned(block: Block) -> tuple[Integers, Floats]:
@@ -232,7 +232,7 @@ class Matrix:
             start = end
         pairs = zip(self.blocks, parts, strict=True)
         numbers = np.concatenate([block.numbers[places] for block, (places, _) in pairs])
-        return Nearness.of(numbers, scores, floor)
+        return Nearness(numbers, scores, floor)
 
     def nearest(self, query: Floats, candidates: "Numbers", limit: int) -> list[int]:
         """The numbers of the nearest candidates, best first. Exact, because it scans all."""

@@ -18,7 +18,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.search.floors import NO_FLOOR
 from bowerbird.search.models import Models
-from bowerbird.search.multilingual import WEIGHT, is_in_other_script
+from bowerbird.search.multilingual import is_in_other_script
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.vectors import VectorStore
 
@@ -148,21 +148,16 @@ class SemanticSearch:
     async def nearness(
         self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
     ) -> "Nearness":
-        """How near each candidate with a vector is to a query.
-
-        With vectors of the second model, the higher score of the two counts. A query in another
-        script than Latin takes the second model alone.
-        """
-        second = store.built_second
-        if is_in_other_script(text):
-            if second is not None:
-                return await self._by_model(account, second, text, candidates)
+        """How near each candidate with a vector is to a query, by both models if it has both."""
+        is_other = is_in_other_script(text)
+        if is_other:
             await self._want_second(account, store)
         nearness = await self._by_model(account, store, text, candidates)
+        second = store.built_second
         if second is None:
             return nearness
         other = await self._by_model(account, second, text, candidates)
-        return await asyncio.to_thread(nearness.or_better, other.weighted(WEIGHT))
+        return await self._joined(nearness, other, is_in_other_script=is_other)
 
     async def nearness_of_post(
         self, account: Account, store: VectorStoreState, number: int, candidates: "Numbers"
@@ -177,7 +172,14 @@ class SemanticSearch:
         if second is None or rows is None:
             return nearness
         other = await self._scan(account, second, rows, candidates)
-        return await asyncio.to_thread(nearness.or_better, other.weighted(WEIGHT))
+        return await self._joined(nearness, other, is_in_other_script=False)
+
+    async def _joined(
+        self, first: "Nearness", second: "Nearness", *, is_in_other_script: bool
+    ) -> "Nearness":
+        from bowerbird.search.nearness import joined  # noqa: PLC0415 - imports numpy
+
+        return await asyncio.to_thread(joined, first, second, is_in_other_script=is_in_other_script)
 
     async def _by_model(
         self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
