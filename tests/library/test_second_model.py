@@ -134,7 +134,7 @@ async def test_posts_without_a_vector_of_the_second_model_are_pending(alice: Mem
 
     meta = (await alice.listed(vector_search_term="cats"))["meta"]
     assert meta["vector_pending"] == 8
-    account = (await alice.get("/v1/account")).json()
+    account = (await alice.get("/v1/account")).json()["data"]
     assert (account["vector_store"]["state"], account["vector_store"]["embedded"]) == ("ready", 32)
 
 
