@@ -21,8 +21,8 @@ _MAX_INT8: Final = 127
 # In memory, bytes have no sign, because their product is faster.
 _SHIFT: Final = 128
 # The query loses its last bits in a product of bytes: up to 0.003 of a similarity. This many of the
-# best posts are compared exactly; no list is longer.
-_EXACT_POSTS: Final = 1_024
+# best posts are compared exactly, which is more than a page has.
+_EXACT_POSTS: Final = 256
 # Blocks are merged up to this size. Merging copies both, so larger blocks stay separate.
 _BLOCK_ROWS: Final = 16_384
 # Below this share of a block, selecting the rows is faster than scanning all of them.

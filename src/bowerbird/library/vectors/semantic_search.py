@@ -146,11 +146,13 @@ class SemanticSearch:
         is_other = is_in_other_script(text)
         if is_other:
             await self._want_second(account, store)
-        nearness = await self._by_model(account, store, text, candidates)
         second = store.built_second
         if second is None:
-            return nearness
-        other = await self._by_model(account, second, text, candidates)
+            return await self._by_model(account, store, text, candidates)
+        nearness, other = await asyncio.gather(
+            self._by_model(account, store, text, candidates),
+            self._by_model(account, second, text, candidates),
+        )
         return await self._joined(nearness, other, is_in_other_script=is_other)
 
     async def nearness_of_post(
