@@ -79,7 +79,9 @@ class VectorState(Struct, frozen=True):
     def tag(self) -> str:
         """Changes whenever the answer to a search by meaning may change."""
         store = self.store
-        return "" if store is None else f"{store.model.hex()}.{store.generation}"
+        if store is None:
+            return ""
+        return ".".join(p.hex() if isinstance(p, bytes) else str(p) for p in store.version)
 
 
 class BookmarkCounts(Struct, frozen=True):
@@ -337,7 +339,7 @@ def _hint(account: Account, filter: BookmarkFilter, found: _Found) -> str:
 
 
 def _pending(account: Account, store: VectorStoreState | None) -> int:
-    return max(account.total - store.embedded, 0) if store else 0
+    return store.missing(account.total) if store else 0
 
 
 async def _with_highlights(body: bytes, request: ListRequest) -> bytes:
