@@ -10,14 +10,18 @@ from bowerbird.search.query_language import parse
 from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
 
 
+def quoted(*tokens: str) -> Term:
+    return Term(tokens, is_quoted=True)
+
+
 @pytest.mark.parametrize(
     ("text", "terms"),
     [
         ("Fast cats", [Term(("fast",)), Term(("cats",))]),
-        ('"Fast cats" run', [Term(("fast", "cats")), Term(("run",))]),
-        ("\u201cFast cats\u201d", [Term(("fast", "cats"))]),
+        ('"Fast cats" run', [quoted("fast", "cats"), Term(("run",))]),
+        ("\u201cFast cats\u201d", [quoted("fast", "cats")]),
         ("-dog !cow", [Term(("dog",), is_excluded=True), Term(("cow",), is_excluded=True)]),
-        ('-"big dog"', [Term(("big", "dog"), is_excluded=True)]),
+        ('-"big dog"', [Term(("big", "dog"), is_excluded=True, is_quoted=True)]),
         ("ca*", [Term(("ca",), is_prefix=True)]),
         ("c*", [Term(("c",))]),
         ("-ca*", [Term(("ca",), is_prefix=True, is_excluded=True)]),
@@ -28,7 +32,7 @@ from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
         ("(@Ada_L),", [Term(("@ada_l",))]),
         ("#py*", [Term(("#py",), is_prefix=True)]),
         ("#p*", [Term(("#p",))]),
-        ('"#python"', [Term(("python",))]),
+        ('"#python"', [quoted("python")]),
         ("#東京タワー", [Term(("#東京タワー",))]),
         ("東京", [Term(("東京",))]),
         ("東京*", [Term(("東京",))]),
@@ -38,10 +42,14 @@ from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
         ("🎉", [Term(("🎉",))]),
         ("cat Cat CAT", [Term(("cat",))]),
         ('5" disk', [Term(("5",)), Term(("disk",))]),
-        ('"never closed', [Term(("never", "closed"))]),
+        ('"never closed', [quoted("never", "closed")]),
         ("a - b", [Term(("a",)), Term(("b",))]),
-        ("--a", [Term(("a",), is_excluded=True)]),
-        ("AND OR NOT NEAR", [Term(("and",)), Term(("or",)), Term(("not",)), Term(("near",))]),
+        ("--a", [Term(("a",))]),
+        ("salt AND pepper", [Term(("salt",)), Term(("pepper",))]),
+        ("AND NOT NEAR", [Term(("and",)), Term(("not",)), Term(("near",))]),
+        ("and or", [Term(("and",)), Term(("or",))]),
+        ("OR", [Term(("or",))]),
+        ("f(x) :)", [Term(("f", "x"))]),
     ],
 )
 def test_parses_a_query(text: str, terms: list[Term]) -> None:

@@ -41,7 +41,7 @@ class _Matches(Struct, frozen=True):
 
 def highlight(fields: Sequence[tuple[str, str]], query: WordQuery) -> Highlight | None:
     """A snippet of the field that matches most terms, around its first match; None without one."""
-    terms = [term for term in query.terms if not term.is_excluded]
+    terms = query.wanted_terms
     best: tuple[str, str, _Matches] | None = None
     for name, text in fields:
         matches = _find_matches(text, terms)

@@ -103,8 +103,9 @@ class Rankings:
         # A store without dimensions means that no post contains any text.
         if store is None or not store.dimensions:
             return ()
-        # Excluded words also exclude results by meaning; the other words only rank.
-        narrowed = msgspec.structs.replace(filter, meaning=None, words=_excluded(filter.words))
+        # Excluded words and fields also limit results by meaning; the other words only rank.
+        limits = filter.words and filter.words.limits
+        narrowed = msgspec.structs.replace(filter, meaning=None, words=limits)
         matching = await self._matching(account, narrowed)
         if not len(matching):
             return ()
@@ -123,9 +124,4 @@ class Rankings:
 
 
 def _wants(words: WordQuery | None) -> bool:
-    return words is not None and any(not term.is_excluded for term in words.terms)
-
-
-def _excluded(words: WordQuery | None) -> WordQuery | None:
-    terms = tuple(term for term in words.terms if term.is_excluded) if words else ()
-    return WordQuery(terms) if terms else None
+    return words is not None and words.wishes is not None

@@ -13,6 +13,7 @@ from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
 from bowerbird.model.rendering import FLAGS, TAGS, UNTAGGED, bookmark_json, join_bookmarks
 from bowerbird.model.words import Match
 from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing
+from bowerbird.storage.bookmarks.query_conditions import QueryConditions
 from bowerbird.storage.database import Database, Reader, Row, Transaction, WordOrder
 from bowerbird.storage.places import place_values
 
@@ -119,10 +120,15 @@ class BookmarkStore:
     def _embedded(
         self, account: Account, filter: BookmarkFilter, model: bytes, most: int
     ) -> tuple[str, dict[str, Any]]:
-        fragments, values = narrowing(self._database, account, filter)
-        by_either = "embedded_or_wanted" if "wanted" in fragments else "embedded"
-        fragments = [*(name for name in fragments if name != "wanted"), by_either]
-        sql = self._statement("count_up_to", *fragments)
+        words = filter.words
+        limits = msgspec.structs.replace(filter, words=words and words.limits)
+        fragments, values = narrowing(self._database, account, limits)
+        either = self._sql["filter_embedded"]
+        if words is not None and (wishes := words.wishes) is not None:
+            conditions = QueryConditions(self._database, "wish")
+            either = f"({either} OR {' AND '.join(conditions.every(wishes.parts))})"
+            values |= conditions.values
+        sql = self._statement("count_up_to", *fragments, either)
         return sql, {**values, "model": model, "limit": most}
 
     async def number_text(self, account: Account, filter: BookmarkFilter) -> str | None:
@@ -151,6 +157,8 @@ class BookmarkStore:
         fragments, values = narrowing(self._database, account, filter)
         sql = self._statement("ranked", *(f for f in fragments if f != "wanted"))
         match = self._database.match(filter.words)
+        if match.ranking is None:
+            return await self.newest(account, filter, limit)
         values["ranking"], values["ranking_start"] = match.ranking, match.ranking_start
         values["counted"] = len(filter.words.ranking_tokens)
         rows = await self._database.slow_rows(
@@ -214,7 +222,7 @@ class BookmarkStore:
         if order is None or filter.words is None or not filter.is_flags_and_words_only:
             return None
         match = self._database.match(filter.words)
-        return (order, match) if match.wanted is not None else None
+        return (order, match) if match.wanted is not None and not match.rest else None
 
     async def _walked(
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
@@ -262,9 +270,7 @@ class BookmarkStore:
     ) -> str:
         """The text of a query, the same for the same filters, so that drivers keep it prepared."""
         column = _COLUMNS.get(sort.field, f"b.{sort.field}")
-        either = " OR ".join(self._sql[f"filter_{f}"] for f in ("embedded", "wanted"))
-        own = {**FRAGMENTS, "embedded_or_wanted": f"({either})"}
-        conditions = [own.get(f) or self._sql[f"filter_{f}"] for f in fragments]
+        conditions = [FRAGMENTS.get(f) or self._sql.get(f"filter_{f}", f) for f in fragments]
         if has_number is not None:
             conditions.append(_AFTER[sort.descending, has_number].format(sort=column))
         piece = self._sql["piece"].format(state=self._sql["state"], **_CLOSINGS)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.instants import UNKNOWN
+from bowerbird.storage.bookmarks.query_conditions import QueryConditions
 from bowerbird.storage.database import Database
 from bowerbird.storage.places import place_values
 
@@ -46,7 +47,10 @@ FRAGMENTS: Final = {
 def narrowing(
     database: Database, account: Account, filter: BookmarkFilter
 ) -> tuple[list[str], dict[str, Any]]:
-    """Names of the fragments that a filter needs, and the values of their parameters."""
+    """The fragments that a filter needs, and the values of their parameters.
+
+    A fragment is a name, or the text of a condition that only this query has.
+    """
     # By identity: the instant 0 is a bound like any other.
     fragments = [
         name
@@ -69,4 +73,7 @@ def narrowing(
             if (text := getattr(match, name)) is not None:
                 fragments.append(name)
                 values[name] = text
+        conditions = QueryConditions(database)
+        fragments += conditions.every(match.rest)
+        values |= conditions.values
     return fragments, values

@@ -63,7 +63,8 @@ class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
         str,
         about(
             'Text to search for. In mode keyword every word must occur; "a phrase", -word to '
-            "exclude, wo* for a prefix."
+            "exclude, wo* for a prefix, a OR b, ( ), author:ada, label:x, "
+            "has:video|image|link|note, is:read|unread|archived, before:2026-01-31, after:-7d."
         ),
     ]
     mode: Annotated[
@@ -213,7 +214,7 @@ def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[B
         values = arguments.read(LIST, call, ListArguments)
         sent = filters.sent(values)
         query = ListQuery(**sent, **_paging(values))
-        applied = {**ListArguments.DEFAULTS, **sent, **_sorting(values)}
+        applied = {**filters.flags_of(values), **sent, **_sorting(values)}
         return await _page(bookmarks, call, query, applied, values.response_format)
 
     async def get_bookmarks(call: ToolCall) -> ToolResult:
@@ -227,7 +228,7 @@ def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[B
         values = arguments.read(COUNT, call, CountArguments)
         sent = filters.sent(values)
         counts = await bookmarks.count(call.account, CountQuery(**sent))
-        applied = response_size.short_filters({**CountArguments.DEFAULTS, **sent})
+        applied = response_size.short_filters({**filters.flags_of(values), **sent})
         return ToolResult({**msgspec.to_builtins(counts), "filters": applied})
 
     async def update_bookmarks(call: ToolCall) -> ToolResult:
