@@ -38,7 +38,7 @@ _HELP: Final[Mapping[Field, str]] = {
 
 def condition(field: Field, text: str, now: int | None) -> Condition | None:
     """None if the value is invalid. Without `now`, a relative date has no instant."""
-    text = text.strip()
+    text = " ".join(text.split())
     if field in (Field.BEFORE, Field.AFTER):
         return _date(field, text, now)
     value = _READERS[field](text)
@@ -72,7 +72,7 @@ def _date(field: Field, text: str, now: int | None) -> Condition | None:
     if is_relative(text):
         moment = None if now is None else relative_dates.resolved(text, now)
         instant = None if moment is None else instants.parse(moment)
-        return Condition(field, " ".join(text.lower().split()), instant=instant)
+        return Condition(field, text.lower(), instant=instant)
     if period := _PERIOD.fullmatch(text):
         year, month, day = period[1], period[2] or "1", period[3] or "1"
         text = f"{year}-{month:>02}-{day:>02}"

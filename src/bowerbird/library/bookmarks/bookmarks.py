@@ -43,6 +43,8 @@ class BookmarkList(Struct, frozen=True):
     total_count: int
     # How many read or archived bookmarks match, if nothing else does.
     hidden: int = 0
+    # What was not understood in q.
+    query_hints: tuple[str, ...] = ()
     # How many bookmarks a search by meaning cannot find yet.
     vector_pending: int = 0
     # If it was asked for: the cursor of the page before, "" for the first page.
@@ -160,6 +162,7 @@ class Bookmarks:
             hidden=0
             if page.count or total
             else await self._hidden(account, request.filter, vectors),
+            query_hints=words.hints if (words := request.filter.words) else (),
             vector_pending=_pending(account, store) if request.filter.meaning else 0,
             newer_cursor=await self._newer(account, request, bound_to) if finds_newer else None,
         )

@@ -110,7 +110,7 @@ def concise(stored: _Stored) -> Json:
 
 
 def _advice(listed: BookmarkList, found: int, *, is_truncated: bool) -> str | None:
-    sentences = [response_size.TRUNCATED] if is_truncated else []
+    sentences = [*listed.query_hints, *([response_size.TRUNCATED] if is_truncated else [])]
     if listed.count < found:
         sentences.append(
             f"Only {listed.count} of {found} posts fit in one result. Continue with next_cursor, "

@@ -1,5 +1,6 @@
 """The envelope of every JSON answer. Nothing else in the service writes "status"."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -38,18 +39,19 @@ def page(found: BookmarkList) -> bytes:
         limit=found.limit,
         total_count=found.total_count,
         count=found.count,
-        hint=_hint(found.hidden) if found.hidden else UNSET,
+        hint=" ".join([*found.query_hints, *_hidden(found.hidden)]) or UNSET,
         vector_pending=found.vector_pending or UNSET,
     )
     return success_of_many(found.body, meta)
 
 
-def _hint(hidden: int) -> str:
-    verb = "bookmark matches" if hidden == 1 else "bookmarks match"
-    return (
-        f"{hidden} read or archived {verb}. Send is_unread_only=false and hide_archived=false "
-        "to see them."
-    )
+def _hidden(hidden: int) -> Iterator[str]:
+    if hidden:
+        verb = "bookmark matches" if hidden == 1 else "bookmarks match"
+        yield (
+            f"{hidden} read or archived {verb}. Send is_unread_only=false and hide_archived=false "
+            "to see them."
+        )
 
 
 def marked(body: bytes) -> bytes:
