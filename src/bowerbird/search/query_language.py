@@ -68,6 +68,19 @@ def with_fixed_dates(text: str, now: int) -> str:
     return fixed + text[end:]
 
 
+def plain_text(text: str) -> str:
+    """The wanted words and phrases without operators and fields, for a search by meaning."""
+    wanted, excluded = [], 0
+    for piece in pieces(_straight(text)):
+        if piece.kind is Kind.OPEN and (excluded or piece.is_excluded):
+            excluded += 1
+        elif piece.kind is Kind.CLOSE and excluded:
+            excluded -= 1
+        elif piece.kind in (Kind.WORD, Kind.PHRASE) and not (excluded or piece.is_excluded):
+            wanted.append(piece.text.strip())
+    return " ".join(wanted)
+
+
 def joined(texts: Sequence[str]) -> str:
     """One query that matches what all of them match."""
     return " ".join([_enclosed(text) for text in texts] if len(texts) > 1 else texts)

@@ -1,5 +1,6 @@
 """Finds the labels whose names contain a term of a query. So renaming a label indexes nothing."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -13,11 +14,13 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.words import Form, Term, WordQuery, with_terms
 from bowerbird.search.tokens import index_text
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Row
 from bowerbird.storage.labels import LabelStore
 
 _KEPT_ACCOUNTS: Final = 256
-_KEPT_NAMES: Final = 8_192
+_KEPT_NAMES: Final = 16_384
+# More names are split on a thread.
+_FEW: Final = 100
 
 
 class _Names(Struct, frozen=True):
@@ -27,10 +30,18 @@ class _Names(Struct, frozen=True):
     label_ids: Mapping[str, Sequence[int]]
 
 
+class _Kept(Struct, frozen=True):
+    """The names that an account had at some version."""
+
+    version: tuple[int, int]
+    rows: Sequence[Row]
+    names: _Names
+
+
 class LabelWords:
     def __init__(self, database: Database) -> None:
         self._store = LabelStore(database)
-        # (account, epoch, version) -> names
+        # By account.
         self._kept = LruCache(_KEPT_ACCOUNTS)
 
     async def resolved(self, account: Account, filter: BookmarkFilter) -> BookmarkFilter:
@@ -45,16 +56,24 @@ class LabelWords:
         return msgspec.structs.replace(filter, words=WordQuery(parts, words.hints))
 
     async def _names(self, account: Account) -> _Names:
-        key = (account.account_id, account.epoch, account.version)
-        found: _Names | None = self._kept.get(key)
-        if found is None:
-            rows = await self._store.names(account.account_id)
-            found = _names({label_id: _tokens(name) for label_id, name in rows})
-            self._kept.put(key, found)
-        return found
+        version = (account.epoch, account.version)
+        kept: _Kept | None = self._kept.get(account.account_id)
+        if kept is not None and kept.version == version:
+            return kept.names
+        rows = [tuple(row) for row in await self._store.names(account.account_id)]
+        # Most changes of a library change no label.
+        if kept is not None and kept.rows == rows:
+            names = kept.names
+        elif len(rows) <= _FEW:
+            names = _names(rows)
+        else:
+            names = await asyncio.to_thread(_names, rows)
+        self._kept.put(account.account_id, _Kept(version, rows, names))
+        return names
 
 
-def _names(tokens: Mapping[int, Sequence[str]]) -> _Names:
+def _names(rows: Sequence[Row]) -> _Names:
+    tokens = {label_id: _tokens(name) for label_id, name in rows}
     label_ids: defaultdict[str, list[int]] = defaultdict(list)
     for label_id, words in tokens.items():
         for word in dict.fromkeys(words):

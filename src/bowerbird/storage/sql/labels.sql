@@ -20,6 +20,7 @@ SELECT l.label_id, l.name
   FROM label AS l
  WHERE l.account_id = :account_id
    AND l.bookmark_count > 0
+ ORDER BY l.label_id
 
 -- name: total
 SELECT count(*)

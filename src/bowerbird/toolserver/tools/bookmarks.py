@@ -23,6 +23,7 @@ from bowerbird.requests.bookmarks import (
 from bowerbird.requests.fields import InvalidField, ToolPostIds, about, unique
 from bowerbird.requests.filters import BookmarkFilters, WordFilters
 from bowerbird.requests.gates import Gate
+from bowerbird.search import query_language
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size, writes
 from bowerbird.toolserver.tools.tool import (
@@ -283,6 +284,13 @@ async def _page(
     return ToolResult(await posts.page(read, applied, response_format or "concise"))
 
 
+def _meant(text: str, mode: str) -> str | None:
+    if mode == "keyword":
+        return None
+    # In hybrid mode, q has the fields and operators.
+    return query_language.plain_text(text) or None if mode == "hybrid" else text
+
+
 def _search(values: SearchArguments) -> tuple[ListQuery, Json]:
     """The query of a search, and the filters that its result repeats."""
     text, mode = values.query.strip(), values.mode or "keyword"
@@ -296,7 +304,7 @@ def _search(values: SearchArguments) -> tuple[ListQuery, Json]:
         **sent,
         **{**_paging(values), **sorting},
         q=None if mode == "semantic" else text,
-        vector_search_term=None if mode == "keyword" else text,
+        vector_search_term=_meant(text, mode),
     )
     return query, {"query": values.query, "mode": mode, **sent, **sorting}
 
