@@ -6,6 +6,7 @@ its two neighbours: `cats OR dogs food` means `(cats OR dogs) food`.
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from msgspec.structs import replace
@@ -21,6 +22,8 @@ MAX_TERMS: Final = 32
 MAX_CHARACTERS: Final = 4_000
 # Limits the work for the database when somebody pastes a page; the first words decide.
 MAX_TERM_TOKENS: Final = 64
+# Words, punctuation, operators and parentheses.
+MAX_PIECES: Final = 256
 MIN_PREFIX_LETTERS: Final = 2
 # Deeper parentheses are ignored.
 MAX_DEPTH: Final = 8
@@ -134,7 +137,7 @@ class _Group:
 
 class _Parser:
     def __init__(self, text: str, now: int | None) -> None:
-        self._pieces = list(pieces(text))
+        self._pieces = list(islice(pieces(text), MAX_PIECES))
         self._is_sentence = reads_like_a_sentence(self._pieces)
         self._now = now
         self._left = MAX_TERMS
@@ -189,11 +192,11 @@ class _Parser:
         return piece.is_excluded
 
     def _part(self, piece: Piece) -> tuple[Part, ...]:
-        part = self._condition(piece) if piece.kind is Kind.FIELD else self._text(piece)
-        if part is None:
-            return ()
         if not self._left:
             self._hint(f"Only the first {MAX_TERMS} words count.")
+            return ()
+        part = self._condition(piece) if piece.kind is Kind.FIELD else self._text(piece)
+        if part is None:
             return ()
         self._left -= 1
         return (part,)

@@ -13,6 +13,7 @@ from bowerbird.model.words import Field
 _SENTENCE_WORDS: Final = 12
 
 _SPACES: Final = re.compile(r"\s*")
+_WORD: Final = re.compile(r"\S+")
 _SIGN: Final = re.compile(r"[-!](?=[^\s!-])")
 _QUOTED: Final = re.compile(r'"([^"]*)"?')
 _FIELD: Final = re.compile(rf'({"|".join(Field)}):(?:"([^"]*)"?|(?=\S))', re.IGNORECASE)
@@ -102,15 +103,15 @@ def _content(text: str, start: int, depth: int, *, is_excluded: bool) -> tuple[P
 
 def _word_end(text: str, start: int, depth: int) -> int:
     """A word ends at a space, or at a parenthesis that closes one outside of the word."""
+    found = _WORD.match(text, start)
+    end = found.end() if found else start
     inside = 0
-    for place in range(start, len(text)):
+    for place in range(start, end if depth else start):
         character = text[place]
-        if character.isspace():
-            return place
         if character == "(":
             inside += 1
         elif character == ")":
             if not inside and depth:
                 return max(place, start + 1)
             inside -= 1 if inside else 0
-    return len(text)
+    return end
