@@ -252,10 +252,15 @@ class ImportedQuery(BookmarkQuery, frozen=True, kw_only=True):
     ] = None
 
 
-def filter_of(query: FlagFilters, now: int | None = None) -> BookmarkFilter:
-    """The filter that a query describes. With `now`, dates may be relative to it."""
+def filter_of(
+    query: FlagFilters, now: int | None = None, *, searched_at: int | None = None
+) -> BookmarkFilter:
+    """The filter that a query describes. With `now`, dates may be relative to it.
+
+    With `searched_at` only those in q, which a list accepts too.
+    """
     try:
-        return _filter(query, now)
+        return _filter(query, now, now if searched_at is None else searched_at)
     except InvalidField as invalid:
         raise errors.invalid(invalid.field, invalid.problem) from None
 
@@ -265,7 +270,7 @@ def check_filters(query: FlagFilters) -> None:
     for name, value in sent(query).items():
         if isinstance(value, str) and len(value) > TEXT_MAX:
             raise InvalidField(name, f"must be a string of at most {TEXT_MAX:,} characters")
-    _filter(query, now=0)
+    _filter(query, now=0, searched_at=0)
 
 
 def moves(query: FlagFilters) -> bool:
@@ -303,7 +308,7 @@ def flags_of(query: FlagFilters) -> dict[str, bool]:
     return flags
 
 
-def _filter(query: FlagFilters, now: int | None) -> BookmarkFilter:
+def _filter(query: FlagFilters, now: int | None, searched_at: int | None) -> BookmarkFilter:
     values: dict[str, Any] = {}
     given = {**flags_of(query), **sent(query)}
     for name, reader in readers(type(query)).items():
@@ -313,7 +318,7 @@ def _filter(query: FlagFilters, now: int | None) -> BookmarkFilter:
         if now is not None and reader.read is read_instant:
             value = relative_dates.resolved(value, now) or value
         if reader.read is _read_words:
-            values[reader.sets] = _read_words(name, value, now)
+            values[reader.sets] = _read_words(name, value, searched_at)
         else:
             values[reader.sets] = reader.read(name, value)
     return BookmarkFilter(**values)

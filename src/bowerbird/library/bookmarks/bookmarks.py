@@ -194,7 +194,7 @@ class Bookmarks:
         self, account: Account, query: CountQuery, vectors: VectorState | None = None
     ) -> BookmarkCounts:
         plans.check_fields(account, gates_for(CountQuery, _sent(query)))
-        filter = filter_of(query, self._clock())
+        filter = filter_of(query, searched_at=self._clock())
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             await self._meaning.required(account, vectors.store)
@@ -204,7 +204,9 @@ class Bookmarks:
     async def _request(
         self, account: Account, query: ListQuery, saved: SavedFilter | None
     ) -> ListRequest:
-        request = read_list(query, saved.filter if saved else filter_of(query, self._clock()))
+        request = read_list(
+            query, saved.filter if saved else filter_of(query, searched_at=self._clock())
+        )
         filter = await self._labels.resolved(account, request.filter)
         return msgspec.structs.replace(request, filter=filter)
 
