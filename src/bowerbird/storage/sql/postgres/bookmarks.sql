@@ -44,6 +44,22 @@ b.number NOT IN (SELECT k.number FROM keyword AS k
                   WHERE k.account_id = CAST(:account_id AS bigint)
                     AND k.words @@ CAST(CAST(:unwanted AS text) AS tsquery))
 
+-- name: posts_with_words
+SELECT k.number FROM keyword AS k
+ WHERE k.account_id = CAST(:account_id AS bigint)
+   AND k.words @@ CAST(CAST({words} AS text) AS tsquery)
+
+-- name: posts_with_labels
+SELECT bl.number FROM bookmark_label AS bl
+ WHERE bl.account_id = CAST(:account_id AS bigint)
+   AND bl.label_id = ANY(CAST({labels} AS bigint[]))
+
+-- name: posts_with_notes
+-- The index content_noted has exactly these rows.
+SELECT c.number FROM content AS c
+ WHERE c.account_id = CAST(:account_id AS bigint)
+   AND position(CAST('\x226e6f7465223a22' AS bytea) IN c.rendering) > 0
+
 -- name: number_text
 SELECT string_agg(CAST(b.number AS text), ',')
   FROM bookmark AS b
