@@ -7,14 +7,14 @@ does the same for queries.
 import re
 import unicodedata
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from bowerbird.model.words import OTHER_FORM, STEM
 from bowerbird.search import spellings
 from bowerbird.search.languages import ENGLISH, OTHER_SCRIPTS
-from bowerbird.search.stems import stem, stem_of_plain
+from bowerbird.search.stems import english_stem, stem, stem_of_plain
 from bowerbird.search.token_folding import UNSPACED, fold
 from bowerbird.search.word_parts import (
     Compound,
@@ -113,12 +113,14 @@ def _own_words(piece: str) -> Iterator[MarkedToken]:
 
 
 def _of_handle(piece: str) -> list[str]:
-    """Names have no stems."""
-    handle = piece[1:].partition("'")[0]
-    whole = handle.lower()
-    names = [*_NAME.findall(handle), handle.replace("_", "") if "_" in handle else ""]
-    lowered = dict.fromkeys([name.lower() for name in names if len(name) > 1])
-    return [name for name in lowered if name != whole and name.isalnum()]
+    """The names in a handle, and the handle without its underscores. Names have no stems."""
+    handle = piece[1:].partition("'")[0].rstrip(".,:;!?)")
+    names = [name.lower() for name in _NAME.findall(handle)]
+    if "_" in handle:
+        names.append(handle.replace("_", "").lower())
+    elif len(names) == 1 and len(names[0]) == len(handle):
+        return []
+    return [name for name in dict.fromkeys(names) if len(name) > 1 and name.isalnum()]
 
 
 def own_names(text: str) -> tuple[str, ...]:
@@ -238,53 +240,63 @@ def _is_useful(token: str) -> bool:
     return len(token) > 1 or token.isdigit()
 
 
-_Computed = Callable[[str, str], _Tokens]
+class _Words(dict[str, _Tokens]):
+    """The marked tokens of each folded word in one language."""
 
+    def __init__(self, language: str) -> None:
+        self._language = language
 
-class _Cache(dict[str, _Tokens]):
-    """The marked tokens of each word, or piece of text, in one language."""
-
-    def __init__(
-        self, language: str, compute: _Computed, may_be_kept: Callable[[str], bool]
-    ) -> None:
-        self._language, self._compute, self._may_be_kept = language, compute, may_be_kept
-
-    def __missing__(self, text: str) -> _Tokens:
-        found = self._compute(text, self._language)
-        if self._may_be_kept(text):
+    def __missing__(self, word: str) -> _Tokens:
+        found = _of_folded_word(word, self._language)
+        if len(word) <= _MAX_KEPT_CHARACTERS:
             if len(self) >= _MAX_CACHED:
                 self.clear()
-            self[text] = found
+            self[word] = found
+        return found
+
+
+class _Pieces(dict[str, _Tokens]):
+    """The marked tokens of each piece of text in one language."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+
+    def __missing__(self, piece: str) -> _Tokens:
+        if "://" in piece:
+            return ()
+        found = _of_piece(piece, self._language)
+        if len(piece) <= _MAX_KEPT_CHARACTERS:
+            if len(self) >= _MAX_CACHED:
+                self.clear()
+            self[piece] = found
         return found
 
 
 class _Forms:
     def __init__(self, language: str) -> None:
-        self.of_words = _Cache(language, _of_folded_word, _is_word_kept)
-        self.of_pieces = _Cache(language, _of_piece, _is_piece_kept)
+        self.of_words = _Words(language)
+        self.of_pieces = _Pieces(language)
 
 
 def _of_folded_word(word: str, language: str) -> _Tokens:
     if not word.isascii():
         return ()
-    found = [OTHER_FORM + other for other in _other_spellings(word, language)]
-    return (*found, *_stems(word, word, language))
+    if language != ENGLISH:
+        found = [OTHER_FORM + other for other in _other_spellings(word, language)]
+        return (*found, *_stems(word, word, language))
+    # The same for English, faster: most posts are.
+    american = spellings.american(word)
+    stemmed = english_stem(american or word)
+    stems = () if stemmed is None or stemmed == word else (STEM + stemmed,)
+    return stems if american is None else (OTHER_FORM + american, *stems)
 
 
 def _of_piece(piece: str, language: str) -> _Tokens:
-    if "://" in piece or (_PLAIN_PIECE.fullmatch(piece) and not _VOWEL_PAIR.search(piece)):
+    if _PLAIN_PIECE.fullmatch(piece) and not _VOWEL_PAIR.search(piece):
         return ()
     if piece[0] == "@" and piece.isascii():
         return tuple([OTHER_FORM + name for name in _of_handle(piece)])
     return tuple(dict.fromkeys([one.token for one in marked_tokens(piece, language)]))
-
-
-def _is_word_kept(word: str) -> bool:
-    return len(word) <= _MAX_KEPT_CHARACTERS
-
-
-def _is_piece_kept(piece: str) -> bool:
-    return len(piece) <= _MAX_KEPT_CHARACTERS and "://" not in piece and piece[0] != "@"
 
 
 _FORMS: Final[OrderedDict[str, _Forms]] = OrderedDict()
