@@ -41,8 +41,15 @@ _OWN_WORD: Final = re.compile(
     r"|(?:(?<![\w.])|(?<=\basp)|(?<=\bvb)|(?<=\bado))\.net(?!\w)",
     re.IGNORECASE,
 )
-# A word with signs around it. A dot before it may be a part of .NET.
-_PLAIN_PIECE: Final = re.compile(r"""["'(\[#]*(?:[A-Z]+|[A-Za-z][a-z]*)["')\],;:!?.]*""")
+# A sign between letters, a capital inside a word, a digit next to a letter, or a letter that is
+# not ASCII. The rare characters come first, so that the scan can jump from one to the next.
+_UNUSUAL: Final = re.compile(
+    r"[A-Z0-9'.&/,_@+#\-\u0080-\U0010ffff](?:(?<=[a-z][A-Z])|(?<=[A-Z][A-Z])(?=[a-z])"
+    r"|(?<=[A-Za-z][0-9])|(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z0-9]['.&/,\-])(?=[A-Za-z0-9])"
+    r"|(?<=[_@+])|(?<=[CFcf]#)|(?<=\.)(?=[Nn][Ee][Tt])|(?<=[^\x00-\x7f]))"
+)
+_SPACE: Final = re.compile(r"[ \n]")
+_NAME_WITH_UMLAUT: Final = re.compile(r"\b[A-Z][a-z]*(?:[aou]e|aa)[a-z]*")
 _NOT_WORD: Final = re.compile(f"[#@{UNSPACED}]")
 # The names in a handle: without digits, and without single letters.
 _NAME: Final = re.compile("[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+")
@@ -52,7 +59,6 @@ _WITH_DIGRAPHS: Final = frozenset({"de", "da", "no", "sv"})
 
 
 _HEBREW, _END_OF_HEBREW, _END_OF_ARABIC = "\u0590", "\u05ff", "\u06ff"
-_VOWEL_PAIR: Final = re.compile("[aou]e|aa")
 
 
 _Tokens = tuple[str, ...]
@@ -66,26 +72,35 @@ class MarkedToken(NamedTuple):
     end: int
 
 
-def other_tokens(
-    fields: Sequence[str], words: Sequence[str], language: str, *, is_ascii: bool
-) -> dict[str, None]:
+def other_tokens(fields: Sequence[str], words: Sequence[str], language: str) -> dict[str, None]:
     """The marked tokens of texts and of their words, without repetitions.
 
     It finds the same tokens as `marked_tokens`, but faster: those of a word of ASCII letters
-    depend only on its folded form, so most pieces of most texts need no look.
+    depend only on its folded form, so only the other pieces of a text are looked at.
     """
     forms = _forms_in(language)
-    plain_words = list(filter(str.isalpha, words))
-    split = chain.from_iterable([field.split() for field in fields])
-    pieces = set(islice(split, MAX_PIECES))
-    if is_ascii:
-        pieces.difference_update(plain_words)
+    pieces = islice(chain.from_iterable(map(_unusual_pieces, fields)), MAX_PIECES)
     return dict.fromkeys(
         chain(
-            chain.from_iterable(map(forms.of_words.__getitem__, plain_words)),
-            chain.from_iterable(map(forms.of_pieces.__getitem__, sorted(pieces))),
+            chain.from_iterable(map(forms.of_words.__getitem__, filter(str.isalpha, words))),
+            chain.from_iterable(map(forms.of_pieces.__getitem__, pieces)),
         )
     )
+
+
+def _unusual_pieces(text: str) -> list[str]:
+    """The pieces of a text that are more than a word of ASCII letters with signs around it."""
+    found: list[str] = []
+    position = 0
+    while match := _UNUSUAL.search(text, position):
+        start = match.start()
+        begin = max(text.rfind(" ", position, start), text.rfind("\n", position, start)) + 1
+        space = _SPACE.search(text, start)
+        position = space.start() if space else len(text)
+        found += text[max(begin, 0) : position].split()
+    if "ue" in text or "oe" in text or "ae" in text or "aa" in text:
+        found += _NAME_WITH_UMLAUT.findall(text)
+    return found
 
 
 def marked_tokens(piece: str, language: str) -> Iterator[MarkedToken]:
@@ -292,8 +307,6 @@ def _of_folded_word(word: str, language: str) -> _Tokens:
 
 
 def _of_piece(piece: str, language: str) -> _Tokens:
-    if _PLAIN_PIECE.fullmatch(piece) and not _VOWEL_PAIR.search(piece):
-        return ()
     if piece[0] == "@" and piece.isascii():
         return tuple([OTHER_FORM + name for name in _of_handle(piece)])
     return tuple(dict.fromkeys([one.token for one in marked_tokens(piece, language)]))
