@@ -52,7 +52,7 @@ async def test_a_sweep_starts_a_job_per_account_with_old_posts(alice: Member, bo
 
 
 async def test_a_sweep_starts_a_job_for_counts_that_an_import_has_left(alice: Member) -> None:
-    await alice.save(text=" ".join(f"word{n}" for n in range(1_100)))
+    await alice.save(text=" ".join(f"word{n}" for n in range(2_100)))
     jobs = ReindexJobs(alice.database, system_clock)
     worker = working.worker(alice.database, jobs.kind.run, kinds=[jobs.kind])
     changes = "SELECT count(*) FROM word_change"
