@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import apsw
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from bowerbird.model import instants
 from bowerbird.model.words import (
@@ -32,10 +32,11 @@ from bowerbird.search.query_language import (
 from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
 
 
-def as_written(text: str) -> WordQuery:
-    """The query without other forms of its words; tests/search/test_word_forms.py has those."""
+def parsed(text: str) -> WordQuery:
+    """A query without other forms of its words, which other tests check."""
     query = parse(text)
-    return WordQuery(with_terms(query.parts, lambda term: replace(term, forms=())), query.hints)
+    parts = with_terms(query.parts, lambda term: msgspec.structs.replace(term, forms=()))
+    return WordQuery(parts, query.hints)
 
 
 def quoted(*tokens: str) -> Term:
@@ -86,7 +87,7 @@ def dated(field: Field, date: str) -> Condition:
     ],
 )
 def test_parses_a_query(text: str, terms: list[Term]) -> None:
-    assert as_written(text) == WordQuery(tuple(terms))
+    assert parsed(text) == WordQuery(tuple(terms))
 
 
 @pytest.mark.parametrize(
@@ -104,27 +105,42 @@ def test_uses_only_the_first_terms() -> None:
 
 
 def test_uses_only_the_first_words_of_a_long_phrase() -> None:
-    (term,) = parse("-".join(["word"] * 1000) + "*").terms
+    (term,) = parsed("-".join(["word"] * 1000) + "*").terms
 
     assert term == Term(("word",) * 64)
 
 
 def test_writes_the_expressions_of_both_engines() -> None:
-    query = as_written('cat "big dog" ru* -cow -"old owl"')
+    query = parsed('cat "big dog" ru* -cow -"old owl"')
 
     wanted = '"cat" AND "big" + "dog" AND "ru" *'
     assert for_fts5(query) == Match(
         wanted=wanted,
         unwanted='"cow" OR "old" + "owl"',
+        ranking=f'({wanted}) AND ("cat" OR "big" OR "dog" OR "#")',
+        ranking_start=3,
     )
     assert for_tsquery(query) == Match(
         wanted="'cat' & 'big' <-> 'dog' & 'ru':*",
         unwanted="'cow' | 'old' <-> 'owl'",
+        ranking="'cat' | 'big' | 'dog'",
     )
 
 
+def test_ranks_single_words_without_repeating_them() -> None:
+    match = for_fts5(parsed("cat dog"))
+
+    assert match.ranking == '("cat" AND "dog") AND ("cat" OR "#")'
+    assert match.ranking_start == 0
+
+
+def test_prefixes_and_exclusions_do_not_affect_the_ranking() -> None:
+    assert for_fts5(parsed("ru* -cow")).ranking is None
+    assert for_tsquery(parsed("ru* -cow")).ranking is None
+
+
 def test_a_query_of_exclusions_requires_no_term() -> None:
-    assert for_fts5(as_written("-cow")) == Match(wanted=None, unwanted='"cow"')
+    assert for_fts5(parsed("-cow")) == Match(wanted=None, unwanted='"cow"')
 
 
 def test_equal_queries_are_equal_keys() -> None:
@@ -193,7 +209,7 @@ NOT_COW = Term(("cow",), is_excluded=True)
     ],
 )
 def test_parses_alternatives_and_fields(text: str, parts: list[Part]) -> None:
-    assert as_written(text) == WordQuery(tuple(parts))
+    assert parsed(text) == WordQuery(tuple(parts))
 
 
 @pytest.mark.parametrize(
@@ -207,7 +223,7 @@ def test_parses_alternatives_and_fields(text: str, parts: list[Part]) -> None:
     ],
 )
 def test_a_dash_in_a_sentence_excludes_no_word(text: str) -> None:
-    query = parse(text)
+    query = parsed(text)
 
     assert Term(("socrates",)) in query.parts
     assert query.hints == ("The query reads like a sentence, so a dash does not exclude a word.",)
@@ -215,7 +231,7 @@ def test_a_dash_in_a_sentence_excludes_no_word(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["U.S. -tax", '"big dog" -tax', "node.js 3.5 -tax", "a, b -tax"])
 def test_a_dash_after_words_excludes(text: str) -> None:
-    assert Term(("tax",), is_excluded=True) in as_written(text).parts
+    assert Term(("tax",), is_excluded=True) in parsed(text).parts
 
 
 def test_a_field_excludes_in_a_sentence_too() -> None:
@@ -238,7 +254,7 @@ def test_a_field_excludes_in_a_sentence_too() -> None:
 def test_a_hint_explains_what_was_not_understood(
     text: str, term: tuple[str, ...], hint: str
 ) -> None:
-    query = parse(text)
+    query = parsed(text)
 
     assert query.terms == (Term(term),)
     assert hint in query.hints[0]
@@ -348,10 +364,10 @@ def test_leaves_to_sql_what_no_engine_can_express() -> None:
 
 
 def test_knows_which_parts_limit_a_search_by_meaning() -> None:
-    query = parse("cat -cow author:ada (dog OR owl) -(a OR b) (is:read OR has:note)")
+    query = parsed("cat -cow author:ada (dog OR owl) -(a OR b) (is:read OR has:note)")
 
-    assert query.wishes == WordQuery(parse("cat (dog OR owl)").parts)
-    assert query.limits == parse("-cow author:ada -(a OR b) (is:read OR has:note)")
+    assert query.wishes == WordQuery(parsed("cat (dog OR owl)").parts)
+    assert query.limits == parsed("-cow author:ada -(a OR b) (is:read OR has:note)")
     assert [term.tokens[0] for term in query.wanted_terms] == ["cat", "dog", "owl"]
 
 

@@ -247,13 +247,16 @@ def _strict(term: Term) -> Term:
 
 
 def _word(text: str) -> Term:
-    if (own := word_forms.own_word(text)) is not None:
-        return Term(own)
-    sigil_word = tokens.lone_sigil_word(text)
-    term = _phrase(text) if sigil_word is None else Term((sigil_word,))
-    if text.endswith("*") and _may_be_prefix(term):
-        return replace(term, is_prefix=True)
-    return replace(term, forms=word_forms.others_of(text)) if term.tokens else term
+    own, sigil_word = word_forms.own_word(text), tokens.lone_sigil_word(text)
+    if own is not None:
+        term = Term(own)
+    elif sigil_word is not None:
+        term = Term((sigil_word,))
+    else:
+        term = _phrase(text)
+    is_prefix = term.is_prefix or (text.endswith("*") and _may_be_prefix(term))
+    forms = word_forms.others_of(text) if term.tokens else ()
+    return replace(term, is_prefix=is_prefix, forms=forms)
 
 
 def _quoted(text: str) -> Term:

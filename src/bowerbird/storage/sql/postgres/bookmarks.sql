@@ -31,19 +31,6 @@ SELECT b.number, b.post_id
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
 
--- name: filter_these
-b.post_id = ANY(CAST(:post_ids AS text[]))
-
--- name: filter_wanted
-b.number IN (SELECT k.number FROM keyword AS k
-              WHERE k.account_id = CAST(:account_id AS bigint)
-                AND k.words @@ CAST(CAST(:wanted AS text) AS tsquery))
-
--- name: filter_unwanted
-b.number NOT IN (SELECT k.number FROM keyword AS k
-                  WHERE k.account_id = CAST(:account_id AS bigint)
-                    AND k.words @@ CAST(CAST(:unwanted AS text) AS tsquery))
-
 -- name: posts_with_words
 SELECT k.number FROM keyword AS k
  WHERE k.account_id = CAST(:account_id AS bigint)
@@ -59,6 +46,19 @@ SELECT bl.number FROM bookmark_label AS bl
 SELECT c.number FROM content AS c
  WHERE c.account_id = CAST(:account_id AS bigint)
    AND position(CAST('\x226e6f7465223a22' AS bytea) IN c.rendering) > 0
+
+-- name: filter_these
+b.post_id = ANY(CAST(:post_ids AS text[]))
+
+-- name: filter_wanted
+b.number IN (SELECT k.number FROM keyword AS k
+              WHERE k.account_id = CAST(:account_id AS bigint)
+                AND k.words @@ CAST(CAST(:wanted AS text) AS tsquery))
+
+-- name: filter_unwanted
+b.number NOT IN (SELECT k.number FROM keyword AS k
+                  WHERE k.account_id = CAST(:account_id AS bigint)
+                    AND k.words @@ CAST(CAST(:unwanted AS text) AS tsquery))
 
 -- name: number_text
 SELECT string_agg(CAST(b.number AS text), ',')

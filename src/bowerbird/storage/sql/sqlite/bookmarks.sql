@@ -28,17 +28,6 @@ SELECT b.number, b.post_id
   FROM json_each(:numbers) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
 
--- name: filter_these
-b.post_id IN (SELECT wanted.value FROM json_each(:post_ids) AS wanted)
-
--- name: filter_wanted
-b.number IN (SELECT rowid - :place FROM keyword
-              WHERE keyword MATCH :wanted AND rowid BETWEEN :place AND :place_end)
-
--- name: filter_unwanted
-b.number NOT IN (SELECT rowid - :place FROM keyword
-                  WHERE keyword MATCH :unwanted AND rowid BETWEEN :place AND :place_end)
-
 -- name: posts_with_words
 SELECT rowid - :place FROM keyword
  WHERE keyword MATCH {words} AND rowid BETWEEN :place AND :place_end
@@ -53,6 +42,17 @@ SELECT bl.number FROM bookmark_label AS bl
 SELECT c.place - :place FROM content AS c
  WHERE c.place BETWEEN :place AND :place_end
    AND instr(c.rendering, x'226e6f7465223a22') > 0
+
+-- name: filter_these
+b.post_id IN (SELECT wanted.value FROM json_each(:post_ids) AS wanted)
+
+-- name: filter_wanted
+b.number IN (SELECT rowid - :place FROM keyword
+              WHERE keyword MATCH :wanted AND rowid BETWEEN :place AND :place_end)
+
+-- name: filter_unwanted
+b.number NOT IN (SELECT rowid - :place FROM keyword
+                  WHERE keyword MATCH :unwanted AND rowid BETWEEN :place AND :place_end)
 
 -- name: number_text
 SELECT group_concat(b.number)
