@@ -14,10 +14,10 @@ from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
     ("text", "terms"),
     [
         ("Fast cats", [Term(("fast",)), Term(("cats",))]),
-        ('"Fast cats" run', [Term(("fast", "cats")), Term(("run",))]),
-        ("\u201cFast cats\u201d", [Term(("fast", "cats"))]),
+        ('"Fast cats" run', [Term(("fast", "cats"), is_quoted=True), Term(("run",))]),
+        ("\u201cFast cats\u201d", [Term(("fast", "cats"), is_quoted=True)]),
         ("-dog !cow", [Term(("dog",), is_excluded=True), Term(("cow",), is_excluded=True)]),
-        ('-"big dog"', [Term(("big", "dog"), is_excluded=True)]),
+        ('-"big dog"', [Term(("big", "dog"), is_excluded=True, is_quoted=True)]),
         ("ca*", [Term(("ca",), is_prefix=True)]),
         ("c*", [Term(("c",))]),
         ("-ca*", [Term(("ca",), is_prefix=True, is_excluded=True)]),
@@ -28,7 +28,7 @@ from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
         ("(@Ada_L),", [Term(("@ada_l",))]),
         ("#py*", [Term(("#py",), is_prefix=True)]),
         ("#p*", [Term(("#p",))]),
-        ('"#python"', [Term(("python",))]),
+        ('"#python"', [Term(("python",), is_quoted=True)]),
         ("#東京タワー", [Term(("#東京タワー",))]),
         ("東京", [Term(("東京",))]),
         ("東京*", [Term(("東京",))]),
@@ -38,7 +38,7 @@ from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
         ("🎉", [Term(("🎉",))]),
         ("cat Cat CAT", [Term(("cat",))]),
         ('5" disk', [Term(("5",)), Term(("disk",))]),
-        ('"never closed', [Term(("never", "closed"))]),
+        ('"never closed', [Term(("never", "closed"), is_quoted=True)]),
         ("a - b", [Term(("a",)), Term(("b",))]),
         ("--a", [Term(("a",), is_excluded=True)]),
         ("AND OR NOT NEAR", [Term(("and",)), Term(("or",)), Term(("not",)), Term(("near",))]),
@@ -75,26 +75,11 @@ def test_writes_the_expressions_of_both_engines() -> None:
     assert for_fts5(query) == Match(
         wanted=wanted,
         unwanted='"cow" OR "old" + "owl"',
-        ranking=f'({wanted}) AND ("cat" OR "big" OR "dog" OR "#")',
-        ranking_start=3,
     )
     assert for_tsquery(query) == Match(
         wanted="'cat' & 'big' <-> 'dog' & 'ru':*",
         unwanted="'cow' | 'old' <-> 'owl'",
-        ranking="'cat' | 'big' | 'dog'",
     )
-
-
-def test_ranks_single_words_without_repeating_them() -> None:
-    match = for_fts5(parse("cat dog"))
-
-    assert match.ranking == '("cat" AND "dog") AND ("cat" OR "#")'
-    assert match.ranking_start == 0
-
-
-def test_prefixes_and_exclusions_do_not_affect_the_ranking() -> None:
-    assert for_fts5(parse("ru* -cow")).ranking is None
-    assert for_tsquery(parse("ru* -cow")).ranking is None
 
 
 def test_a_query_of_exclusions_requires_no_term() -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from bowerbird.search import vectors as search_vectors
 from bowerbird.search.arrays import Floats, np
 from bowerbird.search.byte_products import MAX_QUERY_VALUE, product
-from bowerbird.search.fusion import fuse
 from bowerbird.search.nearness import Nearness, joined
 from bowerbird.search.vectors import Block, Matrix, MatrixCache, Numbers, pack, unpack
 
@@ -258,20 +257,3 @@ def test_two_models_are_averaged_and_the_second_can_stand_alone(far: int) -> Non
         9 + far: pytest.approx(0.45),
     }
     assert joined(second, second, is_in_other_script=True).numbers is second.numbers
-
-
-@pytest.mark.parametrize(
-    ("by_meaning", "by_words", "fused"),
-    [
-        ([], [], []),
-        ([1, 2], [], [1, 2]),
-        ([], [3, 4], [3, 4]),
-        # A post in both lists comes first; meaning has more weight than words.
-        ([1, 2, 3], [3, 9], [3, 1, 2, 9]),
-    ],
-)
-def test_results_are_merged_by_rank(
-    by_meaning: list[int], by_words: list[int], fused: list[int]
-) -> None:
-    assert fuse(by_meaning, by_words, 10) == fused
-    assert fuse(by_meaning, by_words, 1) == fused[:1]

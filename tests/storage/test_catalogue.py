@@ -44,6 +44,7 @@ LIBRARY = {
     "import_change",
     "import_label",
     "unindexed_note",
+    *("word_count", "word_change"),
     "replaced_annotation",
     "smart_view",
     "deleted_view",

@@ -84,6 +84,9 @@ LIST: Final[Values] = {
     "hides_archived": True,
     "is_cut": False,
     "pending": 0,
+    "is_relaxed": False,
+    "meant": "",
+    "meant_url": "",
     "can_show_images": True,
     "shows_images": False,
     "is_archive": False,
@@ -159,6 +162,10 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         },
     ),
     "library-search": ("library.html", _SEARCH),
+    "library-relaxed": (
+        "library.html",
+        _SEARCH | {"is_relaxed": True, "meant": "blue nest", "meant_url": "/library?q=blue+nest"},
+    ),
     "library-continued": ("library.html", LIST | {"newer": "/library"}),
     "help_keys": ("help_keys.html", LIST | {"title": "Keyboard", "here": "/help/keys"}),
     "library-undo": (
@@ -213,10 +220,13 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         "library_none.html",
         _SEARCH
         | {
+            "reason": 'No bookmark has the word "nset".',
+            "meant": "nest",
+            "meant_url": "/library?q=nest",
             "suggestions": [
                 {"text": "Look in read and archived posts too", "url": "/library", "count": 6},
                 {"text": "Search by meaning instead", "url": "/library", "count": None},
-            ]
+            ],
         },
     ),
     "post": ("post.html", _post(2, [2, 3])),

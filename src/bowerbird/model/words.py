@@ -12,8 +12,8 @@ GAP: Final = "#"
 OTHER_FORM: Final = "\u2248"
 STEM: Final = "\u223d"
 STEM_WEIGHT: Final = 0.8
-# Limits the work for a query that is a pasted page; its first words decide.
-MAX_RANKING_TOKENS: Final = 16
+# Limits the work for a query that is a pasted page; its rarest words decide.
+MAX_RANKING_WORDS: Final = 16
 
 
 class Form(Struct, frozen=True):
@@ -40,17 +40,22 @@ class Term(Struct, frozen=True):
 
 class WordQuery(Struct, frozen=True):
     terms: tuple[Term, ...]
+    # Sentences about what the parser did not understand.
+    hints: tuple[str, ...] = ()
 
     @property
-    def ranking_tokens(self) -> list[str]:
-        """The tokens that are counted to rank a post. Prefixes are not, as they match many."""
-        tokens = [
-            token
-            for term in self.terms
-            if not term.is_excluded
-            for token in (term.tokens[:-1] if term.is_prefix else term.tokens)
-        ]
-        return list(dict.fromkeys(tokens))[:MAX_RANKING_TOKENS]
+    def parts(self) -> tuple[Term, ...]:
+        return self.terms
+
+    @property
+    def wanted_terms(self) -> tuple[Term, ...]:
+        return tuple(term for term in self.terms if not term.is_excluded)
+
+    @property
+    def limits(self) -> "WordQuery | None":
+        """The parts that wanted words have no share in. A search by meaning respects these."""
+        terms = tuple(term for term in self.terms if term.is_excluded)
+        return WordQuery(terms) if terms else None
 
     @property
     def is_empty(self) -> bool:
@@ -63,7 +68,3 @@ class Match(Struct, frozen=True):
 
     wanted: str | None
     unwanted: str | None
-    # The expression to rank by. Only its single words count, so that both engines rank alike.
-    ranking: str | None = None
-    # The index of the first counted word among the phrases of the ranking.
-    ranking_start: int = 0

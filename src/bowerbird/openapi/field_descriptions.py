@@ -84,6 +84,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "note": "The owner's note about the post, as Markdown; absent if there is none.",
         "highlights": "Passages that the owner marked; absent if there are none.",
         "highlight": "Where the words of q occur. Only if requested, and if there is a match.",
+        "score": "How well the bookmark matches a ranked search; higher is better. Only in ranked "
+        "lists, and comparable only within one list.",
     },
     "HighlightedPassage": {
         "id": "Identifies the highlight within its post.",
@@ -214,7 +216,12 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "limit": "The page size that was used.",
         "total_count": "Number of bookmarks that match.",
         "count": "Number of bookmarks on this page.",
-        "hint": "Present if only read or archived bookmarks match; says how to see them.",
+        "hint": "Why a search found nothing, only hidden bookmarks or only similar ones; absent "
+        "otherwise.",
+        "relaxed": "true if no bookmark has every word of q, so that those with most of the words "
+        "are listed, best first; absent otherwise.",
+        "did_you_mean": "q with other words in place of words that no bookmark has; absent if none "
+        "was probably misspelled.",
         "vector_pending": "Number of bookmarks that a search by meaning cannot find yet.",
     },
     "ViewListMeta": {
@@ -293,7 +300,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     "Run": {
         "source": "Where the posts come from: x, or the name of a file and its format. "
         "Several files are named by the first one.",
-        "kind": "How they were read, such as full, incremental, file, api or demo.",
+        "kind": "How they were read, such as full, incremental, visit, file, api or demo.",
         "client": "The program that read them.",
         "state": "running, finished, interrupted, undoing or undone.",
         "reason": "Why it ended; empty while it runs.",

@@ -30,7 +30,8 @@ def _terms(text: str) -> Iterator[Term]:
         is_excluded = bool(piece["sign"])
         term = _phrase(piece["phrase"]) if piece["word"] is None else _word(piece["word"])
         if term.tokens:
-            yield Term(term.tokens, term.is_prefix, is_excluded)
+            is_quoted = piece["word"] is None
+            yield Term(term.tokens, term.is_prefix, is_excluded, is_quoted)
 
 
 def _word(text: str) -> Term:

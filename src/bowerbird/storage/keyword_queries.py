@@ -4,25 +4,14 @@ The syntax consists of our own quoted tokens and fixed operators, so user input 
 """
 
 from collections import defaultdict
-from collections.abc import Callable
-
-from msgspec.structs import replace
+from collections.abc import Callable, Sequence
 
 from bowerbird.model.words import GAP, Match, Term, WordQuery
 
 
 def for_fts5(query: WordQuery) -> Match:
-    """Queries for `MATCH`. The ranking query ends with the ranked words and the gap token."""
-    match = _match(query, _fts5_term, every=" AND ", any=" OR ")
-    counted = query.ranking_tokens
-    if not counted or match.wanted is None:
-        return match
-    wanted = [term for term in query.terms if not term.is_excluded]
-    # If the terms are single words, their own phrases are counted; else the words are added again.
-    is_simple = [term.tokens for term in wanted] == [(token,) for token in counted]
-    again = counted[:1] if is_simple else counted
-    ranking = f"({match.wanted}) AND ({' OR '.join(map(_quoted, [*again, GAP]))})"
-    return replace(match, ranking=ranking, ranking_start=0 if is_simple else len(wanted))
+    """Queries for `MATCH`."""
+    return _match(query, _fts5_term, every=" AND ", any=" OR ")
 
 
 def _quoted(token: str) -> str:
@@ -31,10 +20,18 @@ def _quoted(token: str) -> str:
 
 def for_tsquery(query: WordQuery) -> Match:
     """Queries for `CAST(... AS tsquery)`."""
-    match = _match(query, _tsquery_term, every=" & ", any=" | ")
-    return replace(
-        match, ranking=" | ".join(f"'{token}'" for token in query.ranking_tokens) or None
-    )
+    return _match(query, _tsquery_term, every=" & ", any=" | ")
+
+
+def counting_in_fts5(words: Sequence[str]) -> str:
+    """Matches posts with any of the words. The words are its first phrases, then gaps follow."""
+    any_word = " OR ".join(map(_quoted, words))
+    return f"({any_word} OR {_quoted(GAP)}) AND ({any_word})"
+
+
+def counting_in_tsquery(words: Sequence[str]) -> str:
+    """Matches posts with any of the words."""
+    return " | ".join(f"'{word}'" for word in words)
 
 
 def vector_text(index_text: str) -> str:

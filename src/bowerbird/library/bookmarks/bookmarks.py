@@ -8,11 +8,11 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks import cursors
+from bowerbird.library.bookmarks import cursors, explaining
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked
 from bowerbird.library.bookmarks.highlighting import with_highlights
 from bowerbird.library.bookmarks.list_request import ListRequest, read_list
-from bowerbird.library.bookmarks.ranking import Rankings
+from bowerbird.library.bookmarks.ranking import Ranking, Rankings
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
@@ -44,6 +44,23 @@ class BookmarkList(Struct, frozen=True):
     vector_pending: int = 0
     # If it was asked for: the cursor of the page before, "" for the first page.
     newer_cursor: str | None = None
+    # Why a search found nothing or only similar posts, and what it did not understand.
+    hint: str = ""
+    # Whether no bookmark has every word of q, so that those with most of them are listed.
+    is_relaxed: bool = False
+    # q with other words in place of those that no bookmark has.
+    did_you_mean: str | None = None
+
+
+class _Found(Struct, frozen=True):
+    """A page, where the next one continues, and how many bookmarks match."""
+
+    page: Page
+    end: Keyset | Ranked | None
+    total: int
+    ranking: Ranking = Ranking(())
+    is_relaxed: bool = False
+    hidden: int = 0
 
 
 class SavedFilter(Struct, frozen=True):
@@ -134,22 +151,31 @@ class Bookmarks:
             request.is_ranked,
             request.is_best_first,
         )
-        end: Keyset | Ranked | None
-        if request.is_ranked:
-            page, end, total = await self._ranked(account, request, bound_to, store)
-        else:
-            page, end, total = await self._ordered(account, request, bound_to)
+        found = await self._found(account, request, bound_to, store)
+        if not found.total:
+            hidden = await self._hidden(account, request.filter, vectors)
+            # Matches that are only hidden are better than posts with most of the words.
+            if not hidden and _may_relax(request):
+                relaxed = await self._relaxed(account, request, bound_to)
+                # A view has the posts that it counts.
+                is_list = saved is None
+                found = relaxed if is_list else _Found(_EMPTY, None, 0, relaxed.ranking)
+            else:
+                found = msgspec.structs.replace(found, hidden=hidden)
         return BookmarkList(
-            body=await _with_highlights(page.body, request),
-            count=page.count,
-            next_cursor=None if end is None else cursors.write(end, bound_to),
+            body=await _with_highlights(found.page.body, request),
+            count=found.page.count,
+            next_cursor=None if found.end is None else cursors.write(found.end, bound_to),
             limit=request.limit,
-            total_count=total,
-            hidden=0
-            if page.count or total
-            else await self._hidden(account, request.filter, vectors),
+            total_count=found.total,
+            hidden=found.hidden,
             vector_pending=_pending(account, store) if request.filter.meaning else 0,
-            newer_cursor=await self._newer(account, request, bound_to) if finds_newer else None,
+            newer_cursor=await self._newer(account, request, bound_to, found)
+            if finds_newer
+            else None,
+            hint=_hint(account, request.filter, found),
+            is_relaxed=found.is_relaxed,
+            did_you_mean=explaining.corrected(query.q or "", found.ranking.corrections),
         )
 
     async def similar(
@@ -171,7 +197,7 @@ class Bookmarks:
         if number is None:
             raise errors.not_found("bookmark", post_id)
         near = await self._rankings.similar(account, filter, number, limit, store)
-        body, count = await self._store.contents(account, near)
+        body, count = await self._store.contents(account, near.numbers, near.scores)
         pending = _pending(account, store)
         return BookmarkList(body, count, None, limit, count, vector_pending=pending)
 
@@ -186,44 +212,63 @@ class Bookmarks:
         matching = await self.total(account, filter, vectors)
         return BookmarkCounts(matching, account.total, account.unread, account.archived)
 
-    async def _ordered(
-        self, account: Account, request: ListRequest, query: bytes
-    ) -> tuple[Page, Keyset | None, int]:
-        after = request.after
-        if request.cursor is not None:
-            after = cursors.read_after(request.cursor, query, request.sort)
-        total = await self.total(account, request.filter)
-        if total == 0:
-            return _EMPTY, None, 0
-        page = await self._store.page(account, request.filter, request.sort, after, request.limit)
-        return page, _end(page), total
-
-    async def _ranked(
+    async def _found(
         self,
         account: Account,
         request: ListRequest,
         query: bytes,
         store: VectorStoreState | None,
-    ) -> tuple[Page, Ranked | None, int]:
+    ) -> _Found:
+        if request.is_ranked:
+            order = None if request.is_best_first else request.sort
+            ranking = await self._rankings.rank(account, request.filter, order, store)
+            return await self._ranked(account, request, query, ranking)
+        after = request.after
+        if request.cursor is not None:
+            if isinstance(cursors.read(request.cursor, query), Ranked):
+                return await self._relaxed(account, request, query)
+            after = cursors.read_after(request.cursor, query, request.sort)
+        total = await self.total(account, request.filter)
+        if total == 0:
+            return _Found(_EMPTY, None, 0)
+        page = await self._store.page(account, request.filter, request.sort, after, request.limit)
+        return _Found(page, _end(page), total)
+
+    async def _relaxed(self, account: Account, request: ListRequest, query: bytes) -> _Found:
+        """The bookmarks with most of the words, best first unless another order was asked for."""
+        order = request.sort if request.has_own_order else None
+        ranking = await self._rankings.relaxed(account, request.filter, order)
+        found = await self._ranked(account, request, query, ranking)
+        return msgspec.structs.replace(found, is_relaxed=found.total > 0)
+
+    async def _ranked(
+        self, account: Account, request: ListRequest, query: bytes, ranking: Ranking
+    ) -> _Found:
         seen: set[int] = set()
         if request.cursor is not None:
             seen = cursors.read_seen(request.cursor, query)
-        order = None if request.is_best_first else request.sort
-        numbers = await self._rankings.numbers(account, request.filter, order, store)
+        numbers, scores = ranking.numbers, ranking.scores
         if request.is_best_first and not request.sort.descending:
-            numbers = numbers[::-1]
+            numbers, scores = numbers[::-1], scores[::-1]
         # The ranking may have changed since the last page, so a position in it is not enough.
-        unseen = [number for number in numbers if number not in seen]
+        unseen = [place for place, number in enumerate(numbers) if number not in seen]
         unseen = unseen[: max(RANKED_MAX - len(seen), 0)]
-        on_page = unseen[: request.limit]
-        end_of_page = cursors.ranked(seen.union(on_page)) if len(unseen) > len(on_page) else None
-        page = Page(*await self._store.contents(account, on_page), end=None)
-        return page, end_of_page, len(numbers)
+        on_page = [numbers[place] for place in unseen[: request.limit]]
+        with_scores = [scores[place] for place in unseen[: request.limit]] if scores else ()
+        is_last = len(unseen) <= request.limit
+        return _Found(
+            Page(*await self._store.contents(account, on_page, with_scores), end=None),
+            None if is_last else cursors.ranked(seen.union(on_page)),
+            len(numbers),
+            ranking,
+        )
 
-    async def _newer(self, account: Account, request: ListRequest, query: bytes) -> str | None:
+    async def _newer(
+        self, account: Account, request: ListRequest, query: bytes, found: _Found
+    ) -> str | None:
         if request.cursor is None:
             return None
-        if request.is_ranked:
+        if request.is_ranked or found.is_relaxed:
             # Its cursors have no order. The first page has the best matches.
             return ""
         after = cursors.read_after(request.cursor, query, request.sort)
@@ -238,7 +283,7 @@ class Bookmarks:
         """How many bookmarks match. `vectors` is the state that was read already."""
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
-            return await self._rankings.total(account, filter, vectors.store)
+            return len(await self._rankings.numbers(account, filter, None, vectors.store))
         if filter.words is not None and filter.words.is_empty:
             return 0
         if filter.is_flags_only:
@@ -272,6 +317,25 @@ def is_post_id(text: str) -> bool:
 def _sent(query: ListQuery | CountQuery) -> list[str]:
     """The fields that were sent with a value."""
     return [name for name in query.__struct_fields__ if getattr(query, name) not in (None, "")]
+
+
+def _may_relax(request: ListRequest) -> bool:
+    """Whether the list starts here, and is of words that posts may lack."""
+    words = request.filter.words
+    if words is None or request.filter.meaning is not None or request.after is not None:
+        return False
+    return bool(words.wanted_terms) and (request.cursor is None or request.is_ranked)
+
+
+def _hint(account: Account, filter: BookmarkFilter, found: _Found) -> str:
+    """One sentence or more; empty if there is nothing to explain."""
+    sentences = list(filter.words.hints) if filter.words is not None else []
+    is_search = filter.words is not None or filter.meaning is not None
+    if found.is_relaxed:
+        sentences.append(explaining.RELAXED)
+    elif is_search and not found.total and not found.hidden:
+        sentences.append(explaining.nothing_found(account, filter, found.ranking))
+    return " ".join(sentences)
 
 
 def _pending(account: Account, store: VectorStoreState | None) -> int:

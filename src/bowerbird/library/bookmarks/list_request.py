@@ -27,6 +27,8 @@ class ListRequest(Struct, frozen=True):
     limit: int
     cursor: str | None
     after: After | None
+    # Whether `sort` was asked for. Otherwise a list of posts with most of the words is best first.
+    has_own_order: bool = False
     # Whether the answer shows where the words of q occur.
     is_highlighted: bool = False
 
@@ -44,6 +46,7 @@ def read_list(query: ListQuery, filter: BookmarkFilter | None = None) -> ListReq
         limit=query.limit or PAGE_DEFAULT,
         cursor=query.cursor or None,
         after=_sort_cursor(query, sort, is_ranked=is_ranked),
+        has_own_order=bool(query.sort_by) and (query.sort_by or "").strip() != RELEVANCE,
         is_highlighted=_is_highlighted(query),
     )
 

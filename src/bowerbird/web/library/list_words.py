@@ -32,7 +32,8 @@ _ORDERS: Final = {
     ("author", "asc"): ("Author, A to Z", "by author"),
     ("favorite_count", "desc"): ("Most liked first", "most liked first"),
 }
-_BEST: Final = ("Best match first", "best first")
+BEST_FIRST: Final = "best first"
+_BEST: Final = ("Best match first", BEST_FIRST)
 MEDIA_TYPES: Final = tuple(BITS)
 # The parameters of a list that a Smart View keeps.
 SAVED: Final = (*readers(ListQuery), "sort_by", "sort_order")

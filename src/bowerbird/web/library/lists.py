@@ -199,6 +199,7 @@ class ListPages:
             newer="" if newer is None else shown.address.continued(newer).url(),
             is_cut=cursor is not None and account.is_free,
             pending=shown.found.vector_pending,
+            **_forgiven(shown),
         )
 
     async def _groups(self, visit: Visit, shown: Shown) -> tuple[list[tuple[str, Any]], int]:
@@ -239,6 +240,8 @@ class ListPages:
             shown.address,
             None,
             "library_none.html",
+            reason=shown.found.hint,
+            **_forgiven(shown),
             suggestions=await self._no_hits.suggestions(
                 account, query, shown.address, shown.found.hidden
             ),
@@ -270,6 +273,8 @@ class ListPages:
             newer="",
             is_cut=False,
             pending=0,
+            is_relaxed=False,
+            meant="",
         )
 
     async def _show(
@@ -343,6 +348,20 @@ class ListPages:
 
 def _address(path: str, visit: Visit) -> Address:
     return Address(path, {name: visit.query[name] for name in NAMES if visit.query.get(name)})
+
+
+def _forgiven(shown: Shown) -> dict[str, Any]:
+    """Whether the posts have only most of the words, and what was probably meant."""
+    found, query, meant = shown.found, shown.query, shown.found.did_you_mean or ""
+    search = {"q": meant, "vector_search_term": meant if query.vector_search_term else None}
+    values = {
+        "is_relaxed": found.is_relaxed,
+        "meant": meant,
+        "meant_url": shown.address.changed(**search).url() if meant else "",
+    }
+    if found.is_relaxed and not query.sort_by:
+        values["order"] = list_words.BEST_FIRST
+    return values
 
 
 def _density(visit: Visit) -> str:

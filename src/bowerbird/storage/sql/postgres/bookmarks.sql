@@ -44,25 +44,6 @@ b.number NOT IN (SELECT k.number FROM keyword AS k
                   WHERE k.account_id = CAST(:account_id AS bigint)
                     AND k.words @@ CAST(CAST(:unwanted AS text) AS tsquery))
 
--- name: ranked
--- The best thousand of the latest matches, best first. The score is rounded so that both
--- databases return the same order.
-SELECT number
-  FROM (SELECT b.number AS number,
-               round(CAST(CAST(ts_rank(CAST(ARRAY[1, 1, 1, 1] AS real[]), k.words,
-                                       CAST(CAST(:ranking AS text) AS tsquery), 1)
-                               AS double precision) AS numeric), 5) AS score
-          FROM keyword AS k
-          JOIN bookmark AS b ON b.account_id = k.account_id AND b.number = k.number
-         WHERE k.account_id = CAST(:account_id AS bigint)
-           AND b.account_id = CAST(:account_id AS bigint)
-           AND k.words @@ CAST(CAST(:wanted AS text) AS tsquery)
-           AND {filters}
-         ORDER BY b.number DESC
-         LIMIT :considered) AS considered
- ORDER BY score DESC, number DESC
- LIMIT :limit
-
 -- name: number_text
 SELECT string_agg(CAST(b.number AS text), ',')
   FROM bookmark AS b

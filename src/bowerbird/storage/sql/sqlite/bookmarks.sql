@@ -39,21 +39,6 @@ b.number IN (SELECT rowid - :place FROM keyword
 b.number NOT IN (SELECT rowid - :place FROM keyword
                   WHERE keyword MATCH :unwanted AND rowid BETWEEN :place AND :place_end)
 
--- name: ranked
--- The best thousand of the latest matches, best first. FTS5 reads backwards and stops early.
-SELECT number
-  FROM (SELECT b.number AS number,
-               round(rank_of(keyword, :ranking_start, :counted), 5) AS score
-          FROM keyword
-          JOIN bookmark AS b ON b.account_id = :account_id AND b.number = keyword.rowid - :place
-         WHERE keyword MATCH :ranking
-           AND keyword.rowid BETWEEN :place AND :place_end
-           AND {filters}
-         ORDER BY keyword.rowid DESC
-         LIMIT :considered)
- ORDER BY score DESC, number DESC
- LIMIT :limit
-
 -- name: number_text
 SELECT group_concat(b.number)
   FROM bookmark AS b

@@ -1,0 +1,59 @@
+"""The words of a query that count when posts are ranked, and the forms in which posts have them."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from bowerbird.model.words import Form, Term, WordQuery
+from bowerbird.search.stop_words import STOP_WORDS
+from bowerbird.search.tokens import is_unspaced
+
+# Of a word that punctuation splits: both parts apart from each other, and one of them.
+_APART_WEIGHT, _PART_WEIGHT = 0.9, 0.4
+
+
+class QueryWord(Struct, frozen=True):
+    # As it is compared: folded, the tokens separated by spaces.
+    text: str
+    # The first one is the word as it was typed.
+    forms: tuple[Form, ...]
+    is_exact: bool = False
+
+    @property
+    def may_be_misspelled(self) -> bool:
+        typed = self.forms[0]
+        return not self.is_exact and not typed.is_prefix and len(typed.tokens) == 1
+
+
+def words_of(query: WordQuery) -> list[QueryWord]:
+    """Stop words are left out unless there are no others."""
+    words = {word.text: word for term in query.wanted_terms for word in _words(term)}
+    telling = [word for word in words.values() if word.is_exact or word.text not in STOP_WORDS]
+    return telling or list(words.values())
+
+
+def _words(term: Term) -> Iterator[QueryWord]:
+    typed = Form(term.tokens, is_prefix=term.is_prefix)
+    text = " ".join(term.tokens)
+    if term.is_quoted:
+        yield QueryWord(text, (typed,), is_exact=True)
+    elif len(term.tokens) > 1 and any(map(is_unspaced, term.tokens)):
+        # A run of a script without spaces may be a sentence, of which a post has only some words.
+        pairs = [token for token in term.tokens if len(token) > 1 or not is_unspaced(token)]
+        yield from (QueryWord(pair, (Form((pair,)),)) for pair in pairs)
+    else:
+        yield QueryWord(text, (typed, *term.forms, *_parts(term)))
+
+
+def _parts(term: Term) -> Iterator[Form]:
+    telling = [token for token in term.tokens if token not in STOP_WORDS]
+    if len(term.tokens) > 1 and telling and not term.is_prefix:
+        yield Form(term.tokens, _APART_WEIGHT, is_phrase=False)
+        yield from (Form((token,), _PART_WEIGHT) for token in telling)
+
+
+def query_for(form: Form) -> WordQuery:
+    """Matches the posts that have a form."""
+    if form.is_phrase:
+        return WordQuery((Term(form.tokens, is_prefix=form.is_prefix),))
+    return WordQuery(tuple(Term((token,)) for token in form.tokens))

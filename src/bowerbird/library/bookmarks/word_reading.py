@@ -1,0 +1,184 @@
+"""Reads what an account's library has of the words of a query, and what misspelled words mean."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from bowerbird.library.bookmarks.misspellings import guesses_for
+from bowerbird.library.bookmarks.query_words import QueryWord, query_for, words_of
+from bowerbird.model.accounts import Account
+from bowerbird.model.words import MAX_RANKING_WORDS, Form, WordQuery
+from bowerbird.storage.bookmarks.word_index import Occurrences, WordIndex
+from bowerbird.storage.database import Database
+from bowerbird.storage.word_counts import WordCounts
+
+if TYPE_CHECKING:
+    from bowerbird.search.scoring import Counted, WordScores
+
+# Bounds the work for a query of nonsense, and for one with many common words.
+_MISSPELLED_MAX: Final = 8
+_HOLDERS_MAX: Final = 200_000
+
+
+class ReadWords(Struct, frozen=True):
+    """The words of a query, as a library has them."""
+
+    scores: "WordScores"
+    # The words that no post has, and the words that were probably meant.
+    unknown: tuple[str, ...]
+    corrections: tuple[tuple[str, str], ...]
+
+
+class _Held(Struct):
+    """A word with the forms that posts have, and the texts of their numbers."""
+
+    word: QueryWord
+    forms: list[Form]
+    texts: list[str]
+
+
+class WordReading:
+    def __init__(self, database: Database) -> None:
+        self._counts = WordCounts(database)
+        self._index = WordIndex(database)
+
+    async def read(self, account: Account, query: WordQuery) -> ReadWords:
+        words = words_of(query)
+        tokens = {token for word in words for form in word.forms for token in form.tokens}
+        counts = await self._counts.of(account, sorted(tokens))
+        is_complete = await self._counts.total(account) >= account.total
+        candidates = [
+            (word, [f for f in word.forms if _may_occur(f, word, counts, is_complete=is_complete)])
+            for word in words
+        ]
+        read = await self._held(account, _rarest(candidates, counts), counts)
+        unknown = [word for word, forms in candidates if not forms]
+        unknown += [each.word for each in read if not each.forms]
+        held = [each for each in read if each.forms]
+        corrections: list[tuple[str, str]] = []
+        if unknown:
+            found, corrections = await self._corrected(account, words, unknown, counts)
+            held += found
+        left = len(unknown) - len(corrections)
+        scores = await asyncio.to_thread(_scores, held, left, account.total)
+        return ReadWords(scores, tuple(word.text for word in unknown), tuple(corrections))
+
+    async def matches(self, account: Account, query: WordQuery) -> str | None:
+        """The numbers of the posts that match the wanted parts; None if the index cannot tell."""
+        return await self._index.matches(account, query)
+
+    async def counted(
+        self, account: Account, tokens: Sequence[str], numbers: Sequence[int]
+    ) -> "Counted":
+        found = await self._index.occurrences(account, tokens, numbers)
+        return await asyncio.to_thread(_counted, tokens, found)
+
+    async def _held(
+        self,
+        account: Account,
+        candidates: Sequence[tuple[QueryWord, list[Form]]],
+        counts: Mapping[str, int],
+    ) -> list[_Held]:
+        """Reads the posts of each form, rare forms first, until they are too many."""
+        wanted = [
+            (_posts(form, counts), place, form)
+            for place, (_, forms) in enumerate(candidates)
+            for form in forms
+        ]
+        wanted.sort(key=lambda each: each[:2])
+        read: list[tuple[int, Form]] = []
+        total = 0
+        for posts, place, form in wanted:
+            total += posts
+            if read and total > _HOLDERS_MAX:
+                break
+            read.append((place, form))
+        texts = await self._index.holders(account, [query_for(form) for _, form in read])
+        held: dict[int, _Held] = {}
+        for (place, form), text in zip(read, texts, strict=True):
+            of_word = held.setdefault(place, _Held(candidates[place][0], [], []))
+            if text:
+                of_word.forms.append(form)
+                of_word.texts.append(text)
+        return list(held.values())
+
+    async def _corrected(
+        self,
+        account: Account,
+        words: Sequence[QueryWord],
+        unknown: Sequence[QueryWord],
+        counts: dict[str, int],
+    ) -> tuple[list[_Held], list[tuple[str, str]]]:
+        """The words one edit away from words that no post has, and the likeliest of them."""
+        misspelled = [word for word in unknown if word.may_be_misspelled][:_MISSPELLED_MAX]
+        guesses = [(word, guesses_for(word.text, _beside(word, words))) for word in misspelled]
+        asked = {token for _, each in guesses for token in each.tokens}
+        counts.update(await self._counts.of(account, sorted(asked - counts.keys())))
+        meant = [(word, each.likeliest(counts)) for word, each in guesses]
+        candidates = [(word, forms) for word, (forms, _, _) in meant if forms]
+        held = [each for each in await self._held(account, candidates, counts) if each.forms]
+        known = {each.word.text for each in held}
+        return held, [(typed, text) for word, (_, typed, text) in meant if word.text in known]
+
+
+def _may_occur(
+    form: Form, word: QueryWord, counts: Mapping[str, int], *, is_complete: bool
+) -> bool:
+    """Words as typed may occur in posts that are not counted yet."""
+    if not is_complete and form is word.forms[0]:
+        return True
+    tokens = form.tokens[:-1] if form.is_prefix else form.tokens
+    return all(token in counts for token in tokens)
+
+
+def _posts(form: Form, counts: Mapping[str, int]) -> int:
+    """How many posts have the form at most, as far as it is known before they are read."""
+    tokens = form.tokens[:-1] if form.is_prefix else form.tokens
+    return min((counts.get(token, 0) for token in tokens), default=0)
+
+
+def _rarest(
+    candidates: Iterable[tuple[QueryWord, list[Form]]], counts: Mapping[str, int]
+) -> list[tuple[QueryWord, list[Form]]]:
+    """The words that decide: a pasted page has too many."""
+    held = [(word, forms) for word, forms in candidates if forms]
+    held.sort(key=lambda each: max(_posts(form, counts) for form in each[1]))
+    return held[:MAX_RANKING_WORDS]
+
+
+def _beside(word: QueryWord, words: Sequence[QueryWord]) -> list[tuple[str, str]]:
+    """The pairs of neighbours that a word is part of."""
+    texts = [each.text for each in words if each.may_be_misspelled]
+    return [pair for pair in pairwise(texts) if word.text in pair]
+
+
+def _scores(held: Sequence[_Held], unknown: int, total: int) -> "WordScores":
+    from bowerbird.search import scoring  # noqa: PLC0415 - imports numpy
+
+    words = []
+    for each in held:
+        spellings = tuple(
+            scoring.Spelling(form.weight, scoring.parse_numbers(text), _counted_token(form))
+            for form, text in zip(each.forms, each.texts, strict=True)
+        )
+        best = max(spelling.weight for spelling in spellings)
+        # Rare forms of a common word do not make it rare.
+        posts = max(len(s.holders) for s in spellings if s.weight == best)
+        words.append(scoring.HeldWord(scoring.idf(posts, total), spellings))
+    return scoring.WordScores(words, unknown, scoring.idf(0, total))
+
+
+def _counted_token(form: Form) -> str | None:
+    return form.tokens[0] if len(form.tokens) == 1 and not form.is_prefix else None
+
+
+def _counted(tokens: Sequence[str], found: Occurrences) -> "Counted":
+    from bowerbird.search.arrays import np  # noqa: PLC0415
+    from bowerbird.search.scoring import Counted  # noqa: PLC0415 - imports numpy
+
+    counts = np.frombuffer(found.counts, np.uint8).reshape(len(found.numbers), len(tokens))
+    numbers = np.array(found.numbers, np.int64)
+    return Counted(tokens, numbers, counts, np.array(found.lengths, np.int64))
