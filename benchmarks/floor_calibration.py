@@ -1,8 +1,8 @@
 """The similarities from which the floors are chosen, measured on our own library.
 
 A floor must keep at least 98 % of the relevant posts that are among the first ten, and queries
-about absent topics must match less than 2 % of the library. English is measured on the posts in English,
-because only such libraries do without the second model.
+about absent topics must match less than 2 % of the library. The first model alone is measured on
+the posts in English, because only such libraries do without the second.
 """
 
 import asyncio
