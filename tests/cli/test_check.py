@@ -43,7 +43,9 @@ def raw(library: Library, statement: str) -> list[tuple[Any, ...]]:
 
 
 # A store that claims three vectors of a model that has none.
-STORE = "INSERT INTO vector_store VALUES ({id}, {other_hash}, 'tiny', 2, 3, 1, 0, 1, {yes}, NULL)"
+STORE = (
+    "INSERT INTO vector_store VALUES ({id}, {other_hash}, 'tiny', 2, 3, 1, 0, 1, {yes}, NULL, 0)"
+)
 filling = "{other_hash}, {broken}, 1, {broken}, {broken}"
 VECTORS = ";".join(
     f"INSERT INTO vector VALUES ({{id}}, {number}, {filling})"  # noqa: S608 - ours

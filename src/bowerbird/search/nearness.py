@@ -8,7 +8,7 @@ from bowerbird.search.floors import JOINED_FLOOR
 
 # The share of the first model in the average of both. The first model sees little more than the
 # language in other scripts than Latin.
-_FIRST_SHARE, _FIRST_SHARE_OTHER_SCRIPT = 0.5, 0.4
+_FIRST_SHARE, _FIRST_SHARE_OTHER_SCRIPT = 0.5, 0.3
 # Counts instead of the average if it is higher: the first model finds no post in another language
 # than the query's.
 _SECOND_ALONE: Final = 0.9
