@@ -117,26 +117,11 @@ def test_writes_the_expressions_of_both_engines() -> None:
     assert for_fts5(query) == Match(
         wanted=wanted,
         unwanted='"cow" OR "old" + "owl"',
-        ranking=f'({wanted}) AND ("cat" OR "big" OR "dog" OR "#")',
-        ranking_start=3,
     )
     assert for_tsquery(query) == Match(
         wanted="'cat' & 'big' <-> 'dog' & 'ru':*",
         unwanted="'cow' | 'old' <-> 'owl'",
-        ranking="'cat' | 'big' | 'dog'",
     )
-
-
-def test_ranks_single_words_without_repeating_them() -> None:
-    match = for_fts5(parsed("cat dog"))
-
-    assert match.ranking == '("cat" AND "dog") AND ("cat" OR "#")'
-    assert match.ranking_start == 0
-
-
-def test_prefixes_and_exclusions_do_not_affect_the_ranking() -> None:
-    assert for_fts5(parsed("ru* -cow")).ranking is None
-    assert for_tsquery(parsed("ru* -cow")).ranking is None
 
 
 def test_a_query_of_exclusions_requires_no_term() -> None:
