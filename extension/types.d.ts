@@ -25,7 +25,7 @@ interface Connection {
   keys_url: string;
 }
 
-type RunKind = "full" | "incremental";
+type RunKind = "full" | "incremental" | "visit";
 type EndReason = "end" | "caught_up" | "interrupted" | "gave_up";
 
 /** A run of the ingest protocol, from the first page until its end was sent. */

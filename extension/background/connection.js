@@ -11,7 +11,7 @@ export async function get() {
 }
 
 /**
- * Exchanges a connect string for a device token.
+ * Exchanges a connect string for a device token, which `keep` stores.
  * @param {string} text
  * @returns {Promise<Connection>}
  */
@@ -24,7 +24,7 @@ export async function redeem(text) {
       throw new NotConnected("The library answered with an address that is not its own and not encrypted. Nothing was connected.");
     }
   }
-  const connection = {
+  return {
     address,
     token: String(answer.token),
     device_id: String(answer.device_id ?? ""),
@@ -33,14 +33,17 @@ export async function redeem(text) {
     library_url: String(answer.library_url),
     keys_url: String(answer.keys_url),
   };
+}
+
+/** @param {Connection} connection */
+export async function keep(connection) {
   const before = await get();
   // The server takes a new token for a new device, which has sent nothing yet.
   await chrome.storage.local.remove(["bound_user", "known", "list"]);
-  if (!before || before.address !== address || before.email !== connection.email) {
+  if (!before || before.address !== connection.address || before.email !== connection.email) {
     await chrome.storage.local.remove(["has_read_all", "confirmed_users", "ignored_users"]);
   }
   await chrome.storage.local.set({ connection });
-  return connection;
 }
 
 /** @returns {Promise<string>} such as "Chromium on Linux" */

@@ -197,7 +197,7 @@ async function finish(library, item) {
   }
   // The library proves only whole lists. That it knows the rest was its own answer to a page.
   const isRead = item.reason === "caught_up" || item.reason === "end";
-  if (answer && isRead && run.isFromTop && (run.kind === "incremental" || answer.proved_end === true)) {
+  if (answer && isRead && run.isFromTop && (run.kind !== "full" || answer.proved_end === true)) {
     await noteList({ run: run.id, posts: run.seen, isProved: true });
   }
   const synced = await sync.get();

@@ -54,9 +54,11 @@ const FROM_POPUP = {
   refresh: async () => { await refresh(); return view(); },
   connect: async ({ text }) => connect(String(text)),
   disconnect: async () => {
-    // First the connection: without it, nothing that still arrives is kept.
-    await connection.forget();
-    await inOrder(() => queue.clear());
+    // In order: what arrived before is forgotten, and what arrives later finds no library.
+    await inOrder(() => sender.between(async () => {
+      await connection.forget();
+      await queue.clear();
+    }));
     await badge.show();
     return view();
   },
@@ -107,7 +109,8 @@ function panelOf(all, tab) {
 /** @param {string} text */
 async function connect(text) {
   try {
-    await connection.redeem(text);
+    const redeemed = await connection.redeem(text);
+    await inOrder(() => sender.between(() => connection.keep(redeemed)));
   } catch (error) {
     return { error: explain(error) };
   }

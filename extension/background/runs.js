@@ -95,7 +95,7 @@ export async function ofList(tab, user, isTop) {
   }
   if (isTop) await settle(tab, false);
   else if (await isSettled(tab)) return null;
-  return begin({ role: "list", kind: "incremental", user, tab, isFromTop: isTop });
+  return begin({ role: "list", kind: "visit", user, tab, isFromTop: isTop });
 }
 
 /** @param {string} user @returns {Promise<Run>} */

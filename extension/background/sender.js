@@ -5,7 +5,7 @@ import * as connection from "./connection.js";
 import * as deliveries from "./deliveries.js";
 import * as queue from "./queue.js";
 import { noteRefused } from "./refused.js";
-import { Refused } from "./server.js";
+import { Refused, holdRequests, releaseRequests } from "./server.js";
 import { goOnWithRoom } from "./sync.js";
 
 export const ALARM = "send";
@@ -23,6 +23,7 @@ const NONE = { failures: 0, retryAt: 0, problem: null };
 /** @type {Promise<void> | null} */
 let draining = null;
 let isWanted = false;
+let isHeld = false;
 /** @type {(() => void)[]} */
 const watchers = [];
 /** @type {Map<number, (outcome: SaveOutcome) => void>} */
@@ -60,6 +61,24 @@ export function drain() {
   return draining;
 }
 
+/**
+ * Changes the library while nothing is sent: an answer of the old one must not be noted for the
+ * new one. What was being sent stays in the queue.
+ * @param {() => Promise<void>} change
+ */
+export async function between(change) {
+  isHeld = true;
+  holdRequests();
+  try {
+    await draining?.catch(() => {});
+    await change();
+  } finally {
+    isHeld = false;
+    releaseRequests();
+    drain();
+  }
+}
+
 async function work() {
   while (isWanted) {
     isWanted = false;
@@ -69,6 +88,7 @@ async function work() {
 
 /** @returns {Promise<boolean>} whether there may be more to send */
 async function sendOne() {
+  if (isHeld) return false;
   const library = await connection.get();
   const sending = await state();
   const kind = sending.problem?.kind;
@@ -89,7 +109,7 @@ async function sendOne() {
   try {
     sentence = await deliveries.deliver(library, item);
   } catch (error) {
-    return fail(error, item, sending);
+    return isHeld ? false : fail(error, item, sending);
   }
   await done(item, { state: "sent", sentence });
   return true;

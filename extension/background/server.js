@@ -3,6 +3,17 @@
 
 const TIMEOUT_MS = 60_000;
 
+let hold = new AbortController();
+
+/** Ends the requests with a token that are on their way, and lets none begin until they are released. */
+export function holdRequests() {
+  hold.abort();
+}
+
+export function releaseRequests() {
+  hold = new AbortController();
+}
+
 /** An answer of the library other than success. */
 export class Refused extends Error {
   /**
@@ -32,9 +43,10 @@ export class Unreachable extends Error {}
 /**
  * @param {string} url
  * @param {RequestInit} options
+ * @param {AbortSignal[]} [signals]
  * @returns {Promise<any>} the data of the answer
  */
-async function call(url, options) {
+async function call(url, options, signals = []) {
   let response;
   let text;
   try {
@@ -45,7 +57,7 @@ async function call(url, options) {
       // The token is for this address only.
       redirect: "error",
       referrerPolicy: "no-referrer",
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...signals]),
     });
     text = await response.text();
   } catch (error) {
@@ -89,7 +101,7 @@ export function redeem(address, code, name) {
  * @returns {Promise<any>}
  */
 export function get(connection, path) {
-  return call(connection.ingest_url + path, { headers: { Authorization: `Bearer ${connection.token}` } });
+  return call(connection.ingest_url + path, { headers: { Authorization: `Bearer ${connection.token}` } }, [hold.signal]);
 }
 
 /**
@@ -106,5 +118,5 @@ export function post(connection, path, body, key) {
   const isPacked = body instanceof ArrayBuffer;
   if (isPacked) headers["Content-Encoding"] = "gzip";
   const sent = isPacked ? body : JSON.stringify(body);
-  return call(connection.ingest_url + path, { method: "POST", headers, body: sent });
+  return call(connection.ingest_url + path, { method: "POST", headers, body: sent }, [hold.signal]);
 }

@@ -85,6 +85,7 @@ export async function confirmRemovals() {
 export async function refresh() {
   const library = await connection.get();
   if (!library) return;
+  const isCurrent = async () => (await connection.get())?.token === library.token;
   try {
     const status = await get(library, "/status");
     /** @type {{run_id: string, posts: number}[]} */
@@ -93,9 +94,9 @@ export async function refresh() {
     const heldRuns = removals.map((one) => String(one.run_id));
     /** @type {Known} */
     const known = { posts: Number(status.totals?.posts) || 0, held, heldRuns, boundUser: String(status.source_user_id ?? ""), at: Date.now() };
-    await chrome.storage.local.set({ known });
+    if (await isCurrent()) await chrome.storage.local.set({ known });
   } catch (error) {
     // The queue tells the person what is wrong. A token without a queue is checked here.
-    await sender.noteFailure(error);
+    if (await isCurrent()) await sender.noteFailure(error);
   }
 }

@@ -48,6 +48,9 @@ class Browser(Protocol):
     def close_tabs(self) -> None:
         """Closes all tabs except the desk."""
 
+    def kill_worker(self) -> None:
+        """Ends the extension's background script, as the browser does when it has no work."""
+
     def restart(self) -> None:
         """Ends the browser and starts it again with the same profile."""
 

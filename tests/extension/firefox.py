@@ -77,6 +77,20 @@ _MIDDLE: Final = """((found) => {
 })"""
 
 
+# A page of the browser itself, whose scripts may do everything.
+_PRIVILEGED: Final = "about:about"
+# Also while a listener works, for which Firefox would wait once. An event in between cancels it.
+_TERMINATE: Final = """async (id) => {
+  const { extension } = WebExtensionPolicy.getByID(id);
+  let isEnded = false;
+  const note = () => { isEnded = true; };
+  extension.once("shutdown-background-script", note);
+  await extension.terminateBackground({ disableResetIdleForTest: true });
+  extension.off("shutdown-background-script", note);
+  return isEnded;
+}"""
+
+
 class FirefoxTab:
     def __init__(self, bidi: Bidi, context: str) -> None:
         self._bidi = bidi
@@ -183,6 +197,7 @@ class Firefox:
         manifest = json.loads((extension / "manifest.json").read_text(encoding="utf-8"))
         self._id = manifest["browser_specific_settings"]["gecko"]["id"]
         self._uuid = str(uuid.uuid4())
+        self._privileged: FirefoxTab | None = None
         profile.mkdir(exist_ok=True)
         preferences = {
             **_PREFERENCES,
@@ -224,6 +239,12 @@ class Firefox:
         tab.go(url)
         return tab
 
+    def kill_worker(self) -> None:
+        # A window, because a tab would hide the one that a test watches.
+        tab = self._privileged or self._open(_PRIVILEGED, "window")
+        self._privileged = tab
+        wait_until(lambda: tab.evaluate(_TERMINATE, self._id))
+
     def restart(self) -> None:
         self.close()
         self._start()
@@ -242,8 +263,10 @@ class Firefox:
         _, *others = self._bidi.send("browsingContext.getTree", maxDepth=0)["contexts"]
         for tab in others:
             self._bidi.send("browsingContext.close", context=tab["context"])
+        self._privileged = None
 
     def _start(self) -> None:
+        self._privileged = None
         where = self._profile / "WebDriverBiDiServer.json"
         where.unlink(missing_ok=True)
         arguments = ("--headless", "--no-remote", "--profile", str(self._profile))

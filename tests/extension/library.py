@@ -56,8 +56,8 @@ class Way:
     answers_to_lose: int = 0
     # Each is the answer to one POST to its path.
     refusals: list[Refusal] = field(default_factory=list)
-    # Keeps requests without an answer.
-    is_hanging: bool = False
+    # Keeps the requests of these paths without an answer.
+    hanging: str = ""
     _is_open: bool = False
 
     @property
@@ -82,7 +82,7 @@ class Way:
                 request = await loopback.read_request(reader)
                 self.requests.append(request)
                 # Not an event: the test that ends it runs in another thread.
-                while self.is_hanging:  # noqa: ASYNC110
+                while self._hangs(request):  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
                 if refused := self._refusal_of(request):
                     self.refusals.remove(refused)
@@ -96,6 +96,9 @@ class Way:
         finally:
             inner_writer.close()
             answers.cancel()
+
+    def _hangs(self, request: Request) -> bool:
+        return bool(self.hanging) and re.fullmatch(self.hanging, request.url.path) is not None
 
     def _refusal_of(self, request: Request) -> Refusal | None:
         if request.method != "POST":
@@ -236,7 +239,7 @@ class Libraries:
         self.way.failing_with = 0
         self.way.answers_to_lose = 0
         self.way.refusals.clear()
-        self.way.is_hanging = False
+        self.way.hanging = ""
         self.way.requests.clear()
         email = f"you{next(self._numbers)}@example.com"
         self.server.run("account", "create", email)

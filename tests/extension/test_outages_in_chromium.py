@@ -1,5 +1,6 @@
 """What waits to be sent survives: a server that is away, a killed worker, a closed browser."""
 
+from tests.extension import flows
 from tests.extension.browsers import wait_for, wait_for_text
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import X
@@ -60,18 +61,8 @@ def test_a_server_that_is_being_repaired_gets_everything_later(person: Person) -
     wait_for_text(popup, "up to date")
 
 
-def test_a_killed_worker_goes_on_where_it_was(person: Person, chromium: Chromium) -> None:
-    person.x.world.sign_in(saved=300)
-    tab = person.bookmarks()
-    person.start(tab)
-
-    for listed in (60, 140, 220):
-        reached = f"() => Number(document.documentElement.dataset.listed) >= {listed}"
-        wait_for(tab, reached)
-        chromium.kill_worker()
-
-    wait_for_panel(tab, "Up to date", patience_s=60)
-    person.assert_same_library()
+def test_a_killed_worker_goes_on_where_it_was(person: Person) -> None:
+    flows.kill_the_worker_during_a_sync(person)
 
 
 def test_a_closed_browser_sends_what_waited_when_it_starts_again(

@@ -91,6 +91,11 @@ def shown(chromium: Chromium) -> ChromiumTab:
     return tab
 
 
+def token_of(person: Person) -> str:
+    token: str = person.stored("connection")["token"]
+    return token
+
+
 def problems(page: Page) -> list[str]:
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     found = violations(page)
@@ -247,7 +252,7 @@ def test_only_an_address_opens_the_page_that_makes_the_line(
 
 
 def test_the_popup_says_up_to_date_only_after_the_whole_list(person: Person) -> None:
-    person.x.world.sign_in(saved=500)
+    person.x.world.sign_in(saved=100)
     popup = person.popup()
     wait_for_text(popup, "Nothing read yet")
 
@@ -258,12 +263,12 @@ def test_the_popup_says_up_to_date_only_after_the_whole_list(person: Person) -> 
     person.sync(tab)
 
     wait_for_text(popup, "up to date")
-    wait_for_text(popup, "500 posts in your library")
+    wait_for_text(popup, "100 posts in your library")
     wait_for_panel(tab, "Up to date")
     tab.close()
     tab = person.bookmarks()
     wait_for_panel(tab, "Last sync")
-    wait_for_panel(tab, ": 500 posts.")
+    wait_for_panel(tab, ": 100 posts.")
 
 
 def test_a_visit_that_sees_the_whole_list_is_enough(person: Person) -> None:
@@ -301,3 +306,42 @@ def test_disconnecting_forgets_the_token_and_what_waits(person: Person) -> None:
     stored = tab.evaluate("async () => JSON.stringify(await chrome.storage.local.get(null))")
     assert "dev_" not in stored
     wait_for(tab, "() => document.querySelector('#line') !== null")
+
+
+def test_what_was_being_sent_says_nothing_about_the_next_library(person: Person) -> None:
+    way = person.library.way
+    account = person.x.world.sign_in(saved=5)
+    way.hanging = "/ingest/.*"
+    person.bookmarks()
+    wait_until(lambda: way.requests)
+
+    assert person.ask("disconnect")["state"] == "off"
+    person.connect_directly()
+    way.hanging = ""
+    # Posts are sent one after the other, so this one is the last.
+    saved = person.ask("save", link=f"{X}/someone/status/{account.in_order()[0]}", labels=[])
+
+    assert saved["state"] == "sent"
+    assert person.library.pages() == []
+    wait_for_text(person.popup(), "Nothing read yet")
+
+
+def test_what_was_being_sent_is_sent_by_the_device_that_was_connected_meanwhile(
+    person: Person,
+) -> None:
+    way = person.library.way
+    person.x.world.sign_in(saved=5)
+    before, line = token_of(person), person.library.connect_line()
+    way.hanging = "/ingest/.*"
+    person.bookmarks()
+    wait_until(lambda: way.requests)
+
+    message = {"type": "connect", "text": line}
+    # Not waited for: the answer comes when everything is sent.
+    person.browser.desk().evaluate("(it) => { chrome.runtime.sendMessage(it); }", message)
+    wait_until(lambda: token_of(person) != before)
+    way.hanging = ""
+    person.library.wait_for(person.x.world.viewer.in_order())
+
+    tokens = {one.headers["authorization"] for one in way.sent_to("/ingest/v1/runs.*")}
+    assert tokens == {f"Bearer {token_of(person)}"}

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from tests.extension import flows
 from tests.extension.browsers import wait_for, wait_for_text
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import X
@@ -11,16 +12,7 @@ from tests.extension.x_account import Form
 
 
 def test_the_first_sync_of_a_thousand_posts_copies_the_whole_list(person: Person) -> None:
-    person.x.world.sign_in(saved=1_000)
-
-    person.sync()
-
-    person.assert_same_library()
-    wait_until(lambda: person.library.ends()[-1:] == [("full", "end")])
-    # 50 pages with posts, and the page that ends the list.
-    assert len(person.x.asked_for("Bookmarks")) >= 51
-    # The extension sends no request of its own to X.
-    assert all(asked.is_of_page for asked in person.x.asked)
+    flows.sync_a_thousand_posts(person)
 
 
 def test_a_later_sync_stops_scrolling_where_everything_is_known(person: Person) -> None:
@@ -49,7 +41,7 @@ def test_a_slow_library_does_not_count_as_silence_of_x(person: Person, chromium:
         account.save(person.x.world.add_post().id)
     tab = chromium.open(f"{X}/i/bookmarks")
     wait_until(lambda: len(person.library.post_ids()) > 60 and person.waiting() == 0)
-    person.library.way.is_hanging = True
+    person.library.way.hanging = ".*"
 
     person.start(tab)
     wait_until(lambda: person.waiting() > 0)
@@ -58,7 +50,7 @@ def test_a_slow_library_does_not_count_as_silence_of_x(person: Person, chromium:
     # The next page of X comes after the panel has looked at its clock.
     person.x.delay_s = 1.5
     asked = len(person.x.asked)
-    person.library.way.is_hanging = False
+    person.library.way.hanging = ""
     wait_until(lambda: len(person.x.asked) > asked + 1)
     person.x.delay_s = 0
 
@@ -177,6 +169,8 @@ def test_a_visit_of_the_bookmarks_page_brings_what_is_new(person: Person) -> Non
     tab.click("[data-testid=AppTabBar_Bookmarks_Link]")
 
     person.assert_same_library()
+    tab.close()
+    wait_until(lambda: person.library.ends()[-1][0] == "visit")
 
 
 def test_the_old_name_of_x_works_too(person: Person) -> None:

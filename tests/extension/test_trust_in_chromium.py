@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.extension import flows
 from tests.extension.browsers import wait_for_text
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import SECRETS, X
@@ -11,31 +12,9 @@ from tests.extension.library import body_of
 from tests.extension.patience import wait_until
 from tests.extension.person import Person
 
-# Each body twice: a repeated one is left out.
-FLOOD = """() => {
-  for (let turn = 0; turn < 400; turn += 1) {
-    const url = `${location.origin}/i/api/graphql/forged/TweetDetail?variables=%7B%7D`;
-    const body = JSON.stringify({ data: { turn: Math.floor(turn / 2) } });
-    window.forge({ operation: "TweetDetail", url, body });
-  }
-}"""
-
 
 def test_a_second_x_account_is_refused_until_the_person_confirms_it(person: Person) -> None:
-    first = person.x.world.sign_in(saved=25)
-    person.sync().close()
-    person.assert_same_library()
-    second = person.x.world.sign_in(saved=25)
-
-    person.bookmarks()
-    popup = person.popup()
-    wait_for_text(popup, "Another X account")
-    assert set(person.library.post_ids()) == set(first.saved)
-    popup.click("button.main")
-
-    # A visit sends the pages that it shows; the first has 20 posts.
-    both = {*first.saved, *second.in_order()[:20]}
-    wait_until(lambda: both <= set(person.library.post_ids()))
+    flows.confirm_a_second_x_account(person)
 
 
 def test_a_second_x_account_can_be_left_out(person: Person) -> None:
@@ -56,49 +35,13 @@ def test_a_second_x_account_can_be_left_out(person: Person) -> None:
 
 
 def test_malformed_messages_of_a_hostile_page_have_no_effect(person: Person) -> None:
-    account = person.x.world.sign_in(saved=5)
-    person.sync().close()
-    person.assert_same_library()
-
-    tab = person.browser.open(f"{X}/hostile")
-    assert tab.evaluate("() => window.attack()") == "undefined"
-    assert tab.evaluate("() => Object.keys(window).filter((name) => /bower/i.test(name))") == []
-    # The worker answers, so it has read the messages before.
-    wait_until(lambda: person.waiting() == 0)
-
-    assert person.library.post_ids() == account.in_order()
-    assert person.ask("view")["state"] == "done"
-    new = person.x.world.add_post()
-    tab.go(f"{X}/{new.author.username}/status/{new.id}")
-    tab.click("[data-testid=bookmark]")
-    wait_until(lambda: new.id in person.library.post_ids())
+    flows.send_malformed_messages(person)
 
 
 def test_posts_that_a_page_forges_reach_only_the_library_and_only_for_its_account(
     person: Person,
 ) -> None:
-    account = person.x.world.sign_in(saved=5)
-    person.sync().close()
-    person.assert_same_library()
-    before = len(person.library.way.requests)
-
-    tab = person.browser.open(f"{X}/hostile")
-    forged = tab.evaluate("() => window.forge({})")
-    # A script that runs in X's page can make up what X answers.
-    wait_until(lambda: set(person.library.post_ids()) == {forged, *account.saved})
-    tab.evaluate("() => window.forge({ user: '' })")
-    wait_until(lambda: person.ask("view")["isViewerUnknown"])
-    tab.evaluate("() => window.forge({ user: '4242' })")
-
-    # Another account waits for the person, and nothing goes to another address.
-    wait_until(lambda: (person.ask("view")["problem"] or {}).get("kind") == "other_user")
-    sent = person.library.way.requests[before:]
-    bodies = b"".join(body_of(one) for one in sent if one.method == "POST")
-    assert b"evil.example" not in bodies
-    assert b'confirm_source_user":true' not in bodies
-    assert {one.headers["authorization"] for one in sent if one.method == "POST"} == {
-        f"Bearer {person.stored('connection')['token']}"
-    }
+    flows.forge_posts(person)
 
 
 def test_a_script_of_the_page_cannot_reach_the_buttons(person: Person) -> None:
@@ -156,21 +99,7 @@ def test_a_button_that_the_page_hides_does_nothing(
 
 
 def test_a_page_cannot_fill_the_queue_with_opened_posts(person: Person) -> None:
-    person.x.world.sign_in(saved=5)
-    person.sync().close()
-    person.assert_same_library()
-    person.set(reads_opened=True)
-    wait_until(lambda: person.waiting() == 0)
-    person.library.way.cut()
-    tab = person.browser.open(f"{X}/hostile")
-
-    tab.evaluate(FLOOD)
-    tab.evaluate("() => window.forge({})")
-    # It was sent last, so everything before it was read.
-    wait_until(lambda: person.ask("view")["waiting"]["posts"] > 0)
-
-    # The bound is 60 per minute, and the minute may change in between.
-    assert 60 <= person.waiting() < 130
+    flows.flood_the_queue(person)
 
 
 def test_an_opened_post_that_is_not_a_bookmark_is_sent_only_if_the_person_wants_it(

@@ -11,10 +11,13 @@ from tests.support.service import Member, Service
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_run_stops_at_a_page_that_is_known_completely(cast: Service, alice: Member) -> None:
+@pytest.mark.parametrize("kind", ["incremental", "visit"])
+async def test_a_run_stops_at_a_page_that_is_known_completely(
+    cast: Service, alice: Member, kind: str
+) -> None:
     laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", [4, 3], [2, 1])
-    run_id = (await laptop.start("incremental"))["run_id"]
+    run_id = (await laptop.start(kind))["run_id"]
 
     first = await laptop.send(run_id, 0, listed([6, 5]))
     second = await laptop.send(run_id, 1, listed([4, 3], 1))

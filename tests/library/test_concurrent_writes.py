@@ -38,6 +38,12 @@ PROCESSES = 2
 EXPECTED = {200, 207, 400, 404}
 
 
+@pytest.fixture
+def postgres_limits() -> Limits:
+    """For sixty requests on four connections, however busy the machine is."""
+    return Limits(wait_s=60, lock_s=60, statement_s=60)
+
+
 @asynccontextmanager
 async def library_of(
     kind: str, request: pytest.FixtureRequest, folder: Path

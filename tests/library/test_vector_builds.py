@@ -142,6 +142,7 @@ class _Interfering:
         assert MODELS.current is not None
         self._inner = MODELS.current
         self.current = self
+        self.second = None
         self.name, self.identity, self.problem = self._inner.name, self._inner.identity, None
 
     async def embed_posts(self, texts: Any) -> Any:

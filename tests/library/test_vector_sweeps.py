@@ -250,7 +250,7 @@ async def test_vectors_of_another_model_are_removed_once_the_current_one_is_buil
     async def copy(transaction: Any) -> None:
         await transaction.run(
             "INSERT INTO vector_store SELECT account_id, :model, name, dimensions, embedded,"
-            " complete_below, invalidations, generation, is_built, unpaid_since"
+            " complete_below, invalidations, generation, is_built, unpaid_since, examined_below"
             " FROM vector_store WHERE account_id = :account_id",
             {key: values[key] for key in ("account_id", "model")},
         )

@@ -20,7 +20,8 @@ class BridgeProcess:
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self.process = process
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
         assert self.process.stdout
@@ -52,6 +53,16 @@ class BridgeProcess:
         self.process.stdin.close()
         return self.process.wait(PATIENCE_SECONDS)
 
+    def close(self) -> None:
+        """Kills the process, and closes its output only after the last line was read."""
+        self.process.kill()
+        self.process.wait()
+        self._reader.join()
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.close()
+        self.process.stdout.close()
+
 
 @contextmanager
 def started(environment: dict[str, str], folder: Path) -> Iterator[BridgeProcess]:
@@ -63,15 +74,11 @@ def started(environment: dict[str, str], folder: Path) -> Iterator[BridgeProcess
             stdout=subprocess.PIPE,
             stderr=errors,
         )
+        bridge = BridgeProcess(process)
         try:
-            yield BridgeProcess(process)
+            yield bridge
         finally:
-            process.kill()
-            process.wait()
-            assert process.stdin
-            assert process.stdout
-            process.stdin.close()
-            process.stdout.close()
+            bridge.close()
 
 
 class FakeServer:

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from bowerbird.search import vectors as search_vectors
 from bowerbird.search.arrays import Floats, np
+from bowerbird.search.byte_products import MAX_QUERY_VALUE, product
+from bowerbird.search.nearness import Nearness, joined
 from bowerbird.search.vectors import Block, Matrix, MatrixCache, Numbers, pack, unpack
 
 DIMENSIONS = 16
@@ -190,3 +192,68 @@ def test_the_cache_has_a_size_limit_and_keeps_the_latest_matrix() -> None:
     small = MatrixCache(1)
     small.put("a", matrix)
     assert small.get("a") is matrix
+
+
+@pytest.mark.parametrize("width", [1, 16, 384, 512])
+def test_a_product_of_bytes_is_exact(width: int) -> None:
+    random = np.random.default_rng(width)
+    rows = random.integers(0, 256, (50, width)).astype(np.uint8)
+    # Extremes too: processors without VNNI must not overflow.
+    rows[0] = 255
+    vector = random.integers(-MAX_QUERY_VALUE, MAX_QUERY_VALUE + 1, width).astype(np.int8)
+    vector[: width // 2] = MAX_QUERY_VALUE
+
+    assert product(rows, vector).tolist() == (rows.astype(int) @ vector.astype(int)).tolist()
+
+
+def test_a_large_scan_compares_the_best_exactly_and_the_others_nearly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = _vectors(3, 300)
+    matrix = Matrix(0).with_block(
+        Block.of(_stored({n + 1: rows[n : n + 1] for n in range(300)}), DIMENSIONS), 1
+    )
+    query = _vectors(9_999, 1)[0]
+    monkeypatch.setattr(search_vectors, "_EXACT_POSTS", 20)
+
+    nearness = matrix.nearness(query, _numbers(*range(1, 301)))
+
+    exact = unpack(*pack(rows), DIMENSIONS) @ query
+    assert nearness.numbers.tolist() == list(range(1, 301))
+    assert np.abs(nearness.scores - exact).max() < 0.02
+    # The last of twenty can be another one that is about as near.
+    best = np.argsort(-exact)[:15]
+    assert np.allclose(nearness.scores[best], exact[best], atol=1e-5)
+    assert nearness.best(15) == (best + 1).tolist()
+
+
+def _nearness(scores: dict[int, float], floor: float = 0.5) -> Nearness:
+    numbers = np.array(list(scores), np.int64)
+    return Nearness(numbers, np.array(list(scores.values()), np.float32), floor)
+
+
+def test_posts_below_the_floor_are_not_near() -> None:
+    nearness = _nearness({1: 0.6, 2: 0.4, 3: 0.5})
+
+    assert nearness.is_near.tolist() == [True, False, True]
+    assert nearness.near().numbers.tolist() == [1, 3]
+    assert nearness.best(2) == [1, 3]
+
+
+@pytest.mark.parametrize("far", [0, 10**11])
+def test_two_models_are_averaged_and_the_second_can_stand_alone(far: int) -> None:
+    first = _nearness({3: 0.8, 1: 0.2, 2: 0.0, 7 + far: 0.4})
+    second = _nearness({1: 0.4, 2: 0.6, 3: 0.4, 9 + far: 0.5})
+
+    both = joined(first, second, is_in_other_script=False)
+
+    assert dict(zip(both.numbers.tolist(), both.scores.round(3).tolist(), strict=True)) == {
+        # 0.9 times the second score is higher than the average.
+        1: pytest.approx(0.36),
+        2: pytest.approx(0.54),
+        3: pytest.approx(0.6),
+        # Posts without a vector of one of the models.
+        7 + far: pytest.approx(0.2),
+        9 + far: pytest.approx(0.45),
+    }
+    assert joined(second, second, is_in_other_script=True).numbers is second.numbers

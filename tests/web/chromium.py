@@ -47,5 +47,7 @@ class Chromium:
 
 def _launch() -> tuple[Playwright, Browser]:
     playwright = sync_playwright().start()
-    browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+    # Without a graphics card, Chromium would simulate one.
+    arguments = ["--no-sandbox", "--disable-gpu"]
+    browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=arguments)
     return playwright, browser

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
@@ -44,18 +45,28 @@ SMALL_PHONE: Final[dict[str, Any]] = {
 }
 
 
+def names() -> list[str]:
+    """The names of all examples, without the seconds that it takes to render them."""
+    return list(_values())
+
+
+@cache
 def examples() -> dict[str, str]:
     """Name -> HTML."""
     templates = Templates(SETTINGS, has_sandbox=True)
+    return {
+        name: templates.render(template, **values) for name, (template, values) in _values().items()
+    }
+
+
+def _values() -> dict[str, tuple[str, dict[str, Any]]]:
+    """Name -> template and values."""
     home = {
         "first_response": page_examples.FIRST_RESPONSE,
         "mcp_client_config": page_examples.mcp_client_config(SETTINGS),
     }
     public = {"home": ("home.html", home), "keys_signed_out": ("keys_signed_out.html", {})}
-    return {
-        name: templates.render(template, **values)
-        for name, (template, values) in (public | EXAMPLES).items()
-    }
+    return public | EXAMPLES
 
 
 class _PersonalPage(Struct, frozen=True):

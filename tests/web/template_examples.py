@@ -70,7 +70,7 @@ AGAIN: Final[Values] = {
     "next": NEXT,
     "problem": "",
 }
-CONNECT: Final[Values] = FRAME | {"line": "", "minutes": 10}
+CONNECT: Final[Values] = FRAME | {"line": "", "line_id": "", "minutes": 10}
 KEYS: Final[Values] = FRAME | {
     "keys": [
         {
@@ -173,6 +173,7 @@ ACCOUNT: Final[Values] = FRAME | {
         },
     ],
     "digest": {"frequency": "weekly", "hour": 8, "mail": True},
+    "removed_posts": "keep",
     "images": media_examples.IMAGES,
     "can_mail": True,
     "change_email": "confirm",
@@ -274,7 +275,19 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "connect": ("connect.html", CONNECT),
     "connect-line": (
         "connect.html",
-        CONNECT | {"line": "https://library.example.org/#K7QM-2XRD"},
+        CONNECT | {"line": "https://library.example.org/#K7QM-2XRD", "line_id": "3f9c01ab"},
+    ),
+    "connect_line": (
+        "connect_line.html",
+        CONNECT | {"line_id": "3f9c01ab", "state": "waiting", "device": ""},
+    ),
+    "connect_line-connected": (
+        "connect_line.html",
+        CONNECT | {"line_id": "3f9c01ab", "state": "connected", "device": "Firefox on Linux"},
+    ),
+    "connect_line-over": (
+        "connect_line.html",
+        CONNECT | {"line_id": "3f9c01ab", "state": "over", "device": ""},
     ),
     "connect-full": (
         "connect.html",

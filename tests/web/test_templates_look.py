@@ -16,7 +16,7 @@ from tests.web.chromium import Chromium
 from tests.web.example_values import KEY
 from tests.web.template_examples import EXAMPLES
 
-NAMES = list(rendered.examples())
+NAMES = rendered.names()
 # Not pages: what pages are made of, and pages that other tests open.
 PARTS = {"skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade"} | {
     "digest_settings",

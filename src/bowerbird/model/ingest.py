@@ -22,6 +22,12 @@ class EndReason(StrEnum):
     GAVE_UP = "gave_up"
 
 
+# A run of what somebody saw while they browsed. It is not meant to read the whole list.
+VISIT: Final = "visit"
+# Kinds of runs that are told to stop where everything is known.
+UP_TO_KNOWN: Final = ("incremental", VISIT)
+
+
 class IngestRun(Struct, frozen=True):
     run_id: str
     device_id: str

@@ -52,7 +52,8 @@ class LinkKind(StrEnum):
     INVITATION = "invitation"
     # Confirms a new email address.
     EMAIL = "email"
-    # Connects an extension. Its token is a connect code, and its detail the network that made it.
+    # Connects an extension. Its token is a connect code. Its detail is the network that made it,
+    # and after its use the id of the device.
     CONNECT = "connect"
 
 
@@ -61,7 +62,7 @@ class OneTimeLink(Struct, frozen=True):
     kind: LinkKind
     # 0 if the link creates an account.
     account_id: int
-    # What an invitation is for, the address to confirm, or the network that made a connect code.
+    # What an invitation is for, the address to confirm, or what LinkKind.CONNECT says.
     detail: str
     created_at: int
     expires_at: int

@@ -300,7 +300,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     "Run": {
         "source": "Where the posts come from: x, or the name of a file and its format. "
         "Several files are named by the first one.",
-        "kind": "How they were read, such as full, incremental, file, api or demo.",
+        "kind": "How they were read, such as full, incremental, visit, file, api or demo.",
         "client": "The program that read them.",
         "state": "running, finished, interrupted, undoing or undone.",
         "reason": "Why it ended; empty while it runs.",

@@ -99,7 +99,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     "RunStatus": {
         **_REMOVALS,
         "source": "Where the posts come from.",
-        "kind": "full, incremental, file or api.",
+        "kind": "full, incremental, visit, file or api.",
         "client": "Name and version of the program.",
         "state": "running, interrupted or finished.",
         "reason": "Why it ended; empty while it runs.",

@@ -32,8 +32,11 @@ class RunRequest(NewRun, frozen=True, kw_only=True):
 
     source: Annotated[Literal["x"], about("Where the posts come from.")]
     kind: Annotated[
-        Literal["full", "incremental", "file", "api"],
-        about("full reads the whole list; incremental stops at the first known page."),
+        Literal["full", "incremental", "visit", "file", "api"],
+        about(
+            "full reads the whole list; incremental stops at the first known page; visit does too, "
+            "and has the pages that somebody opened."
+        ),
     ]
     source_user_id: Annotated[
         _SourceUser, about("The account of the source, so that two are not mixed up.")

@@ -9,13 +9,21 @@ from collections.abc import Sequence
 from typing import Final
 
 from bowerbird.model.words import GAP
+from bowerbird.search.index_forms import other_tokens
+from bowerbird.search.languages import declared, language_of_words
 from bowerbird.search.token_folding import UNSPACED, fold
+
+# The form of this token text. Raise it with every change of the tokens: a job then writes the words
+# of older posts again, and only posts of the current form are counted.
+INDEX_FORM: Final = 2
 
 MAX_TOKEN_CHARACTERS: Final = 64
 # A tsvector has at most 16,383 positions, 255 positions per lexeme, and 1 MB.
 MAX_TOKENS: Final = 16_000
 MAX_OCCURRENCES: Final = 255
 MAX_CHARACTERS: Final = 200_000
+# Their positions do not matter, so they may be beyond the last position of a tsvector.
+MAX_OTHER_TOKENS: Final = 8_000
 
 # The sigil comes before the look-behind, so that the scan can jump from sigil to sigil.
 SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
@@ -23,8 +31,12 @@ _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _RUN: Final = re.compile(f"[{UNSPACED}]+|[^ {UNSPACED}]+")
 
 
-def index_text(fields: Sequence[str]) -> str:
-    """The tokens of all fields, joined by spaces. Pass short fields first: the end may be cut."""
+def index_text(fields: Sequence[str], language: str | None = None) -> str:
+    """The tokens of all fields, joined by spaces. Pass short fields first: the end may be cut.
+
+    After a gap come other forms of the words, which no phrase matches. `language` is what the
+    source says; without it the words decide.
+    """
     tokens: list[str] = []
     for field in fields:
         if tokens:
@@ -35,8 +47,15 @@ def index_text(fields: Sequence[str]) -> str:
             tokens.pop()
         if before >= MAX_TOKENS:
             break
-    text = " ".join(_limit_occurrences(tokens[:MAX_TOKENS]))
-    return text if len(text) <= MAX_CHARACTERS else text[:MAX_CHARACTERS].rpartition(" ")[0]
+    if not tokens:
+        return ""
+    spoken = declared(language) or language_of_words(tokens, fields)
+    others = list(other_tokens(fields, tokens, spoken))[:MAX_OTHER_TOKENS]
+    written = _limit_occurrences(tokens[:MAX_TOKENS])
+    text = " ".join([*written, GAP, *others] if others else written)
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    return text[:MAX_CHARACTERS].rpartition(" ")[0].removesuffix(f" {GAP}")
 
 
 def words(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Stores vectors of posts in a compact form, and finds the nearest ones by an exact scan.
 
-The stored form is one byte per value and one scale per row. The scan uses 32-bit floats: numpy
-multiplies them several times faster than it converts bytes.
+The form is one byte per value and one scale per row, in the database and in memory. The scan
+multiplies bytes; the rows that come out best are multiplied again as 32-bit floats.
 """
 
 import os
@@ -9,12 +9,20 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from typing import Any, Final
 
 from bowerbird.search.arrays import Floats, Integers, NDArray, np
+from bowerbird.search.byte_products import MAX_QUERY_VALUE, product
+from bowerbird.search.floors import NO_FLOOR
+from bowerbird.search.nearness import Nearness, best_places
 
 _MAX_INT8: Final = 127
+# In memory, bytes have no sign, because their product is faster.
+_SHIFT: Final = 128
+# The query loses its last bits in a product of bytes: up to 0.003 of a similarity. This many of the
+# best posts are compared exactly, which is more than a page has.
+_EXACT_POSTS: Final = 256
 # Blocks are merged up to this size. Merging copies both, so larger blocks stay separate.
 _BLOCK_ROWS: Final = 16_384
 # Below this share of a block, selecting the rows is faster than scanning all of them.
@@ -56,7 +64,8 @@ class Block:
 
     numbers: Integers
     pieces: Integers
-    rows: Floats
+    rows: "NDArray[np.uint8]"
+    scales: Floats
 
     @classmethod
     def of(cls, stored: Sequence[Sequence[Any]], dimensions: int) -> "Block":
@@ -66,19 +75,19 @@ class Block:
             for number, scales, values in stored
             if scales and len(values) * 4 == len(scales) * dimensions
         ]
+        values = np.frombuffer(b"".join(values for _, _, values in valid), np.uint8)
         return cls(
             np.array([number for number, _, _ in valid], np.int64),
             np.array([len(scales) // 4 for _, scales, _ in valid], np.int64),
-            unpack(
-                b"".join(scales for _, scales, _ in valid),
-                b"".join(values for _, _, values in valid),
-                dimensions,
-            ),
+            # Adds 128: the first bit of a signed byte is its sign.
+            values.reshape(-1, dimensions) ^ np.uint8(_SHIFT),
+            np.frombuffer(b"".join(scales for _, scales, _ in valid), "<f4"),
         )
 
     @property
     def size(self) -> int:
-        return self.rows.nbytes + self.numbers.nbytes + self.pieces.nbytes
+        parts = (self.rows, self.scales, self.numbers, self.pieces)
+        return sum(part.nbytes for part in parts)
 
     def without(self, numbers: Integers) -> "Block":
         """Drops posts that were embedded again: a later block contains their new rows."""
@@ -92,8 +101,10 @@ class Block:
         is_valid = self.numbers != _REMOVED
         if is_valid.all():
             return self
-        rows = self.rows[np.repeat(is_valid, self.pieces)]
-        return Block(self.numbers[is_valid], self.pieces[is_valid], rows)
+        is_row = np.repeat(is_valid, self.pieces)
+        return Block(
+            self.numbers[is_valid], self.pieces[is_valid], self.rows[is_row], self.scales[is_row]
+        )
 
     def merge(self, other: "Block") -> "Block":
         older, newer = self.compact(), other.compact()
@@ -101,28 +112,61 @@ class Block:
             np.concatenate((older.numbers, newer.numbers)),
             np.concatenate((older.pieces, newer.pieces)),
             np.concatenate((older.rows, newer.rows)),
+            np.concatenate((older.scales, newer.scales)),
         )
 
     def _keep(self, is_kept: "NDArray[np.bool_]") -> "Block":
         """Only marks the other rows as removed at first: really removing them copies the block."""
         if is_kept.all():
             return self
-        marked = Block(np.where(is_kept, self.numbers, _REMOVED), self.pieces, self.rows)
+        numbers = np.where(is_kept, self.numbers, _REMOVED)
+        marked = Block(numbers, self.pieces, self.rows, self.scales)
         removed = np.count_nonzero(marked.numbers == _REMOVED)
         return marked.compact() if removed > _MAX_REMOVED_SHARE * len(self.numbers) else marked
 
-    def scores(self, query: Floats, candidates: "Numbers") -> tuple[Integers, Floats]:
-        """The candidates in this block, and the similarity of the best piece of each."""
-        is_candidate = candidates.contains(self.numbers)
-        count = int(np.count_nonzero(is_candidate))
-        if not count:
-            return self.numbers[:0], self.rows[:0, 0]
-        if count < _SPARSE_SHARE * len(self.numbers):
-            pieces = self.pieces[is_candidate]
-            similarity = self.rows[np.repeat(is_candidate, self.pieces)] @ query.T
-            return self.numbers[is_candidate], _best(similarity, pieces)
-        similarity = _best(self.rows @ query.T, self.pieces)
-        return self.numbers[is_candidate], similarity[is_candidate]
+    def places(self, candidates: "Numbers") -> Integers:
+        """Where the candidates are in this block."""
+        return np.flatnonzero(candidates.contains(self.numbers))
+
+    def similarity(self, query: Floats, places: Integers) -> Floats:
+        """About how similar the best piece of each post is; few posts are compared exactly."""
+        if len(places) < _SPARSE_SHARE * len(self.numbers):
+            return self.exact_similarity(query, places)
+        products = [self._product(row) for row in np.atleast_2d(query)]
+        similarity = _best(reduce(np.maximum, products), self.pieces)
+        return similarity if len(places) == len(similarity) else similarity[places]
+
+    def _product(self, query: Floats) -> Floats:
+        scale = max(float(np.abs(query).max()), 1e-12) / MAX_QUERY_VALUE
+        values = np.rint(query / np.float32(scale)).astype(np.int8)
+        whole = product(self.rows, values) - np.int32(_SHIFT * int(values.sum(dtype=np.int64)))
+        similarity: Floats = whole * (self.scales * np.float32(scale))
+        return similarity
+
+    def exact_similarity(self, query: Floats, places: Integers) -> Floats:
+        """For places in ascending order."""
+        chosen = self._rows_at(places)
+        shift = _SHIFT * query.sum(axis=-1)
+        similarity = (self.rows[chosen].astype(np.float32) @ query.T - shift).T
+        return _best((similarity * self.scales[chosen]).T, self.pieces[places])
+
+    def rows_of(self, number: int) -> Floats | None:
+        places = np.flatnonzero(self.numbers == number)
+        if not len(places):
+            return None
+        chosen = self._rows_at(places)
+        rows: Floats = self.rows[chosen].astype(np.float32)
+        rows -= _SHIFT
+        rows *= self.scales[chosen][:, None]
+        return rows
+
+    def _rows_at(self, places: Integers) -> Any:
+        """An index that chooses the rows of some posts."""
+        if len(self.rows) == len(self.numbers):
+            return places
+        is_post = np.zeros(len(self.numbers), np.bool_)
+        is_post[places] = True
+        return np.repeat(is_post, self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,37 +206,41 @@ class Matrix:
         blocks = _without_empty(block.only(numbers) for block in self.blocks)
         return Matrix(self.generation, tuple(blocks), invalidations)
 
-    def scores(self, query: Floats, candidates: "Numbers") -> tuple[Integers, Floats]:
-        """The candidates that have a vector, and the similarity of each."""
-        if not self.blocks:
-            return np.zeros(0, np.int64), np.zeros(0, np.float32)
-        scan = _threads().map if self.posts > _THREADED_POSTS and _THREADS > 1 else map
-        scored = list(scan(lambda block: block.scores(query, candidates), self.blocks))
-        return (
-            np.concatenate([numbers for numbers, _ in scored]),
-            np.concatenate([similarity for _, similarity in scored]),
-        )
-
-    def nearest(self, query: Floats, candidates: "Numbers", limit: int) -> list[int]:
-        """The numbers of the nearest candidates, best first. Exact, because it scans all of them.
+    def nearness(self, query: Floats, candidates: "Numbers", floor: float = NO_FLOOR) -> Nearness:
+        """The similarity of every candidate that has a vector.
 
         If the query has several rows, the one nearest to a post counts.
         """
-        numbers, similarity = self.scores(query, candidates)
-        if len(similarity) > limit:
-            best = np.argpartition(similarity, len(similarity) - limit)[len(similarity) - limit :]
-            numbers, similarity = numbers[best], similarity[best]
-        # Equal similarity: the newest first, so that the order is the same on every machine.
-        ordered: list[int] = numbers[np.lexsort((-numbers, -similarity))].tolist()
-        return ordered
+        if not self.blocks:
+            return Nearness(np.zeros(0, np.int64), np.zeros(0, np.float32), floor)
+        scan = _threads().map if self.posts > _THREADED_POSTS and _THREADS > 1 else map
+
+        def scanned(block: Block) -> tuple[Integers, Floats]:
+            places = block.places(candidates)
+            return places, block.similarity(query, places)
+
+        parts = list(scan(scanned, self.blocks))
+        scores = np.concatenate([similarity for _, similarity in parts])
+        best = np.sort(best_places(scores, _EXACT_POSTS))
+        start = 0
+        for block, (places, _) in zip(self.blocks, parts, strict=True):
+            end = start + len(places)
+            first, last = np.searchsorted(best, (start, end))
+            chosen = best[first:last]
+            if len(chosen):
+                scores[chosen] = block.exact_similarity(query, places[chosen - start])
+            start = end
+        pairs = zip(self.blocks, parts, strict=True)
+        numbers = np.concatenate([block.numbers[places] for block, (places, _) in pairs])
+        return Nearness(numbers, scores, floor)
+
+    def nearest(self, query: Floats, candidates: "Numbers", limit: int) -> list[int]:
+        """The numbers of the nearest candidates, best first. Exact, because it scans all."""
+        return self.nearness(query, candidates).best(limit)
 
     def rows_of(self, number: int) -> Floats | None:
-        for block in self.blocks:
-            is_match = block.numbers == number
-            if is_match.any():
-                rows: Floats = block.rows[np.repeat(is_match, block.pieces)]
-                return rows
-        return None
+        found = (block.rows_of(number) for block in self.blocks)
+        return next((rows for rows in found if rows is not None), None)
 
 
 class MatrixCache:

@@ -52,6 +52,7 @@ from bowerbird.web.account import activity as activity_pages
 from bowerbird.web.account import deletion as deletion_pages
 from bowerbird.web.account import email_links as email_link_pages
 from bowerbird.web.account import keys as key_pages
+from bowerbird.web.account import removed_posts as removed_post_pages
 from bowerbird.web.account.account import AccountParts
 from bowerbird.web.account.extensions import Extensions
 from bowerbird.web.account.keys import EndingVersions
@@ -173,6 +174,7 @@ def visits(
     provider_pages = ProviderPages(provider_sign_in, identities, sign_up_pages, limits, pages)
     keys, emails = Keys(database, clock), EmailChanges(database, accounts, clock, settings)
     account = AccountParts(
+        accounts=accounts,
         keys=keys,
         calls=calls,
         digests=library.digests,
@@ -241,6 +243,7 @@ def visits(
             *key_pages.routes(keys, Extensions(database, clock), ending, pages, show_published),
             *ConnectPage(ConnectCodes(database, clock), pages).routes(),
             *account_pages.routes(account, pages),
+            *removed_post_pages.routes(accounts, pages),
             *deletion_pages.routes(AccountDeletion(database), pages),
             *activity_pages.routes(Activity(database, clock), pages),
             *operator_pages.routes(operator, pages),

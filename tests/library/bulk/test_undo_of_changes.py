@@ -36,14 +36,15 @@ async def fill(member: Member, ids: list[str] = IDS) -> None:
 
 async def state(member: Member) -> dict[str, tuple[bool, bool, frozenset[str]]]:
     """The flags and labels of each post in the library."""
-    found = {}
-    for one in IDS:
-        answer = await member.get(f"/v1/bookmarks/{one}")
-        if answer.status_code == 200:
-            data = answer.json()["data"]
-            tags = frozenset(data["tags"] or ())
-            found[one] = (data["is_read"], data["is_archived"], tags)
-    return found
+    listed = [
+        await member.listed(is_unread_only=False, is_archived_only=is_archived, limit=len(IDS))
+        for is_archived in (False, True)
+    ]
+    return {
+        post["post_id"]: (post["is_read"], post["is_archived"], frozenset(post["tags"] or ()))
+        for answer in listed
+        for post in answer["data"]
+    }
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,10 @@ MADE = "img[src='x'], main script, [onerror], a[href^='javascript'], main b:text
 
 
 # The database makes no difference to the markup.
-@pytest.mark.parametrize("large", ["sqlite"], indirect=True)
+on_sqlite = pytest.mark.parametrize("large", ["sqlite"], indirect=True)
+
+
+@on_sqlite
 @pytest.mark.parametrize("size", SIZES)
 def test_axe_finds_no_problem_and_no_page_is_too_wide(
     large: Server, chromium: Chromium, large_state: Any, size: str
@@ -45,6 +48,7 @@ def test_axe_finds_no_problem_and_no_page_is_too_wide(
     walked(large, chromium, large_state, walk, **options)
 
 
+@on_sqlite
 def test_a_phone_lists_reads_and_changes_posts_and_markup_stays_text(
     large: Server, chromium: Chromium, large_state: Any
 ) -> None:

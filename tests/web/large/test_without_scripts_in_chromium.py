@@ -1,9 +1,10 @@
-"""The main flows among 20,000 posts in a browser without JavaScript, on both databases."""
+"""The main flows among 20,000 posts in a browser without JavaScript."""
 
 import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import varied_posts
@@ -33,6 +34,8 @@ FOUND = f"/library?q={varied_posts.RARE_WORD}&is_unread_only=false"
 PLAIN = NUMBERS[-varied_posts.KINDS]
 
 
+# The tests with scripts make the same queries on both databases.
+@pytest.mark.parametrize("large", ["sqlite"], indirect=True)
 def test_everything_works_without_scripts(
     large: Server, chromium: Chromium, large_state: Any, tmp_path: Path
 ) -> None:

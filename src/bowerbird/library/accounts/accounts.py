@@ -129,6 +129,9 @@ class Accounts:
 
         await self._database.write(work)
 
+    async def removed_posts(self, account_id: int) -> RemovedPostsChoice:
+        return await self._store.removed_posts(self._database, account_id)
+
     async def set_removed_posts(self, email: str, choice: str) -> None:
         """What happens from now on to posts that are removed at their source."""
         account = await self.find(email)

@@ -4,11 +4,13 @@ A code works once, for ten minutes. Only a slow hash of it is stored.
 """
 
 import asyncio
+import re
 import secrets
 from typing import Final
 
 from msgspec import Struct
 
+from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.library_lock import lock_library
@@ -23,11 +25,27 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
 
+_ID: Final = re.compile(r"[0-9a-f]{8}")
 _LIFETIME: Final = limits.CONNECT_CODE_S * MICROSECONDS
 
 
 class CodeRefused(Refusal):
     """The code was used, has expired, or was never made. The sentence does not say which."""
+
+
+class NewCode(Struct, frozen=True):
+    """The code itself, which cannot be shown again, and an id that is no secret."""
+
+    code: str
+    code_id: str
+
+
+class CodeUse(Struct, frozen=True):
+    """What became of a code."""
+
+    # The name of the device that it connected; "" if there is none, or it was revoked since.
+    device: str
+    is_open: bool
 
 
 class Connected(Struct, frozen=True):
@@ -48,8 +66,8 @@ class ConnectCodes:
         self._tries = ConnectTries(clock)
         self._clock = clock
 
-    async def create(self, account_id: int, network: str) -> str:
-        """Returns a new code. `network` is the network address of the person."""
+    async def create(self, account_id: int, network: str) -> NewCode:
+        """Creates a code. `network` is the network address of the person."""
         now, code = self._clock(), new_code()
         hashed = await asyncio.to_thread(code_hash, code)
         link = OneTimeLink(
@@ -67,7 +85,24 @@ class ConnectCodes:
                 )
 
         await self._database.write(work, account_id)
-        return code
+        return NewCode(code, link.link_id)
+
+    async def use_of(self, account_id: int, code_id: str) -> CodeUse:
+        """What became of a code. It is known until it expires, or the account creates another."""
+        link = None
+        if _ID.fullmatch(code_id):
+            link = await self._store.find(account_id, LinkKind.CONNECT, code_id)
+        if link is None:
+            raise errors.not_found("line", code_id)
+        is_open = link.used_at is None and link.expires_at > self._clock()
+        return CodeUse(await self._device_of(link), is_open)
+
+    async def _device_of(self, link: OneTimeLink) -> str:
+        if link.used_at is None:
+            return ""
+        devices = await self._devices.all(link.account_id)
+        live = (each for each in devices if each.revoked_at is None)
+        return next((each.name for each in live if each.device_id == link.detail), "")
 
     async def redeem(self, text: str, name: str, network: str) -> Connected:
         """Creates a device for the account of a code. A code can be used once."""
@@ -91,6 +126,7 @@ class ConnectCodes:
             if not await self._store.use(transaction, hashed, now):
                 raise _refused(is_suspicious=is_suspicious)
             created = await self._devices.create_within(transaction, link.account_id, name)
+            await self._store.set_detail(transaction, hashed, created.device_id)
             return link.account_id, created
 
         # A right code of an account with too many devices counts, too: it costs as much.

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from bowerbird.model.attached_texts import attached_texts
 from bowerbird.model.bookmarks import ImportRecord, Post, own_words
 from bowerbird.model.folding import first_line, order_key
 from bowerbird.model.media import bits_of
 from bowerbird.model.rendering import RENDER_VERSION, rendering
 from bowerbird.model.upsert import Incoming, Placement
-from bowerbird.search.tokens import index_text
+from bowerbird.search.tokens import INDEX_FORM, index_text
 
 Row = dict[str, Any]
 
@@ -40,6 +41,7 @@ def draft_of(incoming: Incoming, words: str) -> Row:
         "thread": _thread(arrival),
         "render_version": RENDER_VERSION,
         "words": words,
+        "word_form": INDEX_FORM,
     }
 
 
@@ -72,6 +74,8 @@ def searchable_texts(arrival: Post) -> list[str]:
     # With the @, so that @ada finds posts by ada as well as posts that mention her.
     handle = arrival.author_username and f"@{arrival.author_username}"
     fields = [handle, arrival.author_details.name, details.text, *own_words(arrival)]
+    if details.attachments:
+        fields += [text for _, text in attached_texts(details.attachments)]
     if details.quoted_tweet is not None or details.article is not None:
         fields += _texts_within(details.article or {}, details.quoted_tweet or {})
     return [field for field in fields if field]
@@ -90,6 +94,8 @@ def _title(arrival: ImportRecord) -> str:
 def _texts_within(article: dict[str, Any], quoted: dict[str, Any]) -> list[str]:
     quoted_author = quoted.get("author_details") or {}
     fields = [quoted.get("author_username"), quoted_author.get("name"), quoted.get("text")]
+    fields += [text for _, text in attached_texts(quoted.get("attachments"))]
     articles = (article, quoted.get("article") or {})
-    fields += [one.get(name) for name in ("title", "plain_text") for one in articles]
+    fields += [one.get("title") for one in articles]
+    fields += [one.get("plain_text") or one.get("preview_text") for one in articles]
     return [field for field in fields if field]

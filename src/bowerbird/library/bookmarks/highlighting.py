@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model import json_depth
+from bowerbird.model.attached_texts import attached_texts
 from bowerbird.model.words import WordQuery
 from bowerbird.search.highlights import highlight
 
@@ -23,6 +24,7 @@ class _Details(Struct):
     text: str
     article: dict[str, Any] | None = None
     quoted_tweet: dict[str, Any] | None = None
+    attachments: list[Any] = []
 
 
 class _Post(Struct):
@@ -59,13 +61,29 @@ def _fields(post: _Post) -> Sequence[tuple[str, str]]:
     fields = [
         ("text", details.text),
         ("article.title", article.get("title")),
-        ("article.plain_text", article.get("plain_text")),
+        _body("article", article),
         ("note", post.note),
         *(("highlights.comment", one.comment) for one in post.highlights),
         ("quoted_tweet.text", quoted.get("text")),
         ("quoted_tweet.article.title", quoted_article.get("title")),
-        ("quoted_tweet.article.plain_text", quoted_article.get("plain_text")),
+        _body("quoted_tweet.article", quoted_article),
+        *attached_texts(details.attachments),
+        *(
+            (f"quoted_tweet.{name}", text)
+            for name, text in attached_texts(quoted.get("attachments"))
+        ),
         ("author_username", f"@{post.author_username}"),
         ("author_details.name", post.author_details.name),
+        ("quoted_tweet.author_username", quoted.get("author_username")),
+        ("quoted_tweet.author_details.name", (quoted.get("author_details") or {}).get("name")),
     ]
     return [(name, text) for name, text in fields if text]
+
+
+def _body(name: str, article: dict[str, Any]) -> tuple[str, str | None]:
+    text = article.get("plain_text")
+    return (
+        (f"{name}.plain_text", text)
+        if text
+        else (f"{name}.preview_text", article.get("preview_text"))
+    )

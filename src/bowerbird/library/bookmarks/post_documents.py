@@ -9,10 +9,12 @@ from typing import Final
 import msgspec
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.bookmark_row import searchable_texts, words_of
+from bowerbird.library.bookmarks.bookmark_row import Row, searchable_texts, words_of
+from bowerbird.library.bookmarks.counted_words import CountedWords
 from bowerbird.library.vectors.embedding_text import embedding_text, text_hash
 from bowerbird.model.bookmarks import Post
 from bowerbird.model.rendering import content_hash, post_json, rendering
+from bowerbird.search.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.imports.changes import ChangeStore
@@ -27,6 +29,7 @@ class PostDocuments:
         self._store = UpsertStore(database)
         self._vectors = VectorStore(database)
         self._changes = ChangeStore(database)
+        self._counted = CountedWords(database)
 
     async def rewrite(
         self,
@@ -51,8 +54,11 @@ class PostDocuments:
                 data, existing.imported_at, existing.sort_index, existing.bookmarked_at
             ),
             "words": None if has_same_words else words_of(after),
+            "word_form": INDEX_FORM,
         }
-        await self._store.rewrite(transaction, library, row)
+        reworded = [] if has_same_words else [existing.number]
+        counted = await self._counted.of(transaction, library, reworded)
+        await self._store.rewrite(transaction, library, row, counted)
         await self._drop_stale(transaction, library, existing.number, after)
         # Undoing an import must not take the owner's words away.
         await self._changes.forget(transaction, library.account_id, [existing.number])
@@ -63,13 +69,17 @@ class PostDocuments:
     ) -> None:
         """Writes the words of stored bookmarks again, and deletes their vectors if stale."""
         renderings = await self._store.renderings(transaction, library, numbers)
+        rows: list[Row] = []
         for number, stored in renderings.items():
             try:
                 post = _decode(stored + b"}")
             except (msgspec.MsgspecError, RecursionError):
                 continue
-            await self._store.reword(transaction, library, number, words_of(post))
+            rows.append({"number": number, "words": words_of(post), "word_form": INDEX_FORM})
             await self._drop_stale(transaction, library, number, post)
+        readable = [row["number"] for row in rows]
+        counted = await self._counted.of(transaction, library, readable)
+        await self._store.reword(transaction, library, rows, counted)
 
     async def _drop_stale(
         self, transaction: Transaction, library: LockedLibrary, number: int, post: Post

@@ -64,7 +64,7 @@ class Rankings:
 
         `store` holds the vectors that a search by meaning reads.
         """
-        key = (_stamp(account), filter, sort, store and (store.model, store.generation))
+        key = (_stamp(account), filter, sort, store and store.version)
         found: Ranking | None = self._remembered.get(key)
         if found is None:
             if filter.meaning is None:

@@ -16,6 +16,7 @@ from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.bookmark_row import Row, draft_of, words_of
 from bowerbird.library.bookmarks.change_log import ChangedBy, ChangeLog
+from bowerbird.library.bookmarks.counted_words import CountedWords
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.label_room import LabelRoom
 from bowerbird.library.bookmarks.upsert_batch import Batch, differs
@@ -57,6 +58,7 @@ class Upsert:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._store = UpsertStore(database)
+        self._counted = CountedWords(database)
         self._libraries = LibraryStore(database)
         self._label_store = LabelStore(database)
         self._vectors = VectorStore(database)
@@ -133,7 +135,9 @@ class Upsert:
         for arrival, draft in zip(arrivals, prepared.drafts, strict=True):
             batch.add(arrival, draft)
         await self._store.insert(transaction, opened, batch.new)
-        await self._store.update(transaction, opened, batch.changed)
+        reworded = [row["number"] for row in batch.changed if row["words"] is not None]
+        counted = await self._counted.of(transaction, opened, reworded)
+        await self._store.update(transaction, opened, batch.changed, counted)
         await self.drop_stale(transaction, opened, batch.arrivals)
         await self._label_store.relabel(transaction, opened, batch.attached, batch.detached)
         await self._log.record(

@@ -7,7 +7,14 @@ from msgspec import Struct
 
 from bowerbird.library.imports.intake import IntakeOutcome, ItemResult
 from bowerbird.library.ingest.page_reading import ReadPage
-from bowerbird.model.ingest import EndReason, IngestRun, KeptPage, PageClaim, PageLink
+from bowerbird.model.ingest import (
+    UP_TO_KNOWN,
+    EndReason,
+    IngestRun,
+    KeptPage,
+    PageClaim,
+    PageLink,
+)
 
 
 class Skipped(Struct, frozen=True):
@@ -84,7 +91,7 @@ def stop_reason(taken: TakenPage, results: Sequence[ItemResult]) -> EndReason | 
     if read.proves_end:
         return EndReason.END
     is_known = ItemResult.NEW not in results and not read.unreadable and not taken.has_stubs
-    if run.kind != "incremental" or not is_known:
+    if run.kind not in UP_TO_KNOWN or not is_known:
         return None
     stop_below, indexes = run.stop_below, read.indexes
     is_below = (

@@ -27,7 +27,14 @@ from bowerbird.library.ingest.run_imports import RunImports
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import Stored
-from bowerbird.model.ingest import EndReason, IngestRun, PageClaim, RunState, StoredPage
+from bowerbird.model.ingest import (
+    UP_TO_KNOWN,
+    EndReason,
+    IngestRun,
+    PageClaim,
+    RunState,
+    StoredPage,
+)
 from bowerbird.requests import limits
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.accounts.devices import DeviceStore
@@ -361,13 +368,13 @@ class IngestPages:
         return msgspec.structs.replace(read, posts=posts, marks=marks, left_out=())
 
     async def _has_stubs(self, account: Account, run: IngestRun, read: ReadPage) -> bool:
-        if run.kind != "incremental" or not read.is_listed or not read.posts:
+        if run.kind not in UP_TO_KNOWN or not read.is_listed or not read.posts:
             return False
         known = await self._bookmarks.stored(account, [one.record.post_id for one in read.posts])
         return any(one.completeness == Stored.STUB for one in known.values())
 
     async def _is_known_part(self, account: Account, run: IngestRun, read: ReadPage) -> bool:
-        if run.kind != "incremental" or not read.is_listed or read.indexes:
+        if run.kind not in UP_TO_KNOWN or not read.is_listed or read.indexes:
             return False
         post_ids = [one.record.post_id for one in read.posts]
         return await self._known_parts.is_known(account, run, post_ids)

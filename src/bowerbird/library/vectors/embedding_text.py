@@ -6,11 +6,12 @@ from typing import Any
 import msgspec
 
 from bowerbird.model import json_depth
+from bowerbird.model.attached_texts import attached_texts
 from bowerbird.model.bookmarks import Post, own_words
 
 
 def embedding_text(post: Post) -> str:
-    """The author's own and quoted text, name and note; the text of an article last.
+    """The author's own and quoted text, name and note, attachments; the text of an article last.
 
     Flags, labels and counts are left out: they change often and carry no meaning.
     """
@@ -18,6 +19,8 @@ def embedding_text(post: Post) -> str:
     article, quoted = details.article or {}, details.quoted_tweet or {}
     fields = [article.get("title"), details.text, quoted.get("text"), _article_title(quoted)]
     fields += [_author(post), *own_words(post)]
+    attached = (details.attachments, quoted.get("attachments"))
+    fields += [text for one in attached for _, text in attached_texts(one)]
     fields += [article.get("plain_text") or article.get("preview_text")]
     return "\n".join(field for field in fields if field)
 

@@ -13,7 +13,7 @@ from bowerbird.search.models import Models
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.vectors import VectorStore
+from bowerbird.storage.vectors import CurrentModels, VectorStore
 
 T = TypeVar("T")
 
@@ -52,33 +52,35 @@ class VectorSweeps:
             return
         after, pending = 0, 0
         while page := await self._store.accounts_to_build(
-            current.identity, after, _ACCOUNTS_PER_PAGE
+            self._models.identities, after, _ACCOUNTS_PER_PAGE
         ):
-            for account_id, count in page:
-                pending += count
-                await self._start(account_id)
-            after = page[-1][0]
+            for account in page:
+                pending += max(account.missing, account.missing_second)
+                await self._start(account.account_id)
+            after = page[-1].account_id
         self.pending = pending
 
     async def remove_expired(self) -> None:
         """Removes vectors 30 days after the plan ended, and those of a replaced model."""
         now = self._clock()
         await self._store.update_unpaid_since(now)
-        current = self._models.current
-        model = b"" if current is None else current.identity
+        models = self._models.identities
         before, has_removed = now - _RETENTION, True
         while has_removed:
             has_removed = False
-            for account_id, expired in await self._store.expired(model, before, _ACCOUNTS_PER_PAGE):
-                has_removed |= await self._remove(account_id, expired, model, before)
+            page = await self._store.expired(models, before, _ACCOUNTS_PER_PAGE)
+            for account_id, expired in page:
+                has_removed |= await self._remove(account_id, expired, models, before)
 
-    async def _remove(self, account_id: int, expired: bytes, model: bytes, before: int) -> bool:
+    async def _remove(
+        self, account_id: int, expired: bytes, models: CurrentModels, before: int
+    ) -> bool:
         """Removes a store in small transactions; False if nothing was left to remove."""
 
         async def work(transaction: Transaction) -> int:
             # Checked every time: if the account pays again, the remaining vectors stay.
             await lock_library(self._libraries, transaction, account_id)
-            if not await self._store.is_expired(transaction, account_id, expired, model, before):
+            if not await self._store.is_expired(transaction, account_id, expired, models, before):
                 return 0
             return await self._store.remove_some(
                 transaction, account_id, expired, _REMOVED_PER_TRANSACTION

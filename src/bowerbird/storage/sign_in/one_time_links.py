@@ -54,6 +54,16 @@ class OneTimeLinkStore:
         values = {"link_hash": link_hash, "now": now}
         return bool(await transaction.rows(self._sql["use"], values))
 
+    async def find(self, account_id: int, kind: LinkKind, link_id: str) -> OneTimeLink | None:
+        """A link of an account. Used and expired ones are found too, until they are removed."""
+        values = {"account_id": account_id, "kind": kind, "link_id": link_id}
+        rows = await self._database.rows(self._sql["by_id"], values)
+        return _link(rows[0]) if rows else None
+
+    async def set_detail(self, transaction: Transaction, link_hash: bytes, detail: str) -> None:
+        values = {"link_hash": link_hash, "detail": detail}
+        await transaction.run(self._sql["set_detail"], values)
+
     async def all(
         self, account_id: int, kind: LinkKind, now: int, limit: int
     ) -> Sequence[OneTimeLink]:

@@ -67,7 +67,7 @@ SELECT b.number, b.post_id, b.sort_index, b.is_read, b.is_archived, b.imported_a
        b.bookmarked_at, b.posted_at, b.media, b.author_key, b.author_name_key, b.title_key,
        b.quote_count, b.reply_count, b.retweet_count, b.bookmark_count, b.favorite_count,
        b.content_hash, b.completeness, b.order_source, c.render_version, c.tags, c.rendering,
-       {has_words}, {label_names}
+       b.word_form, {has_words}, {label_names}
   FROM bookmark AS b
   LEFT JOIN content AS c ON {content}
  WHERE b.account_id = :account_id

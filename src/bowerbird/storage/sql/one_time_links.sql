@@ -17,6 +17,19 @@ UPDATE one_time_link
    AND expires_at > :now
 RETURNING link_id
 
+-- name: by_id
+-- Used and expired ones too, as long as they are stored.
+SELECT k.link_id, k.kind, k.account_id, k.detail, k.created_at, k.expires_at, k.used_at
+  FROM one_time_link AS k
+ WHERE k.account_id = :account_id
+   AND k.kind = :kind
+   AND k.link_id = :link_id
+
+-- name: set_detail
+UPDATE one_time_link
+   SET detail = :detail
+ WHERE link_hash = :link_hash
+
 -- name: list
 SELECT k.link_id, k.kind, k.account_id, k.detail, k.created_at, k.expires_at, k.used_at
   FROM one_time_link AS k

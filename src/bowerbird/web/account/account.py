@@ -11,6 +11,7 @@ from bowerbird.clock import Clock, first_of_next_month
 from bowerbird.errors import Refusal
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_download import AccountDownload
+from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.media.preferences import MediaPreferences
@@ -37,6 +38,7 @@ _HOUR_DIGITS: Final = 2
 class AccountParts(Struct, frozen=True):
     """What the page shows and changes."""
 
+    accounts: Accounts
     keys: Keys
     calls: CallCounter
     digests: Digests
@@ -143,6 +145,7 @@ class _AccountPage:
                 "hour": preferences.hour,
                 "mail": preferences.mail,
             },
+            removed_posts=await parts.accounts.removed_posts(visit.account_id),
             images=on_account_page(visit, await parts.media.state(visitor.account)),
             can_mail=parts.emails.can_mail,
             problem=typed.problem,

@@ -1,7 +1,9 @@
-"""The page that connects an extension: it creates the line to paste into it."""
+"""The pages that connect an extension: one creates the line, one says which browser has used it."""
+
+from typing import Final
 
 from bowerbird.errors import Refusal
-from bowerbird.library.accounts.connect_codes import ConnectCodes
+from bowerbird.library.accounts.connect_codes import CodeUse, ConnectCodes
 from bowerbird.requests import limits
 from bowerbird.web.sign_in import newcomers
 from bowerbird.web.visits.pages import VisitPages
@@ -10,7 +12,8 @@ from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.responses.replies import Reply
 
-PATH = newcomers.CONNECT
+PATH: Final = newcomers.CONNECT
+_LINE: Final = "/connect/lines/{line_id}"
 
 
 class ConnectPage:
@@ -22,6 +25,8 @@ class ConnectPage:
         return [
             PageRoute("GET", PATH, self.open, Access.ANYONE),
             PageRoute("POST", PATH, self.create, page=PATH),
+            PageRoute("GET", _LINE, self.line),
+            PageRoute("GET", f"{_LINE}/state", self.state, is_json=True),
         ]
 
     async def open(self, visit: Visit) -> Reply:
@@ -33,20 +38,52 @@ class ConnectPage:
 
     async def create(self, visit: Visit) -> Reply:
         try:
-            code = await self._codes.create(visit.account_id, network_of(visit.where.address))
+            new = await self._codes.create(visit.account_id, network_of(visit.where.address))
         except Refusal as refused:
             return self._shown(visit, problem=refused.sentence, status=refused.status)
         # Not after a redirect: the code would have to be kept until then.
-        return self._shown(visit, line=f"{self._pages.site}/#{code}")
+        line = f"{self._pages.site}/#{new.code}"
+        return self._shown(visit, line=line, line_id=new.code_id)
+
+    async def line(self, visit: Visit) -> Reply:
+        """Whether a browser has used a line. The line itself is shown only once."""
+        line_id = visit.request.path_params["line_id"]
+        use = await self._codes.use_of(visit.account_id, line_id)
+        return self._pages.show(
+            visit,
+            "connect_line.html",
+            state=_state(use),
+            device=use.device,
+            line_id=line_id,
+            minutes=limits.CONNECT_CODE_S // 60,
+        )
+
+    async def state(self, visit: Visit) -> Reply:
+        line_id = visit.request.path_params["line_id"]
+        use = await self._codes.use_of(visit.account_id, line_id)
+        return self._pages.json({"state": _state(use)})
 
     def _shown(
-        self, visit: Visit, *, line: str = "", problem: str = "", status: int = 200
+        self,
+        visit: Visit,
+        *,
+        line: str = "",
+        line_id: str = "",
+        problem: str = "",
+        status: int = 200,
     ) -> Reply:
         return self._pages.show(
             visit,
             "connect.html",
             status=status,
             line=line,
+            line_id=line_id,
             minutes=limits.CONNECT_CODE_S // 60,
             problem=problem,
         )
+
+
+def _state(use: CodeUse) -> str:
+    if use.device:
+        return "connected"
+    return "waiting" if use.is_open else "over"

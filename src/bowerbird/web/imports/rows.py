@@ -7,7 +7,7 @@ from bowerbird.library.imports.runs import Run
 from bowerbird.model import instants
 from bowerbird.model.connections import NAMES
 from bowerbird.model.imports import RunState, UndoCounts
-from bowerbird.model.ingest import FileImport
+from bowerbird.model.ingest import VISIT, FileImport
 from bowerbird.model.jobs import UNFINISHED
 from bowerbird.requests import limits
 from bowerbird.sources.found import Reason
@@ -41,6 +41,8 @@ _STATES: Final = {
     RunState.UNDOING: ("partly undone", "hold"),
     RunState.UNDONE: ("undone", ""),
 }
+# A visit of a list does not have to reach its end.
+_OF_VISITS: Final = (RunState.RUNNING, RunState.FINISHED, RunState.INTERRUPTED)
 
 
 def progress(job: FileImport) -> dict[str, Any]:
@@ -93,7 +95,8 @@ def _outcomes(file: FileReport) -> list[dict[str, Any]]:
 
 
 def run(one: Run, times: Times) -> dict[str, Any]:
-    text, kind = _STATES[one.state]
+    is_visit = one.kind == VISIT and one.state in _OF_VISITS
+    text, kind = ("while you browsed", "") if is_visit else _STATES[one.state]
     if one.state is RunState.UNDONE:
         text = f"undone: {_undone(one.undone)}"
     return {

@@ -1,0 +1,43 @@
+"""The words that stored posts are counted with: those that their stored JSON gives."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from bowerbird.library.bookmarks.bookmark_row import words_of
+from bowerbird.model import json_depth
+from bowerbird.model.bookmarks import Post
+from bowerbird.search.tokens import INDEX_FORM
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.word_counts import WordCounts, occurrences
+
+_decode = msgspec.json.Decoder(Post).decode
+
+
+class CountedWords:
+    def __init__(self, database: Database) -> None:
+        self._counts = WordCounts(database)
+
+    async def of(
+        self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
+    ) -> Counter[str]:
+        """The occurrences of words in those bookmarks that are counted.
+
+        Call it before they change: the words of the index cannot be read.
+        """
+        if not numbers:
+            return Counter()
+        renderings = await self._counts.counted_renderings(
+            transaction, library, numbers, INDEX_FORM
+        )
+        return occurrences(stored_words(rendering) or "" for rendering in renderings)
+
+
+def stored_words(rendering: bytes) -> str | None:
+    """The tokens of a stored post; None if it cannot be decoded."""
+    try:
+        return words_of(_decode(json_depth.cut(rendering + b"}")))
+    except msgspec.MsgspecError:
+        return None

@@ -1,0 +1,325 @@
+"""The tokens that the index holds in addition to the words as they are written.
+
+One form stands for all spellings of a word, so that a query can ask for that one. `word_forms`
+does the same for queries.
+"""
+
+import re
+import unicodedata
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from typing import Final, NamedTuple
+
+from bowerbird.model.words import OTHER_FORM, STEM
+from bowerbird.search import spellings
+from bowerbird.search.languages import ENGLISH, OTHER_SCRIPTS
+from bowerbird.search.stems import english_stem, stem, stem_of_plain
+from bowerbird.search.token_folding import UNSPACED, fold
+from bowerbird.search.word_parts import (
+    Compound,
+    Part,
+    around_apostrophe,
+    camel_parts,
+    compounds,
+    halves,
+    has_apostrophe,
+    joined,
+)
+
+# As many as a post has words in the index.
+MAX_PIECES: Final = 16_000
+# Longer pieces are addresses, encoded data, or sentences of a script without spaces.
+_MAX_KEPT_CHARACTERS: Final = 40
+_MAX_ASCII_CHARACTERS: Final = 200
+# A large library has more words, but most of those are in one post only.
+_MAX_CACHED: Final = 65_536
+_MAX_LANGUAGES: Final = 24
+# Names that are nothing but a letter without their signs.
+_OWN_WORD: Final = re.compile(
+    r"(?<![\w+])c\+\+(?P<year>\d\d)?(?![\w+])|(?<!\w)[cf]#(?![\w#])"
+    r"|(?:(?<![\w.])|(?<=\basp)|(?<=\bvb)|(?<=\bado))\.net(?!\w)",
+    re.IGNORECASE,
+)
+# A sign between letters, a capital inside a word, a digit next to a letter, or a letter that is
+# not ASCII. The rare characters come first, so that the scan can jump from one to the next.
+_UNUSUAL: Final = re.compile(
+    r"[A-Z0-9'.&/,_@+#\-\u0080-\U0010ffff](?:(?<=[a-z][A-Z])|(?<=[A-Z][A-Z])(?=[a-z])"
+    r"|(?<=[A-Za-z][0-9])|(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z0-9]['.&/,\-])(?=[A-Za-z0-9])"
+    r"|(?<=[_@+])|(?<=[CFcf]#)|(?<=\.)(?=[Nn][Ee][Tt])|(?<=[^\x00-\x7f]))"
+)
+_SPACE: Final = re.compile(r"[ \n]")
+_NAME_WITH_UMLAUT: Final = re.compile(r"\b[A-Z][a-z]*(?:[aou]e|aa)[a-z]*")
+_NOT_WORD: Final = re.compile(f"[#@{UNSPACED}]")
+# The names in a handle: without digits, and without single letters.
+_NAME: Final = re.compile("[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+")
+_HANGUL: Final = re.compile("[\uac00-\ud7a3]{2,}")
+# In these languages ae, oe, ue and aa are umlauts; in others only in names.
+_WITH_DIGRAPHS: Final = frozenset({"de", "da", "no", "sv"})
+
+
+_HEBREW, _END_OF_HEBREW, _END_OF_ARABIC = "\u0590", "\u05ff", "\u06ff"
+
+
+_Tokens = tuple[str, ...]
+
+
+class MarkedToken(NamedTuple):
+    """A token with its mark, and the part of the text that it stands for."""
+
+    token: str
+    start: int
+    end: int
+
+
+def other_tokens(fields: Sequence[str], words: Sequence[str], language: str) -> dict[str, None]:
+    """The marked tokens of texts and of their words, without repetitions.
+
+    It finds the same tokens as `marked_tokens`, but faster: those of a word of ASCII letters
+    depend only on its folded form, so only the other pieces of a text are looked at.
+    """
+    forms = _forms_in(language)
+    pieces = islice(chain.from_iterable(map(_unusual_pieces, fields)), MAX_PIECES)
+    return dict.fromkeys(
+        chain(
+            chain.from_iterable(map(forms.of_words.__getitem__, filter(str.isalpha, words))),
+            chain.from_iterable(map(forms.of_pieces.__getitem__, pieces)),
+        )
+    )
+
+
+def _unusual_pieces(text: str) -> list[str]:
+    """The pieces of a text that are more than a word of ASCII letters with signs around it."""
+    found: list[str] = []
+    position = 0
+    while match := _UNUSUAL.search(text, position):
+        start = match.start()
+        begin = max(text.rfind(" ", position, start), text.rfind("\n", position, start)) + 1
+        space = _SPACE.search(text, start)
+        position = space.start() if space else len(text)
+        found += text[max(begin, 0) : position].split()
+    if "ue" in text or "oe" in text or "ae" in text or "aa" in text:
+        found += _NAME_WITH_UMLAUT.findall(text)
+    return found
+
+
+def marked_tokens(piece: str, language: str) -> Iterator[MarkedToken]:
+    """The marked tokens of a piece of text without spaces."""
+    if "://" in piece or (len(piece) > _MAX_ASCII_CHARACTERS and piece.isascii()):
+        return
+    if piece[0] == "@" and piece.isascii():
+        for token in _of_handle(piece):
+            yield MarkedToken(OTHER_FORM + token, 0, len(piece))
+        return
+    written = frozenset(_NOT_WORD.sub(" ", fold(piece)).split())
+    for compound in compounds(piece):
+        yield from _of_compound(compound, written, language)
+    if not piece.isascii():
+        for pair, start in syllable_pairs(piece):
+            yield MarkedToken(OTHER_FORM + pair, start, start + 2)
+    if not piece.isalnum():
+        yield from _own_words(piece)
+
+
+def _own_words(piece: str) -> Iterator[MarkedToken]:
+    for match in _OWN_WORD.finditer(piece):
+        for name in own_names(match[0]):
+            yield MarkedToken(OTHER_FORM + name, *match.span())
+
+
+def _of_handle(piece: str) -> list[str]:
+    """The names in a handle, and the handle without its underscores. Names have no stems."""
+    handle = piece[1:].partition("'")[0].rstrip(".,:;!?)")
+    names = [name.lower() for name in _NAME.findall(handle)]
+    if "_" in handle:
+        names.append(handle.replace("_", "").lower())
+    elif len(names) == 1 and len(names[0]) == len(handle):
+        return []
+    return [name for name in dict.fromkeys(names) if len(name) > 1 and name.isalnum()]
+
+
+def own_names(text: str) -> tuple[str, ...]:
+    """The words that stand for C++, C#, F# or .NET, the most exact one first; else none."""
+    if not _OWN_WORD.fullmatch(text):
+        return ()
+    lowered = text.lower()
+    if lowered == ".net":
+        return ("dotnet",)
+    if lowered.endswith("#"):
+        return (f"{lowered[0]}sharp",)
+    return tuple(dict.fromkeys((f"cplusplus{lowered[3:]}", "cplusplus")))
+
+
+def syllable_pairs(text: str) -> Iterator[tuple[str, int]]:
+    """Each pair of Hangul syllables and its offset: particles follow a word without a space."""
+    for run in _HANGUL.finditer(text):
+        for start in range(run.start(), run.end() - 1):
+            yield text[start : start + 2], start
+
+
+def _of_compound(
+    compound: Compound, written: frozenset[str], language: str
+) -> Iterator[MarkedToken]:
+    for part in _parts(compound, written):
+        token = _token(part.text)
+        if token not in written:
+            if not _is_useful(token):
+                continue
+            yield MarkedToken(OTHER_FORM + token, part.start, part.end)
+        yield from _of_word(token, part, language)
+
+
+def _parts(compound: Compound, written: frozenset[str]) -> Iterator[Part]:
+    whole = joined(compound)
+    if whole is not None:
+        yield Part(whole, compound.start, compound.end)
+    segments = compound.segments
+    if has_apostrophe(compound):
+        words = around_apostrophe(compound)
+        segments = [one for one in segments if one in words or _token(one.text) in written]
+    for segment in segments:
+        yield segment
+        split = halves(segment)
+        yield from split
+        for half in split or [segment]:
+            yield from camel_parts(half)
+
+
+def _of_word(token: str, part: Part, language: str) -> Iterator[MarkedToken]:
+    for spelling in _other_spellings(token, language, is_name=_is_name(part.text)):
+        yield MarkedToken(OTHER_FORM + spelling, part.start, part.end)
+    for found in _stems(token, part.text, language):
+        yield MarkedToken(found, part.start, part.end)
+
+
+def _stems(token: str, text: str, language: str) -> _Tokens:
+    """The stem of the text, and of its folded form: people search without accents."""
+    if token.isascii():
+        # English words without a suffix are their own stem, and a query asks for them as written.
+        is_english = language == ENGLISH or language in OTHER_SCRIPTS
+        found = stem_of_plain(token, language)
+        folded = () if found is None or (is_english and found == token) else (STEM + found,)
+        if text.isascii():
+            return folded
+    else:
+        folded = ()
+    found = stem(_stemmed_text(text), language)
+    return folded if found is None or STEM + found in folded else (STEM + found, *folded)
+
+
+def _is_name(text: str) -> bool:
+    return text[:1].isupper() and not text.isupper()
+
+
+def _other_spellings(token: str, language: str, *, is_name: bool = False) -> list[str]:
+    if not token.isascii():
+        return _without_prefixes(token)
+    found = []
+    is_english = language == ENGLISH or language in OTHER_SCRIPTS
+    if is_english and (american := spellings.american(token)):
+        found.append(american)
+    has_umlauts = is_name or language in _WITH_DIGRAPHS
+    if has_umlauts and (shorter := spellings.without_digraphs(token)):
+        found.append(shorter)
+    return found
+
+
+def _without_prefixes(token: str) -> list[str]:
+    if _HEBREW <= token[0] <= _END_OF_HEBREW:
+        found = {spellings.without_hebrew_prefix(token)}
+    elif _END_OF_HEBREW < token[0] <= _END_OF_ARABIC:
+        letters = spellings.arabic_letters(token)
+        bare = spellings.without_article(letters)
+        found = {letters, bare if bare != letters else spellings.without_conjunction(letters)}
+    else:
+        return []
+    return sorted(found - {token})
+
+
+def _stemmed_text(text: str) -> str:
+    if text.isascii():
+        return text
+    composed = unicodedata.normalize("NFKC", text)
+    return spellings.without_article(composed)
+
+
+def _token(text: str) -> str:
+    """The text as one token; empty if it is several."""
+    if text.isascii() and text.isalnum():
+        return text.lower()
+    token = fold(text).strip()
+    return "" if " " in token or "#" in token or "@" in token else token
+
+
+def _is_useful(token: str) -> bool:
+    return len(token) > 1 or token.isdigit()
+
+
+class _Words(dict[str, _Tokens]):
+    """The marked tokens of each folded word in one language."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+
+    def __missing__(self, word: str) -> _Tokens:
+        found = _of_folded_word(word, self._language)
+        if len(word) <= _MAX_KEPT_CHARACTERS:
+            if len(self) >= _MAX_CACHED:
+                self.clear()
+            self[word] = found
+        return found
+
+
+class _Pieces(dict[str, _Tokens]):
+    """The marked tokens of each piece of text in one language."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+
+    def __missing__(self, piece: str) -> _Tokens:
+        if "://" in piece:
+            return ()
+        found = _of_piece(piece, self._language)
+        if len(piece) <= _MAX_KEPT_CHARACTERS:
+            if len(self) >= _MAX_CACHED:
+                self.clear()
+            self[piece] = found
+        return found
+
+
+class _Forms:
+    def __init__(self, language: str) -> None:
+        self.of_words = _Words(language)
+        self.of_pieces = _Pieces(language)
+
+
+def _of_folded_word(word: str, language: str) -> _Tokens:
+    if not word.isascii():
+        return ()
+    if language != ENGLISH:
+        found = [OTHER_FORM + other for other in _other_spellings(word, language)]
+        return (*found, *_stems(word, word, language))
+    # The same for English, faster: most posts are.
+    american = spellings.american(word)
+    stemmed = english_stem(american or word)
+    stems = () if stemmed is None or stemmed == word else (STEM + stemmed,)
+    return stems if american is None else (OTHER_FORM + american, *stems)
+
+
+def _of_piece(piece: str, language: str) -> _Tokens:
+    if piece[0] == "@" and piece.isascii():
+        return tuple([OTHER_FORM + name for name in _of_handle(piece)])
+    return tuple(dict.fromkeys([one.token for one in marked_tokens(piece, language)]))
+
+
+_FORMS: Final[OrderedDict[str, _Forms]] = OrderedDict()
+
+
+def _forms_in(language: str) -> _Forms:
+    forms = _FORMS.get(language)
+    if forms is None:
+        # Sources may send any code, so the number of languages has a limit.
+        while len(_FORMS) >= _MAX_LANGUAGES:
+            _FORMS.popitem(last=False)
+        forms = _FORMS[language] = _Forms(language)
+    return forms

@@ -1,0 +1,205 @@
+"""Finds the language of a text from its script, its letters and its function words."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from bowerbird.search.function_words import FUNCTION_WORDS, OTHER_FUNCTION_WORDS
+from bowerbird.search.token_folding import fold
+
+ENGLISH: Final = "en"
+# The beginning of a text shows its language as well as the whole.
+_SAMPLE_CHARACTERS: Final = 1_000
+# A post in a Latin script often has a few words of another one, such as a name.
+_MIN_SHARE: Final = 0.4
+
+_NOT_LATIN: Final = re.compile(
+    "[\u0370-\u1cff\u2d00-\u2d7f\u3040-\u30ff\u3131-\u318e\u3400-\u9fff\ua960-\uabff\uac00-\ud7ff"
+    "\uf900-\ufaff\ufb1d-\ufdfb\ufe70-\ufefc\uff66-\uffdc\U00020000-\U0003ffff]"
+)
+_LATIN: Final = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+_SCRIPTS: Final = {
+    "el": "\u0370-\u03ff\u1f00-\u1fff",
+    "ru": "\u0400-\u052f\u1c80-\u1c8f",
+    "hy": "\u0530-\u058f\ufb13-\ufb17",
+    "he": "\u0590-\u05ff\ufb1d-\ufb4f",
+    "ar": "\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdfb\ufe70-\ufefc",
+    "hi": "\u0900-\u097f\ua8e0-\ua8ff",
+    "bn": "\u0980-\u09ff",
+    "pa": "\u0a00-\u0a7f",
+    "gu": "\u0a80-\u0aff",
+    "ta": "\u0b80-\u0bff",
+    "te": "\u0c00-\u0c7f",
+    "kn": "\u0c80-\u0cff",
+    "ml": "\u0d00-\u0d7f",
+    "si": "\u0d80-\u0dff",
+    "th": "\u0e00-\u0e7f",
+    "lo": "\u0e80-\u0eff",
+    "bo": "\u0f00-\u0fff",
+    "my": "\u1000-\u109f\uaa60-\uaa7f",
+    "ka": "\u10a0-\u10ff\u1c90-\u1cbf\u2d00-\u2d2f",
+    "ko": "\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\uac00-\ud7ff",
+    "am": "\u1200-\u139f\u2d80-\u2ddf",
+    "km": "\u1780-\u17ff",
+    "zh": "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
+    "ja": "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f",
+}
+_SCRIPT: Final = re.compile("|".join(f"(?P<{name}>[{marks}])" for name, marks in _SCRIPTS.items()))
+
+# Letters that one language of a script has and the largest one does not.
+_CYRILLIC: Final = {
+    "uk": frozenset("іїєґ"),
+    "be": frozenset("ў"),
+    "sr": frozenset("јљњћђџ"),
+    "bg": frozenset(),
+}
+_NOT_BULGARIAN: Final = frozenset("ыэёіїєўј")
+_URDU: Final = frozenset("\u0679\u0688\u0691\u06ba\u06d2")
+_PERSIAN: Final = frozenset("\u067e\u0686\u0698\u06af\u06cc\u06a9")
+_LATIN_LETTERS: Final = {
+    "de": "ßäöü",
+    "es": "ñ¿¡óí",
+    "pt": "ãõçêâ",
+    "fr": "œçèêàùîôû",
+    "it": "èàòù",
+    "tr": "ğışçöü\u0130",
+    "hu": "őűáéöüó",
+    "pl": "łąężźćśńó",
+    "cs": "ěřůčšžýáí",
+    "ro": "ășțţâî",
+    "vi": "ơưđạảấầậếềệộớờợụứừựỹ",
+    "sv": "åäö",
+    "da": "øåæ",
+    "no": "øåæ",
+    "fi": "äö",
+    "et": "õäöü",
+    "lt": "ėįųčšžąę",
+    "ca": "·çèàòïü",
+}
+# Every language has words that are function words of another one. In its own texts they are more
+# than this share of the words; a long text repeats them.
+_MIN_SHARE_OF_WORDS: Final = 0.1
+_MAX_WORDS: Final = 60
+_WORD_VOTE: Final = 10
+_LETTER_VOTE: Final = 4
+# Languages that are not written in Latin letters: their Latin words are taken for English.
+OTHER_SCRIPTS: Final = frozenset(_SCRIPTS) | {"uk", "be", "sr", "bg", "ur", "fa", "mr", "ne", "yi"}
+# Codes of X, and of languages that share a stemmer.
+_SAME: Final = {"in": "id", "iw": "he", "nb": "no", "nn": "no", "ji": "yi", "fil": "tl"}
+_CODE: Final = re.compile("[a-z]{2,3}")
+# Codes that networks use for "no language".
+_NO_LANGUAGE: Final = frozenset(
+    {"und", "zxx", "mul", "mis", "art", "qam", "qct", "qht", "qme", "qst"}
+)
+
+
+def language_of(text: str, lang: str | None = None) -> str:
+    """The ISO 639 code of a text's language; `lang` is what the source says about it."""
+    if given := declared(lang):
+        return given
+    sample = text[:_SAMPLE_CHARACTERS]
+    return language_of_words(fold(sample).split(), [sample])
+
+
+def language_of_words(words: Sequence[str], fields: Sequence[str]) -> str:
+    """The language of texts whose folded words are known already."""
+    if all(map(str.isascii, fields)):
+        return _of_latin_words(words, "")
+    sample = " ".join(fields)[:_SAMPLE_CHARACTERS]
+    return _of_other_script(sample) or _of_latin_words(words, sample)
+
+
+def declared(lang: str | None) -> str | None:
+    """The language that a source gives, without its region; None if it gives none."""
+    code = re.split("[-_]", lang.strip().lower(), maxsplit=1)[0] if lang else ""
+    if not _CODE.fullmatch(code) or code in _NO_LANGUAGE:
+        return None
+    return _SAME.get(code, code)
+
+
+def _of_latin_words(words: Sequence[str], sample: str) -> str:
+    """English, unless more function words and letters belong to another language."""
+    words = words[:_MAX_WORDS]
+    found = _ALL_FUNCTION_WORDS.intersection(words)
+    english = len(found & _ENGLISH_WORDS)
+    needed = _MIN_SHARE_OF_WORDS * len(words)
+    is_ascii = sample.isascii()
+    if is_ascii and (len(found) <= needed or english >= len(found) - english):
+        return ENGLISH
+    votes: Counter[str] = Counter()
+    for word in found:
+        for language in _LANGUAGES_OF_WORD[word]:
+            votes[language] += _WORD_VOTE
+    if not is_ascii:
+        _count_letters(votes, sample)
+    if not votes:
+        return ENGLISH
+    best, count = max(votes.items(), key=lambda vote: (vote[1], vote[0] == ENGLISH, vote[0]))
+    return best if count > max(votes[ENGLISH], needed * _WORD_VOTE) else ENGLISH
+
+
+def script_of(character: str) -> str | None:
+    """The main language of the script of a character; None for Latin letters and signs."""
+    found = _SCRIPT.match(character)
+    return found.lastgroup if found else None
+
+
+def _count_letters(votes: Counter[str], sample: str) -> None:
+    for letter in _ALL_LETTERS.intersection(sample.lower()):
+        for language in _LANGUAGES_OF_LETTER[letter]:
+            votes[language] += _LETTER_VOTE
+
+
+def _of_other_script(sample: str) -> str | None:
+    if sample.isascii():
+        return None
+    letters = _NOT_LATIN.findall(sample)
+    if not letters or len(letters) < _MIN_SHARE * (len(letters) + len(_LATIN.findall(sample))):
+        return None
+    scripts = Counter(script for letter in letters if (script := script_of(letter)))
+    if not scripts:
+        return None
+    if scripts["ja"] and scripts["zh"] + scripts["ja"] >= len(letters) / 2:
+        return "ja"
+    script = scripts.most_common(1)[0][0]
+    return _within_script(script, sample)
+
+
+def _within_script(script: str, sample: str) -> str:
+    if script == "ru":
+        return _cyrillic(frozenset(sample.lower()), sample)
+    if script == "ar":
+        letters = frozenset(sample)
+        return "ur" if letters & _URDU else "fa" if letters & _PERSIAN else "ar"
+    if script == "hi":
+        words = frozenset(sample.split())
+        found = [code for code in ("mr", "ne") if words & OTHER_FUNCTION_WORDS[code]]
+        return found[0] if found else "hi"
+    return script
+
+
+def _cyrillic(letters: frozenset[str], sample: str) -> str:
+    for code, own in _CYRILLIC.items():
+        if letters & own:
+            return code
+    words = frozenset(sample.lower().split())
+    is_bulgarian = not letters & _NOT_BULGARIAN and len(words & OTHER_FUNCTION_WORDS["bg"]) > len(
+        words & OTHER_FUNCTION_WORDS["ru"]
+    )
+    return "bg" if is_bulgarian else "ru"
+
+
+def _languages_by(lists: dict[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for language, entries in lists.items():
+        for entry in entries:
+            found.setdefault(entry, []).append(language)
+    return {entry: tuple(languages) for entry, languages in found.items()}
+
+
+_LANGUAGES_OF_WORD: Final = _languages_by(dict(FUNCTION_WORDS))
+_ALL_FUNCTION_WORDS: Final = frozenset(_LANGUAGES_OF_WORD)
+_ENGLISH_WORDS: Final = FUNCTION_WORDS[ENGLISH]
+_LANGUAGES_OF_LETTER: Final = _languages_by(dict(_LATIN_LETTERS))
+_ALL_LETTERS: Final = frozenset(_LANGUAGES_OF_LETTER)

@@ -1,0 +1,88 @@
+"""The language of a post: what its source says, else its script, letters and function words."""
+# ruff: noqa: RUF001 - words of many scripts
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bowerbird.search.languages import language_of
+from bowerbird.search.stems import possible_stems, stem
+from tests.search.test_index_tokens import TEXTS
+
+TEXTS_BY_LANGUAGE = [
+    ("en", "The heron stood in the water and did not move for an hour."),
+    ("en", "New release: faster search, smaller index"),
+    ("en", "Birds"),
+    ("en", "Café society in the 1920s, by my favourite historian"),
+    ("de", "Die Bücher sind alt, aber das Haus ist neu."),
+    ("de", "Wir suchen noch Leute für den Umzug nach Köln"),
+    ("fr", "Les oiseaux sont dans le jardin avec les enfants"),
+    ("fr", "Nous avons pris l'avion pour Lyon, c'est très bien"),
+    ("es", "Los libros de la biblioteca son muy antiguos"),
+    ("es", "¿Cuándo abre el museo?"),
+    ("pt", "Não há nada melhor do que um livro e um café na praia"),
+    ("it", "Questa è la città dove sono nato e non la cambio con nessuna"),
+    ("nl", "De boeken liggen op de tafel en het huis is groot"),
+    ("sv", "Det är en bra dag och jag ska inte arbeta"),
+    ("da", "Det er ikke nemt at være den mindste, men hvad så"),
+    ("no", "Jeg har ikke lest boka ennå, men hva synes du om den etter dette"),
+    ("fi", "Tämä on hyvä kirja mutta se ei ole uusi"),
+    ("hu", "Ez egy nagyon szép könyv, de nem az enyém"),
+    ("tr", "Bu kitap çok güzel ve ben onu her gün okuyorum"),
+    ("pl", "To jest bardzo dobra książka, ale nie dla mnie"),
+    ("cs", "To je velmi dobrá kniha, ale není pro mě"),
+    ("ro", "Aceasta este o carte foarte bună și nu este scumpă"),
+    ("id", "Buku ini sangat bagus dan saya tidak bisa berhenti membaca"),
+    ("vi", "Không có gì quý hơn độc lập tự do"),
+    ("ca", "Aquest llibre és molt bo però no és per a mi, amb tots els errors"),
+    ("ru", "Мы читали книги о людях"),
+    ("uk", "Ми читали книги про людей і їхні міста"),
+    ("bg", "Това е книгата, която ще прочета със сигурност"),
+    ("el", "Οι άνθρωποι και τα βιβλία"),
+    ("ar", "ذهبت إلى المدرسة اليوم"),
+    ("fa", "من کتاب‌ها را خواندم و پسندیدم"),
+    ("ur", "یہ کتاب بہت اچھی ہے"),
+    ("he", "הספר על השולחן"),
+    ("hi", "मुझे किताबें पसंद हैं"),
+    ("ne", "यो किताब राम्रो छ"),
+    ("ta", "நான் புத்தகங்கள் படிக்கிறேன்"),
+    ("th", "ฉันชอบกินข้าวผัดมาก"),
+    ("ko", "오늘 날씨가 좋습니다"),
+    ("ja", "昨日は東京タワーへ行きました"),
+    ("ja", "新しいiPhoneを買った"),
+    ("zh", "我们昨天去了北京"),
+    ("en", "My trip to 東京 was great, and I will be back"),
+]
+
+
+@pytest.mark.parametrize(("language", "text"), TEXTS_BY_LANGUAGE)
+def test_finds_the_language_of_a_text(language: str, text: str) -> None:
+    assert language_of(text) == language
+
+
+@pytest.mark.parametrize(
+    ("given", "language"),
+    [("de", "de"), ("pt-BR", "pt"), ("ZH_tw", "zh"), ("in", "id"), ("iw", "he"), ("nb", "no")],
+)
+def test_takes_the_language_that_the_source_gives(given: str, language: str) -> None:
+    assert language_of("The heron and the owl", given) == language
+
+
+@pytest.mark.parametrize("given", [None, "", "und", "zxx", "qme", "?", "english language"])
+def test_looks_at_the_text_if_the_source_gives_no_language(given: str | None) -> None:
+    assert language_of("Die Bücher sind nicht alt", given) == "de"
+
+
+@given(TEXTS, st.none() | st.text(max_size=8))
+def test_every_text_has_a_language(text: str, given: str | None) -> None:
+    found = language_of(text, given)
+
+    assert 2 <= len(found) <= 3
+    assert found.islower()
+
+
+@given(TEXTS, st.sampled_from([language for language, _ in TEXTS_BY_LANGUAGE]))
+def test_the_stem_of_a_text_is_among_the_stems_of_a_query(text: str, language: str) -> None:
+    for word in text.split():
+        found = stem(word, language)
+        assert found is None or found in possible_stems(word)
