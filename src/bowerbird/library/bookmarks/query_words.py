@@ -11,7 +11,7 @@ from bowerbird.search.languages import language_of_words
 from bowerbird.search.stop_words import STOP_WORDS
 from bowerbird.search.tokens import is_unspaced
 
-ALL: Final = {**FUNCTION_WORDS, **OTHER_FUNCTION_WORDS}
+_FUNCTION_WORDS: Final = {**FUNCTION_WORDS, **OTHER_FUNCTION_WORDS}
 # Of a word that punctuation splits: both parts apart from each other, and one of them.
 _APART_WEIGHT, _PART_WEIGHT = 0.9, 0.4
 
@@ -41,7 +41,7 @@ def _function_words(words: Collection[str]) -> frozenset[str]:
     """Those of the language of the query, if it shows."""
     tokens = [token for text in words for token in text.split()]
     language = language_of_words(tokens, tokens)
-    return ALL.get(language, frozenset())
+    return _FUNCTION_WORDS.get(language, frozenset())
 
 
 def _words(term: Term) -> Iterator[QueryWord]:
