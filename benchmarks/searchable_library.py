@@ -13,6 +13,7 @@ from rich.progress import track
 from benchmarks import library
 from bowerbird.clock import system_clock
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.reindexing import Reindexing
 from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -56,6 +57,7 @@ async def filled(posts: Sequence[bytes]) -> AsyncIterator[SearchableLibrary]:
             for first in track(range(0, len(posts), _CHUNK), description="Importing"):
                 chunk = posts[first : first + _CHUNK]
                 await upsert.take(account, [read(post).incoming for post in chunk])
+            await Reindexing(database, system_clock).run(account.account_id, _ignore)
             builds = VectorBuilds(database, models, system_clock)
             await builds.build(account.account_id, _print_progress)
             current = await AccountStore(database).by_id(account.account_id, 0)
@@ -70,6 +72,10 @@ def local_models() -> Models:
     name = "BOWERBIRD_MODEL_DIR"
     given = {name: os.environ[name]} if name in os.environ else {}
     return Models(Settings.from_env(given), is_low_priority=False)
+
+
+async def _ignore(_done: int, _total: int) -> None:
+    """Counting the words of a few posts takes no time."""
 
 
 async def _print_progress(done: int, total: int) -> None:

@@ -64,7 +64,7 @@ async def test_a_typo_is_forgiven_and_corrected(alice: Member) -> None:
     await alice.save_all([make.post(text="Kubernetes restarted the pod"), make.post(text="Tea")])
     await alice.embed()
 
-    listed = await alice.listed(q="kubernets", vector_search_term="kubernets")
+    listed = await alice.listed(q="kubrenetes", vector_search_term="kubrenetes")
 
     assert listed["data"][0]["tweet_details"]["text"].startswith("Kubernetes")
     assert listed["meta"]["did_you_mean"] == "kubernetes"

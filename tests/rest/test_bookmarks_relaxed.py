@@ -62,7 +62,7 @@ async def test_a_list_with_every_word_is_not_relaxed(alice: Member) -> None:
         ("sourdouhg loaf", "sourdough loaf", "bread"),
         ("(Compots) garden", "(compost) garden", "garden"),
         ("droneship booster", "drone ship booster", "rocket"),
-        ("postgresqll", "postgresql", "postgres"),
+        ("postgersql", "postgresql", "postgres"),
         ("slow post gresql query", "slow postgresql query", "postgres"),
     ],
 )

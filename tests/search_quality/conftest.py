@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 from bowerbird import app
+from bowerbird.library.bookmarks.reindexing import Reindexing
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
@@ -65,6 +66,7 @@ async def _measure_on(
     running = app.build(Settings(), database, clock, _MODELS)
     alice = await service.member(running, database, clock, "alice", "pro")
     await alice.save_all(list(library.posts.values()))
+    await Reindexing(database, clock).run(alice.account_id, ignore)
     await VectorBuilds(database, _MODELS, clock).build(alice.account_id, ignore)
 
     await alice.client.aclose()

@@ -93,7 +93,7 @@ def best_so_far(found: Candidates, most: int) -> Candidates:
     """The candidates whose words are worth counting."""
     if len(found.numbers) <= most:
         return found
-    rough = found.cosines + WORD_WEIGHT * (1 + FINE_WEIGHT) * found.coverage
+    rough = found.cosines + WORD_WEIGHT * (1 + FINE_WEIGHT) * found.coverage**2
     # Of equal ones the newest.
     order = np.lexsort((-found.numbers, -np.round(rough, _DIGITS)))[:most]
     return found.only(np.sort(order))
@@ -101,7 +101,8 @@ def best_so_far(found: Candidates, most: int) -> Candidates:
 
 def ordered(found: Candidates, words: WordScores, counted: Counted, most: int) -> Ordered:
     fine = words.fine(found.held, found.numbers, counted)
-    scores = found.cosines + WORD_WEIGHT * (found.coverage + FINE_WEIGHT * fine)
+    by_words = found.coverage * (found.coverage + FINE_WEIGHT * fine)
+    scores = found.cosines + WORD_WEIGHT * by_words
     return _ordered(found.numbers, scores, most)
 
 

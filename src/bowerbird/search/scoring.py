@@ -1,9 +1,9 @@
 """The score of a post: how near it is in meaning, and how much of the query's words it has.
 
-    score    = cosine + WORD_WEIGHT * (coverage + FINE_WEIGHT * bm25 / sum(idf))
+    score    = cosine + WORD_WEIGHT * coverage * (coverage + FINE_WEIGHT * bm25 / sum(idf))
     coverage = sum(idf * weight of the best form that the post has) / sum(idf)
 
-The sums are over the words of the query that the library has.
+The square takes most of the weight from posts with a few of the words.
 
 Without a search by meaning, the cosine is left out. Reasons and measurements: docs/adr/0038.
 """
@@ -91,8 +91,7 @@ class WordScores:
         """`unknown` is the number of words that no post has, and `unknown_idf` the idf of one."""
         self.words = words
         self._all = len(words) + unknown
-        self._held_idf = sum(word.idf for word in words) or 1.0
-        self._all_idf = self._held_idf + unknown * unknown_idf
+        self._all_idf = (sum(word.idf for word in words) + unknown * unknown_idf) or 1.0
         self._idf = np.array([word.idf for word in words], np.float32)
 
     @property
@@ -128,8 +127,8 @@ class WordScores:
         return held
 
     def coverage(self, held: Floats) -> Floats:
-        """How much of the words that the library has."""
-        coverage: Floats = self._idf @ held / np.float32(self._held_idf)
+        """How much of all words of the query, by idf."""
+        coverage: Floats = self._idf @ held / np.float32(self._all_idf)
         return coverage
 
     def has_much(
@@ -137,9 +136,7 @@ class WordScores:
     ) -> "NDArray[np.bool_]":
         """Which posts have enough of all words of the query, by their number or by their idf."""
         by_number = held.sum(axis=0) >= share * self._all
-        has: NDArray[np.bool_] = by_number | (
-            coverage * self._held_idf >= idf_share * self._all_idf
-        )
+        has: NDArray[np.bool_] = by_number | (coverage >= idf_share)
         return has
 
     def fine(self, held: Floats, numbers: Integers, counted: Counted) -> Floats:
@@ -159,5 +156,5 @@ class WordScores:
             # The logarithm keeps a text that repeats one word from winning.
             often = np.where(often > 1, 1 + np.log(np.maximum(often, 1)), often)
             total += word.idf * often * (_SATURATION + 1) / (often + norm)
-        fine: Floats = (total / self._held_idf).astype(np.float32)
+        fine: Floats = (total / self._all_idf).astype(np.float32)
         return fine

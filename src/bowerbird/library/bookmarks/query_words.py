@@ -1,13 +1,17 @@
 """The words of a query that count when posts are ranked, and the forms in which posts have them."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import Final
 
 from msgspec import Struct
 
 from bowerbird.model.words import Form, Term, WordQuery
+from bowerbird.search.function_words import FUNCTION_WORDS, OTHER_FUNCTION_WORDS
+from bowerbird.search.languages import language_of_words
 from bowerbird.search.stop_words import STOP_WORDS
 from bowerbird.search.tokens import is_unspaced
 
+_FUNCTION_WORDS: Final = {**FUNCTION_WORDS, **OTHER_FUNCTION_WORDS}
 # Of a word that punctuation splits: both parts apart from each other, and one of them.
 _APART_WEIGHT, _PART_WEIGHT = 0.9, 0.4
 
@@ -28,8 +32,16 @@ class QueryWord(Struct, frozen=True):
 def words_of(query: WordQuery) -> list[QueryWord]:
     """Stop words are left out unless there are no others."""
     words = {word.text: word for term in query.wanted_terms for word in _words(term)}
-    telling = [word for word in words.values() if word.is_exact or word.text not in STOP_WORDS]
+    stop_words = STOP_WORDS | _function_words(words)
+    telling = [word for word in words.values() if word.is_exact or word.text not in stop_words]
     return telling or list(words.values())
+
+
+def _function_words(words: Collection[str]) -> frozenset[str]:
+    """Those of the language of the query, if it shows."""
+    tokens = [token for text in words for token in text.split()]
+    language = language_of_words(tokens, tokens)
+    return _FUNCTION_WORDS.get(language, frozenset())
 
 
 def _words(term: Term) -> Iterator[QueryWord]:

@@ -51,7 +51,8 @@ class WordReading:
         counts = await self._counts.of(account, sorted(tokens))
         is_complete = await self._counts.total(account) >= account.total
         candidates = [
-            (word, [f for f in word.forms if _may_occur(f, word, counts, is_complete=is_complete)])
+            # Until every post is counted, a form may occur in posts that are not.
+            (word, [form for form in word.forms if not is_complete or _occurs(form, counts)])
             for word in words
         ]
         read = await self._held(account, _rarest(candidates, counts), counts)
@@ -124,12 +125,7 @@ class WordReading:
         return held, [(typed, text) for word, (_, typed, text) in meant if word.text in known]
 
 
-def _may_occur(
-    form: Form, word: QueryWord, counts: Mapping[str, int], *, is_complete: bool
-) -> bool:
-    """Words as typed may occur in posts that are not counted yet."""
-    if not is_complete and form is word.forms[0]:
-        return True
+def _occurs(form: Form, counts: Mapping[str, int]) -> bool:
     tokens = form.tokens[:-1] if form.is_prefix else form.tokens
     return all(token in counts for token in tokens)
 
