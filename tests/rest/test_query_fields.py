@@ -115,6 +115,16 @@ async def test_a_field_needs_the_plan_of_its_filter(free: Member, text: str) -> 
     assert tool["isError"]
 
 
+async def test_a_view_with_a_field_needs_the_plan_too(alice: Member) -> None:
+    view = await writing.view(alice, base_query={"q": "cat author:ada"})
+    plain = await writing.view(alice, base_query={"q": "cat is:read"})
+
+    await alice.set_plan("free")
+
+    assert (await alice.get(f"{view}/bookmarks")).status_code == 402
+    assert (await alice.get(f"{plain}/bookmarks")).status_code == 200
+
+
 async def test_words_and_states_are_on_every_plan(free: Member) -> None:
     ids = await saved(free, read={"is_read": True}, other={"text": "dog"})
 
