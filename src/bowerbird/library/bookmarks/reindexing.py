@@ -66,10 +66,17 @@ class Reindexing:
             library = await lock_library(self._libraries, transaction, account_id)
             return await self._counts.add_pending(transaction, library)
 
-        has_more = True
-        while has_more:
-            has_more = await self._database.write(work)
+        async def advance_version(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.touch(transaction, account_id)
+
+        has_added = False
+        while await self._database.write(work):
+            has_added = True
             await asyncio.sleep(self._pause_s)
+        if has_added:
+            # Cached answers about misspelled words did not know the new words.
+            await self._database.write(advance_version)
 
     async def _next(self, account: Account) -> list[UncountedPost]:
         """The posts of the next turn."""
