@@ -175,7 +175,7 @@ def _parts(compound: Compound, written: frozenset[str]) -> Iterator[Part]:
         yield Part(whole, compound.start, compound.end)
     segments = compound.segments
     if has_apostrophe(compound):
-        words = around_apostrophe(compound)
+        words = set(around_apostrophe(compound))
         segments = [one for one in segments if one in words or _token(one.text) in written]
     for segment in segments:
         yield segment
