@@ -186,6 +186,12 @@ def _parts(compound: Compound, written: frozenset[str]) -> Iterator[Part]:
 
 
 def _of_word(token: str, part: Part, language: str) -> Iterator[MarkedToken]:
+    if part.text.isascii() and token.isalpha():
+        for found in _forms_in(language).of_words[token]:
+            yield MarkedToken(found, part.start, part.end)
+        if _is_name(part.text) and (shorter := spellings.without_digraphs(token)):
+            yield MarkedToken(OTHER_FORM + shorter, part.start, part.end)
+        return
     for spelling in _other_spellings(token, language, is_name=_is_name(part.text)):
         yield MarkedToken(OTHER_FORM + spelling, part.start, part.end)
     for found in _stems(token, part.text, language):
