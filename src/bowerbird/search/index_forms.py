@@ -34,7 +34,9 @@ _MAX_KEPT_CHARACTERS: Final = 40
 _MAX_ASCII_CHARACTERS: Final = 200
 # A large library has more words, but most of those are in one post only.
 _MAX_CACHED: Final = 65_536
-_MAX_LANGUAGES: Final = 24
+# The limits are for hostile texts; all caches together then have about 50 MB.
+_MAX_CACHED_OF_OTHER_LANGUAGES: Final = 8_192
+_MAX_LANGUAGES: Final = 12
 # Names that are nothing but a letter without their signs.
 _OWN_WORD: Final = re.compile(
     r"(?<![\w+])c\+\+(?P<year>\d\d)?(?![\w+])|(?<!\w)[cf]#(?![\w#])"
@@ -266,11 +268,12 @@ class _Words(dict[str, _Tokens]):
 
     def __init__(self, language: str) -> None:
         self._language = language
+        self._max = _MAX_CACHED if language == ENGLISH else _MAX_CACHED_OF_OTHER_LANGUAGES
 
     def __missing__(self, word: str) -> _Tokens:
         found = _of_folded_word(word, self._language)
         if len(word) <= _MAX_KEPT_CHARACTERS:
-            if len(self) >= _MAX_CACHED:
+            if len(self) >= self._max:
                 self.clear()
             self[word] = found
         return found
@@ -281,13 +284,14 @@ class _Pieces(dict[str, _Tokens]):
 
     def __init__(self, language: str) -> None:
         self._language = language
+        self._max = _MAX_CACHED if language == ENGLISH else _MAX_CACHED_OF_OTHER_LANGUAGES
 
     def __missing__(self, piece: str) -> _Tokens:
         if "://" in piece:
             return ()
         found = _of_piece(piece, self._language)
         if len(piece) <= _MAX_KEPT_CHARACTERS:
-            if len(self) >= _MAX_CACHED:
+            if len(self) >= self._max:
                 self.clear()
             self[piece] = found
         return found
@@ -328,4 +332,6 @@ def _forms_in(language: str) -> _Forms:
         while len(_FORMS) >= _MAX_LANGUAGES:
             _FORMS.popitem(last=False)
         forms = _FORMS[language] = _Forms(language)
+    else:
+        _FORMS.move_to_end(language)
     return forms
