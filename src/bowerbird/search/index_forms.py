@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
@@ -333,5 +334,7 @@ def _forms_in(language: str) -> _Forms:
             _FORMS.popitem(last=False)
         forms = _FORMS[language] = _Forms(language)
     else:
-        _FORMS.move_to_end(language)
+        # Another thread may have removed it since.
+        with suppress(KeyError):
+            _FORMS.move_to_end(language)
     return forms
