@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
@@ -34,7 +35,9 @@ _MAX_KEPT_CHARACTERS: Final = 40
 _MAX_ASCII_CHARACTERS: Final = 200
 # A large library has more words, but most of those are in one post only.
 _MAX_CACHED: Final = 65_536
-_MAX_LANGUAGES: Final = 24
+# The limits are for hostile texts; all caches together then have about 50 MB.
+_MAX_CACHED_OF_OTHER_LANGUAGES: Final = 8_192
+_MAX_LANGUAGES: Final = 12
 # Names that are nothing but a letter without their signs.
 _OWN_WORD: Final = re.compile(
     r"(?<![\w+])c\+\+(?P<year>\d\d)?(?![\w+])|(?<!\w)[cf]#(?![\w#])"
@@ -175,7 +178,7 @@ def _parts(compound: Compound, written: frozenset[str]) -> Iterator[Part]:
         yield Part(whole, compound.start, compound.end)
     segments = compound.segments
     if has_apostrophe(compound):
-        words = around_apostrophe(compound)
+        words = set(around_apostrophe(compound))
         segments = [one for one in segments if one in words or _token(one.text) in written]
     for segment in segments:
         yield segment
@@ -186,6 +189,12 @@ def _parts(compound: Compound, written: frozenset[str]) -> Iterator[Part]:
 
 
 def _of_word(token: str, part: Part, language: str) -> Iterator[MarkedToken]:
+    if part.text.isascii() and token.isalpha():
+        for found in _forms_in(language).of_words[token]:
+            yield MarkedToken(found, part.start, part.end)
+        if _is_name(part.text) and (shorter := spellings.without_digraphs(token)):
+            yield MarkedToken(OTHER_FORM + shorter, part.start, part.end)
+        return
     for spelling in _other_spellings(token, language, is_name=_is_name(part.text)):
         yield MarkedToken(OTHER_FORM + spelling, part.start, part.end)
     for found in _stems(token, part.text, language):
@@ -260,11 +269,12 @@ class _Words(dict[str, _Tokens]):
 
     def __init__(self, language: str) -> None:
         self._language = language
+        self._max = _MAX_CACHED if language == ENGLISH else _MAX_CACHED_OF_OTHER_LANGUAGES
 
     def __missing__(self, word: str) -> _Tokens:
         found = _of_folded_word(word, self._language)
         if len(word) <= _MAX_KEPT_CHARACTERS:
-            if len(self) >= _MAX_CACHED:
+            if len(self) >= self._max:
                 self.clear()
             self[word] = found
         return found
@@ -275,13 +285,14 @@ class _Pieces(dict[str, _Tokens]):
 
     def __init__(self, language: str) -> None:
         self._language = language
+        self._max = _MAX_CACHED if language == ENGLISH else _MAX_CACHED_OF_OTHER_LANGUAGES
 
     def __missing__(self, piece: str) -> _Tokens:
         if "://" in piece:
             return ()
         found = _of_piece(piece, self._language)
         if len(piece) <= _MAX_KEPT_CHARACTERS:
-            if len(self) >= _MAX_CACHED:
+            if len(self) >= self._max:
                 self.clear()
             self[piece] = found
         return found
@@ -322,4 +333,8 @@ def _forms_in(language: str) -> _Forms:
         while len(_FORMS) >= _MAX_LANGUAGES:
             _FORMS.popitem(last=False)
         forms = _FORMS[language] = _Forms(language)
+    else:
+        # Another thread may have removed it since.
+        with suppress(KeyError):
+            _FORMS.move_to_end(language)
     return forms

@@ -72,6 +72,11 @@ def _of_prefix(written: tuple[str, ...]) -> tuple[Form, ...]:
 
 
 def _forms(text: str, written: tuple[str, ...]) -> Iterator[Form]:
+    if text.isalpha() and text.isascii() and (text.islower() or text.isupper()):
+        # Most words: there is nothing to join or to split.
+        yield from _of_spellings(text)
+        yield from _of_stems(text)
+        return
     found = list(compounds(text))
     if len(found) != 1:
         if len(written) == 1:
@@ -80,9 +85,7 @@ def _forms(text: str, written: tuple[str, ...]) -> Iterator[Form]:
     compound = found[0]
     words = _words(compound, written)
     for word in words:
-        for spelling in _spellings(word):
-            yield Form((spelling,))
-            yield Form((OTHER_FORM + spelling,))
+        yield from _of_spellings(word)
     yield from map(Form, _phrases(compound))
     yield from _of_syllables(written)
     for word in words:
@@ -102,12 +105,18 @@ def _words(compound: Compound, written: tuple[str, ...]) -> list[str]:
     return [word for word in dict.fromkeys(found) if len(tokens.words(word)) == 1]
 
 
+def _of_spellings(word: str) -> Iterator[Form]:
+    for spelling in _spellings(word):
+        yield Form((spelling,))
+        yield Form((OTHER_FORM + spelling,))
+
+
 def _spellings(word: str) -> Iterator[str]:
     token = tokens.words(word)[0]
     yield token
     if token.isascii():
         others = [spellings.american(token), spellings.without_digraphs(token)]
-        if umlauts := spellings.with_digraphs(word):
+        if not word.isascii() and (umlauts := spellings.with_digraphs(word)):
             others.append(fold(umlauts))
         yield from filter(None, others)
         return
