@@ -327,7 +327,7 @@ def _parts(
     wake_worker: Callable[[], None],
 ) -> ToolParts:
     """The parts that REST and the tools share, including their caches."""
-    bookmarks = Bookmarks(database, meaning)
+    bookmarks = Bookmarks(database, meaning, clock)
     return ToolParts(
         bookmarks=bookmarks,
         flags=Flags(database, clock),

@@ -13,6 +13,7 @@ from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from tests.search_quality import collection, measuring
 from tests.search_quality.collection import LabelledLibrary
+from tests.search_quality.list_calls import listed
 from tests.search_quality.measuring import FIRST, Answer, Measured
 from tests.search_quality.remembered_models import remembered
 from tests.support import databases, service
@@ -66,12 +67,9 @@ async def _measure_on(
     await alice.save_all(list(library.posts.values()))
     await VectorBuilds(database, _MODELS, clock).build(alice.account_id, ignore)
 
-    async def search(parameters: dict[str, str]) -> Answer:
-        answer = await alice.listed(**parameters, limit=FIRST)
-        ids = [bookmark["post_id"] for bookmark in answer["data"]]
-        return Answer(ids, answer["meta"]["total_count"])
+    await alice.client.aclose()
 
-    try:
-        return await measuring.measure(library, search, is_complete=is_complete)
-    finally:
-        await alice.client.aclose()
+    async def search(parameters: dict[str, str]) -> Answer:
+        return await listed(running.asgi, alice.key, {**parameters, "limit": str(FIRST)})
+
+    return await measuring.measure(library, search, is_complete=is_complete)

@@ -13,8 +13,8 @@ from bowerbird.model.jobs import REINDEXING, Job
 from bowerbird.storage.database import Database
 
 KIND: Final = "reindex"
-# Imports leave changes of counts, which searches have to add until a job has added them.
-EVERY_S: Final = 10.0
+# Imports of files leave changes of counts, which ranking does not know until they are added.
+EVERY_S: Final = 5.0
 # A library of 100,000 posts takes minutes; other accounts get turns in between.
 _TURN_S: Final = 30.0
 

@@ -116,7 +116,7 @@ def _may_match(marked: Sequence[Form], section: str, folded: str, language: str)
     if any(form.is_prefix for form in marked):
         return True
     words = folded.replace("#", " ").replace("@", " ").split()
-    others = other_tokens([section], words, language, is_ascii=section.isascii())
+    others = other_tokens([section], words, language)
     return any(token in others for form in marked for token in form.tokens)
 
 

@@ -7,14 +7,14 @@ does the same for queries.
 import re
 import unicodedata
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from bowerbird.model.words import OTHER_FORM, STEM
 from bowerbird.search import spellings
 from bowerbird.search.languages import ENGLISH, OTHER_SCRIPTS
-from bowerbird.search.stems import stem, stem_of_plain
+from bowerbird.search.stems import english_stem, stem, stem_of_plain
 from bowerbird.search.token_folding import UNSPACED, fold
 from bowerbird.search.word_parts import (
     Compound,
@@ -41,8 +41,15 @@ _OWN_WORD: Final = re.compile(
     r"|(?:(?<![\w.])|(?<=\basp)|(?<=\bvb)|(?<=\bado))\.net(?!\w)",
     re.IGNORECASE,
 )
-# A word with signs around it. A dot before it may be a part of .NET.
-_PLAIN_PIECE: Final = re.compile(r"""["'(\[#]*(?:[A-Z]+|[A-Za-z][a-z]*)["')\],;:!?.]*""")
+# A sign between letters, a capital inside a word, a digit next to a letter, or a letter that is
+# not ASCII. The rare characters come first, so that the scan can jump from one to the next.
+_UNUSUAL: Final = re.compile(
+    r"[A-Z0-9'.&/,_@+#\-\u0080-\U0010ffff](?:(?<=[a-z][A-Z])|(?<=[A-Z][A-Z])(?=[a-z])"
+    r"|(?<=[A-Za-z][0-9])|(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z0-9]['.&/,\-])(?=[A-Za-z0-9])"
+    r"|(?<=[_@+])|(?<=[CFcf]#)|(?<=\.)(?=[Nn][Ee][Tt])|(?<=[^\x00-\x7f]))"
+)
+_SPACE: Final = re.compile(r"[ \n]")
+_NAME_WITH_UMLAUT: Final = re.compile(r"\b[A-Z][a-z]*(?:[aou]e|aa)[a-z]*")
 _NOT_WORD: Final = re.compile(f"[#@{UNSPACED}]")
 # The names in a handle: without digits, and without single letters.
 _NAME: Final = re.compile("[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+")
@@ -52,7 +59,6 @@ _WITH_DIGRAPHS: Final = frozenset({"de", "da", "no", "sv"})
 
 
 _HEBREW, _END_OF_HEBREW, _END_OF_ARABIC = "\u0590", "\u05ff", "\u06ff"
-_VOWEL_PAIR: Final = re.compile("[aou]e|aa")
 
 
 _Tokens = tuple[str, ...]
@@ -66,26 +72,35 @@ class MarkedToken(NamedTuple):
     end: int
 
 
-def other_tokens(
-    fields: Sequence[str], words: Sequence[str], language: str, *, is_ascii: bool
-) -> dict[str, None]:
+def other_tokens(fields: Sequence[str], words: Sequence[str], language: str) -> dict[str, None]:
     """The marked tokens of texts and of their words, without repetitions.
 
     It finds the same tokens as `marked_tokens`, but faster: those of a word of ASCII letters
-    depend only on its folded form, so most pieces of most texts need no look.
+    depend only on its folded form, so only the other pieces of a text are looked at.
     """
     forms = _forms_in(language)
-    plain_words = list(filter(str.isalpha, words))
-    split = chain.from_iterable([field.split() for field in fields])
-    pieces = set(islice(split, MAX_PIECES))
-    if is_ascii:
-        pieces.difference_update(plain_words)
+    pieces = islice(chain.from_iterable(map(_unusual_pieces, fields)), MAX_PIECES)
     return dict.fromkeys(
         chain(
-            chain.from_iterable(map(forms.of_words.__getitem__, plain_words)),
-            chain.from_iterable(map(forms.of_pieces.__getitem__, sorted(pieces))),
+            chain.from_iterable(map(forms.of_words.__getitem__, filter(str.isalpha, words))),
+            chain.from_iterable(map(forms.of_pieces.__getitem__, pieces)),
         )
     )
+
+
+def _unusual_pieces(text: str) -> list[str]:
+    """The pieces of a text that are more than a word of ASCII letters with signs around it."""
+    found: list[str] = []
+    position = 0
+    while match := _UNUSUAL.search(text, position):
+        start = match.start()
+        begin = max(text.rfind(" ", position, start), text.rfind("\n", position, start)) + 1
+        space = _SPACE.search(text, start)
+        position = space.start() if space else len(text)
+        found += text[max(begin, 0) : position].split()
+    if "ue" in text or "oe" in text or "ae" in text or "aa" in text:
+        found += _NAME_WITH_UMLAUT.findall(text)
+    return found
 
 
 def marked_tokens(piece: str, language: str) -> Iterator[MarkedToken]:
@@ -113,12 +128,14 @@ def _own_words(piece: str) -> Iterator[MarkedToken]:
 
 
 def _of_handle(piece: str) -> list[str]:
-    """Names have no stems."""
-    handle = piece[1:].partition("'")[0]
-    whole = handle.lower()
-    names = [*_NAME.findall(handle), handle.replace("_", "") if "_" in handle else ""]
-    lowered = dict.fromkeys([name.lower() for name in names if len(name) > 1])
-    return [name for name in lowered if name != whole and name.isalnum()]
+    """The names in a handle, and the handle without its underscores. Names have no stems."""
+    handle = piece[1:].partition("'")[0].rstrip(".,:;!?)")
+    names = [name.lower() for name in _NAME.findall(handle)]
+    if "_" in handle:
+        names.append(handle.replace("_", "").lower())
+    elif len(names) == 1 and len(names[0]) == len(handle):
+        return []
+    return [name for name in dict.fromkeys(names) if len(name) > 1 and name.isalnum()]
 
 
 def own_names(text: str) -> tuple[str, ...]:
@@ -238,53 +255,61 @@ def _is_useful(token: str) -> bool:
     return len(token) > 1 or token.isdigit()
 
 
-_Computed = Callable[[str, str], _Tokens]
+class _Words(dict[str, _Tokens]):
+    """The marked tokens of each folded word in one language."""
 
+    def __init__(self, language: str) -> None:
+        self._language = language
 
-class _Cache(dict[str, _Tokens]):
-    """The marked tokens of each word, or piece of text, in one language."""
-
-    def __init__(
-        self, language: str, compute: _Computed, may_be_kept: Callable[[str], bool]
-    ) -> None:
-        self._language, self._compute, self._may_be_kept = language, compute, may_be_kept
-
-    def __missing__(self, text: str) -> _Tokens:
-        found = self._compute(text, self._language)
-        if self._may_be_kept(text):
+    def __missing__(self, word: str) -> _Tokens:
+        found = _of_folded_word(word, self._language)
+        if len(word) <= _MAX_KEPT_CHARACTERS:
             if len(self) >= _MAX_CACHED:
                 self.clear()
-            self[text] = found
+            self[word] = found
+        return found
+
+
+class _Pieces(dict[str, _Tokens]):
+    """The marked tokens of each piece of text in one language."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+
+    def __missing__(self, piece: str) -> _Tokens:
+        if "://" in piece:
+            return ()
+        found = _of_piece(piece, self._language)
+        if len(piece) <= _MAX_KEPT_CHARACTERS:
+            if len(self) >= _MAX_CACHED:
+                self.clear()
+            self[piece] = found
         return found
 
 
 class _Forms:
     def __init__(self, language: str) -> None:
-        self.of_words = _Cache(language, _of_folded_word, _is_word_kept)
-        self.of_pieces = _Cache(language, _of_piece, _is_piece_kept)
+        self.of_words = _Words(language)
+        self.of_pieces = _Pieces(language)
 
 
 def _of_folded_word(word: str, language: str) -> _Tokens:
     if not word.isascii():
         return ()
-    found = [OTHER_FORM + other for other in _other_spellings(word, language)]
-    return (*found, *_stems(word, word, language))
+    if language != ENGLISH:
+        found = [OTHER_FORM + other for other in _other_spellings(word, language)]
+        return (*found, *_stems(word, word, language))
+    # The same for English, faster: most posts are.
+    american = spellings.american(word)
+    stemmed = english_stem(american or word)
+    stems = () if stemmed is None or stemmed == word else (STEM + stemmed,)
+    return stems if american is None else (OTHER_FORM + american, *stems)
 
 
 def _of_piece(piece: str, language: str) -> _Tokens:
-    if "://" in piece or (_PLAIN_PIECE.fullmatch(piece) and not _VOWEL_PAIR.search(piece)):
-        return ()
     if piece[0] == "@" and piece.isascii():
         return tuple([OTHER_FORM + name for name in _of_handle(piece)])
     return tuple(dict.fromkeys([one.token for one in marked_tokens(piece, language)]))
-
-
-def _is_word_kept(word: str) -> bool:
-    return len(word) <= _MAX_KEPT_CHARACTERS
-
-
-def _is_piece_kept(piece: str) -> bool:
-    return len(piece) <= _MAX_KEPT_CHARACTERS and "://" not in piece and piece[0] != "@"
 
 
 _FORMS: Final[OrderedDict[str, _Forms]] = OrderedDict()

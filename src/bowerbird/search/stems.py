@@ -49,6 +49,10 @@ _OTHER_SCRIPTS: Final = {
 }
 
 
+_stem_english: Final = Stemmer.Stemmer("english", 0).stemWord
+_ENGLISH_WORDS: Final = FUNCTION_WORDS[ENGLISH]
+
+
 def stem(word: str, language: str) -> str | None:
     """The folded stem of an unfolded word in a text of this language; None without one."""
     word = _lowered(word)
@@ -78,7 +82,17 @@ def stem_of_plain(word: str, language: str) -> str | None:
     algorithm = _LATIN.get(language)
     if algorithm is None or word in FUNCTION_WORDS[language]:
         return None
-    found = _english_stem(word) if language == ENGLISH else _stemmer(algorithm).stemWord(word)
+    if language == ENGLISH:
+        return english_stem(american(word) or word)
+    found: str = _stemmer(algorithm).stemWord(word)
+    return found if len(found) >= MIN_STEM_LETTERS else None
+
+
+def english_stem(word: str) -> str | None:
+    """The stem of a folded word of ASCII letters, in its American spelling."""
+    if not MIN_STEM_LETTERS <= len(word) <= MAX_STEMMED_LETTERS or word in _ENGLISH_WORDS:
+        return None
+    found: str = _stem_english(IRREGULAR_WORDS.get(word, word))
     return found if len(found) >= MIN_STEM_LETTERS else None
 
 
@@ -92,8 +106,11 @@ def possible_stems(word: str) -> tuple[str, ...]:
 
 def _possible_stems(word: str) -> Iterator[str]:
     script = None if word.isascii() else script_of(word[0])
-    if script is None and (first := _checked(_english_stem(word))):
-        yield first
+    if script is None:
+        plain = fold(word)
+        first = _stem_english(IRREGULAR_WORDS.get(plain) or american(plain) or word)
+        if folded := _checked(first):
+            yield folded
     algorithms = _LATIN if script is None else _OTHER_SCRIPTS.get(script, {})
     stems = {
         _stemmer(algorithm).stemWord(word): None
@@ -108,12 +125,6 @@ def _possible_stems(word: str) -> Iterator[str]:
 def _latin_language(language: str) -> str:
     """The language of Latin words in a text; English in a text of another script."""
     return ENGLISH if language in OTHER_SCRIPTS else language
-
-
-def _english_stem(word: str) -> str:
-    word = IRREGULAR_WORDS.get(word, word)
-    found: str = _stemmer("english").stemWord(american(word) or word)
-    return found
 
 
 def _has_stem(word: str) -> bool:

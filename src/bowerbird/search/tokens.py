@@ -49,9 +49,8 @@ def index_text(fields: Sequence[str], language: str | None = None) -> str:
             break
     if not tokens:
         return ""
-    is_ascii = all(map(str.isascii, fields))
     spoken = declared(language) or language_of_words(tokens, fields)
-    others = list(other_tokens(fields, tokens, spoken, is_ascii=is_ascii))[:MAX_OTHER_TOKENS]
+    others = list(other_tokens(fields, tokens, spoken))[:MAX_OTHER_TOKENS]
     written = _limit_occurrences(tokens[:MAX_TOKENS])
     text = " ".join([*written, GAP, *others] if others else written)
     if len(text) <= MAX_CHARACTERS:

@@ -171,9 +171,27 @@ async def test_the_search_form_leads_to_the_parameters_of_the_api(ann: Reader) -
     assert await target("search=blue&by=meaning") == "/library?vector_search_term=blue"
     assert await target("search=a&by=both&tag=B") == "/library?tag=B&q=a&vector_search_term=a"
     assert await target("search=&by=words&q=old") == "/library"
+    # Fields and exclusions are for the words only.
+    both = "/library?q=red+-pen+author%3Aada&vector_search_term=red"
+    assert await target("search=red+-pen+author%3Aada&by=both") == both
+    assert await target("search=is%3Aread+has%3Alink&by=both") == "/library?q=is%3Aread+has%3Alink"
     # The vectors are not built, so a search without a mode is by word.
     assert await target("search=blue") == "/library?q=blue"
     assert await target("tag=Birds&author=") == "/library?tag=Birds"
+
+
+async def test_a_search_with_fields_says_what_it_did_not_understand(ann: Reader) -> None:
+    post = await ann.member.save(text="a red pen", is_read=True)
+    await ann.member.embed()
+
+    found = await ann.page("/library?q=pen+is%3Aread&vector_search_term=pen")
+    page = await ann.page("/library?q=pen+from%3A<b>&is_unread_only=false")
+
+    assert ids(found) == [post["post_id"]]
+    assert '<span class="chip on">' not in found
+    assert "from: is not a field of this search" in page
+    assert "&#39;from:&lt;b&gt;&#39; counts as words" in page
+    assert "label:&#34;to read&#34;" in page
 
 
 async def test_hits_are_marked_and_their_markup_is_text(ann: Reader) -> None:

@@ -7,10 +7,12 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.clock import MICROSECONDS, Clock, system_clock
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks import cursors, explaining
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked
 from bowerbird.library.bookmarks.highlighting import with_highlights
+from bowerbird.library.bookmarks.label_words import LabelWords
 from bowerbird.library.bookmarks.list_request import ListRequest, read_list
 from bowerbird.library.bookmarks.ranking import Ranking, Rankings
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -22,6 +24,7 @@ from bowerbird.requests.bookmarks import CountQuery, ListQuery, SimilarQuery
 from bowerbird.requests.filters import filter_of
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.limits import PAGE_DEFAULT, PAGE_MAX, RANKED_MAX
+from bowerbird.search import query_language
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
 from bowerbird.storage.database import Database
 from bowerbird.storage.vectors import VectorStore
@@ -92,7 +95,14 @@ class BookmarkCounts(Struct, frozen=True):
 
 
 class Bookmarks:
-    def __init__(self, database: Database, meaning: SemanticSearch | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        meaning: SemanticSearch | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        self._clock = clock
+        self._labels = LabelWords(database)
         self._store = BookmarkStore(database)
         self._vectors = VectorStore(database)
         self._meaning = meaning or SemanticSearch(database)
@@ -103,6 +113,10 @@ class Bookmarks:
     async def vector_state(self, account: Account) -> VectorState:
         """The vectors that a search by meaning would read now."""
         return VectorState(await self._meaning.serving(account))
+
+    def minute(self, text: str) -> int:
+        """The current minute if the answer to a query changes over time, else 0."""
+        return self._clock() // (60 * MICROSECONDS) if query_language.moves(text) else 0
 
     async def require_vectors(self, account: Account, vectors: VectorState) -> None:
         """Refuses a search by meaning until the account's vectors are built."""
@@ -139,14 +153,14 @@ class Bookmarks:
         `finds_newer`: looks for the page before too, which costs another read.
         """
         plans.check_fields(account, gates_for(ListQuery, _sent(query)))
-        request = read_list(query, None if saved is None else saved.filter)
+        request = await self._request(account, query, saved)
         store = None
         if request.filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             store = await self._meaning.required(account, vectors.store)
         bound_to = cursors.query_of(
             account.account_id,
-            saved.bound_to if saved else request.filter,
+            saved.bound_to if saved else _timeless(query, request.filter),
             request.sort,
             request.is_ranked,
             request.is_best_first,
@@ -205,12 +219,21 @@ class Bookmarks:
         self, account: Account, query: CountQuery, vectors: VectorState | None = None
     ) -> BookmarkCounts:
         plans.check_fields(account, gates_for(CountQuery, _sent(query)))
-        filter = filter_of(query)
+        filter = filter_of(query, searched_at=self._clock())
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             await self._meaning.required(account, vectors.store)
         matching = await self.total(account, filter, vectors)
         return BookmarkCounts(matching, account.total, account.unread, account.archived)
+
+    async def _request(
+        self, account: Account, query: ListQuery, saved: SavedFilter | None
+    ) -> ListRequest:
+        request = read_list(
+            query, saved.filter if saved else filter_of(query, searched_at=self._clock())
+        )
+        filter = await self._labels.resolved(account, request.filter)
+        return msgspec.structs.replace(request, filter=filter)
 
     async def _found(
         self,
@@ -281,6 +304,7 @@ class Bookmarks:
         self, account: Account, filter: BookmarkFilter, vectors: VectorState | None = None
     ) -> int:
         """How many bookmarks match. `vectors` is the state that was read already."""
+        filter = await self._labels.resolved(account, filter)
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             return len(await self._rankings.numbers(account, filter, None, vectors.store))
@@ -314,9 +338,15 @@ def is_post_id(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def _sent(query: ListQuery | CountQuery) -> list[str]:
+def _sent(query: ListQuery | CountQuery) -> dict[str, Any]:
     """The fields that were sent with a value."""
-    return [name for name in query.__struct_fields__ if getattr(query, name) not in (None, "")]
+    values = ((name, getattr(query, name)) for name in query.__struct_fields__)
+    return {name: value for name, value in values if value not in (None, "")}
+
+
+def _timeless(query: ListQuery, filter: BookmarkFilter) -> BookmarkFilter:
+    """The filter as it was written: relative dates and labels change between two pages."""
+    return filter_of(query) if query.q else filter
 
 
 def _may_relax(request: ListRequest) -> bool:

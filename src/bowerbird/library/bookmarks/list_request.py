@@ -34,7 +34,7 @@ class ListRequest(Struct, frozen=True):
 
 
 def read_list(query: ListQuery, filter: BookmarkFilter | None = None) -> ListRequest:
-    """`filter` replaces the one of the query, for a list whose query is stored."""
+    """`filter` replaces the one of the query, for example for a list whose query is stored."""
     filter = filter or filter_of(query)
     sort, is_ranked = _sort(query, filter)
     is_best_first = is_ranked and (query.sort_by or RELEVANCE).strip() == RELEVANCE

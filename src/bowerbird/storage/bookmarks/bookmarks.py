@@ -19,7 +19,7 @@ from bowerbird.model.rendering import (
     scored_json,
 )
 from bowerbird.model.words import Match
-from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing
+from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing, with_states
 from bowerbird.storage.database import Database, Reader, Row, Transaction, WordOrder
 from bowerbird.storage.places import place_values
 
@@ -108,8 +108,8 @@ class BookmarkStore:
 
     async def count(self, account: Account, filter: BookmarkFilter) -> int:
         if short_way := self._short_way(filter):
-            order, match = short_way
-            return await order.count(account, filter, match)
+            order, flags, match = short_way
+            return await order.count(account, flags, match)
         fragments, values = narrowing(self._database, account, filter)
         rows = await self._database.slow_rows(self._statement("count", *fragments), values)
         return int(rows[0][0])
@@ -195,13 +195,14 @@ class BookmarkStore:
         rows = await self._database.slow_rows(self._statement("numbers", *fragments), values)
         return array("q", [row[0] for row in rows])
 
-    def _short_way(self, filter: BookmarkFilter) -> tuple[WordOrder, Match] | None:
+    def _short_way(self, filter: BookmarkFilter) -> tuple[WordOrder, BookmarkFilter, Match] | None:
         """If the database has one: for hits filtered by flags only."""
         order = self._database.word_order
         if order is None or filter.words is None or not filter.is_flags_and_words_only:
             return None
         match = self._database.match(filter.words)
-        return (order, match) if match.wanted is not None else None
+        flags = with_states(filter, match.rest)
+        return (order, flags, match) if flags is not None and match.wanted is not None else None
 
     async def _walked(
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
@@ -225,8 +226,8 @@ class BookmarkStore:
     ) -> Sequence[Row]:
         short_way = self._short_way(filter)
         if short_way and sort == _DEFAULT:
-            order, match = short_way
-            return await order.page(account, filter, match, after, limit)
+            order, flags, match = short_way
+            return await order.page(account, flags, match, after, limit)
         sql, values = self._ordered("keys", account, _Read(filter, sort, after, limit))
         return await self._database.slow_rows(sql, values)
 
@@ -249,7 +250,7 @@ class BookmarkStore:
     ) -> str:
         """The text of a query, the same for the same filters, so that drivers keep it prepared."""
         column = _COLUMNS.get(sort.field, f"b.{sort.field}")
-        conditions = [FRAGMENTS.get(f) or self._sql[f"filter_{f}"] for f in fragments]
+        conditions = [FRAGMENTS.get(f) or self._sql.get(f"filter_{f}", f) for f in fragments]
         if has_number is not None:
             conditions.append(_AFTER[sort.descending, has_number].format(sort=column))
         piece = self._sql["piece"].format(state=self._sql["state"], **_CLOSINGS)

@@ -51,7 +51,7 @@ class WordIndex:
     async def matches(self, account: Account, query: WordQuery) -> str | None:
         """The numbers of the posts that match the wanted parts; None if the index cannot tell."""
         match = self._database.match(query)
-        if match.wanted is None:
+        if match.wanted is None or any(WordQuery((part,)).wanted_terms for part in match.rest):
             return None
         return (await self.holders(account, [query]))[0]
 

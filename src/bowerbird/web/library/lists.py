@@ -17,6 +17,7 @@ from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING
 from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.requests.views import ViewBookmarksQuery
+from bowerbird.search import query_language
 from bowerbird.settings import Settings
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library import list_words, post_parts
@@ -159,9 +160,10 @@ class ListPages:
             return address.changed()
         mode = visit.query.get(_MODE) or await self._mode(visit.signed_in.account, ListQuery())
         text = text.strip()
+        meant = query_language.plain_text(text) if mode == BOTH else text
         return address.changed(
             q=None if mode == BY_MEANING else text,
-            vector_search_term=None if mode == WORDS else text,
+            vector_search_term=None if mode == WORDS else meant,
             # Both orders belong to the search that was shown before.
             sort_by=None,
             sort_order=None,
@@ -302,6 +304,7 @@ class ListPages:
             "account_read": account.total - account.unread,
             "account_archived": account.archived,
             "search": query.q or query.vector_search_term or "",
+            "hints": list_words.hints(query),
             "mode": await self._mode(account, query),
             "kept_fields": address.fields("q", MEANING, "sort_by", "sort_order", "bucket"),
             "filter_kept": address.fields(*list_words.filter_fields(query), "bucket"),

@@ -8,8 +8,8 @@ CREATE TABLE word_count (
     PRIMARY KEY (account_id, word)
 ) STRICT, WITHOUT ROWID;
 
--- Changes of many counts, as a JSON object, in the order of their numbers. A job adds them to the
--- table above, because that takes longer than the rest of an import.
+-- Changes of many counts, as a JSON object, until a job has added them in the order of their numbers.
+-- Adding them takes a third of the time of an import.
 CREATE TABLE word_change (
     account_id INTEGER NOT NULL,
     number     INTEGER NOT NULL,

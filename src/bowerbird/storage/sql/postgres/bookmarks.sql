@@ -31,6 +31,22 @@ SELECT b.number, b.post_id
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
 
+-- name: posts_with_words
+SELECT k.number FROM keyword AS k
+ WHERE k.account_id = CAST(:account_id AS bigint)
+   AND k.words @@ CAST(CAST({words} AS text) AS tsquery)
+
+-- name: posts_with_labels
+SELECT bl.number FROM bookmark_label AS bl
+ WHERE bl.account_id = CAST(:account_id AS bigint)
+   AND bl.label_id = ANY(CAST({labels} AS bigint[]))
+
+-- name: posts_with_notes
+-- The index content_noted has exactly these rows.
+SELECT c.number FROM content AS c
+ WHERE c.account_id = CAST(:account_id AS bigint)
+   AND position(CAST('\x226e6f7465223a22' AS bytea) IN c.rendering) > 0
+
 -- name: filter_these
 b.post_id = ANY(CAST(:post_ids AS text[]))
 

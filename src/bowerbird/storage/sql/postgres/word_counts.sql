@@ -12,29 +12,10 @@ SELECT min(due.account_id)
 HAVING min(due.account_id) IS NOT NULL
 
 -- name: of
--- A row without a word comes last if there are changes to add.
 SELECT w.word, w.posts
   FROM word_count AS w
  WHERE w.account_id = :account_id
    AND w.word = ANY(CAST(:words AS text[]))
-UNION ALL
-SELECT NULL, 0
- WHERE EXISTS (SELECT 1 FROM word_change AS p WHERE p.account_id = :account_id)
-
--- name: of_all
-SELECT one.word, CAST(sum(one.posts) AS bigint)
-  FROM (SELECT w.word, w.posts
-          FROM word_count AS w
-         WHERE w.account_id = :account_id
-           AND w.word = ANY(CAST(:words AS text[]))
-        UNION ALL
-        SELECT change.key, CAST(change.value AS bigint)
-          FROM word_change AS p
-          CROSS JOIN json_each_text(CAST(p.changes AS json)) AS change
-         WHERE p.account_id = :account_id
-           AND change.key = ANY(CAST(:words AS text[]))) AS one
- GROUP BY one.word
-HAVING sum(one.posts) <> 0
 
 -- name: stored
 SELECT one.word, CAST(sum(one.posts) AS bigint)

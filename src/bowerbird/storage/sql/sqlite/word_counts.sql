@@ -12,28 +12,10 @@ SELECT min(due.account_id)
 HAVING min(due.account_id) IS NOT NULL
 
 -- name: of
--- A row without a word comes last if there are changes to add. CROSS JOIN makes SQLite start with
--- the list.
+-- CROSS JOIN makes SQLite start with the list.
 SELECT w.word, w.posts
   FROM json_each(:words) AS wanted
   CROSS JOIN word_count AS w ON w.account_id = :account_id AND w.word = wanted.value
-UNION ALL
-SELECT NULL, 0
- WHERE EXISTS (SELECT 1 FROM word_change AS p WHERE p.account_id = :account_id)
-
--- name: of_all
-SELECT one.word, sum(one.posts)
-  FROM (SELECT w.word, w.posts
-          FROM json_each(:words) AS wanted
-          CROSS JOIN word_count AS w ON w.account_id = :account_id AND w.word = wanted.value
-        UNION ALL
-        SELECT change.key, change.value
-          FROM word_change AS p
-          CROSS JOIN json_each(p.changes) AS change
-         WHERE p.account_id = :account_id
-           AND change.key IN (SELECT wanted.value FROM json_each(:words) AS wanted)) AS one
- GROUP BY one.word
-HAVING sum(one.posts) <> 0
 
 -- name: stored
 SELECT one.word, sum(one.posts)

@@ -1,0 +1,120 @@
+"""Finds the labels whose names contain a term of a query. So renaming a label indexes nothing."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.lru import LruCache
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.words import Form, Term, WordQuery, with_terms
+from bowerbird.search.tokens import index_text
+from bowerbird.storage.database import Database, Row
+from bowerbird.storage.labels import LabelStore
+
+_KEPT_ACCOUNTS: Final = 256
+_KEPT_NAMES: Final = 16_384
+# More names are split on a thread.
+_FEW: Final = 100
+
+
+class _Names(Struct, frozen=True):
+    """The tokens of an account's labels, and the labels that have a token."""
+
+    tokens: Mapping[int, Sequence[str]]
+    label_ids: Mapping[str, Sequence[int]]
+
+
+class _Kept(Struct, frozen=True):
+    """The names that an account had at some version."""
+
+    version: tuple[int, int]
+    rows: Sequence[Row]
+    names: _Names
+
+
+class LabelWords:
+    def __init__(self, database: Database) -> None:
+        self._store = LabelStore(database)
+        # By account.
+        self._kept = LruCache(_KEPT_ACCOUNTS)
+
+    async def resolved(self, account: Account, filter: BookmarkFilter) -> BookmarkFilter:
+        """The filter with the labels that its words match."""
+        words = filter.words
+        if words is None or not words.has_terms:
+            return filter
+        names = await self._names(account)
+        if not names.tokens:
+            return filter
+        parts = with_terms(words.parts, lambda term: _labelled(term, names))
+        return msgspec.structs.replace(filter, words=WordQuery(parts, words.hints))
+
+    async def _names(self, account: Account) -> _Names:
+        version = (account.epoch, account.version)
+        kept: _Kept | None = self._kept.get(account.account_id)
+        if kept is not None and kept.version == version:
+            return kept.names
+        rows = [tuple(row) for row in await self._store.names(account.account_id)]
+        # Most changes of a library change no label.
+        if kept is not None and kept.rows == rows:
+            names = kept.names
+        elif len(rows) <= _FEW:
+            names = _names(rows)
+        else:
+            names = await asyncio.to_thread(_names, rows)
+        self._kept.put(account.account_id, _Kept(version, rows, names))
+        return names
+
+
+def _names(rows: Sequence[Row]) -> _Names:
+    tokens = {label_id: _tokens(name) for label_id, name in rows}
+    label_ids: defaultdict[str, list[int]] = defaultdict(list)
+    for label_id, words in tokens.items():
+        for word in dict.fromkeys(words):
+            label_ids[word].append(label_id)
+    return _Names(tokens, label_ids)
+
+
+@lru_cache(maxsize=_KEPT_NAMES)
+def _tokens(name: str) -> tuple[str, ...]:
+    return tuple(index_text([name]).split())
+
+
+def _labelled(term: Term, names: _Names) -> Term:
+    forms: list[Term | Form] = [term, *term.forms]
+    found = {
+        label_id
+        for form in forms
+        for label_id in _with_first(form, names)
+        if _is_in(form, names.tokens[label_id])
+    }
+    return msgspec.structs.replace(term, label_ids=tuple(sorted(found)))
+
+
+def _with_first(form: Term | Form, names: _Names) -> Sequence[int]:
+    """The labels that have the first token of a form."""
+    first = form.tokens[0]
+    if not form.is_prefix or len(form.tokens) > 1:
+        return names.label_ids.get(first, ())
+    matching = (ids for word, ids in names.label_ids.items() if word.startswith(first))
+    return [label_id for ids in matching for label_id in ids]
+
+
+def _is_in(form: Term | Form, words: Sequence[str]) -> bool:
+    """Whether a text with these tokens matches the form."""
+    if isinstance(form, Form) and not form.is_phrase:
+        return set(form.tokens) <= set(words)
+    length = len(form.tokens)
+    *start, last = form.tokens
+    for first in range(len(words) - length + 1):
+        run = words[first : first + length]
+        is_last = run[-1].startswith(last) if form.is_prefix else run[-1] == last
+        if is_last and list(run[:-1]) == start:
+            return True
+    return False
