@@ -11,9 +11,8 @@ from typing import Final
 
 # From this share of a core on, the process is busy with something else.
 _BUSY: Final = 0.15
-# While it is busy, embedding works for a fifth of the time: at full speed it cost the lists up to
-# half of their rate.
-_REST_PER_WORK: Final = 4.0
+# While it is busy, embedding works for a third of the time.
+_REST_PER_WORK: Final = 2.0
 _MAX_REST_S: Final = 1.0
 
 
