@@ -11,8 +11,8 @@ from typing import Final
 
 # From this share of a core on, the process is busy with something else.
 _BUSY: Final = 0.15
-# While it is busy, embedding works for a quarter of the time.
-_REST_PER_WORK: Final = 3.0
+# While it is busy, embedding works for a third of the time.
+_REST_PER_WORK: Final = 2.0
 _MAX_REST_S: Final = 1.0
 
 
