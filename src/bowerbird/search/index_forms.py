@@ -131,11 +131,11 @@ def _own_words(piece: str) -> Iterator[MarkedToken]:
 
 
 def _of_handle(piece: str) -> list[str]:
-    """The names in a handle, and the handle without its underscores. Names have no stems."""
+    """The names in a handle, and what is between its underscores, which may be left out."""
     handle = piece[1:].partition("'")[0].rstrip(".,:;!?)")
     names = [name.lower() for name in _NAME.findall(handle)]
     if "_" in handle:
-        names.append(handle.replace("_", "").lower())
+        names += [*handle.lower().split("_"), handle.replace("_", "").lower()]
     elif len(names) == 1 and len(names[0]) == len(handle):
         return []
     return [name for name in dict.fromkeys(names) if len(name) > 1 and name.isalnum()]

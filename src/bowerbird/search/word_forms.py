@@ -86,7 +86,10 @@ def _forms(text: str, written: tuple[str, ...]) -> Iterator[Form]:
     words = _words(compound, written)
     for word in words:
         yield from _of_spellings(word)
-    yield from map(Form, _phrases(compound))
+    for phrase in _phrases(compound):
+        yield Form(phrase)
+        # The parts of a longer name are in the index too, without an order.
+        yield Form(tuple(OTHER_FORM + part for part in phrase), is_phrase=False)
     yield from _of_syllables(written)
     for word in words:
         yield from _of_stems(word)
