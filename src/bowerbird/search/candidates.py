@@ -1,7 +1,7 @@
 """Chooses the posts that a ranked list may contain, and orders them by their scores."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bowerbird.search.arrays import Floats, Integers, NDArray, np
@@ -14,6 +14,7 @@ from bowerbird.search.scoring import (
     WORD_WEIGHT,
     Counted,
     WordScores,
+    beyond_chance,
     newest,
     parse_numbers,
 )
@@ -86,7 +87,8 @@ def by_both(
     is_exact = np.isin(numbers, exact_numbers)
     found.coverage[is_exact] = np.maximum(found.coverage[is_exact], _MATCH_COVERAGE)
     has_words = words.has_much(found.held, found.coverage, BOTH_SHARE, BOTH_IDF_SHARE)
-    return found.only(has_words | is_exact | (found.cosines >= floor))
+    found = found.only(has_words | is_exact | (found.cosines >= floor))
+    return replace(found, coverage=beyond_chance(found.coverage))
 
 
 def best_so_far(found: Candidates, most: int) -> Candidates:

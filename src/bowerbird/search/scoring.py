@@ -3,7 +3,8 @@
     score    = cosine + WORD_WEIGHT * coverage * (coverage + FINE_WEIGHT * bm25 / sum(idf))
     coverage = sum(idf * weight of the best form that the post has) / sum(idf)
 
-The square takes most of the weight from posts with a few of the words.
+The square takes most of the weight from posts with a few of the words. Together with a search by
+meaning, a coverage below CHANCE counts as none.
 
 Without a search by meaning, the cosine is left out. Reasons and measurements: docs/adr/0038.
 """
@@ -18,6 +19,8 @@ from bowerbird.search.vectors import Numbers
 # From 0.5 to 1.0 the outside collections rank nearly the same. With 0.7, a post with every word
 # stays above posts that are only near in meaning.
 WORD_WEIGHT: Final = 0.7
+# A question shares a few of its words with many posts that do not answer it.
+CHANCE: Final = 0.35
 # Orders posts with the same words by how often and in how short a text they have them.
 FINE_WEIGHT: Final = 0.2
 # The usual constants of bm25. The length is that of an average post with its other forms and
@@ -77,6 +80,12 @@ def newest(numbers: Integers, most: int) -> Integers:
     if len(numbers) <= most:
         return numbers
     return np.partition(numbers, len(numbers) - most)[len(numbers) - most :]
+
+
+def beyond_chance(coverage: Floats) -> Floats:
+    """From 0 to 1, without the coverage that means nothing beside a search by meaning."""
+    scaled: Floats = np.maximum(coverage - np.float32(CHANCE), 0) / np.float32(1 - CHANCE)
+    return scaled
 
 
 def idf(posts: int, total: int) -> float:
