@@ -52,7 +52,7 @@ SHAPES = {
     "with photos": Shape({"media_type": "image", **ALL}, "INDEX bookmark_all ", "account_id = "),
     "with a word": Shape({"q": "rareword"}, "COVERING INDEX bookmark_fresh", "keyword_words"),
     "with a word, of an author": Shape(
-        {"q": "rareword", "author": "rare"}, "keyword VIRTUAL TABLE INDEX", "keyword_words"
+        {"q": "rareword", "author": "rare"}, "keyword VIRTUAL TABLE INDEX", "bookmark_by_author"
     ),
 }
 
