@@ -138,6 +138,18 @@ async def test_posts_without_a_vector_of_the_second_model_are_pending(alice: Mem
     assert (account["vector_store"]["state"], account["vector_store"]["embedded"]) == ("ready", 32)
 
 
+async def test_a_new_post_is_found_before_the_second_model_has_embedded_it(cast: Service) -> None:
+    await _save(cast.alice, *ENGLISH, GERMAN)
+    await cast.alice.embed()
+    [new] = await _save(cast.alice, "The city swimming pool opens its slides in June.")
+    models = _FirstOnly(Settings(model_dir=MODEL_DIR), is_low_priority=False)
+    await VectorBuilds(cast.database, models, cast.clock).build(cast.alice.account_id, ignore)
+    await models.close()
+
+    # Half of its score by the first model would be below the floor.
+    assert await cast.alice.ids(vector_search_term="leisure facilities") == [new]
+
+
 async def test_a_query_in_another_script_has_the_library_embedded_by_both(cast: Service) -> None:
     ids = await _save(cast.alice, *ENGLISH)
     await cast.alice.embed()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bowerbird.search import vectors as search_vectors
 from bowerbird.search.arrays import Floats, np
 from bowerbird.search.byte_products import MAX_QUERY_VALUE, product
+from bowerbird.search.floors import JOINED_FLOOR
 from bowerbird.search.nearness import Nearness, joined
 from bowerbird.search.vectors import Block, Matrix, MatrixCache, Numbers, pack, unpack
 
@@ -242,7 +243,7 @@ def test_posts_below_the_floor_are_not_near() -> None:
 
 @pytest.mark.parametrize("far", [0, 10**11])
 def test_two_models_are_averaged_and_the_second_can_stand_alone(far: int) -> None:
-    first = _nearness({3: 0.8, 1: 0.2, 2: 0.0, 7 + far: 0.4})
+    first = _nearness({3: 0.8, 1: 0.2, 2: 0.0, 7 + far: 0.7})
     second = _nearness({1: 0.4, 2: 0.6, 3: 0.4, 9 + far: 0.5})
 
     both = joined(first, second, is_in_other_script=False)
@@ -253,7 +254,27 @@ def test_two_models_are_averaged_and_the_second_can_stand_alone(far: int) -> Non
         2: pytest.approx(0.54),
         3: pytest.approx(0.6),
         # Posts without a vector of one of the models.
-        7 + far: pytest.approx(0.2),
+        7 + far: pytest.approx(0.7),
         9 + far: pytest.approx(0.45),
     }
     assert joined(second, second, is_in_other_script=True).numbers is second.numbers
+
+
+@pytest.mark.parametrize("is_in_other_script", [False, True])
+def test_a_post_that_waits_for_the_second_model_has_the_score_and_floor_of_the_first(
+    is_in_other_script: bool,
+) -> None:
+    # The floor of both is between the scores of posts 2 and 3.
+    first = _nearness({1: 0.3, 2: JOINED_FLOOR + 0.03, 3: JOINED_FLOOR - 0.01}, JOINED_FLOOR + 0.02)
+    waiting = joined(first, _nearness({1: 0.3}), is_in_other_script=is_in_other_script)
+    assert waiting.scores[1] == first.scores[1]
+    assert _near(waiting) == [1, 2]
+
+    first = _nearness({1: 0.3, 2: JOINED_FLOOR + 0.01}, JOINED_FLOOR + 0.02)
+    waiting = joined(first, _nearness({1: 0.3}), is_in_other_script=is_in_other_script)
+    assert _near(waiting) == [1]
+
+
+def _near(nearness: Nearness) -> list[int]:
+    found: list[int] = nearness.numbers[nearness.scores >= nearness.floor].tolist()
+    return found
