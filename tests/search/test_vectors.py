@@ -125,9 +125,9 @@ def test_rows_of_deleted_posts_are_removed_from_memory() -> None:
     stored = _stored({n: _vectors(n, 2) for n in range(1, 101)})
     matrix = Matrix(0).with_block(Block.of(stored, DIMENSIONS), 1)
 
-    few = matrix.only(_numbers(*range(1, 90)), 1)
-    half = few.only(_numbers(*range(1, 51)), 2)
-    none = half.only(_numbers(), 3)
+    few = matrix.only(_numbers(*range(1, 90)))
+    half = few.only(_numbers(*range(1, 51)))
+    none = half.only(_numbers())
 
     assert [len(each.blocks[0].rows) for each in (matrix, few, half)] == [200, 200, 100]
     assert (none.blocks, none.posts, none.dimensions) == ((), 0, 0)
@@ -262,7 +262,7 @@ def test_two_models_are_averaged_and_the_second_can_stand_alone(far: int) -> Non
 
 @pytest.mark.parametrize("is_in_other_script", [False, True])
 def test_a_post_that_waits_for_the_second_model_has_the_score_and_floor_of_the_first(
-    is_in_other_script: bool,
+    *, is_in_other_script: bool
 ) -> None:
     # The floor of both is between the scores of posts 2 and 3.
     first = _nearness({1: 0.3, 2: JOINED_FLOOR + 0.03, 3: JOINED_FLOOR - 0.01}, JOINED_FLOOR + 0.02)

@@ -48,7 +48,7 @@ class VectorStoreState(Struct, frozen=True):
 
 
 class UnembeddedPost(Struct, frozen=True):
-    """A bookmark without a vector."""
+    """A bookmark without a vector of its present text."""
 
     number: int
     content_hash: bytes

@@ -8,7 +8,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, reduce
 from typing import Any, Final
 
@@ -177,6 +177,8 @@ class Matrix:
     blocks: tuple[Block, ...] = ()
     # How many times stored vectors had become stale by that generation.
     invalidations: int = 0
+    # How many stored vectors were stale, and served until they are replaced, when it was cleaned.
+    stale: int = 0
 
     @property
     def size(self) -> int:
@@ -195,16 +197,19 @@ class Matrix:
     def with_block(self, block: Block, generation: int) -> "Matrix":
         """Returns a new matrix. This one does not change, because a search may be scanning it."""
         if not len(block.numbers):
-            return Matrix(generation, self.blocks, self.invalidations)
+            return replace(self, generation=generation)
         blocks = _without_empty(older.without(block.numbers) for older in self.blocks)
         while blocks and _may_merge(blocks[-1], block):
             block = blocks.pop().merge(block)
-        return Matrix(generation, (*blocks, block), self.invalidations)
+        return replace(self, generation=generation, blocks=(*blocks, block))
 
-    def only(self, numbers: "Numbers", invalidations: int) -> "Matrix":
-        """Drops the vectors of all other posts: they became stale, and have no new vector yet."""
-        blocks = _without_empty(block.only(numbers) for block in self.blocks)
-        return Matrix(self.generation, tuple(blocks), invalidations)
+    def only(self, numbers: "Numbers") -> "Matrix":
+        """Drops all other posts: they were deleted."""
+        return replace(self, blocks=tuple(_without_empty(b.only(numbers) for b in self.blocks)))
+
+    def without(self, numbers: Integers) -> "Matrix":
+        """Drops posts that were embedded again and have no rows any more."""
+        return replace(self, blocks=tuple(_without_empty(b.without(numbers) for b in self.blocks)))
 
     def nearness(self, query: Floats, candidates: "Numbers", floor: float = NO_FLOOR) -> Nearness:
         """The similarity of every candidate that has a vector.
