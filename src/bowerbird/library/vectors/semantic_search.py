@@ -5,6 +5,7 @@ Queries are embedded and matrices are scanned on threads, never on the event loo
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -213,7 +214,10 @@ class SemanticSearch:
     async def _want_second(self, account: Account, store: VectorStoreState) -> None:
         """Has the posts embedded by the second model, because a query needs it."""
         second = None if self._models is None else self._models.second
-        if second is not None and store.second is None:
+        if second is None or store.second is not None:
+            return
+        with suppress(Refusal):
+            # A database that cannot be written at present can still be searched.
             await self._store.create(
                 account.account_id, second.identity, second.name, system_clock()
             )
