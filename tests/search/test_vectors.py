@@ -228,6 +228,23 @@ def test_a_large_scan_compares_the_best_exactly_and_the_others_nearly(
     assert nearness.best(15) == (best + 1).tolist()
 
 
+def test_posts_about_as_near_as_the_floor_are_compared_exactly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = _vectors(3, 3_000)
+    stored = _stored({n + 1: rows[n : n + 1] for n in range(3_000)})
+    matrix = Matrix(0).with_block(Block.of(stored, DIMENSIONS), 1)
+    query = _vectors(9_999, 1)[0]
+    exact = unpack(*pack(rows), DIMENSIONS) @ query
+    monkeypatch.setattr(search_vectors, "_EXACT_POSTS", 20)
+    # Short vectors lose more.
+    monkeypatch.setattr(search_vectors, "_MAX_ERROR", 0.02)
+
+    for floor in (0.1, 0.2, 0.3):
+        nearness = matrix.nearness(query, _numbers(*range(1, 3_001)), floor)
+        assert _near(nearness) == (np.flatnonzero(exact >= floor) + 1).tolist()
+
+
 def _nearness(scores: dict[int, float], floor: float = 0.5) -> Nearness:
     numbers = np.array(list(scores), np.int64)
     return Nearness(numbers, np.array(list(scores.values()), np.float32), floor)

@@ -20,9 +20,12 @@ from bowerbird.search.nearness import Nearness, best_places
 _MAX_INT8: Final = 127
 # In memory, bytes have no sign, because their product is faster.
 _SHIFT: Final = 128
-# The query loses its last bits in a product of bytes: up to 0.003 of a similarity. This many of the
-# best posts are compared exactly, which is more than a page has.
+# The query loses its last bits in a product of bytes: up to this much of a similarity.
+_MAX_ERROR: Final = 0.003
+# This many of the best posts are compared exactly, which is more than a page has.
 _EXACT_POSTS: Final = 256
+# So are the posts that may be on either side of the floor, up to this many.
+_EXACT_POSTS_AT_FLOOR: Final = 2_048
 # Blocks are merged up to this size. Merging copies both, so larger blocks stay separate.
 _BLOCK_ROWS: Final = 16_384
 # Below this share of a block, selecting the rows is faster than scanning all of them.
@@ -226,12 +229,12 @@ class Matrix:
 
         parts = list(scan(scanned, self.blocks))
         scores = np.concatenate([similarity for _, similarity in parts])
-        best = np.sort(best_places(scores, _EXACT_POSTS))
+        inexact = _inexact_places(scores, floor)
         start = 0
         for block, (places, _) in zip(self.blocks, parts, strict=True):
             end = start + len(places)
-            first, last = np.searchsorted(best, (start, end))
-            chosen = best[first:last]
+            first, last = np.searchsorted(inexact, (start, end))
+            chosen = inexact[first:last]
             if len(chosen):
                 scores[chosen] = block.exact_similarity(query, places[chosen - start])
             start = end
@@ -310,6 +313,13 @@ def _best(similarity: Floats, pieces: Integers) -> Floats:
     starts = np.cumsum(pieces) - pieces
     best: Floats = np.maximum.reduceat(similarity, starts)
     return best
+
+
+def _inexact_places(scores: Floats, floor: float) -> Integers:
+    """Where a small error would change a list, in ascending order."""
+    at_floor = np.flatnonzero(np.abs(scores - np.float32(floor)) <= np.float32(_MAX_ERROR))
+    best = best_places(scores, _EXACT_POSTS)
+    return np.union1d(best, at_floor[:_EXACT_POSTS_AT_FLOOR])
 
 
 def _without_empty(blocks: Iterable[Block]) -> list[Block]:
