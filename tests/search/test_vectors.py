@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bowerbird.search import vectors as search_vectors
 from bowerbird.search.arrays import Floats, np
 from bowerbird.search.byte_products import MAX_QUERY_VALUE, product
+from bowerbird.search.candidates import nearest
 from bowerbird.search.floors import JOINED_FLOOR
 from bowerbird.search.nearness import Nearness, joined
 from bowerbird.search.vectors import Block, Matrix, MatrixCache, Numbers, pack, unpack
@@ -28,6 +29,12 @@ def _stored(vectors: dict[int, Floats]) -> list[tuple[int, bytes, bytes]]:
 
 def _numbers(*numbers: int) -> Numbers:
     return Numbers(np.array(numbers, np.int64))
+
+
+def _nearest(matrix: Matrix, query: Floats, candidates: Numbers, limit: int) -> list[int]:
+    found = matrix.nearness(query, candidates)
+    numbers, _ = nearest(found.numbers, found.scores, found.floor, limit)
+    return list(numbers)
 
 
 def _nearest_one_by_one(
@@ -56,7 +63,7 @@ def test_a_post_without_pieces_takes_no_bytes() -> None:
 
 
 def test_an_empty_matrix_finds_nothing() -> None:
-    assert Matrix(0).nearest(_vectors(1, 1)[0], _numbers(1, 2), 5) == []
+    assert _nearest(Matrix(0), _vectors(1, 1)[0], _numbers(1, 2), 5) == []
 
 
 @settings(max_examples=60)
@@ -74,7 +81,7 @@ def test_a_scan_finds_the_same_as_comparing_one_by_one(data: Any) -> None:
     for part in (stored[:first_block], stored[first_block:]):
         matrix = matrix.with_block(Block.of(part, DIMENSIONS), matrix.generation + 1)
 
-    found = matrix.nearest(query, _numbers(*candidates), limit)
+    found = _nearest(matrix, query, _numbers(*candidates), limit)
     assert found == _nearest_one_by_one(vectors, query, candidates)[:limit]
 
 
@@ -85,11 +92,11 @@ def test_a_scan_with_several_threads_finds_the_same(monkeypatch: pytest.MonkeyPa
         for first in range(1, 101, 10)
     )
     candidates = _numbers(*range(1, 101, 3))
-    expected = Matrix(1, blocks).nearest(_vectors(9_999, 1)[0], candidates, 20)
+    expected = _nearest(Matrix(1, blocks), _vectors(9_999, 1)[0], candidates, 20)
     monkeypatch.setattr(search_vectors, "_THREADED_POSTS", 0)
     monkeypatch.setattr(search_vectors, "_THREADS", 2)
 
-    assert Matrix(1, blocks).nearest(_vectors(9_999, 1)[0], candidates, 20) == expected
+    assert _nearest(Matrix(1, blocks), _vectors(9_999, 1)[0], candidates, 20) == expected
     assert len(expected) == 20
 
 
@@ -98,7 +105,7 @@ def test_a_post_that_is_embedded_again_counts_once() -> None:
     matrix = Matrix(0).with_block(Block.of(_stored({7: old, 8: _vectors(3, 1)}), DIMENSIONS), 1)
     later = matrix.with_block(Block.of(_stored({7: new}), DIMENSIONS), 2)
 
-    assert later.nearest(old[0], _numbers(7, 8), 5).count(7) == 1
+    assert _nearest(later, old[0], _numbers(7, 8), 5).count(7) == 1
     rows = later.rows_of(7)
     assert rows is not None
     assert np.allclose(rows, new, atol=0.02)
@@ -118,7 +125,7 @@ def test_replaced_rows_are_removed_from_memory() -> None:
         matrix = matrix.with_block(block, turn + 2)
 
     assert sum(len(block.rows) for block in matrix.blocks) < 150
-    assert len(matrix.nearest(_vectors(1, 1)[0], _numbers(*range(101)), 500)) == 100
+    assert len(_nearest(matrix, _vectors(1, 1)[0], _numbers(*range(101)), 500)) == 100
 
 
 def test_rows_of_deleted_posts_are_removed_from_memory() -> None:
@@ -155,7 +162,7 @@ def test_a_query_with_several_rows_finds_posts_near_any_of_them() -> None:
         Block.of(_stored({n + 1: rows[n : n + 1] for n in range(4)}), DIMENSIONS), 1
     )
 
-    assert set(matrix.nearest(rows[1:3], _numbers(1, 2, 3, 4), 2)) == {2, 3}
+    assert set(_nearest(matrix, rows[1:3], _numbers(1, 2, 3, 4), 2)) == {2, 3}
 
 
 def test_numbers_are_parsed_from_text() -> None:
@@ -225,7 +232,7 @@ def test_a_large_scan_compares_the_best_exactly_and_the_others_nearly(
     # The last of twenty can be another one that is about as near.
     best = np.argsort(-exact)[:15]
     assert np.allclose(nearness.scores[best], exact[best], atol=1e-5)
-    assert nearness.best(15) == (best + 1).tolist()
+    assert nearest(nearness.numbers, nearness.scores, -1, 15)[0] == (best + 1).tolist()
 
 
 def test_posts_about_as_near_as_the_floor_are_compared_exactly(
@@ -248,14 +255,6 @@ def test_posts_about_as_near_as_the_floor_are_compared_exactly(
 def _nearness(scores: dict[int, float], floor: float = 0.5) -> Nearness:
     numbers = np.array(list(scores), np.int64)
     return Nearness(numbers, np.array(list(scores.values()), np.float32), floor)
-
-
-def test_posts_below_the_floor_are_not_near() -> None:
-    nearness = _nearness({1: 0.6, 2: 0.4, 3: 0.5})
-
-    assert nearness.is_near.tolist() == [True, False, True]
-    assert nearness.near().numbers.tolist() == [1, 3]
-    assert nearness.best(2) == [1, 3]
 
 
 @pytest.mark.parametrize("far", [0, 10**11])

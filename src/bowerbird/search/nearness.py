@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from bowerbird.search.arrays import Floats, Integers, NDArray, np
+from bowerbird.search.arrays import Floats, Integers, np
 from bowerbird.search.floors import JOINED_FLOOR
 
 # The share of the first model in the average of both. The first model sees little more than the
@@ -24,26 +24,6 @@ class Nearness:
     scores: Floats
     # Posts with a lower score have nothing to do with the query.
     floor: float
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    @property
-    def is_near(self) -> "NDArray[np.bool_]":
-        return self.scores >= self.floor
-
-    def near(self) -> "Nearness":
-        """Without the posts below the floor."""
-        is_near = self.is_near
-        return Nearness(self.numbers[is_near], self.scores[is_near], self.floor)
-
-    def best(self, limit: int) -> list[int]:
-        """The numbers of the nearest posts, best first."""
-        places = best_places(self.scores, limit)
-        numbers, scores = self.numbers[places], self.scores[places]
-        # Equal scores: the newest first, so that the order is the same on every machine.
-        ordered: list[int] = numbers[np.lexsort((-numbers, -scores))].tolist()
-        return ordered
 
 
 def joined(first: Nearness, second: Nearness, *, is_in_other_script: bool) -> Nearness:

@@ -21,7 +21,7 @@ _MAX_INT8: Final = 127
 # In memory, bytes have no sign, because their product is faster.
 _SHIFT: Final = 128
 # The query loses its last bits in a product of bytes: up to this much of a similarity.
-_MAX_ERROR: Final = 0.003
+_MAX_ERROR: Final = 0.004
 # This many of the best posts are compared exactly, which is more than a page has.
 _EXACT_POSTS: Final = 256
 # So are the posts that may be on either side of the floor, up to this many.
@@ -241,10 +241,6 @@ class Matrix:
         pairs = zip(self.blocks, parts, strict=True)
         numbers = np.concatenate([block.numbers[places] for block, (places, _) in pairs])
         return Nearness(numbers, scores, floor)
-
-    def nearest(self, query: Floats, candidates: "Numbers", limit: int) -> list[int]:
-        """The numbers of the nearest candidates, best first. Exact, because it scans all."""
-        return self.nearness(query, candidates).best(limit)
 
     def rows_of(self, number: int) -> Floats | None:
         found = (block.rows_of(number) for block in self.blocks)

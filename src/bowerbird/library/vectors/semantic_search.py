@@ -222,17 +222,6 @@ class SemanticSearch:
                 account.account_id, second.identity, second.name, system_clock()
             )
 
-    async def nearest(
-        self,
-        account: Account,
-        store: VectorStoreState,
-        text: str,
-        candidates: "Numbers",
-        limit: int,
-    ) -> list[int]:
-        """The candidates nearest to a query, best first."""
-        return (await self.nearness(account, store, text, candidates)).best(limit)
-
     async def question(self, store: VectorStoreState, text: str) -> "Floats":
         """The vector of a query text, from the model of the stored vectors."""
         key = (store.model, text)
