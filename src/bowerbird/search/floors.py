@@ -11,8 +11,8 @@ from typing import Final
 _FLOORS: Final = {
     # Keeps 98.4 %; absent topics match 2.03 % of the posts in English, nonsense 1.5 %.
     "all-MiniLM-L6-v2-int8": 0.22,
-    # Keeps 96.8 %; absent topics match 1.1 to 1.8 % of all posts, nonsense 2.0 %. No list uses it, because
-    # this model never answers alone.
+    # Keeps 96.8 %; absent topics match 1.1 to 1.8 % of all posts, nonsense 2.0 %. No list
+    # uses it, because this model never answers alone.
     "universal-sentence-encoder-multilingual-3-int8": 0.15,
 }
 # Of the score of both models: keeps 97.8 %. Absent topics match 0.7 % of all posts in English and
