@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from bowerbird import errors
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.sweeps import JOB, VectorSweeps
 from bowerbird.search.models import Models
@@ -44,6 +45,10 @@ async def _stores(member: Member) -> dict[int, Any]:
     """The vector stores by their dimensions."""
     stores = await VectorStore(member.database).stores(member.account_id)
     return {store.dimensions: store for store in stores}
+
+
+async def _stop(_done: int, _total: int) -> None:
+    raise asyncio.CancelledError
 
 
 async def _has_job(cast: Service) -> bool:
@@ -132,10 +137,45 @@ async def test_posts_without_a_vector_of_the_second_model_are_pending(alice: Mem
     with pytest.raises(asyncio.CancelledError):
         await builds.build(alice.account_id, stop_in_the_second_model)
 
-    meta = (await alice.listed(vector_search_term="cats"))["meta"]
-    assert meta["vector_pending"] == 8
+    response = await alice.get("/v1/bookmarks", vector_search_term="cats")
+    assert response.json()["meta"]["vector_pending"] == 8
     account = (await alice.get("/v1/account")).json()["data"]
     assert (account["vector_store"]["state"], account["vector_store"]["embedded"]) == ("ready", 32)
+
+    # Interrupted after the last batch, before the vectors serve: the answer has another count.
+    with pytest.raises(asyncio.CancelledError):
+        await builds.build(alice.account_id, _stop)
+    later = await alice.get("/v1/bookmarks", vector_search_term="cats")
+    assert not later.json()["meta"].get("vector_pending")
+    assert later.headers["ETag"] != response.headers["ETag"]
+
+
+async def test_a_new_post_is_found_before_the_second_model_has_embedded_it(cast: Service) -> None:
+    await _save(cast.alice, *ENGLISH, GERMAN)
+    await cast.alice.embed()
+    [new] = await _save(cast.alice, "The city swimming pool opens its slides in June.")
+    models = _FirstOnly(Settings(model_dir=MODEL_DIR), is_low_priority=False)
+    await VectorBuilds(cast.database, models, cast.clock).build(cast.alice.account_id, ignore)
+    await models.close()
+
+    # Half of its score by the first model would be below the floor.
+    assert await cast.alice.ids(vector_search_term="leisure facilities") == [new]
+
+
+async def test_a_query_in_another_script_is_answered_while_the_database_cannot_be_written(
+    cast: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _save(cast.alice, *ENGLISH)
+    await cast.alice.embed()
+
+    async def refuse(*_: Any) -> None:
+        raise errors.unavailable("The disk is full.")
+
+    monkeypatch.setattr(VectorStore, "create", refuse)
+
+    response = await cast.alice.get("/v1/bookmarks", vector_search_term="телескоп")
+
+    assert response.status_code == 200, response.text
 
 
 async def test_a_query_in_another_script_has_the_library_embedded_by_both(cast: Service) -> None:

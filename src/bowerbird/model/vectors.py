@@ -36,8 +36,8 @@ class VectorStoreState(Struct, frozen=True):
     @property
     def version(self) -> tuple[bytes | int, ...]:
         """Changes whenever the answer to a search by meaning may change."""
-        second = self.built_second
-        return (self.model, self.generation) + (() if second is None else second.version)
+        second = () if self.second is None else self.second.version
+        return (self.model, self.generation, self.is_built, *second)
 
     def missing(self, total: int) -> int:
         """How many of an account's posts lack a vector of a model that the account needs."""
@@ -48,7 +48,7 @@ class VectorStoreState(Struct, frozen=True):
 
 
 class UnembeddedPost(Struct, frozen=True):
-    """A bookmark without a vector."""
+    """A bookmark without a vector of its present text."""
 
     number: int
     content_hash: bytes

@@ -222,7 +222,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "are listed, best first; absent otherwise.",
         "did_you_mean": "q with other words in place of words that no bookmark has; absent if none "
         "was probably misspelled.",
-        "vector_pending": "Number of bookmarks that a search by meaning cannot find yet.",
+        "vector_pending": "Number of bookmarks that a search by meaning cannot find yet, or only "
+        "by an earlier text.",
     },
     "ViewListMeta": {
         "counts_pending": "Number of views with a count that is earlier or pending; absent if 0.",

@@ -43,6 +43,11 @@ class Models:
         return self._second
 
     @property
+    def is_second_missing(self) -> bool:
+        """Whether the second model was not built, or is lost, where it is used."""
+        return self.second is None and not self._settings.embedding_url
+
+    @property
     def identities(self) -> tuple[bytes, bytes]:
         """Those of the current and of the second model; empty for a model that was not built."""
         current, second = (model and model.identity for model in (self.current, self.second))

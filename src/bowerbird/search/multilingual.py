@@ -1,7 +1,8 @@
 """When the second model is needed.
 
-The multilingual Universal Sentence Encoder knows 16 languages. In English the first model is
-better, so accounts whose posts are all in English have no vectors of the second.
+The multilingual Universal Sentence Encoder was trained on 15 languages: these and English. In
+English the first model finds more (ADR 0035), so accounts whose posts are all in English have no
+vectors of the second.
 """
 
 import unicodedata
@@ -16,12 +17,12 @@ _LANGUAGES: Final = frozenset(
 
 
 def needs_second_model(text: str, language: str | None = None) -> bool:
-    """Whether the text of a post is in a language that only the second model knows."""
+    """Whether the text of a post is in a language that only the second model was trained on."""
     return language_of(text, language) in _LANGUAGES
 
 
 def is_in_other_script(query: str) -> bool:
-    """Whether most letters of a query are not Latin. The first model does not know them."""
+    """Whether most letters of a query are not Latin."""
     letters = [character for character in query if character.isalpha()]
     others = sum(not _is_latin(letter) for letter in letters)
     return 2 * others > len(letters)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from bowerbird.search.arrays import Floats, Integers, NDArray, np
+from bowerbird.search.arrays import Floats, Integers, np
 from bowerbird.search.floors import JOINED_FLOOR
 
 # The share of the first model in the average of both. The first model sees little more than the
@@ -25,54 +25,54 @@ class Nearness:
     # Posts with a lower score have nothing to do with the query.
     floor: float
 
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    @property
-    def is_near(self) -> "NDArray[np.bool_]":
-        return self.scores >= self.floor
-
-    def near(self) -> "Nearness":
-        """Without the posts below the floor."""
-        is_near = self.is_near
-        return Nearness(self.numbers[is_near], self.scores[is_near], self.floor)
-
-    def best(self, limit: int) -> list[int]:
-        """The numbers of the nearest posts, best first."""
-        places = best_places(self.scores, limit)
-        numbers, scores = self.numbers[places], self.scores[places]
-        # Equal scores: the newest first, so that the order is the same on every machine.
-        ordered: list[int] = numbers[np.lexsort((-numbers, -scores))].tolist()
-        return ordered
-
 
 def joined(first: Nearness, second: Nearness, *, is_in_other_script: bool) -> Nearness:
-    """The posts of both models. A post that one of them lacks has a score of 0 there."""
-    numbers, firsts, seconds = _aligned(first, second)
+    """The posts of both models.
+
+    A post that waits for the second model keeps the score and the floor of the first.
+    """
     share = np.float32(_FIRST_SHARE_OTHER_SCRIPT if is_in_other_script else _FIRST_SHARE)
-    average = share * firsts + (1 - share) * seconds
-    scores = np.maximum(average, np.float32(_SECOND_ALONE) * seconds)
+    if np.array_equal(first.numbers, second.numbers):
+        scores = _of_both(first.scores, second.scores, share)
+        return Nearness(first.numbers, scores, JOINED_FLOOR)
+    numbers = _all_numbers(first, second)
+    firsts, seconds = (_scores_at(numbers, each) for each in (first, second))
+    scores = _of_both(firsts, seconds, share)
+    is_waiting = np.isnan(seconds)
+    scores[is_waiting] = _below_floor_of(first, firsts[is_waiting])
     return Nearness(numbers, scores, JOINED_FLOOR)
 
 
-def _aligned(first: Nearness, second: Nearness) -> tuple[Integers, Floats, Floats]:
-    if np.array_equal(first.numbers, second.numbers):
-        return first.numbers, first.scores, second.scores
+def _of_both(firsts: Floats, seconds: Floats, share: np.float32) -> Floats:
+    average = share * firsts + (1 - share) * seconds
+    # Without a score of the first model, which is not a number, the second stands alone.
+    scores: Floats = np.fmax(average, np.float32(_SECOND_ALONE) * seconds)
+    return scores
+
+
+def _below_floor_of(first: Nearness, scores: Floats) -> Floats:
+    """The same scores, with those below the floor of the first model below that of both too."""
+    highest = np.nextafter(np.float32(JOINED_FLOOR), np.float32(-1))
+    below: Floats = np.where(scores < first.floor, np.minimum(scores, highest), scores)
+    return below
+
+
+def _all_numbers(first: Nearness, second: Nearness) -> Integers:
     both = np.concatenate((first.numbers, second.numbers))
     highest = int(both.max(initial=0))
-    if highest < _MAX_TABLE_SIZE:
-        # The numbers of an account are dense, so a table with one entry per number is small.
-        is_used = np.zeros(highest + 1, np.bool_)
-        is_used[both] = True
-        numbers = np.flatnonzero(is_used)
-    else:
-        numbers = np.unique(both)
-    scores = []
-    for each in (first, second):
-        filled = np.zeros(len(numbers), np.float32)
-        filled[np.searchsorted(numbers, each.numbers)] = each.scores
-        scores.append(filled)
-    return numbers, scores[0], scores[1]
+    if highest >= _MAX_TABLE_SIZE:
+        return np.unique(both)
+    # The numbers of an account are dense, so a table with one entry per number is small.
+    is_used = np.zeros(highest + 1, np.bool_)
+    is_used[both] = True
+    return np.flatnonzero(is_used)
+
+
+def _scores_at(numbers: Integers, nearness: Nearness) -> Floats:
+    """The scores of these posts; not a number for a post without a vector."""
+    scores = np.full(len(numbers), np.nan, np.float32)
+    scores[np.searchsorted(numbers, nearness.numbers)] = nearness.scores
+    return scores
 
 
 def best_places(scores: Floats, limit: int) -> Integers:

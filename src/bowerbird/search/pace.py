@@ -1,7 +1,7 @@
 """Makes embedding posts wait while the process serves requests.
 
-A low priority is not enough. The other requests still share the caches, the memory and, on many
-machines, the core itself with the model.
+This is in addition to the low priority of its thread, which only decides between threads that wait
+for a core.
 """
 
 import threading

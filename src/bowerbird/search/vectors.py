@@ -8,7 +8,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, reduce
 from typing import Any, Final
 
@@ -20,9 +20,12 @@ from bowerbird.search.nearness import Nearness, best_places
 _MAX_INT8: Final = 127
 # In memory, bytes have no sign, because their product is faster.
 _SHIFT: Final = 128
-# The query loses its last bits in a product of bytes: up to 0.003 of a similarity. This many of the
-# best posts are compared exactly, which is more than a page has.
+# The query loses its last bits in a product of bytes: up to this much of a similarity.
+_MAX_ERROR: Final = 0.004
+# This many of the best posts are compared exactly, which is more than a page has.
 _EXACT_POSTS: Final = 256
+# So are the posts that may be on either side of the floor, up to this many.
+_EXACT_POSTS_AT_FLOOR: Final = 2_048
 # Blocks are merged up to this size. Merging copies both, so larger blocks stay separate.
 _BLOCK_ROWS: Final = 16_384
 # Below this share of a block, selecting the rows is faster than scanning all of them.
@@ -177,6 +180,8 @@ class Matrix:
     blocks: tuple[Block, ...] = ()
     # How many times stored vectors had become stale by that generation.
     invalidations: int = 0
+    # How many stored vectors were stale, and served until they are replaced, when it was cleaned.
+    stale: int = 0
 
     @property
     def size(self) -> int:
@@ -195,16 +200,19 @@ class Matrix:
     def with_block(self, block: Block, generation: int) -> "Matrix":
         """Returns a new matrix. This one does not change, because a search may be scanning it."""
         if not len(block.numbers):
-            return Matrix(generation, self.blocks, self.invalidations)
+            return replace(self, generation=generation)
         blocks = _without_empty(older.without(block.numbers) for older in self.blocks)
         while blocks and _may_merge(blocks[-1], block):
             block = blocks.pop().merge(block)
-        return Matrix(generation, (*blocks, block), self.invalidations)
+        return replace(self, generation=generation, blocks=(*blocks, block))
 
-    def only(self, numbers: "Numbers", invalidations: int) -> "Matrix":
-        """Drops the vectors of all other posts: they became stale, and have no new vector yet."""
-        blocks = _without_empty(block.only(numbers) for block in self.blocks)
-        return Matrix(self.generation, tuple(blocks), invalidations)
+    def only(self, numbers: "Numbers") -> "Matrix":
+        """Drops all other posts: they were deleted."""
+        return replace(self, blocks=tuple(_without_empty(b.only(numbers) for b in self.blocks)))
+
+    def without(self, numbers: Integers) -> "Matrix":
+        """Drops posts that were embedded again and have no rows any more."""
+        return replace(self, blocks=tuple(_without_empty(b.without(numbers) for b in self.blocks)))
 
     def nearness(self, query: Floats, candidates: "Numbers", floor: float = NO_FLOOR) -> Nearness:
         """The similarity of every candidate that has a vector.
@@ -221,22 +229,18 @@ class Matrix:
 
         parts = list(scan(scanned, self.blocks))
         scores = np.concatenate([similarity for _, similarity in parts])
-        best = np.sort(best_places(scores, _EXACT_POSTS))
+        inexact = _inexact_places(scores, floor)
         start = 0
         for block, (places, _) in zip(self.blocks, parts, strict=True):
             end = start + len(places)
-            first, last = np.searchsorted(best, (start, end))
-            chosen = best[first:last]
+            first, last = np.searchsorted(inexact, (start, end))
+            chosen = inexact[first:last]
             if len(chosen):
                 scores[chosen] = block.exact_similarity(query, places[chosen - start])
             start = end
         pairs = zip(self.blocks, parts, strict=True)
         numbers = np.concatenate([block.numbers[places] for block, (places, _) in pairs])
         return Nearness(numbers, scores, floor)
-
-    def nearest(self, query: Floats, candidates: "Numbers", limit: int) -> list[int]:
-        """The numbers of the nearest candidates, best first. Exact, because it scans all."""
-        return self.nearness(query, candidates).best(limit)
 
     def rows_of(self, number: int) -> Floats | None:
         found = (block.rows_of(number) for block in self.blocks)
@@ -305,6 +309,13 @@ def _best(similarity: Floats, pieces: Integers) -> Floats:
     starts = np.cumsum(pieces) - pieces
     best: Floats = np.maximum.reduceat(similarity, starts)
     return best
+
+
+def _inexact_places(scores: Floats, floor: float) -> Integers:
+    """Where a small error would change a list, in ascending order."""
+    at_floor = np.flatnonzero(np.abs(scores - np.float32(floor)) <= np.float32(_MAX_ERROR))
+    best = best_places(scores, _EXACT_POSTS)
+    return np.union1d(best, at_floor[:_EXACT_POSTS_AT_FLOOR])
 
 
 def _without_empty(blocks: Iterable[Block]) -> list[Block]:

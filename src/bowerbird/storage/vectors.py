@@ -18,6 +18,8 @@ from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.places import place_values
 
 _NO_MODEL: Final = b""
+# Of a stale vector.
+_NO_HASH: Final = b""
 
 
 class BuildProgress(Struct, frozen=True):
@@ -72,7 +74,7 @@ class VectorStore:
     async def missing(
         self, account: Account, model: bytes, first: int, limit: int
     ) -> list[UnembeddedPost]:
-        """Bookmarks without a vector, by number, from `first` on."""
+        """Bookmarks without a vector or with a stale one, by number, from `first` on."""
         values = {"account_id": account.account_id, "model": model, "first": first, "limit": limit}
         rows = await self._database.slow_rows(
             self._sql["missing"], {**values, **place_values(account)}
@@ -155,18 +157,21 @@ class VectorStore:
     async def text_hashes(
         self, transaction: Transaction, account_id: int, numbers: Sequence[int]
     ) -> Sequence[Row]:
-        """(number, model, text hash) for each vector of the bookmarks."""
+        """(number, model, text hash) for each vector of the bookmarks that is not stale."""
         values = {"account_id": account_id, "numbers": self._database.number_list(numbers)}
         return await transaction.rows(self._sql["text_hashes"], values)
 
-    async def drop_stale(
+    async def mark_stale(
         self, transaction: Transaction, account_id: int, stale: Mapping[bytes, Sequence[int]]
     ) -> None:
-        """Removes the vectors of these bookmarks per model; the next build replaces them."""
+        """The bookmarks per model whose vectors the next build replaces. Until then they serve.
+
+        Their vectors are among `text_hashes`, so none of them is stale yet.
+        """
         for model, numbers in stale.items():
             values = {"account_id": account_id, "model": model}
-            rows = [{**values, "number": number} for number in numbers]
-            await transaction.run_many(self._sql["delete_vector"], rows)
+            rows = [{**values, "number": number, "no_hash": _NO_HASH} for number in numbers]
+            await transaction.run_many(self._sql["mark_stale"], rows)
             update = {**values, "count": len(numbers), "lowest": min(numbers)}
             await transaction.run(self._sql["update_after_stale"], update)
 
@@ -233,7 +238,8 @@ class VectorStore:
         """
         values = {"account_id": account_id, "model": model}
         rows = await transaction.rows(self._sql["delete_some_vectors"], {**values, "limit": limit})
-        await transaction.run(self._sql["update_after_removal"], {**values, "count": len(rows)})
+        counted = sum(is_counted for (is_counted,) in rows)
+        await transaction.run(self._sql["update_after_removal"], {**values, "count": counted})
         await transaction.run(self._sql["delete_empty_store"], values)
         return len(rows)
 

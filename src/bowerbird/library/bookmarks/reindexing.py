@@ -12,6 +12,8 @@ from bowerbird.clock import Clock, month_of
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.bookmarks.counted_words import stored_words
+from bowerbird.library.vectors.embedding_text import text_hash, text_of_rendering
+from bowerbird.library.vectors.stale_vectors import StaleVectors
 from bowerbird.model.accounts import Account
 from bowerbird.search.tokens import INDEX_FORM
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -42,6 +44,7 @@ class Reindexing:
         self._libraries = LibraryStore(database)
         self._counts = WordCounts(database)
         self._upserts = UpsertStore(database)
+        self._vectors = StaleVectors(database)
 
     async def due_accounts(self, after: int) -> Sequence[int]:
         return await self._counts.due_accounts(after)
@@ -100,9 +103,26 @@ class Reindexing:
             # Their old words stay in the index, and they count as posts without words.
             lost = [{**row, "words": ""} for row in current if row["words"] is None]
             await self._upserts.count_words(transaction, library, lost, {})
+            await self._mark_stale_vectors(transaction, account_id, posts, current)
             await self._libraries.touch(transaction, account_id)
 
         await self._database.write(work)
+
+    async def _mark_stale_vectors(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        posts: Sequence[UncountedPost],
+        current: Sequence[dict[str, Any]],
+    ) -> None:
+        """An earlier release embedded less of a post, too."""
+        renderings = {post.number: post.rendering for post in posts}
+        await self._vectors.mark(
+            transaction,
+            account_id,
+            [row["number"] for row in current],
+            lambda number: text_hash(text_of_rendering(renderings[number])),
+        )
 
 
 def _rows_of(posts: Sequence[UncountedPost]) -> list[dict[str, Any]]:

@@ -175,7 +175,7 @@ class Undoing:
         reworded = [row["number"] for row in work.rows if row["words"] is not None]
         counted = await self._counted.of(transaction, opened, reworded)
         await self._store.update(transaction, opened, work.rows, counted)
-        await self._upsert.drop_stale(transaction, opened, work.arrivals)
+        await self._upsert.mark_stale(transaction, opened, work.arrivals)
         await self._deletions.put(transaction, opened.account_id, work.deletions, DELETIONS_MAX)
         await self._bulk.take_over(
             transaction,

@@ -159,11 +159,11 @@ class Checks:
             rows = [comparison.row(comparison.words()) for comparison in comparisons]
             counted = await self._counted.of(transaction, opened, [row["number"] for row in rows])
             await self._upserts.update(transaction, opened, rows, counted)
-            await self._drop_vectors(transaction, account, numbers)
+            await self._mark_vectors(transaction, account, numbers)
 
         await self._fix(account, change)
 
-    async def _drop_vectors(
+    async def _mark_vectors(
         self, transaction: Transaction, account: Account, numbers: Sequence[int]
     ) -> None:
         """The vectors of damaged posts may come from another text, so they are built again."""
@@ -171,7 +171,7 @@ class Checks:
         stale: dict[bytes, list[int]] = {}
         for number, model, _ in vectors:
             stale.setdefault(model, []).append(number)
-        await self._vector_store.drop_stale(transaction, account.account_id, stale)
+        await self._vector_store.mark_stale(transaction, account.account_id, stale)
 
     async def _fix(
         self, account: Account, change: Callable[[Transaction, LockedLibrary], Awaitable[None]]

@@ -56,7 +56,9 @@ class VectorBuilds:
         if embedder is None:
             raise plans.model_missing()
         embedded = await self._build(account_id, embedder, progress)
-        if second is not None and await self._needs(account_id, embedder, second):
+        if second is None or second.problem is not None:
+            return embedded
+        if await self._needs(account_id, embedder, second):
             embedded = max(embedded, await self._build(account_id, second, progress))
         return embedded
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bowerbird.model.accounts import Account
@@ -9,11 +10,11 @@ from bowerbird.model.vectors import VectorStoreState
 from bowerbird.storage.vectors import VectorStore
 
 if TYPE_CHECKING:
-    from bowerbird.search.vectors import Matrix, MatrixCache
+    from bowerbird.search.vectors import Block, Matrix, MatrixCache
 
 _ROWS_PER_READ: Final = 4_000
 # A matrix is cleaned when it has this many times the stored vectors, plus a few.
-_STALE_FACTOR, _STALE_SLACK = 1.5, 1_000
+_DELETED_FACTOR, _DELETED_SLACK = 1.5, 1_000
 _LAST: Final = 2**63 - 1
 
 
@@ -55,24 +56,27 @@ class Matrices:
             after = (rows[-1][3], rows[-1][0])
             stored = [row[:3] for row in rows]
             block = await asyncio.to_thread(Block.of, stored, store.dimensions)
+            emptied = [number for number, scales, *_ in rows if not scales]
             generation = max(matrix.generation, after[0])
-            matrix = await asyncio.to_thread(matrix.with_block, block, generation)
+            matrix = await asyncio.to_thread(_with_rows, matrix, block, emptied, generation)
             if len(rows) < _ROWS_PER_READ:
                 break
-        if matrix.invalidations < store.invalidations or _has_many_stale(matrix, store):
-            matrix = await self._without_stale(account, store, matrix)
+        if matrix.invalidations < store.invalidations or _has_many_deleted(matrix, store):
+            matrix = await self._without_deleted(account, store, matrix)
         generation = max(matrix.generation, store.generation)
-        return Matrix(generation, matrix.blocks, matrix.invalidations)
+        return replace(matrix, generation=generation)
 
-    async def _without_stale(
+    async def _without_deleted(
         self, account: Account, store: VectorStoreState, matrix: "Matrix"
     ) -> "Matrix":
-        """Drops vectors of deleted posts and of texts that have changed."""
+        """Drops the posts without a stored vector; a stale vector is still stored."""
         from bowerbird.search.vectors import Numbers  # noqa: PLC0415 - imports numpy
 
         text = await self._store.number_text(account.account_id, store.model)
         numbers = await asyncio.to_thread(Numbers.read, text)
-        return await asyncio.to_thread(matrix.only, numbers, store.invalidations)
+        cleaned = await asyncio.to_thread(matrix.only, numbers)
+        stale = max(len(numbers) - store.embedded, 0)
+        return replace(cleaned, invalidations=store.invalidations, stale=stale)
 
     async def _rows(
         self, account: Account, store: VectorStoreState, after: tuple[int, int]
@@ -81,17 +85,28 @@ class Matrices:
 
 
 def _is_fresh(matrix: "Matrix", store: VectorStoreState) -> bool:
-    """Whether the matrix has every vector of the store and no stale ones.
+    """Whether the matrix has every vector of the store, and few of deleted posts.
 
     The rows can be newer than `store`, so either counter of the matrix can be ahead.
     """
     return (
         matrix.generation >= store.generation
         and matrix.invalidations >= store.invalidations
-        and not _has_many_stale(matrix, store)
+        and not _has_many_deleted(matrix, store)
     )
 
 
-def _has_many_stale(matrix: "Matrix", store: VectorStoreState) -> bool:
+def _has_many_deleted(matrix: "Matrix", store: VectorStoreState) -> bool:
     """Deleted posts stay in a matrix, so it grows beyond the store until it is cleaned."""
-    return matrix.posts > _STALE_FACTOR * store.embedded + _STALE_SLACK
+    stored = store.embedded + matrix.stale
+    return matrix.posts > _DELETED_FACTOR * stored + _DELETED_SLACK
+
+
+def _with_rows(
+    matrix: "Matrix", block: "Block", emptied: Sequence[int], generation: int
+) -> "Matrix":
+    from bowerbird.search.arrays import np  # noqa: PLC0415 - imports numpy
+
+    if emptied:
+        matrix = matrix.without(np.array(emptied, np.int64))
+    return matrix.with_block(block, generation)

@@ -5,6 +5,7 @@ Queries are embedded and matrices are scanned on threads, never on the event loo
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -110,7 +111,7 @@ class SemanticSearch:
         at_hand.sort(key=lambda store: store.model != current)
         # Vectors whose model is missing are returned too: the caller then reports the model.
         found = next(iter(at_hand or ([] if current else built)), None)
-        return found and self._with_second(found, stores)
+        return found and self._with_usable_second(self._with_second(found, stores))
 
     def _building(self, stores: Sequence[VectorStoreState]) -> VectorStoreState | None:
         if self._models is None or self._models.current is None:
@@ -126,6 +127,14 @@ class SemanticSearch:
         _, second = self._models.identities
         found = next((each for each in stores if second and each.model == second), None)
         return msgspec.structs.replace(store, second=found)
+
+    def _with_usable_second(self, store: VectorStoreState) -> VectorStoreState:
+        """The first model answers alone while the second does not work."""
+        model = None if self._models is None else self._models.second
+        if store.second is None or model is None or model.problem is None:
+            return store
+        second = msgspec.structs.replace(store.second, is_built=False)
+        return msgspec.structs.replace(store, second=second)
 
     def _problem(self, build_error: str | None) -> str | None:
         if self.problem is not None or build_error is None:
@@ -151,8 +160,10 @@ class SemanticSearch:
             return await self._by_model(account, store, text, candidates)
         nearness, other = await asyncio.gather(
             self._by_model(account, store, text, candidates),
-            self._by_model(account, second, text, candidates),
+            self._by_second_model(account, second, text, candidates),
         )
+        if other is None:
+            return nearness
         return await self._joined(nearness, other, is_in_other_script=is_other)
 
     async def nearness_of_post(
@@ -183,6 +194,15 @@ class SemanticSearch:
         question = await self.question(store, text)
         return await self._scan(account, store, question, candidates)
 
+    async def _by_second_model(
+        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
+    ) -> "Nearness | None":
+        """None if the model does not work."""
+        try:
+            return await self._by_model(account, store, text, candidates)
+        except Refusal:
+            return None
+
     async def _scan(
         self, account: Account, store: VectorStoreState, question: "Floats", candidates: "Numbers"
     ) -> "Nearness":
@@ -194,21 +214,13 @@ class SemanticSearch:
     async def _want_second(self, account: Account, store: VectorStoreState) -> None:
         """Has the posts embedded by the second model, because a query needs it."""
         second = None if self._models is None else self._models.second
-        if second is not None and store.second is None:
+        if second is None or store.second is not None:
+            return
+        with suppress(Refusal):
+            # A database that cannot be written at present can still be searched.
             await self._store.create(
                 account.account_id, second.identity, second.name, system_clock()
             )
-
-    async def nearest(
-        self,
-        account: Account,
-        store: VectorStoreState,
-        text: str,
-        candidates: "Numbers",
-        limit: int,
-    ) -> list[int]:
-        """The candidates nearest to a query, best first."""
-        return (await self.nearness(account, store, text, candidates)).best(limit)
 
     async def question(self, store: VectorStoreState, text: str) -> "Floats":
         """The vector of a query text, from the model of the stored vectors."""

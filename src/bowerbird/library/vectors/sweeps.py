@@ -9,6 +9,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.model.jobs import EMBEDDING
 from bowerbird.model.vectors import BUILD
+from bowerbird.search.embedding import Embedder
 from bowerbird.search.models import Models
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.jobs import JobStore
@@ -27,6 +28,7 @@ _ACCOUNTS_PER_PAGE: Final = 500
 _REMOVED_PER_TRANSACTION: Final = 100
 # Between two transactions, for other writers.
 _PAUSE_S: Final = 0.02
+_NO_MODEL: Final = b""
 
 
 class VectorSweeps:
@@ -45,15 +47,14 @@ class VectorSweeps:
 
     async def start_builds(self) -> None:
         """Adds a job for each paid account whose vectors are incomplete."""
-        current = self._models.current
-        if current is None:
+        current, second = self._models.current, self._models.second
+        if current is None or not await _is_usable(current):
             return
-        if not await self._is_usable():
-            return
+        models = (current.identity, _NO_MODEL)
+        if second is not None and await _is_usable(second):
+            models = (current.identity, second.identity)
         after, pending = 0, 0
-        while page := await self._store.accounts_to_build(
-            self._models.identities, after, _ACCOUNTS_PER_PAGE
-        ):
+        while page := await self._store.accounts_to_build(models, after, _ACCOUNTS_PER_PAGE):
             for account in page:
                 pending += max(account.missing, account.missing_second)
                 await self._start(account.account_id)
@@ -65,6 +66,9 @@ class VectorSweeps:
         now = self._clock()
         await self._store.update_unpaid_since(now)
         models = self._models.identities
+        if self._models.is_second_missing:
+            # Its vectors look like those of a replaced model. They would serve again with it.
+            models = (_NO_MODEL, _NO_MODEL)
         before, has_removed = now - _RETENTION, True
         while has_removed:
             has_removed = False
@@ -93,17 +97,6 @@ class VectorSweeps:
             await asyncio.sleep(self._pause_s)
         return total > 0
 
-    async def _is_usable(self) -> bool:
-        """After a failure, tests the model with one query instead of one job per account."""
-        current = self._models.current
-        assert current is not None
-        if current.problem is not None:
-            try:
-                await current.embed_query("?")
-            except Refusal:
-                return False
-        return True
-
     async def _start(self, account_id: int) -> None:
         async def work(transaction: Transaction) -> None:
             await self._jobs.add(
@@ -126,3 +119,13 @@ class VectorSweeps:
             if refused.code is not Code.NOT_FOUND:
                 raise
         return None
+
+
+async def _is_usable(model: Embedder) -> bool:
+    """After a failure, tests the model with one query instead of one job per account."""
+    if model.problem is not None:
+        try:
+            await model.embed_query("?")
+        except Refusal:
+            return False
+    return True

@@ -132,15 +132,15 @@ UPDATE media_account
 
 -- name: vector_counts
 -- Per store: the stored count of vectors, the true count, and how many are missing below
--- complete_below.
+-- complete_below. Stale vectors do not count.
 SELECT s.name, s.embedded,
        (SELECT count(*) FROM vector AS v
-         WHERE v.account_id = :account_id AND v.model = s.model),
+         WHERE v.account_id = :account_id AND v.model = s.model AND length(v.text_hash) > 0),
        (SELECT count(*) FROM bookmark AS b
          WHERE b.account_id = :account_id AND b.number < s.complete_below
            AND NOT EXISTS (SELECT 1 FROM vector AS v
                             WHERE v.account_id = :account_id AND v.number = b.number
-                              AND v.model = s.model))
+                              AND v.model = s.model AND length(v.text_hash) > 0))
   FROM vector_store AS s
  WHERE s.account_id = :account_id
  ORDER BY s.name
@@ -149,7 +149,8 @@ SELECT s.name, s.embedded,
 -- The next build starts from the first bookmark.
 UPDATE vector_store
    SET embedded = (SELECT count(*) FROM vector AS v
-                    WHERE v.account_id = :account_id AND v.model = vector_store.model),
+                    WHERE v.account_id = :account_id AND v.model = vector_store.model
+                      AND length(v.text_hash) > 0),
        complete_below = 0,
        invalidations = invalidations + 1,
        generation = generation + 1

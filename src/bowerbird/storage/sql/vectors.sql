@@ -63,8 +63,10 @@ SELECT v.number, v.scales, v.vectors, v.written
  ORDER BY v.written, v.number
  LIMIT :limit
 
--- name: delete_vector
-DELETE FROM vector
+-- name: mark_stale
+-- A vector without the hash of its text serves until a build has replaced it.
+UPDATE vector
+   SET text_hash = :no_hash
  WHERE account_id = :account_id
    AND number = :number
    AND model = :model
@@ -176,7 +178,7 @@ DELETE FROM vector
                      AND v.model = :model
                    ORDER BY v.number
                    LIMIT :limit)
-RETURNING number
+RETURNING CASE WHEN length(text_hash) > 0 THEN 1 ELSE 0 END
 
 -- name: update_after_removal
 -- The store no longer serves searches, and the next build starts from the first bookmark.
