@@ -251,7 +251,7 @@ class Bookmarks:
             if isinstance(cursors.read(request.cursor, query), Ranked):
                 return await self._relaxed(account, request, query)
             after = cursors.read_after(request.cursor, query, request.sort)
-        total = await self.total(account, request.filter)
+        total = await self._total(account, request.filter)
         if total == 0:
             return _Found(_EMPTY, None, 0)
         page = await self._store.page(account, request.filter, request.sort, after, request.limit)
@@ -304,7 +304,12 @@ class Bookmarks:
         self, account: Account, filter: BookmarkFilter, vectors: VectorState | None = None
     ) -> int:
         """How many bookmarks match. `vectors` is the state that was read already."""
-        filter = await self._labels.resolved(account, filter)
+        return await self._total(account, await self._labels.resolved(account, filter), vectors)
+
+    async def _total(
+        self, account: Account, filter: BookmarkFilter, vectors: VectorState | None = None
+    ) -> int:
+        """The same for a filter that has its labels."""
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             return len(await self._rankings.numbers(account, filter, None, vectors.store))
@@ -330,7 +335,7 @@ class Bookmarks:
         if not (filter.unread_only or filter.hide_archived):
             return 0
         everything = msgspec.structs.replace(filter, unread_only=False, hide_archived=False)
-        return await self.total(account, everything, vectors)
+        return await self._total(account, everything, vectors)
 
 
 def is_post_id(text: str) -> bool:
