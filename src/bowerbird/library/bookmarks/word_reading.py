@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from bowerbird.library.bookmarks.misspellings import guesses_for
+from bowerbird.library.bookmarks.misspellings import Guesses, guesses_for
 from bowerbird.library.bookmarks.query_words import QueryWord, query_for, words_of
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import MAX_RANKING_WORDS, Form, WordQuery
@@ -48,7 +48,7 @@ class WordReading:
     async def read(self, account: Account, query: WordQuery) -> ReadWords:
         words = words_of(query)
         tokens = {token for word in words for form in word.forms for token in form.tokens}
-        counts = await self._counts.of(account, sorted(tokens))
+        counts = await self._counts.of(account, tokens)
         is_complete = await self._counts.total(account) >= account.total
         candidates = [
             # Until every post is counted, a form may occur in posts that are not.
@@ -115,10 +115,10 @@ class WordReading:
     ) -> tuple[list[_Held], list[tuple[str, str]]]:
         """The words one edit away from words that no post has, and the likeliest of them."""
         misspelled = [word for word in unknown if word.may_be_misspelled][:_MISSPELLED_MAX]
-        guesses = [(word, guesses_for(word.text, _beside(word, words))) for word in misspelled]
-        asked = {token for _, each in guesses for token in each.tokens}
-        counts.update(await self._counts.of(account, sorted(asked - counts.keys())))
-        meant = [(word, each.likeliest(counts)) for word, each in guesses]
+        # On threads: these are thousands of words.
+        guesses, asked = await asyncio.to_thread(_guesses, misspelled, words, counts)
+        counts.update(await self._counts.of(account, asked))
+        meant = await asyncio.to_thread(_likeliest, guesses, counts)
         candidates = [(word, forms) for word, (forms, _, _) in meant if forms]
         held = [each for each in await self._held(account, candidates, counts) if each.forms]
         known = {each.word.text for each in held}
@@ -149,6 +149,21 @@ def _beside(word: QueryWord, words: Sequence[QueryWord]) -> list[tuple[str, str]
     """The pairs of neighbours that a word is part of."""
     texts = [each.text for each in words if each.may_be_misspelled]
     return [pair for pair in pairwise(texts) if word.text in pair]
+
+
+def _guesses(
+    misspelled: Iterable[QueryWord], words: Sequence[QueryWord], counts: Mapping[str, int]
+) -> tuple[list[tuple[QueryWord, Guesses]], set[str]]:
+    """The words that may have been meant, and the tokens whose counts are not known."""
+    guesses = [(word, guesses_for(word.text, _beside(word, words))) for word in misspelled]
+    tokens = {token for _, each in guesses for token in each.tokens}
+    return guesses, tokens - counts.keys()
+
+
+def _likeliest(
+    guesses: Iterable[tuple[QueryWord, Guesses]], counts: Mapping[str, int]
+) -> list[tuple[QueryWord, tuple[list[Form], str, str]]]:
+    return [(word, each.likeliest(counts)) for word, each in guesses]
 
 
 def _scores(held: Sequence[_Held], unknown: int, total: int) -> "WordScores":

@@ -13,9 +13,8 @@ HAVING min(due.account_id) IS NOT NULL
 
 -- name: of
 SELECT w.word, w.posts
-  FROM word_count AS w
- WHERE w.account_id = :account_id
-   AND w.word = ANY(CAST(:words AS text[]))
+  FROM json_array_elements_text(CAST(:words AS json)) AS wanted (word)
+  JOIN word_count AS w ON w.account_id = :account_id AND w.word = wanted.word
 
 -- name: stored
 SELECT one.word, CAST(sum(one.posts) AS bigint)
