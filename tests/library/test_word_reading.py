@@ -2,6 +2,7 @@
 
 import time
 
+import msgspec
 import pytest
 
 from bowerbird.library.bookmarks.word_reading import WordReading
@@ -27,3 +28,29 @@ async def test_misspelled_words_do_not_occupy_the_event_loop(alice: Member) -> N
 
     assert time.thread_time() - started < 0.01
     assert len(read.unknown) == 7
+
+
+@pytest.mark.parametrize("q", ["hero* wei* rive* lak*", "heron weir river lake"])
+async def test_few_words_are_read_if_too_many_posts_may_have_them(alice: Member, q: str) -> None:
+    """The counts do not say how many posts have a prefix, or a word in posts of an old form."""
+    await alice.save(text="heron weir river lake")
+    account, reading = await alice.account(), WordReading(alice.database)
+    words = query_language.parse(q)
+    assert len((await reading.read(account, words)).scores.words) == 4
+
+    large = msgspec.structs.replace(account, total=10_000_000)
+    assert len((await reading.read(large, words)).scores.words) == 1
+    middle = msgspec.structs.replace(account, total=1_000_000)
+    assert len((await reading.read(middle, words)).scores.words) == 4
+
+
+async def test_the_words_as_typed_are_read_before_their_other_forms(alice: Member) -> None:
+    await alice.save(text="colours harbours neighbours favourites")
+    account, reading = await alice.account(), WordReading(alice.database)
+    words = query_language.parse("colours harbours neighbours favourites")
+
+    large = msgspec.structs.replace(account, total=1_000_000)
+    read = await reading.read(large, words)
+
+    assert len(read.scores.words) == 4
+    assert read.unknown == ()

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # Bounds the work for a query of nonsense, and for one with many common words.
 _MISSPELLED_MAX: Final = 8
 _HOLDERS_MAX: Final = 200_000
+# How many of the posts that are not counted may have a word: more than have most words.
+_GUESSED_SHARE: Final = 0.05
 
 
 class ReadWords(Struct, frozen=True):
@@ -32,12 +34,37 @@ class ReadWords(Struct, frozen=True):
     corrections: tuple[tuple[str, str], ...]
 
 
+class _Counts(Struct, frozen=True):
+    """In how many posts each token occurs, as far as they are counted."""
+
+    posts: dict[str, int]
+    total: int
+    # How many posts of `total` are not counted.
+    uncounted: int
+
+    def occurs(self, form: Form) -> bool:
+        """Whether posts may have the form. Those that are not counted may have any."""
+        tokens = form.tokens[:-1] if form.is_prefix else form.tokens
+        return self.uncounted > 0 or all(token in self.posts for token in tokens)
+
+    def most(self, form: Form) -> int:
+        """How many posts have the form at most, as far as it is known before they are read."""
+        tokens = form.tokens[:-1] if form.is_prefix else form.tokens
+        known = (self.posts.get(token, 0) + self._share(self.uncounted) for token in tokens)
+        return min(known, default=self._share(self.total))
+
+    def _share(self, posts: int) -> int:
+        return int(posts * _GUESSED_SHARE)
+
+
 class _Held(Struct):
     """A word with the forms that posts have, and the texts of their numbers."""
 
     word: QueryWord
     forms: list[Form]
     texts: list[str]
+    # How many of its forms were not looked for.
+    unread: int
 
 
 class WordReading:
@@ -48,16 +75,15 @@ class WordReading:
     async def read(self, account: Account, query: WordQuery) -> ReadWords:
         words = words_of(query)
         tokens = {token for word in words for form in word.forms for token in form.tokens}
-        counts = await self._counts.of(account, tokens)
-        is_complete = await self._counts.total(account) >= account.total
+        uncounted = max(account.total - await self._counts.total(account), 0)
+        posts = await self._counts.of(account, tokens)
+        counts = _Counts(posts, account.total, uncounted)
         candidates = [
-            # Until every post is counted, a form may occur in posts that are not.
-            (word, [form for form in word.forms if not is_complete or _occurs(form, counts)])
-            for word in words
+            (word, [form for form in word.forms if counts.occurs(form)]) for word in words
         ]
         read = await self._held(account, _rarest(candidates, counts), counts)
         unknown = [word for word, forms in candidates if not forms]
-        unknown += [each.word for each in read if not each.forms]
+        unknown += [each.word for each in read if not each.forms and not each.unread]
         held = [each for each in read if each.forms]
         corrections: list[tuple[str, str]] = []
         if unknown:
@@ -81,26 +107,28 @@ class WordReading:
         self,
         account: Account,
         candidates: Sequence[tuple[QueryWord, list[Form]]],
-        counts: Mapping[str, int],
+        counts: _Counts,
     ) -> list[_Held]:
         """Reads the posts of each form, rare forms first, until they are too many."""
         wanted = [
-            (_posts(form, counts), place, form)
+            # What was typed comes first if it is not known what is rare.
+            (order if counts.uncounted else 0, counts.most(form), place, form)
             for place, (_, forms) in enumerate(candidates)
-            for form in forms
+            for order, form in enumerate(forms)
         ]
-        wanted.sort(key=lambda each: each[:2])
+        wanted.sort(key=lambda each: each[:3])
         read: list[tuple[int, Form]] = []
         total = 0
-        for posts, place, form in wanted:
-            total += posts
-            if read and total > _HOLDERS_MAX:
-                break
-            read.append((place, form))
+        for _, posts, place, form in wanted:
+            if not read or total + posts <= _HOLDERS_MAX:
+                total += posts
+                read.append((place, form))
         texts = await self._index.holders(account, [query_for(form) for _, form in read])
         held: dict[int, _Held] = {}
         for (place, form), text in zip(read, texts, strict=True):
-            of_word = held.setdefault(place, _Held(candidates[place][0], [], []))
+            word, forms = candidates[place]
+            of_word = held.setdefault(place, _Held(word, [], [], len(forms)))
+            of_word.unread -= 1
             if text:
                 of_word.forms.append(form)
                 of_word.texts.append(text)
@@ -111,37 +139,26 @@ class WordReading:
         account: Account,
         words: Sequence[QueryWord],
         unknown: Sequence[QueryWord],
-        counts: dict[str, int],
+        counts: _Counts,
     ) -> tuple[list[_Held], list[tuple[str, str]]]:
         """The words one edit away from words that no post has, and the likeliest of them."""
         misspelled = [word for word in unknown if word.may_be_misspelled][:_MISSPELLED_MAX]
         # On threads: these are thousands of words.
-        guesses, asked = await asyncio.to_thread(_guesses, misspelled, words, counts)
-        counts.update(await self._counts.of(account, asked))
-        meant = await asyncio.to_thread(_likeliest, guesses, counts)
+        guesses, asked = await asyncio.to_thread(_guesses, misspelled, words, counts.posts)
+        counts.posts.update(await self._counts.of(account, asked))
+        meant = await asyncio.to_thread(_likeliest, guesses, counts.posts)
         candidates = [(word, forms) for word, (forms, _, _) in meant if forms]
         held = [each for each in await self._held(account, candidates, counts) if each.forms]
         known = {each.word.text for each in held}
         return held, [(typed, text) for word, (_, typed, text) in meant if word.text in known]
 
 
-def _occurs(form: Form, counts: Mapping[str, int]) -> bool:
-    tokens = form.tokens[:-1] if form.is_prefix else form.tokens
-    return all(token in counts for token in tokens)
-
-
-def _posts(form: Form, counts: Mapping[str, int]) -> int:
-    """How many posts have the form at most, as far as it is known before they are read."""
-    tokens = form.tokens[:-1] if form.is_prefix else form.tokens
-    return min((counts.get(token, 0) for token in tokens), default=0)
-
-
 def _rarest(
-    candidates: Iterable[tuple[QueryWord, list[Form]]], counts: Mapping[str, int]
+    candidates: Iterable[tuple[QueryWord, list[Form]]], counts: _Counts
 ) -> list[tuple[QueryWord, list[Form]]]:
     """The words that decide: a pasted page has too many."""
     held = [(word, forms) for word, forms in candidates if forms]
-    held.sort(key=lambda each: max(_posts(form, counts) for form in each[1]))
+    held.sort(key=lambda each: max(counts.most(form) for form in each[1]))
     return held[:MAX_RANKING_WORDS]
 
 
