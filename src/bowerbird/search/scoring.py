@@ -30,6 +30,8 @@ _LENGTH_SHARE: Final = 0.75
 _AVERAGE_LENGTH: Final = 50.0
 # How often posts have a word matters little if many have it.
 _COUNTED_POSTS: Final = 10_000
+# Words have up to 24 other forms, and each takes time in each post.
+_COUNTED_TOKENS: Final = 32
 # A post matches if it has this much of all words of the query, by their number or by their idf.
 # Words that no post has count too, so one known word in a line of nonsense is not enough.
 RELAXED_SHARE: Final = 0.5
@@ -105,15 +107,17 @@ class WordScores:
 
     @property
     def tokens(self) -> list[str]:
-        """The tokens whose occurrences are worth counting: those of rare words."""
-        found: list[str] = []
+        """The tokens whose occurrences are worth counting: the best forms of rare words."""
+        found: list[Spelling] = []
         posts = 0
         for word in sorted(self.words, key=lambda word: word.posts):
             posts += word.posts
             if found and posts > _COUNTED_POSTS:
                 break
-            found += [s.token for s in word.spellings if s.token is not None]
-        return list(dict.fromkeys(found))
+            found += word.spellings
+        found.sort(key=lambda spelling: (-spelling.weight, len(spelling.holders)))
+        tokens = dict.fromkeys(s.token for s in found if s.token is not None)
+        return list(tokens)[:_COUNTED_TOKENS]
 
     def candidates(self, allowed: Numbers, most: int) -> Integers:
         """Posts with the rarest words; of the last word that fits, only the newest posts."""
