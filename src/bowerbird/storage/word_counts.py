@@ -93,7 +93,7 @@ class WordCounts:
             return
         account_id = library.account_id
         # A count can only be lowered after those before it have been added.
-        if len(changed) > _ADDED_AT_ONCE or await self._is_pending(transaction, account_id):
+        if len(changed) > _ADDED_AT_ONCE or await self.is_pending(transaction, account_id):
             values = {"account_id": account_id, "changes": msgspec.json.encode(changed).decode()}
             await transaction.run(self._sql["add_later"], values)
         else:
@@ -122,7 +122,8 @@ class WordCounts:
                 self._sql["delete_absent"], {"account_id": account_id, "words": words}
             )
 
-    async def _is_pending(self, reader: Reader, account_id: int) -> bool:
+    async def is_pending(self, reader: Reader, account_id: int) -> bool:
+        """Whether changes are left to add."""
         rows = await reader.rows(self._sql["is_pending"], {"account_id": account_id})
         return bool(rows[0][0])
 

@@ -64,19 +64,14 @@ class Reindexing:
 
         async def work(transaction: Transaction) -> bool:
             library = await lock_library(self._libraries, transaction, account_id)
-            return await self._counts.add_pending(transaction, library)
+            has_added = await self._counts.add_pending(transaction, library)
+            if has_added and not await self._counts.is_pending(transaction, account_id):
+                # Cached answers about misspelled words did not know the new words.
+                await self._libraries.touch(transaction, account_id)
+            return has_added
 
-        async def advance_version(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account_id)
-            await self._libraries.touch(transaction, account_id)
-
-        has_added = False
         while await self._database.write(work):
-            has_added = True
             await asyncio.sleep(self._pause_s)
-        if has_added:
-            # Cached answers about misspelled words did not know the new words.
-            await self._database.write(advance_version)
 
     async def _next(self, account: Account) -> list[UncountedPost]:
         """The posts of the next turn."""
