@@ -87,6 +87,21 @@ async def test_the_commonest_word_is_suggested(alice: Member) -> None:
     assert (await alice.listed(q="herron"))["meta"]["did_you_mean"] == "heron"
 
 
+@pytest.mark.parametrize(
+    "asked", [{"q": "sourdough", "sort_by": "relevance"}, {"q": "sourdough xy"}]
+)
+async def test_a_word_that_only_a_label_has_is_not_misspelled(
+    alice: Member, asked: dict[str, str]
+) -> None:
+    await alice.save(text="my sourdouhg")
+    await alice.save(text="a loaf", tags=["sourdough"])
+
+    meta = (await alice.listed(**asked))["meta"]
+
+    assert "did_you_mean" not in meta
+    assert "sourdough" not in meta.get("hint", "")
+
+
 @pytest.mark.parametrize("q", ["asdfgh qwertz", "xkcdzzz", "zzzz yyyy sourdough xxxx wwww"])
 async def test_nonsense_finds_nothing_and_says_why(alice: Member, q: str) -> None:
     await _filled(alice)

@@ -22,6 +22,8 @@ class QueryWord(Struct, frozen=True):
     # The first one is the word as it was typed.
     forms: tuple[Form, ...]
     is_exact: bool = False
+    # Whether the name of a label has it.
+    is_label: bool = False
 
     @property
     def may_be_misspelled(self) -> bool:
@@ -47,14 +49,15 @@ def _function_words(words: Collection[str]) -> frozenset[str]:
 def _words(term: Term) -> Iterator[QueryWord]:
     typed = Form(term.tokens, is_prefix=term.is_prefix)
     text = " ".join(term.tokens)
+    is_label = bool(term.label_ids)
     if term.is_quoted:
-        yield QueryWord(text, (typed,), is_exact=True)
+        yield QueryWord(text, (typed,), is_exact=True, is_label=is_label)
     elif len(term.tokens) > 1 and any(map(is_unspaced, term.tokens)):
         # A run of a script without spaces may be a sentence, of which a post has only some words.
         pairs = [token for token in term.tokens if len(token) > 1 or not is_unspaced(token)]
-        yield from (QueryWord(pair, (Form((pair,)),)) for pair in pairs)
+        yield from (QueryWord(pair, (Form((pair,)),), is_label=is_label) for pair in pairs)
     else:
-        yield QueryWord(text, (typed, *term.forms, *_parts(term)))
+        yield QueryWord(text, (typed, *term.forms, *_parts(term)), is_label=is_label)
 
 
 def _parts(term: Term) -> Iterator[Form]:

@@ -82,8 +82,9 @@ class WordReading:
             (word, [form for form in word.forms if counts.occurs(form)]) for word in words
         ]
         read = await self._held(account, _rarest(candidates, counts), counts)
-        unknown = [word for word, forms in candidates if not forms]
-        unknown += [each.word for each in read if not each.forms and not each.unread]
+        absent = [word for word, forms in candidates if not forms]
+        absent += [each.word for each in read if not each.forms and not each.unread]
+        unknown = [word for word in absent if not word.is_label]
         held = [each for each in read if each.forms]
         corrections: list[tuple[str, str]] = []
         if unknown:
