@@ -54,3 +54,20 @@ async def test_the_words_as_typed_are_read_before_their_other_forms(alice: Membe
 
     assert len(read.scores.words) == 4
     assert read.unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("q", "count"),
+    [
+        ("heron weir", 2),
+        ("(heron OR weir) lake", 2),
+        ("\u6771\u4eac\u30bf\u30ef\u30fc", 4),
+        ("weir weir OR lake", 2),
+    ],
+)
+async def test_alternatives_are_one_word(alice: Member, q: str, count: int) -> None:
+    await alice.save(text="heron weir lake \u6771\u4eac\u30bf\u30ef\u30fc")
+
+    read = await WordReading(alice.database).read(await alice.account(), query_language.parse(q))
+
+    assert len(read.scores.words) == count

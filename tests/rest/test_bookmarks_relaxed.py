@@ -139,6 +139,24 @@ async def test_phrases_exclusions_and_filters_are_never_relaxed(alice: Member) -
     assert await alice.ids(q="partial indexes missing", author="nobody") == []
 
 
+async def test_alternatives_count_as_one_word(alice: Member) -> None:
+    post = await alice.save(text="heron at the weir")
+    await alice.save_all([make.post(text=f"common n{n} heron") for n in range(20)])
+
+    listed = await alice.listed(q="(heron OR stork OR crane OR egret OR ibis) weir missing")
+
+    assert [found["post_id"] for found in listed["data"]] == [post["post_id"]]
+    assert listed["meta"]["relaxed"] is True
+
+
+async def test_misspelled_alternatives_are_corrected(alice: Member) -> None:
+    await _filled(alice)
+
+    listed = await alice.listed(q="(sourdugh OR compots)")
+
+    assert listed["meta"]["did_you_mean"] == "(sourdough OR compost)"
+
+
 async def test_hidden_matches_are_better_than_relaxed_ones(alice: Member) -> None:
     await _filled(alice)
     await alice.save(text="partial indexes and gardens", is_read=True)

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterator
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
-from bowerbird.model.words import Form, Term, WordQuery
+from bowerbird.model.words import Either, Form, Term, WordQuery
 from bowerbird.search.function_words import FUNCTION_WORDS, OTHER_FUNCTION_WORDS
 from bowerbird.search.languages import language_of_words
 from bowerbird.search.stop_words import STOP_WORDS
@@ -24,6 +25,8 @@ class QueryWord(Struct, frozen=True):
     is_exact: bool = False
     # Whether the name of a label has it.
     is_label: bool = False
+    # The same for alternatives, which count as one word.
+    group: int = 0
 
     @property
     def may_be_misspelled(self) -> bool:
@@ -33,7 +36,13 @@ class QueryWord(Struct, frozen=True):
 
 def words_of(query: WordQuery) -> list[QueryWord]:
     """Stop words are left out unless there are no others."""
-    words = {word.text: word for term in query.wanted_terms for word in _words(term)}
+    words: dict[str, QueryWord] = {}
+    for part in query.parts:
+        group = len(words)
+        for term in WordQuery((part,)).wanted_terms:
+            for word in _words(term):
+                of = group if isinstance(part, Either) else len(words)
+                words.setdefault(word.text, msgspec.structs.replace(word, group=of))
     stop_words = STOP_WORDS | _function_words(words)
     telling = [word for word in words.values() if word.is_exact or word.text not in stop_words]
     return telling or list(words.values())

@@ -70,7 +70,7 @@ class Reindexing:
                 await self._libraries.touch(transaction, account_id)
             return has_added
 
-        while await self._database.write(work):
+        while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
             await asyncio.sleep(self._pause_s)
 
     async def _next(self, account: Account) -> list[UncountedPost]:

@@ -1,6 +1,7 @@
 """Reads what an account's library has of the words of a query, and what misspelled words mean."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -90,7 +91,8 @@ class WordReading:
         if unknown:
             found, corrections = await self._corrected(account, words, unknown, counts)
             held += found
-        left = len(unknown) - len(corrections)
+        known = {each.word.group for each in held} | {word.group for word in words if word.is_label}
+        left = len({word.group for word in unknown} - known)
         scores = await asyncio.to_thread(_scores, held, left, account.total)
         return ReadWords(scores, tuple(word.text for word in unknown), tuple(corrections))
 
@@ -187,16 +189,18 @@ def _likeliest(
 def _scores(held: Sequence[_Held], unknown: int, total: int) -> "WordScores":
     from bowerbird.search import scoring  # noqa: PLC0415 - imports numpy
 
-    words = []
+    by_group: defaultdict[int, list[scoring.Spelling]] = defaultdict(list)
     for each in held:
-        spellings = tuple(
+        by_group[each.word.group] += (
             scoring.Spelling(form.weight, scoring.parse_numbers(text), _counted_token(form))
             for form, text in zip(each.forms, each.texts, strict=True)
         )
+    words = []
+    for spellings in by_group.values():
         best = max(spelling.weight for spelling in spellings)
         # Rare forms of a common word do not make it rare.
         posts = max(len(s.holders) for s in spellings if s.weight == best)
-        words.append(scoring.HeldWord(scoring.idf(posts, total), spellings))
+        words.append(scoring.HeldWord(scoring.idf(posts, total), tuple(spellings)))
     return scoring.WordScores(words, unknown, scoring.idf(0, total))
 
 
