@@ -1,7 +1,10 @@
 """q when no post has every word: the posts with most of them, what was meant, and why."""
 
+import msgspec
 import pytest
 
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.requests.bookmarks import ListQuery
 from tests.support import make, writing
 from tests.support.service import Member
 
@@ -195,6 +198,23 @@ async def test_a_relaxed_list_continues_when_a_match_is_saved_between_two_pages(
     shown = [post["post_id"] for post in first["data"]]
     assert not set(shown) & {post["post_id"] for post in rest["data"]}
     assert len(rest["data"]) == 3
+
+
+async def test_a_page_of_a_relaxed_list_that_has_no_matches_any_more_is_empty(
+    alice: Member,
+) -> None:
+    bookmarks = Bookmarks(alice.database, clock=alice.clock)
+    posts = [make.post(text=f"heron weir n{n}") for n in range(6)]
+    await alice.save_all(posts)
+    query = ListQuery(q="heron weir missing", limit=4)
+    first = await bookmarks.list(await alice.account(), query)
+    for post in posts:
+        await alice.client.delete(f"/v1/bookmarks/{post['post_id']}")
+
+    query = msgspec.structs.replace(query, cursor=first.next_cursor)
+    rest = await bookmarks.list(await alice.account(), query, finds_newer=True)
+
+    assert (rest.count, rest.newer_cursor) == (0, "")
 
 
 async def test_a_relaxed_list_can_have_another_order(alice: Member) -> None:

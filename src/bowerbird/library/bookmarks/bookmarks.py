@@ -184,9 +184,7 @@ class Bookmarks:
             total_count=found.total,
             hidden=found.hidden,
             vector_pending=_pending(account, store) if request.filter.meaning else 0,
-            newer_cursor=await self._newer(account, request, bound_to, found)
-            if finds_newer
-            else None,
+            newer_cursor=await self._newer(account, request, bound_to) if finds_newer else None,
             hint=_hint(account, request.filter, found),
             is_relaxed=found.is_relaxed,
             did_you_mean=explaining.corrected(query.q or "", found.ranking.corrections),
@@ -286,12 +284,11 @@ class Bookmarks:
             ranking,
         )
 
-    async def _newer(
-        self, account: Account, request: ListRequest, query: bytes, found: _Found
-    ) -> str | None:
+    async def _newer(self, account: Account, request: ListRequest, query: bytes) -> str | None:
         if request.cursor is None:
             return None
-        if request.is_ranked or found.is_relaxed:
+        # A relaxed list has ranked cursors too.
+        if isinstance(cursors.read(request.cursor, query), Ranked):
             # Its cursors have no order. The first page has the best matches.
             return ""
         after = cursors.read_after(request.cursor, query, request.sort)
