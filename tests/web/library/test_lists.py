@@ -299,6 +299,16 @@ async def test_a_relaxed_search_says_so_and_links_to_what_was_meant(ann: Reader)
     assert "No bookmark has the words" in nothing
 
 
+async def test_what_was_meant_is_searched_by_meaning_without_operators(ann: Reader) -> None:
+    await ann.member.save(text="The heron waits at the weir")
+    await ann.member.embed()
+
+    page = await ann.page("/library?q=herron+-lake+is%3Aunread&vector_search_term=herron")
+
+    link = "/library?q=heron+-lake+is%3Aunread&amp;vector_search_term=heron"
+    assert f'Did you mean <a href="{link}">' in page
+
+
 async def test_orders_are_links_and_the_chosen_one_is_marked(ann: Reader) -> None:
     await ann.member.save(author="zoe", text="nest")
     await ann.member.save(author="ada", text="nest")
