@@ -253,11 +253,11 @@ async def test_old_posts_are_found_before_and_after_they_are_counted(
         assert await alice.ids(q="bird") == ["4", "3", "2", "1", "0"]
 
     reindexing = Reindexing(alice.database, alice.clock, pause_s=0, posts_per_turn=2)
-    assert await reindexing.due_accounts(0) == [alice.account_id]
+    assert await reindexing.due_accounts(0, job_kind="reindex") == [alice.account_id]
     await reindexing.run(alice.account_id, report)
 
     assert progress == [(2, 5), (4, 5), (5, 5)]
-    assert await reindexing.due_accounts(0) == []
+    assert await reindexing.due_accounts(0, job_kind="reindex") == []
     assert await counts.stored(account) == await indexed(alice.database, account, tmp_path)
     assert await counts.of(account, ["bird"]) == {"bird": 5}
 
@@ -275,7 +275,7 @@ async def test_a_post_that_cannot_be_read_keeps_its_words_and_does_not_stop_the_
 
     counts = WordCounts(alice.database)
     assert (await counts.total(account), await counts.of(account, ["bird"])) == (2, {})
-    assert await Reindexing(alice.database, alice.clock).due_accounts(0) == []
+    assert await Reindexing(alice.database, alice.clock).due_accounts(0, job_kind="reindex") == []
     found = await alice.get("/v1/bookmarks/count", q="bird")
     assert found.json()["data"]["count"] == 2
 

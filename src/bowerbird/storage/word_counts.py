@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import GAP
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Transaction, Values
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.places import place_values
 
@@ -159,10 +159,17 @@ class WordCounts:
         rows = await self._database.slow_rows(self._sql["stored"], values)
         return dict(tuple(row) for row in rows)
 
-    async def due_accounts(self, after: int) -> list[int]:
-        """The next account with changes to add, or with posts of an old form."""
-        rows = await self._database.slow_rows(self._sql["due_accounts"], {"after": after})
-        return [row[0] for row in rows]
+    async def due_accounts(self, after: int, limit: int, *, job_kind: str) -> list[int]:
+        """Accounts with changes to add, or with posts of an old form, that have no such job."""
+        values = {"limit": limit, "job_kind": job_kind}
+        while rows := await self._read_due(values | {"after": after}):
+            if due := [account_id for account_id, has_job in rows if not has_job]:
+                return due
+            after = rows[-1][0]
+        return []
+
+    async def _read_due(self, values: Values) -> Sequence[Row]:
+        return await self._database.slow_rows(self._sql["due_accounts"], values)
 
     async def uncounted(self, account: Account, limit: int) -> list[tuple[int, int]]:
         """(number, stored bytes) of the first posts of an old form."""

@@ -22,6 +22,7 @@ from bowerbird.storage.word_counts import UncountedPost, WordCounts
 
 Progress = Callable[[int, int], Awaitable[None]]
 
+_ACCOUNTS_PER_PAGE: Final = 500
 # Between two turns, for other writers.
 _PAUSE_S: Final = 0.02
 
@@ -43,8 +44,9 @@ class Reindexing:
         self._counts = WordCounts(database)
         self._upserts = UpsertStore(database)
 
-    async def due_accounts(self, after: int) -> Sequence[int]:
-        return await self._counts.due_accounts(after)
+    async def due_accounts(self, after: int, *, job_kind: str) -> Sequence[int]:
+        """The next accounts with something to do that have no job of this kind."""
+        return await self._counts.due_accounts(after, _ACCOUNTS_PER_PAGE, job_kind=job_kind)
 
     async def run(self, account_id: int, progress: Progress) -> None:
         while True:
