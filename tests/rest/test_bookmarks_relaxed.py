@@ -1,4 +1,4 @@
-"""q when no post has every word: the posts with most of them, what was meant, and why."""
+"""q when no post has every word: the posts with some of them, what was meant, and why."""
 
 import msgspec
 import pytest
@@ -43,7 +43,7 @@ async def test_a_wrong_word_still_finds_the_post(alice: Member, q: str, subject:
     assert listed["data"][0]["post_id"] == ids[subject]
     assert listed["meta"]["relaxed"] is True
     assert listed["meta"]["hint"] == (
-        "No bookmark has all of these words. These have most of them."
+        "No bookmark has all of these words. These have some of them."
     )
     assert listed["meta"]["total_count"] == len(listed["data"])
 

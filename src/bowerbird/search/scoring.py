@@ -77,8 +77,8 @@ def parse_numbers(text: str) -> Integers:
     return np.fromstring(text, np.int64, sep=",")
 
 
-def newest(numbers: Integers, most: int) -> Integers:
-    """The highest numbers, in any order."""
+def latest(numbers: Integers, most: int) -> Integers:
+    """The highest numbers, in any order: those of the posts that were imported last."""
     if len(numbers) <= most:
         return numbers
     return np.partition(numbers, len(numbers) - most)[len(numbers) - most :]
@@ -120,12 +120,12 @@ class WordScores:
         return list(tokens)[:_COUNTED_TOKENS]
 
     def candidates(self, allowed: Numbers, most: int) -> Integers:
-        """Posts with the rarest words; of the last word that fits, only the newest posts."""
+        """Posts with the rarest words; of the last word that fits, only the posts imported last."""
         chosen = np.zeros(0, np.int64)
         for word in sorted(self.words, key=lambda word: word.posts):
-            holders = [newest(s.holders[allowed.contains(s.holders)], most) for s in word.spellings]
+            holders = [latest(s.holders[allowed.contains(s.holders)], most) for s in word.spellings]
             of_word = np.setdiff1d(np.unique(np.concatenate(holders)), chosen)
-            chosen = np.concatenate((chosen, newest(of_word, most - len(chosen))))
+            chosen = np.concatenate((chosen, latest(of_word, most - len(chosen))))
             if len(chosen) >= most:
                 break
         return chosen

@@ -49,7 +49,7 @@ class BookmarkList(Struct, frozen=True):
     newer_cursor: str | None = None
     # Why a search found nothing or only similar posts, and what it did not understand.
     hint: str = ""
-    # Whether no bookmark has every word of q, so that those with most of them are listed.
+    # Whether no bookmark has every word of q, so that those with enough of them are listed.
     is_relaxed: bool = False
     # q with other words in place of those that no bookmark has.
     did_you_mean: str | None = None
@@ -168,7 +168,7 @@ class Bookmarks:
         found = await self._found(account, request, bound_to, store)
         if not found.total:
             hidden = await self._hidden(account, request.filter, vectors)
-            # Matches that are only hidden are better than posts with most of the words.
+            # Matches that are only hidden are better than posts with some of the words.
             if not hidden and _may_relax(request):
                 relaxed = await self._relaxed(account, request, bound_to)
                 # A view has the posts that it counts.
@@ -256,7 +256,7 @@ class Bookmarks:
         return _Found(page, _end(page), total)
 
     async def _relaxed(self, account: Account, request: ListRequest, query: bytes) -> _Found:
-        """The bookmarks with most of the words, best first unless another order was asked for."""
+        """The bookmarks with enough of the words, best first unless another order was asked for."""
         order = request.sort if request.has_own_order else None
         ranking = await self._rankings.relaxed(account, request.filter, order)
         found = await self._ranked(account, request, query, ranking)

@@ -97,8 +97,9 @@ def _with_labels(words: WordQuery, names: _Names) -> tuple[Part, ...]:
 
 
 def _labelled(term: Term, names: _Names) -> Term:
+    forms: list[Term | Form] = [term, *term.forms]
     found: set[int] = set()
-    for form in (term, *term.forms):
+    for form in forms:
         found.update(*_matching(form, names))
     return msgspec.structs.replace(term, label_ids=tuple(sorted(found)))
 
