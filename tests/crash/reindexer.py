@@ -17,7 +17,7 @@ async def report(done: int, total: int) -> None:
 async def main() -> None:
     async with opened_library(settings_from_environment()) as opened:
         reindexing = Reindexing(opened.database, system_clock, pause_s=0, posts_per_turn=20)
-        while due := await reindexing.due_accounts(0):
+        while due := await reindexing.due_accounts(0, job_kind="reindex"):
             await reindexing.run(due[0], report)
 
 

@@ -1,14 +1,19 @@
 """Jobs that index old posts and add counts: started by a sweep, in turns, with their progress."""
 
+from collections.abc import Sequence
+from itertools import chain
+
 import pytest
 
 from bowerbird.clock import system_clock
 from bowerbird.jobs.reindexing import KIND, ReindexJobs
 from bowerbird.model.jobs import JobResponse
+from bowerbird.storage.database import Row, Values
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.word_counts import WordCounts
 from tests.support import make, waiting, working
-from tests.support.service import Member
+from tests.support.service import Member, Service
+from tests.support.watched_writes import WatchedWrites
 from tests.support.word_counts import age
 
 pytestmark = pytest.mark.anyio
@@ -49,6 +54,47 @@ async def test_a_sweep_starts_a_job_per_account_with_old_posts(alice: Member, bo
     assert await counts.total(account) == POSTS
     assert await counts.of(account, ["bird", "number7"]) == {"bird": POSTS, "number7": 1}
     assert await jobs_of(bob) == []
+
+
+async def test_a_sweep_reads_many_accounts_at_once_and_writes_none_that_has_a_job(
+    cast: Service,
+) -> None:
+    members = [cast.alice, cast.bob, cast.free]
+    for member in members:
+        await fill(member, 2)
+        await age(cast.database, await member.account())
+    jobs = ReindexJobs(cast.database, system_clock)
+    read, statements = cast.database.slow_rows, []
+
+    async def watched(sql: str, values: Values) -> Sequence[Row]:
+        statements.append(sql)
+        return await read(sql, values)
+
+    setattr(cast.database, "slow_rows", watched)  # noqa: B010 - mypy forbids the assignment
+    writes = WatchedWrites(cast.database)
+    await jobs.sweep()
+    # The second page is empty.
+    assert (len(statements), len(writes.rows)) == (2, 3)
+    await jobs.sweep()
+
+    # The accounts with a job are passed over, and then none is left.
+    assert (len(statements), len(writes.rows)) == (4, 3)
+    assert [len(await jobs_of(member)) for member in members] == [1, 1, 1]
+
+
+async def test_due_accounts_are_read_page_by_page(cast: Service) -> None:
+    members = [cast.alice, cast.bob, cast.free]
+    counts, found, after = WordCounts(cast.database), [], 0
+    for member in members:
+        await fill(member, 2)
+        await age(cast.database, await member.account())
+
+    while page := await counts.due_accounts(after, 2, job_kind=KIND):
+        found.append(page)
+        after = page[-1]
+
+    assert [len(page) for page in found] == [2, 1]
+    assert [*chain(*found)] == sorted(member.account_id for member in members)
 
 
 async def test_a_sweep_starts_a_job_for_counts_that_an_import_has_left(alice: Member) -> None:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -28,6 +29,7 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.word_counts import WordCounts
+from tests.support import waiting
 from tests.support.imports import found, run
 from tests.support.models import ignore
 from tests.support.service import Member
@@ -217,6 +219,24 @@ async def test_counts_of_many_words_are_added_by_the_job(alice: Member) -> None:
     assert await counts.of(account, ["long7", "long8"]) == {"long7": 1}
 
 
+async def test_a_job_that_is_killed_after_the_last_count_has_advanced_the_version(
+    alice: Member,
+) -> None:
+    await alice.save(text=LONG)
+    before = (await alice.account()).version
+    reindexing = Reindexing(alice.database, alice.clock, pause_s=3_600)
+
+    async def is_counted() -> bool:
+        return not await rows(alice, "word_change")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(reindexing.run, alice.account_id, ignore)
+        await waiting.until(is_counted)
+        group.cancel_scope.cancel()
+
+    assert (await alice.account()).version > before
+
+
 async def test_old_posts_are_found_before_and_after_they_are_counted(
     alice: Member, tmp_path: Path
 ) -> None:
@@ -233,11 +253,11 @@ async def test_old_posts_are_found_before_and_after_they_are_counted(
         assert await alice.ids(q="bird") == ["4", "3", "2", "1", "0"]
 
     reindexing = Reindexing(alice.database, alice.clock, pause_s=0, posts_per_turn=2)
-    assert await reindexing.due_accounts(0) == [alice.account_id]
+    assert await reindexing.due_accounts(0, job_kind="reindex") == [alice.account_id]
     await reindexing.run(alice.account_id, report)
 
     assert progress == [(2, 5), (4, 5), (5, 5)]
-    assert await reindexing.due_accounts(0) == []
+    assert await reindexing.due_accounts(0, job_kind="reindex") == []
     assert await counts.stored(account) == await indexed(alice.database, account, tmp_path)
     assert await counts.of(account, ["bird"]) == {"bird": 5}
 
@@ -255,7 +275,7 @@ async def test_a_post_that_cannot_be_read_keeps_its_words_and_does_not_stop_the_
 
     counts = WordCounts(alice.database)
     assert (await counts.total(account), await counts.of(account, ["bird"])) == (2, {})
-    assert await Reindexing(alice.database, alice.clock).due_accounts(0) == []
+    assert await Reindexing(alice.database, alice.clock).due_accounts(0, job_kind="reindex") == []
     found = await alice.get("/v1/bookmarks/count", q="bird")
     assert found.json()["data"]["count"] == 2
 

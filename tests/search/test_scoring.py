@@ -101,3 +101,17 @@ def test_idf_falls_with_the_number_of_posts() -> None:
     assert values == sorted(values, reverse=True)
     assert values[-1] > 0
     assert idf(5, 3) > 0
+
+
+def test_few_tokens_of_a_long_query_are_counted_the_rarest_first() -> None:
+    many = [
+        _word(*((1 - 0.1 * form, f"w{posts}f{form}", tuple(range(posts))) for form in range(4)))
+        for posts in range(16, 0, -1)
+    ]
+
+    tokens = WordScores(many, 0, 0).tokens
+
+    assert len(tokens) == 32
+    assert tokens[0] == "w1f0"
+    assert {token for token in tokens if token.endswith("f0")} == {f"w{n}f0" for n in range(1, 17)}
+    assert {token for token in tokens if token.endswith("f1")} == {f"w{n}f1" for n in range(1, 17)}

@@ -1,5 +1,6 @@
 """Jobs that write the words of old posts again and complete counts, at the lowest priority."""
 
+from functools import partial
 from typing import Final
 
 from bowerbird.clock import Clock
@@ -34,8 +35,8 @@ class ReindexJobs:
         return Recurring("index old posts", EVERY_S, self.sweep)
 
     async def sweep(self) -> None:
-        """Adds a job for each account with something to do."""
-        await self._jobs.add_all(self._reindexing.due_accounts)
+        """Adds a job for each account with something to do that has none."""
+        await self._jobs.add_all(partial(self._reindexing.due_accounts, job_kind=KIND))
 
     async def _run(self, job: Job, progress: Progress) -> None:
         try:

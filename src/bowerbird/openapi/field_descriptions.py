@@ -218,7 +218,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "count": "Number of bookmarks on this page.",
         "hint": "Why a search found nothing, only hidden bookmarks or only similar ones; absent "
         "otherwise.",
-        "relaxed": "true if no bookmark has every word of q, so that those with most of the words "
+        "relaxed": "true if no bookmark has every word of q, so that those with some of the words "
         "are listed, best first; absent otherwise.",
         "did_you_mean": "q with other words in place of words that no bookmark has; absent if none "
         "was probably misspelled.",

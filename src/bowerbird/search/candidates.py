@@ -15,7 +15,7 @@ from bowerbird.search.scoring import (
     Counted,
     WordScores,
     beyond_chance,
-    newest,
+    latest,
     parse_numbers,
 )
 from bowerbird.search.vectors import Numbers
@@ -45,10 +45,10 @@ class Candidates:
         )
 
 
-def newest_of(text: str, allowed: Numbers, most: int) -> list[int]:
-    """The newest of comma-separated numbers that are allowed."""
+def latest_of(text: str, allowed: Numbers, most: int) -> list[int]:
+    """The highest of comma-separated numbers that are allowed: the posts imported last."""
     numbers = parse_numbers(text)
-    found: list[int] = newest(numbers[allowed.contains(numbers)], most).tolist()
+    found: list[int] = latest(numbers[allowed.contains(numbers)], most).tolist()
     return found
 
 
@@ -96,7 +96,7 @@ def best_so_far(found: Candidates, most: int) -> Candidates:
     if len(found.numbers) <= most:
         return found
     rough = found.cosines + WORD_WEIGHT * (1 + FINE_WEIGHT) * found.coverage**2
-    # Of equal ones the newest.
+    # Of equal ones those imported last.
     order = np.lexsort((-found.numbers, -np.round(rough, _DIGITS)))[:most]
     return found.only(np.sort(order))
 
@@ -130,7 +130,7 @@ def _candidates(words: WordScores, numbers: Integers) -> Candidates:
 
 
 def _ordered(numbers: Integers, scores: "NDArray[np.floating]", most: int) -> Ordered:
-    """Of equal scores the newest comes first."""
+    """Of equal scores the post that was imported last comes first."""
     rounded = np.round(scores.astype(np.float64), _DIGITS)
     order = np.lexsort((-numbers, -rounded))[:most]
     return numbers[order].tolist(), rounded[order].tolist()

@@ -30,6 +30,8 @@ _LENGTH_SHARE: Final = 0.75
 _AVERAGE_LENGTH: Final = 50.0
 # How often posts have a word matters little if many have it.
 _COUNTED_POSTS: Final = 10_000
+# Words have up to 24 other forms, and each takes time in each post.
+_COUNTED_TOKENS: Final = 32
 # A post matches if it has this much of all words of the query, by their number or by their idf.
 # Words that no post has count too, so one known word in a line of nonsense is not enough.
 RELAXED_SHARE: Final = 0.5
@@ -75,8 +77,8 @@ def parse_numbers(text: str) -> Integers:
     return np.fromstring(text, np.int64, sep=",")
 
 
-def newest(numbers: Integers, most: int) -> Integers:
-    """The highest numbers, in any order."""
+def latest(numbers: Integers, most: int) -> Integers:
+    """The highest numbers, in any order: those of the posts that were imported last."""
     if len(numbers) <= most:
         return numbers
     return np.partition(numbers, len(numbers) - most)[len(numbers) - most :]
@@ -105,23 +107,25 @@ class WordScores:
 
     @property
     def tokens(self) -> list[str]:
-        """The tokens whose occurrences are worth counting: those of rare words."""
-        found: list[str] = []
+        """The tokens whose occurrences are worth counting: the best forms of rare words."""
+        found: list[Spelling] = []
         posts = 0
         for word in sorted(self.words, key=lambda word: word.posts):
             posts += word.posts
             if found and posts > _COUNTED_POSTS:
                 break
-            found += [s.token for s in word.spellings if s.token is not None]
-        return list(dict.fromkeys(found))
+            found += word.spellings
+        found.sort(key=lambda spelling: (-spelling.weight, len(spelling.holders)))
+        tokens = dict.fromkeys(s.token for s in found if s.token is not None)
+        return list(tokens)[:_COUNTED_TOKENS]
 
     def candidates(self, allowed: Numbers, most: int) -> Integers:
-        """Posts with the rarest words; of the last word that fits, only the newest posts."""
+        """Posts with the rarest words; of the last word that fits, only the posts imported last."""
         chosen = np.zeros(0, np.int64)
         for word in sorted(self.words, key=lambda word: word.posts):
-            holders = [newest(s.holders[allowed.contains(s.holders)], most) for s in word.spellings]
+            holders = [latest(s.holders[allowed.contains(s.holders)], most) for s in word.spellings]
             of_word = np.setdiff1d(np.unique(np.concatenate(holders)), chosen)
-            chosen = np.concatenate((chosen, newest(of_word, most - len(chosen))))
+            chosen = np.concatenate((chosen, latest(of_word, most - len(chosen))))
             if len(chosen) >= most:
                 break
         return chosen

@@ -8,6 +8,8 @@ _LONGEST: Final = 32
 _MOST: Final = 4
 # Shorter words have too many neighbours, and few of them were meant.
 MIN_LETTERS: Final = 5
+# Longer words are rare, and each letter adds fifty texts to look up.
+_LONGEST_EDITED: Final = 20
 _MIN_PART: Final = 3
 _ALPHABETS: Final = (
     "abcdefghijklmnopqrstuvwxyz",
@@ -53,7 +55,7 @@ def nearest(text: str, names: Iterable[str]) -> str | None:
 
 def edits_of(word: str) -> list[str]:
     """Every text that one letter more, less, other, or swapped with the next makes of a word."""
-    if not MIN_LETTERS <= len(word) <= _LONGEST:
+    if not MIN_LETTERS <= len(word) <= _LONGEST_EDITED:
         return []
     letters = next((abc for abc in _ALPHABETS if any(letter in abc for letter in word)), "")
     splits = [(word[:at], word[at:]) for at in range(len(word) + 1)]

@@ -6,7 +6,7 @@ were written by an earlier release are not counted until the job has written the
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import GAP
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Transaction, Values
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.places import place_values
 
@@ -40,6 +40,10 @@ class UncountedPost(Struct, frozen=True):
     rendering: bytes
 
 
+def _encoded(words: Collection[str]) -> str:
+    return msgspec.json.encode(list(words)).decode()
+
+
 def occurrences(index_texts: Iterable[str]) -> Counter[str]:
     """In how many of the posts each word occurs, and how many posts there are."""
     posts = [set(text.split()) for text in index_texts]
@@ -54,9 +58,12 @@ class WordCounts:
         self._database = database
         self._sql = database.queries("word_counts")
 
-    async def of(self, account: Account, words: Sequence[str]) -> dict[str, int]:
+    async def of(self, account: Account, words: Collection[str]) -> dict[str, int]:
         """How many counted posts contain each word. Words that none contains are left out."""
-        values = {"account_id": account.account_id, "words": self._database.text_list(words)}
+        if not words:
+            return {}
+        # JSON: the driver of PostgreSQL takes longer to write an array, on the event loop.
+        values = {"account_id": account.account_id, "words": _encoded(words)}
         # The words that a misspelled one can mean are thousands.
         read = self._database.rows if len(words) <= _FEW_WORDS else self._database.slow_rows
         return dict(tuple(row) for row in await read(self._sql["of"], values))
@@ -86,7 +93,7 @@ class WordCounts:
             return
         account_id = library.account_id
         # A count can only be lowered after those before it have been added.
-        if len(changed) > _ADDED_AT_ONCE or await self._is_pending(transaction, account_id):
+        if len(changed) > _ADDED_AT_ONCE or await self.is_pending(transaction, account_id):
             values = {"account_id": account_id, "changes": msgspec.json.encode(changed).decode()}
             await transaction.run(self._sql["add_later"], values)
         else:
@@ -115,7 +122,8 @@ class WordCounts:
                 self._sql["delete_absent"], {"account_id": account_id, "words": words}
             )
 
-    async def _is_pending(self, reader: Reader, account_id: int) -> bool:
+    async def is_pending(self, reader: Reader, account_id: int) -> bool:
+        """Whether changes are left to add."""
         rows = await reader.rows(self._sql["is_pending"], {"account_id": account_id})
         return bool(rows[0][0])
 
@@ -151,10 +159,17 @@ class WordCounts:
         rows = await self._database.slow_rows(self._sql["stored"], values)
         return dict(tuple(row) for row in rows)
 
-    async def due_accounts(self, after: int) -> list[int]:
-        """The next account with changes to add, or with posts of an old form."""
-        rows = await self._database.slow_rows(self._sql["due_accounts"], {"after": after})
-        return [row[0] for row in rows]
+    async def due_accounts(self, after: int, limit: int, *, job_kind: str) -> list[int]:
+        """Accounts with changes to add, or with posts of an old form, that have no such job."""
+        values = {"limit": limit, "job_kind": job_kind}
+        while rows := await self._read_due(values | {"after": after}):
+            if due := [account_id for account_id, has_job in rows if not has_job]:
+                return due
+            after = rows[-1][0]
+        return []
+
+    async def _read_due(self, values: Values) -> Sequence[Row]:
+        return await self._database.slow_rows(self._sql["due_accounts"], values)
 
     async def uncounted(self, account: Account, limit: int) -> list[tuple[int, int]]:
         """(number, stored bytes) of the first posts of an old form."""

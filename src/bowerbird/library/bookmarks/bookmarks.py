@@ -49,7 +49,7 @@ class BookmarkList(Struct, frozen=True):
     newer_cursor: str | None = None
     # Why a search found nothing or only similar posts, and what it did not understand.
     hint: str = ""
-    # Whether no bookmark has every word of q, so that those with most of them are listed.
+    # Whether no bookmark has every word of q, so that those with enough of them are listed.
     is_relaxed: bool = False
     # q with other words in place of those that no bookmark has.
     did_you_mean: str | None = None
@@ -168,7 +168,7 @@ class Bookmarks:
         found = await self._found(account, request, bound_to, store)
         if not found.total:
             hidden = await self._hidden(account, request.filter, vectors)
-            # Matches that are only hidden are better than posts with most of the words.
+            # Matches that are only hidden are better than posts with some of the words.
             if not hidden and _may_relax(request):
                 relaxed = await self._relaxed(account, request, bound_to)
                 # A view has the posts that it counts.
@@ -184,9 +184,7 @@ class Bookmarks:
             total_count=found.total,
             hidden=found.hidden,
             vector_pending=_pending(account, store) if request.filter.meaning else 0,
-            newer_cursor=await self._newer(account, request, bound_to, found)
-            if finds_newer
-            else None,
+            newer_cursor=await self._newer(account, request, bound_to) if finds_newer else None,
             hint=_hint(account, request.filter, found),
             is_relaxed=found.is_relaxed,
             did_you_mean=explaining.corrected(query.q or "", found.ranking.corrections),
@@ -251,14 +249,14 @@ class Bookmarks:
             if isinstance(cursors.read(request.cursor, query), Ranked):
                 return await self._relaxed(account, request, query)
             after = cursors.read_after(request.cursor, query, request.sort)
-        total = await self.total(account, request.filter)
+        total = await self._total(account, request.filter)
         if total == 0:
             return _Found(_EMPTY, None, 0)
         page = await self._store.page(account, request.filter, request.sort, after, request.limit)
         return _Found(page, _end(page), total)
 
     async def _relaxed(self, account: Account, request: ListRequest, query: bytes) -> _Found:
-        """The bookmarks with most of the words, best first unless another order was asked for."""
+        """The bookmarks with enough of the words, best first unless another order was asked for."""
         order = request.sort if request.has_own_order else None
         ranking = await self._rankings.relaxed(account, request.filter, order)
         found = await self._ranked(account, request, query, ranking)
@@ -286,12 +284,11 @@ class Bookmarks:
             ranking,
         )
 
-    async def _newer(
-        self, account: Account, request: ListRequest, query: bytes, found: _Found
-    ) -> str | None:
+    async def _newer(self, account: Account, request: ListRequest, query: bytes) -> str | None:
         if request.cursor is None:
             return None
-        if request.is_ranked or found.is_relaxed:
+        # A relaxed list has ranked cursors too.
+        if isinstance(cursors.read(request.cursor, query), Ranked):
             # Its cursors have no order. The first page has the best matches.
             return ""
         after = cursors.read_after(request.cursor, query, request.sort)
@@ -304,7 +301,12 @@ class Bookmarks:
         self, account: Account, filter: BookmarkFilter, vectors: VectorState | None = None
     ) -> int:
         """How many bookmarks match. `vectors` is the state that was read already."""
-        filter = await self._labels.resolved(account, filter)
+        return await self._total(account, await self._labels.resolved(account, filter), vectors)
+
+    async def _total(
+        self, account: Account, filter: BookmarkFilter, vectors: VectorState | None = None
+    ) -> int:
+        """The same for a filter that has its labels."""
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             return len(await self._rankings.numbers(account, filter, None, vectors.store))
@@ -330,7 +332,7 @@ class Bookmarks:
         if not (filter.unread_only or filter.hide_archived):
             return 0
         everything = msgspec.structs.replace(filter, unread_only=False, hide_archived=False)
-        return await self.total(account, everything, vectors)
+        return await self._total(account, everything, vectors)
 
 
 def is_post_id(text: str) -> bool:

@@ -37,7 +37,13 @@ class CountedWords:
 
 def stored_words(rendering: bytes) -> str | None:
     """The tokens of a stored post; None if it cannot be decoded."""
+    post = stored_post(rendering)
+    return None if post is None else words_of(post)
+
+
+def stored_post(rendering: bytes) -> Post | None:
+    """A post from its stored JSON; None if it cannot be decoded."""
     try:
-        return words_of(_decode(json_depth.cut(rendering + b"}")))
+        return _decode(json_depth.cut(rendering + b"}"))
     except msgspec.MsgspecError:
         return None

@@ -10,7 +10,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.search import tokens
 
-RELAXED: Final = "No bookmark has all of these words. These have most of them."
+RELAXED: Final = "No bookmark has all of these words. These have some of them."
 _NAMED_MAX: Final = 3
 _SHOWN_CHARACTERS: Final = 40
 _PIECE: Final = re.compile(r"\S+")

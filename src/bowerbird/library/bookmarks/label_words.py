@@ -1,8 +1,9 @@
 """Finds the labels whose names contain a term of a query. So renaming a label indexes nothing."""
 
 import asyncio
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -12,14 +13,14 @@ from msgspec import Struct
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
-from bowerbird.model.words import Form, Term, WordQuery, with_terms
+from bowerbird.model.words import Form, Part, Term, WordQuery, with_terms
 from bowerbird.search.tokens import index_text
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.labels import LabelStore
 
 _KEPT_ACCOUNTS: Final = 256
 _KEPT_NAMES: Final = 16_384
-# More names are split on a thread.
+# More names are read on a thread.
 _FEW: Final = 100
 
 
@@ -28,6 +29,8 @@ class _Names(Struct, frozen=True):
 
     tokens: Mapping[int, Sequence[str]]
     label_ids: Mapping[str, Sequence[int]]
+    # In alphabetical order, to find those that begin with a prefix.
+    ordered: Sequence[str]
 
 
 class _Kept(Struct, frozen=True):
@@ -52,7 +55,10 @@ class LabelWords:
         names = await self._names(account)
         if not names.tokens:
             return filter
-        parts = with_terms(words.parts, lambda term: _labelled(term, names))
+        if len(names.tokens) <= _FEW:
+            parts = _with_labels(words, names)
+        else:
+            parts = await asyncio.to_thread(_with_labels, words, names)
         return msgspec.structs.replace(filter, words=WordQuery(parts, words.hints))
 
     async def _names(self, account: Account) -> _Names:
@@ -78,7 +84,7 @@ def _names(rows: Sequence[Row]) -> _Names:
     for label_id, words in tokens.items():
         for word in dict.fromkeys(words):
             label_ids[word].append(label_id)
-    return _Names(tokens, label_ids)
+    return _Names(tokens, label_ids, sorted(label_ids))
 
 
 @lru_cache(maxsize=_KEPT_NAMES)
@@ -86,24 +92,31 @@ def _tokens(name: str) -> tuple[str, ...]:
     return tuple(index_text([name]).split())
 
 
+def _with_labels(words: WordQuery, names: _Names) -> tuple[Part, ...]:
+    return with_terms(words.parts, lambda term: _labelled(term, names))
+
+
 def _labelled(term: Term, names: _Names) -> Term:
     forms: list[Term | Form] = [term, *term.forms]
-    found = {
-        label_id
-        for form in forms
-        for label_id in _with_first(form, names)
-        if _is_in(form, names.tokens[label_id])
-    }
+    found: set[int] = set()
+    for form in forms:
+        found.update(*_matching(form, names))
     return msgspec.structs.replace(term, label_ids=tuple(sorted(found)))
 
 
-def _with_first(form: Term | Form, names: _Names) -> Sequence[int]:
-    """The labels that have the first token of a form."""
+def _matching(form: Term | Form, names: _Names) -> Iterator[Iterable[int]]:
+    """The labels whose names match a form."""
     first = form.tokens[0]
-    if not form.is_prefix or len(form.tokens) > 1:
-        return names.label_ids.get(first, ())
-    matching = (ids for word, ids in names.label_ids.items() if word.startswith(first))
-    return [label_id for ids in matching for label_id in ids]
+    if len(form.tokens) > 1:
+        with_first = names.label_ids.get(first, ())
+        yield [label_id for label_id in with_first if _is_in(form, names.tokens[label_id])]
+    elif form.is_prefix:
+        for place in range(bisect_left(names.ordered, first), len(names.ordered)):
+            if not names.ordered[place].startswith(first):
+                break
+            yield names.label_ids[names.ordered[place]]
+    else:
+        yield names.label_ids.get(first, ())
 
 
 def _is_in(form: Term | Form, words: Sequence[str]) -> bool:

@@ -27,7 +27,7 @@ class ListRequest(Struct, frozen=True):
     limit: int
     cursor: str | None
     after: After | None
-    # Whether `sort` was asked for. Otherwise a list of posts with most of the words is best first.
+    # Whether `sort` was asked for. Otherwise a list of posts with some of the words is best first.
     has_own_order: bool = False
     # Whether the answer shows where the words of q occur.
     is_highlighted: bool = False

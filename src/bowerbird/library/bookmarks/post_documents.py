@@ -10,7 +10,7 @@ import msgspec
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmark_row import Row, searchable_texts, words_of
-from bowerbird.library.bookmarks.counted_words import CountedWords
+from bowerbird.library.bookmarks.counted_words import CountedWords, stored_post
 from bowerbird.library.vectors.embedding_text import embedding_text, text_hash
 from bowerbird.library.vectors.stale_vectors import StaleVectors
 from bowerbird.model.bookmarks import Post
@@ -71,9 +71,8 @@ class PostDocuments:
         renderings = await self._store.renderings(transaction, library, numbers)
         rows: list[Row] = []
         for number, stored in renderings.items():
-            try:
-                post = _decode(stored + b"}")
-            except (msgspec.MsgspecError, RecursionError):
+            post = stored_post(stored)
+            if post is None:
                 continue
             rows.append({"number": number, "words": words_of(post), "word_form": INDEX_FORM})
             await self._mark_stale(transaction, library, number, post)

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterator
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
-from bowerbird.model.words import Form, Term, WordQuery
+from bowerbird.model.words import Either, Form, Term, WordQuery
 from bowerbird.search.function_words import FUNCTION_WORDS, OTHER_FUNCTION_WORDS
 from bowerbird.search.languages import language_of_words
 from bowerbird.search.stop_words import STOP_WORDS
@@ -22,6 +23,10 @@ class QueryWord(Struct, frozen=True):
     # The first one is the word as it was typed.
     forms: tuple[Form, ...]
     is_exact: bool = False
+    # Whether the name of a label has it.
+    is_label: bool = False
+    # The same for alternatives, which count as one word.
+    group: int = 0
 
     @property
     def may_be_misspelled(self) -> bool:
@@ -31,7 +36,13 @@ class QueryWord(Struct, frozen=True):
 
 def words_of(query: WordQuery) -> list[QueryWord]:
     """Stop words are left out unless there are no others."""
-    words = {word.text: word for term in query.wanted_terms for word in _words(term)}
+    words: dict[str, QueryWord] = {}
+    for part in query.parts:
+        group = len(words)
+        for term in WordQuery((part,)).wanted_terms:
+            for word in _words(term):
+                of = group if isinstance(part, Either) else len(words)
+                words.setdefault(word.text, msgspec.structs.replace(word, group=of))
     stop_words = STOP_WORDS | _function_words(words)
     telling = [word for word in words.values() if word.is_exact or word.text not in stop_words]
     return telling or list(words.values())
@@ -47,14 +58,15 @@ def _function_words(words: Collection[str]) -> frozenset[str]:
 def _words(term: Term) -> Iterator[QueryWord]:
     typed = Form(term.tokens, is_prefix=term.is_prefix)
     text = " ".join(term.tokens)
+    is_label = bool(term.label_ids)
     if term.is_quoted:
-        yield QueryWord(text, (typed,), is_exact=True)
+        yield QueryWord(text, (typed,), is_exact=True, is_label=is_label)
     elif len(term.tokens) > 1 and any(map(is_unspaced, term.tokens)):
         # A run of a script without spaces may be a sentence, of which a post has only some words.
         pairs = [token for token in term.tokens if len(token) > 1 or not is_unspaced(token)]
-        yield from (QueryWord(pair, (Form((pair,)),)) for pair in pairs)
+        yield from (QueryWord(pair, (Form((pair,)),), is_label=is_label) for pair in pairs)
     else:
-        yield QueryWord(text, (typed, *term.forms, *_parts(term)))
+        yield QueryWord(text, (typed, *term.forms, *_parts(term)), is_label=is_label)
 
 
 def _parts(term: Term) -> Iterator[Form]:

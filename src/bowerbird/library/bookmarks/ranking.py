@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from bowerbird.search.vectors import Numbers
 
 _REMEMBERED: Final = 256
-# If more posts have the words than this, only the newest are ranked, which bounds the work.
+# If more posts have the words, only those imported last are ranked, which bounds the work.
 _CONSIDERED: Final = 5_000
-# How many occurrences are counted: 4 ms per thousand on SQLite.
+# How many posts have their words counted if there is only one word: 4 ms per thousand on SQLite.
+# With more words it is the length of a ranked list.
 _COUNTED: Final = 2_000
 # Longer lists of numbers are filtered by those of the whole library.
 _FEW_CHARACTERS: Final = 2_000
@@ -76,7 +77,7 @@ class Rankings:
         return found
 
     async def relaxed(self, account: Account, filter: BookmarkFilter, sort: Sort | None) -> Ranking:
-        """The bookmarks that have most of the words. Phrases, exclusions and filters apply."""
+        """The bookmarks that have enough of the words. Phrases, exclusions and filters apply."""
         key = (_stamp(account), filter, sort, "relaxed")
         found: Ranking | None = self._remembered.get(key)
         if found is None:
@@ -134,7 +135,7 @@ class Rankings:
         # Exclusions and conditions only filter; they do not rank.
         if not words.wanted_terms:
             return Ranking(await self._store.newest(account, filter, RANKED_MAX))
-        numbers = await self._newest(account, filter, _CONSIDERED)
+        numbers = await self._latest(account, filter, _CONSIDERED)
         if not numbers:
             return _NOTHING
         read = await self._words.read(account, words)
@@ -178,7 +179,7 @@ class Rankings:
             return Ranking(*await asyncio.to_thread(candidates.nearest, *near, floor, RANKED_MAX))
         read = await self._words.read(account, words)
         strict = msgspec.structs.replace(filter, meaning=None)
-        exact = await self._newest(account, strict, RANKED_MAX)
+        exact = await self._latest(account, strict, RANKED_MAX)
         both = await asyncio.to_thread(
             candidates.by_both,
             read.scores,
@@ -204,8 +205,11 @@ class Rankings:
         )
         return Ranking(*ordered, read.unknown, read.corrections)
 
-    async def _newest(self, account: Account, filter: BookmarkFilter, most: int) -> Sequence[int]:
-        """The newest posts that match the whole filter."""
+    async def _latest(self, account: Account, filter: BookmarkFilter, most: int) -> Sequence[int]:
+        """Posts that match the whole filter.
+
+        If there are more, those imported last, or the newest if the index cannot tell which match.
+        """
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 
         assert filter.words is not None
@@ -215,7 +219,7 @@ class Rankings:
         # Joining the flags of each match takes ten times as long.
         limits = msgspec.structs.replace(filter, words=filter.words.limits)
         matching = await self._matching(account, limits)
-        return await asyncio.to_thread(candidates.newest_of, text, matching, most)
+        return await asyncio.to_thread(candidates.latest_of, text, matching, most)
 
     async def _matching(self, account: Account, filter: BookmarkFilter) -> "Numbers":
         """The numbers of the bookmarks that match the filter."""

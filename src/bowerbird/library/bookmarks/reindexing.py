@@ -24,6 +24,7 @@ from bowerbird.storage.word_counts import UncountedPost, WordCounts
 
 Progress = Callable[[int, int], Awaitable[None]]
 
+_ACCOUNTS_PER_PAGE: Final = 500
 # Between two turns, for other writers.
 _PAUSE_S: Final = 0.02
 
@@ -46,8 +47,9 @@ class Reindexing:
         self._upserts = UpsertStore(database)
         self._vectors = StaleVectors(database)
 
-    async def due_accounts(self, after: int) -> Sequence[int]:
-        return await self._counts.due_accounts(after)
+    async def due_accounts(self, after: int, *, job_kind: str) -> Sequence[int]:
+        """The next accounts with something to do that have no job of this kind."""
+        return await self._counts.due_accounts(after, _ACCOUNTS_PER_PAGE, job_kind=job_kind)
 
     async def run(self, account_id: int, progress: Progress) -> None:
         while True:
@@ -67,19 +69,14 @@ class Reindexing:
 
         async def work(transaction: Transaction) -> bool:
             library = await lock_library(self._libraries, transaction, account_id)
-            return await self._counts.add_pending(transaction, library)
+            has_added = await self._counts.add_pending(transaction, library)
+            if has_added and not await self._counts.is_pending(transaction, account_id):
+                # Cached answers about misspelled words did not know the new words.
+                await self._libraries.touch(transaction, account_id)
+            return has_added
 
-        async def advance_version(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account_id)
-            await self._libraries.touch(transaction, account_id)
-
-        has_added = False
-        while await self._database.write(work):
-            has_added = True
+        while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
             await asyncio.sleep(self._pause_s)
-        if has_added:
-            # Cached answers about misspelled words did not know the new words.
-            await self._database.write(advance_version)
 
     async def _next(self, account: Account) -> list[UncountedPost]:
         """The posts of the next turn."""

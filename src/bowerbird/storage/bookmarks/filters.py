@@ -13,7 +13,12 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.words import Condition, Field, Part
-from bowerbird.storage.bookmarks.query_conditions import QueryConditions
+from bowerbird.storage.bookmarks.query_conditions import (
+    BY_AUTHOR,
+    LABELLED,
+    QueryConditions,
+    handle_of,
+)
 from bowerbird.storage.database import Database
 from bowerbird.storage.places import place_values
 
@@ -23,18 +28,8 @@ FRAGMENTS: Final = {
     "hide_archived": "NOT b.is_archived",
     "archived_only": "b.is_archived",
     "media_bit": "b.media & :media_bit <> 0",
-    # A union, because neither database uses both indexes for an OR.
-    "author": (
-        "b.number IN (SELECT a.number FROM bookmark AS a"
-        " WHERE a.account_id = :account_id AND a.author_key = :author_handle"
-        " UNION SELECT a.number FROM bookmark AS a"
-        " WHERE a.account_id = :account_id AND a.author_name_key = :author)"
-    ),
-    "tag": (
-        "b.number IN (SELECT bl.number FROM bookmark_label AS bl"
-        " JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id"
-        " WHERE bl.account_id = :account_id AND l.account_id = :account_id AND l.name_key = :tag)"
-    ),
+    "author": f"b.number IN ({BY_AUTHOR.format(':author_handle', ':author')})",
+    "tag": f"b.number IN ({LABELLED.format(':tag')})",
     "posted_from": "b.posted_at > :posted_from",
     "posted_to": "b.posted_at < :posted_to AND b.posted_at <> :unknown",
     "bookmarked_from": "b.bookmarked_at > :bookmarked_from",
@@ -74,8 +69,7 @@ def narrowing(
     for name in fragments:
         values[name] = getattr(filter, name)
     if filter.author is not None:
-        # A lone "@" is kept, because an empty handle would match posts without an author.
-        values["author_handle"] = filter.author.removeprefix("@") or filter.author
+        values["author_handle"] = handle_of(filter.author)
     values["unknown"] = UNKNOWN
     if filter.post_ids is not None:
         fragments.append("these")

@@ -12,16 +12,21 @@ from bowerbird.storage.database import Database
 _NOTE: Final = "note"
 _STATES: Final = {"read": "b.is_read", "unread": "NOT b.is_read", "archived": "b.is_archived"}
 # A union, because neither database uses both indexes for an OR.
-_BY_AUTHOR: Final = (
+BY_AUTHOR: Final = (
     "SELECT a.number FROM bookmark AS a WHERE a.account_id = :account_id AND a.author_key = {}"
     " UNION SELECT a.number FROM bookmark AS a"
     " WHERE a.account_id = :account_id AND a.author_name_key = {}"
 )
-_LABELLED: Final = (
+LABELLED: Final = (
     "SELECT bl.number FROM bookmark_label AS bl"
     " JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id"
     " WHERE bl.account_id = :account_id AND l.account_id = :account_id AND l.name_key = {}"
 )
+
+
+def handle_of(author: str) -> str:
+    # A lone "@" is kept, because an empty handle would match posts without an author.
+    return author.removeprefix("@") or author
 
 
 class QueryConditions:
@@ -91,11 +96,9 @@ class QueryConditions:
         value = condition.value
         match condition.field:
             case Field.AUTHOR:
-                # A lone "@" is kept, because an empty handle would match posts without an author.
-                handle = self._named(value.removeprefix("@") or value)
-                return _BY_AUTHOR.format(handle, self._named(value))
+                return BY_AUTHOR.format(self._named(handle_of(value)), self._named(value))
             case Field.LABEL:
-                return _LABELLED.format(self._named(value))
+                return LABELLED.format(self._named(value))
             case Field.HAS if value == _NOTE:
                 return self._sql["posts_with_notes"]
         return None

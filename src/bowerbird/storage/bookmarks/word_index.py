@@ -11,6 +11,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.words import WordQuery
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.places import place_values
+from bowerbird.storage.sqlite.fts5_occurrences import LENGTH_BYTES
 
 # A tsvector stores at most this many positions per word.
 _MAX_OCCURRENCES: Final = 255
@@ -18,7 +19,6 @@ _LIMIT: Final = 1.64493406685
 # What ts_rank returns for a word that occurs once, twice, …, and the values between them.
 _RANKS: Final = [*accumulate(1 / (n * n) / _LIMIT for n in range(1, _MAX_OCCURRENCES + 1))]
 _BETWEEN: Final = [_RANKS[0] / 2, *((low + high) / 2 for low, high in pairwise(_RANKS))]
-_LENGTH_BYTES: Final = 4
 
 
 class Occurrences(Struct, frozen=True):
@@ -84,7 +84,7 @@ class WordIndex:
 
 def _from_fts5(row: Row) -> tuple[bytes, int]:
     counts: bytes = row[1]
-    return counts[:-_LENGTH_BYTES], int.from_bytes(counts[-_LENGTH_BYTES:], "little")
+    return counts[:-LENGTH_BYTES], int.from_bytes(counts[-LENGTH_BYTES:], "little")
 
 
 def _from_ranks(row: Row) -> tuple[bytes, int]:

@@ -354,9 +354,10 @@ def _address(path: str, visit: Visit) -> Address:
 
 
 def _forgiven(shown: Shown) -> dict[str, Any]:
-    """Whether the posts have only most of the words, and what was probably meant."""
+    """Whether the posts have only some of the words, and what was probably meant."""
     found, query, meant = shown.found, shown.query, shown.found.did_you_mean or ""
-    search = {"q": meant, "vector_search_term": meant if query.vector_search_term else None}
+    meaning = query_language.plain_text(meant) if query.vector_search_term else None
+    search = {"q": meant, "vector_search_term": meaning}
     values = {
         "is_relaxed": found.is_relaxed,
         "meant": meant,

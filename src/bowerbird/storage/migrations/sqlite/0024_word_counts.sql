@@ -1,4 +1,4 @@
--- compatible: yes
+-- compatible: no
 -- In how many posts of an account each token of the index occurs. The row of '' has how many posts
 -- are counted.
 CREATE TABLE word_count (

@@ -1,21 +1,42 @@
 -- name: due_accounts
--- The next account with changes to add, or with posts of an old form.
-SELECT min(due.account_id)
-  FROM (SELECT min(p.account_id) AS account_id
-          FROM word_change AS p
-         WHERE p.account_id > :after
-        UNION ALL
-        SELECT min(b.account_id)
-          FROM bookmark AS b
-         WHERE b.account_id > :after
-           AND b.word_form < 2) AS due
-HAVING min(due.account_id) IS NOT NULL
+-- Jumps along the indexes to the accounts with changes to add, or with posts of an old form.
+WITH RECURSIVE visited (account_id, steps) AS (
+    SELECT (SELECT min(due.account_id)
+             FROM (SELECT min(p.account_id) AS account_id
+                     FROM word_change AS p
+                    WHERE p.account_id > CAST(:after AS bigint)
+                   UNION ALL
+                   SELECT min(b.account_id)
+                     FROM bookmark AS b
+                    WHERE b.account_id > CAST(:after AS bigint)
+                      AND b.word_form < 2) AS due), 1
+     UNION ALL
+    SELECT (SELECT min(due.account_id)
+             FROM (SELECT min(p.account_id) AS account_id
+                     FROM word_change AS p
+                    WHERE p.account_id > v.account_id
+                   UNION ALL
+                   SELECT min(b.account_id)
+                     FROM bookmark AS b
+                    WHERE b.account_id > v.account_id
+                      AND b.word_form < 2) AS due), v.steps + 1
+      FROM visited AS v
+     WHERE v.account_id IS NOT NULL
+       AND v.steps < :limit)
+SELECT v.account_id,
+       EXISTS (SELECT 1
+                 FROM job AS j
+                WHERE j.account_id = v.account_id
+                  AND j.kind = :job_kind
+                  AND j.completed_at IS NULL)
+  FROM visited AS v
+ WHERE v.account_id IS NOT NULL
+ ORDER BY v.account_id
 
 -- name: of
 SELECT w.word, w.posts
-  FROM word_count AS w
- WHERE w.account_id = :account_id
-   AND w.word = ANY(CAST(:words AS text[]))
+  FROM json_array_elements_text(CAST(:words AS json)) AS wanted (word)
+  JOIN word_count AS w ON w.account_id = :account_id AND w.word = wanted.word
 
 -- name: stored
 SELECT one.word, CAST(sum(one.posts) AS bigint)
