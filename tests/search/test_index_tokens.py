@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from bowerbird.model.words import GAP, OTHER_FORM, STEM
 from bowerbird.search.index_forms import marked_tokens
 from bowerbird.search.languages import language_of_words
-from bowerbird.search.token_folding import fold
+from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, fold
 from bowerbird.search.tokens import (
     MAX_CHARACTERS,
     MAX_OTHER_TOKENS,
-    MAX_TOKEN_CHARACTERS,
     MAX_TOKENS,
     SIGIL_WORD,
     index_text,
@@ -169,6 +168,26 @@ def test_fts5_splits_no_token(fts5: apsw.Connection, fields: list[str]) -> None:
 
     rows = fts5.execute("SELECT term FROM token_position ORDER BY offset").fetchall()
     assert [term for (term,) in rows] == indexed.split(" ") * bool(indexed)
+
+
+# PostgreSQL refuses a lexeme of more than 2,046 bytes.
+LONG_WORDS = [
+    "\u0436" * 1500 + "1",
+    "\u00e9" + "a" * 3000 + "1",
+    "\u0430" * 1500 + "'" + "\u0431" * 1500,
+    "@" + "a" * 3000 + "_b",
+    "a" * 61 + "ise",
+    "\ufdf2" * 30 + "-a",
+]
+
+
+@pytest.mark.parametrize("word", LONG_WORDS)
+def test_no_token_is_longer_than_the_maximum(word: str) -> None:
+    indexed = index_text([word]).split()
+
+    assert indexed
+    assert max(map(len, indexed)) <= MAX_TOKEN_CHARACTERS
+    assert set(indexed) >= {one.token for one in marked_tokens(word, language_of_words([], [word]))}
 
 
 @given(st.lists(TEXTS, max_size=4))

@@ -16,7 +16,7 @@ from bowerbird.model.words import OTHER_FORM, STEM
 from bowerbird.search import spellings
 from bowerbird.search.languages import ENGLISH, OTHER_SCRIPTS
 from bowerbird.search.stems import english_stem, stem, stem_of_plain
-from bowerbird.search.token_folding import UNSPACED, fold
+from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
 from bowerbird.search.word_parts import (
     Compound,
     Part,
@@ -33,6 +33,8 @@ MAX_PIECES: Final = 16_000
 # Longer pieces are addresses, encoded data, or sentences of a script without spaces.
 _MAX_KEPT_CHARACTERS: Final = 40
 _MAX_ASCII_CHARACTERS: Final = 200
+# Of a token without its mark.
+_MAX_CHARACTERS: Final = MAX_TOKEN_CHARACTERS - 1
 # A large library has more words, but most of those are in one post only.
 _MAX_CACHED: Final = 65_536
 # The limits are for hostile texts; all caches together then have about 50 MB.
@@ -138,7 +140,9 @@ def _of_handle(piece: str) -> list[str]:
         names += [*handle.lower().split("_"), handle.replace("_", "").lower()]
     elif len(names) == 1 and len(names[0]) == len(handle):
         return []
-    return [name for name in dict.fromkeys(names) if len(name) > 1 and name.isalnum()]
+    return [
+        name for name in dict.fromkeys(names) if 1 < len(name) <= _MAX_CHARACTERS and name.isalnum()
+    ]
 
 
 def own_names(text: str) -> tuple[str, ...]:
@@ -165,6 +169,8 @@ def _of_compound(
 ) -> Iterator[MarkedToken]:
     for part in _parts(compound, written):
         token = _token(part.text)
+        if len(token) > _MAX_CHARACTERS:
+            continue
         if token not in written:
             if not _is_useful(token):
                 continue
@@ -305,7 +311,7 @@ class _Forms:
 
 
 def _of_folded_word(word: str, language: str) -> _Tokens:
-    if not word.isascii():
+    if not word.isascii() or len(word) > _MAX_CHARACTERS:
         return ()
     if language != ENGLISH:
         found = [OTHER_FORM + other for other in _other_spellings(word, language)]

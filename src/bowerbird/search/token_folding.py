@@ -7,6 +7,9 @@ import re
 import unicodedata
 from typing import Final
 
+# PostgreSQL refuses a lexeme of more than 2,046 bytes.
+MAX_TOKEN_CHARACTERS: Final = 64
+
 # Scripts written without spaces between words.
 _HAN: Final = (
     "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

@@ -11,13 +11,12 @@ from typing import Final
 from bowerbird.model.words import GAP
 from bowerbird.search.index_forms import other_tokens
 from bowerbird.search.languages import declared, language_of_words
-from bowerbird.search.token_folding import UNSPACED, fold
+from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
 
 # The form of this token text. Raise it with every change of the tokens: a job then writes the words
 # of older posts again, and only posts of the current form are counted.
 INDEX_FORM: Final = 2
 
-MAX_TOKEN_CHARACTERS: Final = 64
 # A tsvector has at most 16,383 positions, 255 positions per lexeme, and 1 MB.
 MAX_TOKENS: Final = 16_000
 MAX_OCCURRENCES: Final = 255
