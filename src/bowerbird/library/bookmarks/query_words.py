@@ -21,19 +21,19 @@ class QueryWord(Struct, frozen=True):
     text: str
     # The first one is the word as it was typed.
     forms: tuple[Form, ...]
-    is_exact: bool = False
+    is_quoted: bool = False
 
     @property
     def may_be_misspelled(self) -> bool:
         typed = self.forms[0]
-        return not self.is_exact and not typed.is_prefix and len(typed.tokens) == 1
+        return not self.is_quoted and not typed.is_prefix and len(typed.tokens) == 1
 
 
 def words_of(query: WordQuery) -> list[QueryWord]:
     """Stop words are left out unless there are no others."""
     words = {word.text: word for term in query.wanted_terms for word in _words(term)}
     stop_words = STOP_WORDS | _function_words(words)
-    telling = [word for word in words.values() if word.is_exact or word.text not in stop_words]
+    telling = [word for word in words.values() if word.is_quoted or word.text not in stop_words]
     return telling or list(words.values())
 
 
@@ -48,7 +48,7 @@ def _words(term: Term) -> Iterator[QueryWord]:
     typed = Form(term.tokens, is_prefix=term.is_prefix)
     text = " ".join(term.tokens)
     if term.is_quoted:
-        yield QueryWord(text, (typed,), is_exact=True)
+        yield QueryWord(text, (typed,), is_quoted=True)
     elif len(term.tokens) > 1 and any(map(is_unspaced, term.tokens)):
         # A run of a script without spaces may be a sentence, of which a post has only some words.
         pairs = [token for token in term.tokens if len(token) > 1 or not is_unspaced(token)]
