@@ -14,7 +14,9 @@ from bowerbird.search.languages import declared, language_of_words
 from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
 
 # The form of this token text. Raise it with every change of the tokens: a job then writes the words
-# of older posts again, and only posts of the current form are counted.
+# of older posts again, and only posts of the current form are counted. The number is also in
+# storage/sql/*/word_counts.sql and in the partial index bookmark_uncounted, which a migration must
+# create again.
 INDEX_FORM: Final = 2
 
 # A tsvector has at most 16,383 positions, 255 positions per lexeme, and 1 MB.
