@@ -9,11 +9,13 @@ import unicodedata
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from bowerbird.model.words import OTHER_FORM, STEM
 from bowerbird.search import spellings
+from bowerbird.search.generations import Generations, Tokens
 from bowerbird.search.languages import ENGLISH, OTHER_SCRIPTS
 from bowerbird.search.stems import english_stem, stem, stem_of_plain
 from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
@@ -30,15 +32,12 @@ from bowerbird.search.word_parts import (
 
 # As many as a post has words in the index.
 MAX_PIECES: Final = 16_000
-# Longer pieces are addresses, encoded data, or sentences of a script without spaces.
-_MAX_KEPT_CHARACTERS: Final = 40
 _MAX_ASCII_CHARACTERS: Final = 200
 # Of a token without its mark.
 _MAX_CHARACTERS: Final = MAX_TOKEN_CHARACTERS - 1
 # A large library has more words, but most of those are in one post only.
-_MAX_CACHED: Final = 65_536
-# The limits are for hostile texts; all caches together then have about 50 MB.
-_MAX_CACHED_OF_OTHER_LANGUAGES: Final = 8_192
+_GENERATION: Final = 32_768
+_GENERATION_OF_OTHER_LANGUAGES: Final = 4_096
 _MAX_LANGUAGES: Final = 12
 # Names that are nothing but a letter without their signs.
 _OWN_WORD: Final = re.compile(
@@ -55,6 +54,10 @@ _UNUSUAL: Final = re.compile(
 )
 _SPACE: Final = re.compile(r"[ \n]")
 _NAME_WITH_UMLAUT: Final = re.compile(r"\b[A-Z][a-z]*(?:[aou]e|aa)[a-z]*")
+# With the punctuation of Chinese and Japanese.
+_UNSPACED_ONLY: Final = re.compile(
+    f"[{UNSPACED}\u3001-\u3003\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]+"
+)
 _NOT_WORD: Final = re.compile(f"[#@{UNSPACED}]")
 # The names in a handle: without digits, and without single letters.
 _NAME: Final = re.compile("[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+")
@@ -64,9 +67,6 @@ _WITH_DIGRAPHS: Final = frozenset({"de", "da", "no", "sv"})
 
 
 _HEBREW, _END_OF_HEBREW, _END_OF_ARABIC = "\u0590", "\u05ff", "\u06ff"
-
-
-_Tokens = tuple[str, ...]
 
 
 class MarkedToken(NamedTuple):
@@ -207,7 +207,7 @@ def _of_word(token: str, part: Part, language: str) -> Iterator[MarkedToken]:
         yield MarkedToken(found, part.start, part.end)
 
 
-def _stems(token: str, text: str, language: str) -> _Tokens:
+def _stems(token: str, text: str, language: str) -> Tokens:
     """The stem of the text, and of its folded form: people search without accents."""
     if token.isascii():
         # English words without a suffix are their own stem, and a query asks for them as written.
@@ -270,47 +270,28 @@ def _is_useful(token: str) -> bool:
     return len(token) > 1 or token.isdigit()
 
 
-class _Words(dict[str, _Tokens]):
-    """The marked tokens of each folded word in one language."""
+class _FormsIn:
+    """The marked tokens in one language: of folded words, and of pieces of text."""
 
     def __init__(self, language: str) -> None:
-        self._language = language
-        self._max = _MAX_CACHED if language == ENGLISH else _MAX_CACHED_OF_OTHER_LANGUAGES
-
-    def __missing__(self, word: str) -> _Tokens:
-        found = _of_folded_word(word, self._language)
-        if len(word) <= _MAX_KEPT_CHARACTERS:
-            if len(self) >= self._max:
-                self.clear()
-            self[word] = found
-        return found
+        size = _GENERATION if language == ENGLISH else _GENERATION_OF_OTHER_LANGUAGES
+        if language in OTHER_SCRIPTS:
+            # Latin words in these texts are taken for English.
+            self.of_words = _forms_in(ENGLISH).of_words
+        else:
+            self.of_words = Generations(partial(_of_folded_word, language=language), size)
+        self.of_pieces = _Pieces(partial(_of_piece, language=language), size)
 
 
-class _Pieces(dict[str, _Tokens]):
-    """The marked tokens of each piece of text in one language."""
-
-    def __init__(self, language: str) -> None:
-        self._language = language
-        self._max = _MAX_CACHED if language == ENGLISH else _MAX_CACHED_OF_OTHER_LANGUAGES
-
-    def __missing__(self, piece: str) -> _Tokens:
-        if "://" in piece:
-            return ()
-        found = _of_piece(piece, self._language)
-        if len(piece) <= _MAX_KEPT_CHARACTERS:
-            if len(self) >= self._max:
-                self.clear()
-            self[piece] = found
-        return found
+class _Pieces(Generations):
+    def __missing__(self, piece: str) -> Tokens:
+        # Neither has other forms, and both fill the cache.
+        return (
+            () if "://" in piece or _UNSPACED_ONLY.fullmatch(piece) else super().__missing__(piece)
+        )
 
 
-class _Forms:
-    def __init__(self, language: str) -> None:
-        self.of_words = _Words(language)
-        self.of_pieces = _Pieces(language)
-
-
-def _of_folded_word(word: str, language: str) -> _Tokens:
+def _of_folded_word(word: str, language: str) -> Tokens:
     if not word.isascii() or len(word) > _MAX_CHARACTERS:
         return ()
     if language != ENGLISH:
@@ -323,22 +304,21 @@ def _of_folded_word(word: str, language: str) -> _Tokens:
     return stems if american is None else (OTHER_FORM + american, *stems)
 
 
-def _of_piece(piece: str, language: str) -> _Tokens:
+def _of_piece(piece: str, language: str) -> Tokens:
     if piece[0] == "@" and piece.isascii():
         return tuple([OTHER_FORM + name for name in _of_handle(piece)])
     return tuple(dict.fromkeys([one.token for one in marked_tokens(piece, language)]))
 
 
-_FORMS: Final[OrderedDict[str, _Forms]] = OrderedDict()
+_FORMS: Final[OrderedDict[str, _FormsIn]] = OrderedDict()
 
 
-def _forms_in(language: str) -> _Forms:
+def _forms_in(language: str) -> _FormsIn:
     forms = _FORMS.get(language)
     if forms is None:
-        # Sources may send any code, so the number of languages has a limit.
         while len(_FORMS) >= _MAX_LANGUAGES:
             _FORMS.popitem(last=False)
-        forms = _FORMS[language] = _Forms(language)
+        forms = _FORMS[language] = _FormsIn(language)
     else:
         # Another thread may have removed it since.
         with suppress(KeyError):
