@@ -27,8 +27,10 @@ from bowerbird.search.query_language import (
     joined,
     moves,
     parse,
+    plain_text,
     with_fixed_dates,
 )
+from bowerbird.search.query_pieces import MAX_PIECES
 from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
 
 
@@ -284,6 +286,20 @@ def test_joined_queries_keep_their_meaning(first: str, second: str) -> None:
     parts = (*parse(first).parts, *parse(second).parts)
 
     assert parse(joined([first, second])).parts == tuple(dict.fromkeys(parts))
+
+
+def test_reads_only_the_first_pieces_of_a_long_query() -> None:
+    now = 1_784_362_873_841_838
+    dates = "after:-7d " * 300
+
+    assert plain_text("a " * 1_000).count("a") == MAX_PIECES
+    assert with_fixed_dates(dates, now).count("-7d") == 300 - MAX_PIECES
+    assert joined(["(" * 1_000, "cat"]).count(")") == MAX_PIECES + 1
+
+
+@pytest.mark.parametrize("first", ["a " * 1_000, "(a OR b) " * 200, '"a" ' * 500])
+def test_a_long_query_keeps_its_meaning_when_joined(first: str) -> None:
+    assert parse(joined([first, "cat"])).parts == parse(first).parts
 
 
 PIECES = [

@@ -305,7 +305,7 @@ def _of_folded_word(word: str, language: str) -> Tokens:
 
 
 def _of_piece(piece: str, language: str) -> Tokens:
-    if piece[0] == "@" and piece.isascii():
+    if piece[0] == "@" and piece.isascii() and len(piece) <= _MAX_ASCII_CHARACTERS:
         return tuple([OTHER_FORM + name for name in _of_handle(piece)])
     return tuple(dict.fromkeys([one.token for one in marked_tokens(piece, language)]))
 

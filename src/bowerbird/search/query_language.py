@@ -6,7 +6,6 @@ its two neighbours: `cats OR dogs food` means `(cats OR dogs) food`.
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import Final
 
 from msgspec.structs import replace
@@ -22,9 +21,6 @@ MAX_TERMS: Final = 32
 MAX_CHARACTERS: Final = 4_000
 # Limits the work for the database when somebody pastes a page; the first words decide.
 MAX_TERM_TOKENS: Final = 64
-# Words, punctuation, operators and parentheses.
-MAX_PIECES: Final = 256
-MIN_PREFIX_LETTERS: Final = 2
 # Deeper parentheses are ignored.
 MAX_DEPTH: Final = 8
 MAX_HINTS: Final = 4
@@ -137,7 +133,7 @@ class _Group:
 
 class _Parser:
     def __init__(self, text: str, now: int | None) -> None:
-        self._pieces = list(islice(pieces(text), MAX_PIECES))
+        self._pieces = list(pieces(text))
         self._is_sentence = reads_like_a_sentence(self._pieces)
         self._now = now
         self._left = MAX_TERMS
@@ -268,7 +264,7 @@ def _may_be_prefix(term: Term) -> bool:
     may_be_cut = len(term.tokens) == MAX_TERM_TOKENS
     if not term.tokens or may_be_cut or tokens.is_unspaced(term.tokens[-1]):
         return False
-    return len(term.tokens[-1].lstrip("#@")) >= MIN_PREFIX_LETTERS
+    return len(term.tokens[-1].lstrip("#@")) >= word_forms.MIN_PREFIX_LETTERS
 
 
 def _phrase(text: str) -> Term:
