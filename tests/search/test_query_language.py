@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bowerbird.model import instants
 from bowerbird.model.words import (
+    OTHER_FORM,
     Condition,
     Either,
     Field,
@@ -110,6 +111,15 @@ def test_uses_only_the_first_words_of_a_long_phrase() -> None:
     (term,) = parsed("-".join(["word"] * 1000) + "*").terms
 
     assert term == Term(("word",) * 64)
+
+
+def test_a_phrase_with_a_name_such_as_c_plus_plus_needs_the_name() -> None:
+    name, phrase = quoted(f"{OTHER_FORM}cplusplus"), quoted("c", "lang")
+
+    assert parsed('"c++ lang" fast').parts == (phrase, name, Term(("fast",)))
+    assert parsed('-"c++ lang"').parts == (Either(((phrase, name),), is_excluded=True),)
+    assert parsed('"c++ lang" OR rust').parts == (Either(((phrase, name), (Term(("rust",)),))),)
+    assert parsed('"c++"').parts == (name,)
 
 
 def test_writes_the_expressions_of_both_engines() -> None:
@@ -303,7 +313,21 @@ def test_a_long_query_keeps_its_meaning_when_joined(first: str) -> None:
 
 
 PIECES = [
-    *("(", ")", "-(", "OR", "AND", "cat", "-dog", "ca*", '"a b"', '"', "author:ada", "label:"),
+    *(
+        "(",
+        ")",
+        "-(",
+        "OR",
+        "AND",
+        "cat",
+        "-dog",
+        "ca*",
+        '"a b"',
+        '-"C++ a"',
+        '"',
+        "author:ada",
+        "label:",
+    ),
     *('label:"a b"', "has:x", "is:read", "-is:archived", "after:-7d", "before:2026"),
 ]
 

@@ -275,11 +275,12 @@ class _FormsIn:
 
     def __init__(self, language: str) -> None:
         size = _GENERATION if language == ENGLISH else _GENERATION_OF_OTHER_LANGUAGES
-        if language in OTHER_SCRIPTS:
-            # Latin words in these texts are taken for English.
-            self.of_words = _forms_in(ENGLISH).of_words
-        else:
-            self.of_words = Generations(partial(_of_folded_word, language=language), size)
+        # Latin words in a text of another script are taken for English.
+        self.of_words: Generations = (
+            _forms_in(ENGLISH).of_words
+            if language in OTHER_SCRIPTS
+            else Generations(partial(_of_folded_word, language=language), size)
+        )
         self.of_pieces = _Pieces(partial(_of_piece, language=language), size)
 
 

@@ -191,6 +191,10 @@ class _Parser:
         if not self._left:
             self._hint(f"Only the first {MAX_TERMS} words count.")
             return ()
+        if piece.kind is Kind.PHRASE:
+            terms = _quoted(piece.text)[: self._left]
+            self._left -= len(terms)
+            return _excluded(terms) if piece.is_excluded else terms
         part = self._condition(piece) if piece.kind is Kind.FIELD else self._text(piece)
         if part is None:
             return ()
@@ -206,8 +210,6 @@ class _Parser:
         return _term(_word(piece.written), is_excluded=piece.is_excluded)
 
     def _text(self, piece: Piece) -> Term | None:
-        if piece.kind is Kind.PHRASE:
-            return _term(_quoted(piece.text), is_excluded=piece.is_excluded)
         if hint := query_fields.about_word(piece.text):
             self._hint(hint)
         term = _word(piece.text)
@@ -255,9 +257,19 @@ def _word(text: str) -> Term:
     return replace(term, is_prefix=is_prefix, forms=forms)
 
 
-def _quoted(text: str) -> Term:
-    own = word_forms.own_word(text.strip())
-    return replace(Term(own) if own is not None else _phrase(text), is_quoted=True)
+def _quoted(text: str) -> tuple[Term, ...]:
+    """The phrase, and the names such as C++ in it, whose letters alone mean something else."""
+    words = text.split()
+    names = dict.fromkeys(own for word in words if (own := word_forms.own_word(word)))
+    phrases = [] if len(words) == 1 and names else [_phrase(text)]
+    terms = [*phrases, *map(Term, names)]
+    return tuple(replace(term, is_quoted=True) for term in terms if term.tokens)
+
+
+def _excluded(terms: tuple[Term, ...]) -> tuple[Part, ...]:
+    if len(terms) > 1:
+        return (Either((terms,), is_excluded=True),)
+    return tuple(replace(term, is_excluded=True) for term in terms)
 
 
 def _may_be_prefix(term: Term) -> bool:
