@@ -125,8 +125,23 @@ def _of_latin_words(words: Sequence[str], sample: str) -> str:
 
 def script_of(character: str) -> str | None:
     """The main language of the script of a character; None for Latin letters and signs."""
-    found = _SCRIPT.match(character)
-    return found.lastgroup if found else None
+    return _SCRIPT_OF[character]
+
+
+class _Scripts(dict[str, str | None]):
+    """The script of each character, found on first use."""
+
+    _max_entries = 65_536  # bounds the memory that hostile text can use
+
+    def __missing__(self, character: str) -> str | None:
+        found = _SCRIPT.match(character)
+        script = found.lastgroup if found else None
+        if len(self) < self._max_entries:
+            self[character] = script
+        return script
+
+
+_SCRIPT_OF: Final = _Scripts()
 
 
 def _count_letters(votes: Counter[str], sample: str) -> None:
