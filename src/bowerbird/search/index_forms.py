@@ -35,9 +35,10 @@ MAX_PIECES: Final = 16_000
 _MAX_ASCII_CHARACTERS: Final = 200
 # Of a token without its mark.
 _MAX_CHARACTERS: Final = MAX_TOKEN_CHARACTERS - 1
-# A large library has more words, but most of those are in one post only.
-_GENERATION: Final = 32_768
-_GENERATION_OF_OTHER_LANGUAGES: Final = 4_096
+# The words and pieces in a generation of the caches. A large library has more of them, but most
+# are in one post only. With the most expensive texts, all caches together have 55 MB.
+_ENGLISH_SIZES: Final = (32_768, 8_192)
+_OTHER_SIZES: Final = (4_096, 1_024)
 _MAX_LANGUAGES: Final = 12
 # Names that are nothing but a letter without their signs.
 _OWN_WORD: Final = re.compile(
@@ -122,7 +123,7 @@ def marked_tokens(piece: str, language: str) -> Iterator[MarkedToken]:
     if not piece.isascii():
         for pair, start in syllable_pairs(piece):
             yield MarkedToken(OTHER_FORM + pair, start, start + 2)
-    if not piece.isalnum():
+    if "+" in piece or "#" in piece or "." in piece:
         yield from _own_words(piece)
 
 
@@ -274,22 +275,23 @@ class _FormsIn:
     """The marked tokens in one language: of folded words, and of pieces of text."""
 
     def __init__(self, language: str) -> None:
-        size = _GENERATION if language == ENGLISH else _GENERATION_OF_OTHER_LANGUAGES
+        words, pieces = _ENGLISH_SIZES if language == ENGLISH else _OTHER_SIZES
         # Latin words in a text of another script are taken for English.
         self.of_words: Generations = (
             _forms_in(ENGLISH).of_words
             if language in OTHER_SCRIPTS
-            else Generations(partial(_of_folded_word, language=language), size)
+            else Generations(partial(_of_folded_word, language=language), words)
         )
-        self.of_pieces = _Pieces(partial(_of_piece, language=language), size)
+        self.of_pieces = _Pieces(partial(_of_piece, language=language), pieces)
 
 
 class _Pieces(Generations):
     def __missing__(self, piece: str) -> Tokens:
-        # Neither has other forms, and both fill the cache.
-        return (
-            () if "://" in piece or _UNSPACED_ONLY.fullmatch(piece) else super().__missing__(piece)
-        )
+        # They have no other forms.
+        if "://" in piece or _UNSPACED_ONLY.fullmatch(piece):
+            return ()
+        # Most handles are in few posts, and their names are found fast.
+        return self._compute(piece) if piece[0] == "@" else super().__missing__(piece)
 
 
 def _of_folded_word(word: str, language: str) -> Tokens:
