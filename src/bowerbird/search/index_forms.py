@@ -36,7 +36,7 @@ _MAX_ASCII_CHARACTERS: Final = 200
 # Of a token without its mark.
 _MAX_CHARACTERS: Final = MAX_TOKEN_CHARACTERS - 1
 # The words and pieces in a generation of the caches. A large library has more of them, but most
-# are in one post only. With the most expensive texts, all caches together have 55 MB.
+# are in one post only. Full of random words and compounds, all caches have 55 MB.
 _ENGLISH_SIZES: Final = (32_768, 8_192)
 _OTHER_SIZES: Final = (4_096, 1_024)
 _MAX_LANGUAGES: Final = 12
