@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bowerbird.library.vectors.embedding_text import embedding_text
 from bowerbird.model.attached_texts import attached_texts
 from bowerbird.model.bookmarks import Post
+from tests.search.test_index_tokens import LONG_WORDS
 from tests.support import make
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
@@ -61,6 +62,13 @@ async def test_a_word_anywhere_in_a_post_finds_it(alice: Member, q: str, field: 
 
     assert [post["post_id"] for post in found["data"]] == [POST["post_id"]]
     assert found["data"][0]["highlight"]["field"] == field
+
+
+@in_turn("word", LONG_WORDS)
+async def test_a_word_of_thousands_of_letters_is_found(alice: Member, word: str) -> None:
+    await alice.save(post_id="1", text=f"Look {word}")
+
+    assert len((await alice.listed(q=f"look {word}"))["data"]) == 1
 
 
 def test_the_embedded_text_has_the_texts_of_attachments() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bowerbird.model.words import Term, WordQuery
 from bowerbird.search.highlights import highlight
+from bowerbird.search.query_language import parse
 from bowerbird.search.tokens import words
 from bowerbird.search.word_forms import others_of, own_word
 from tests.search.test_index_tokens import TEXTS
@@ -55,6 +56,22 @@ def test_a_prefix_marks_joined_words() -> None:
 
     assert found
     assert found.html == "We use <mark>Node.js</mark>"
+
+
+@pytest.mark.parametrize(
+    ("searched", "marked"),
+    [
+        ("heron OR owl", ["herons", "owl"]),
+        ("(heron OR crow) water", ["herons", "water"]),
+        ("water OR (owl -moved)", ["owl", "water"]),
+        ("heron -(owl OR water)", ["herons"]),
+    ],
+)
+def test_marks_the_words_of_alternatives(searched: str, marked: list[str]) -> None:
+    found = highlight([("text", "Two herons near an owl in the water")], parse(searched))
+
+    assert found
+    assert re.findall("<mark>(.*?)</mark>", found.html) == marked
 
 
 @given(TEXTS, TEXTS)

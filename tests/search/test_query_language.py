@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bowerbird.model import instants
 from bowerbird.model.words import (
+    OTHER_FORM,
     Condition,
     Either,
     Field,
@@ -27,8 +28,10 @@ from bowerbird.search.query_language import (
     joined,
     moves,
     parse,
+    plain_text,
     with_fixed_dates,
 )
+from bowerbird.search.query_pieces import MAX_PIECES
 from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
 
 
@@ -108,6 +111,15 @@ def test_uses_only_the_first_words_of_a_long_phrase() -> None:
     (term,) = parsed("-".join(["word"] * 1000) + "*").terms
 
     assert term == Term(("word",) * 64)
+
+
+def test_a_phrase_with_a_name_such_as_c_plus_plus_needs_the_name() -> None:
+    name, phrase = quoted(f"{OTHER_FORM}cplusplus"), quoted("c", "lang")
+
+    assert parsed('"c++ lang" fast').parts == (phrase, name, Term(("fast",)))
+    assert parsed('-"c++ lang"').parts == (Either(((phrase, name),), is_excluded=True),)
+    assert parsed('"c++ lang" OR rust').parts == (Either(((phrase, name), (Term(("rust",)),))),)
+    assert parsed('"c++"').parts == (name,)
 
 
 def test_writes_the_expressions_of_both_engines() -> None:
@@ -286,8 +298,36 @@ def test_joined_queries_keep_their_meaning(first: str, second: str) -> None:
     assert parse(joined([first, second])).parts == tuple(dict.fromkeys(parts))
 
 
+def test_reads_only_the_first_pieces_of_a_long_query() -> None:
+    now = 1_784_362_873_841_838
+    dates = "after:-7d " * 300
+
+    assert plain_text("a " * 1_000).count("a") == MAX_PIECES
+    assert with_fixed_dates(dates, now).count("-7d") == 300 - MAX_PIECES
+    assert joined(["(" * 1_000, "cat"]).count(")") == MAX_PIECES + 1
+
+
+@pytest.mark.parametrize("first", ["a " * 1_000, "(a OR b) " * 200, '"a" ' * 500])
+def test_a_long_query_keeps_its_meaning_when_joined(first: str) -> None:
+    assert parse(joined([first, "cat"])).parts == parse(first).parts
+
+
 PIECES = [
-    *("(", ")", "-(", "OR", "AND", "cat", "-dog", "ca*", '"a b"', '"', "author:ada", "label:"),
+    *(
+        "(",
+        ")",
+        "-(",
+        "OR",
+        "AND",
+        "cat",
+        "-dog",
+        "ca*",
+        '"a b"',
+        '-"C++ a"',
+        '"',
+        "author:ada",
+        "label:",
+    ),
     *('label:"a b"', "has:x", "is:read", "-is:archived", "after:-7d", "before:2026"),
 ]
 

@@ -53,6 +53,10 @@ class Field(StrEnum):
     AFTER = "after"
 
 
+# The value of has: that is not a kind of media.
+NOTE: Final = "note"
+
+
 class Condition(Struct, frozen=True):
     """A field with its value, such as author:ada."""
 

@@ -8,7 +8,7 @@ FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
     language: frozenset(words.split())
     for language, words in {
         "en": """a the and of to in is that for it with on was are this be as at by from you not
-            have has had but they we or an will can what which their there all if would when who
+            have has had but they we or an will can what which their there all if would when
             more about out up one how your my he she his her them been were than its just so our
             into i im dont do does did only over after these some could also new get no any""",
         "de": """der die das und ist nicht ein eine einen einem einer zu den dem des mit fur auf

@@ -47,12 +47,11 @@ class _Matches(Struct, frozen=True):
 
 def highlight(fields: Sequence[tuple[str, str]], query: WordQuery) -> Highlight | None:
     """A snippet of the field that matches most terms, around its first match; None without one."""
-    terms = [term for term in query.terms if not term.is_excluded]
-    forms = [_Forms(term) for term in terms]
+    terms = [_FormsOfTerm(term) for term in query.wanted_terms]
     best: tuple[str, str, _Matches] | None = None
     language = _language([text for _, text in fields])
     for name, text in fields:
-        matches = _find_matches(text, forms, language)
+        matches = _find_matches(text, terms, language)
         if matches.terms and (best is None or matches.terms > best[2].terms):
             best = (name, text, matches)
         if best and best[2].terms == len(terms):
@@ -64,8 +63,8 @@ def _language(texts: Sequence[str]) -> str:
     return language_of(" ".join([text[:_SECTION] for text in texts]))
 
 
-class _Forms:
-    """The forms of a term: those of words as written, and those with a mark."""
+class _FormsOfTerm:
+    """Those of words as written, and those with a mark."""
 
     def __init__(self, term: Term) -> None:
         self.written = [Form(term.tokens, is_prefix=term.is_prefix)] if not _is_marked(term) else []
@@ -78,7 +77,7 @@ def _is_marked(form: Form | Term) -> bool:
     return form.tokens[0][0] in (OTHER_FORM, STEM)
 
 
-def _find_matches(text: str, terms: Sequence[_Forms], language: str) -> _Matches:
+def _find_matches(text: str, terms: Sequence[_FormsOfTerm], language: str) -> _Matches:
     """The matches in the first section that has any; later ones are outside the snippet."""
     for start in range(0, min(len(text), _MAX_SEARCHED_CHARACTERS), _SECTION):
         # Begins at a word, because the second half of a word would count as a word.
@@ -92,7 +91,7 @@ def _find_matches(text: str, terms: Sequence[_Forms], language: str) -> _Matches
 
 
 def _spans_of_terms(
-    section: str, terms: Sequence[_Forms], language: str
+    section: str, terms: Sequence[_FormsOfTerm], language: str
 ) -> list[list[tuple[int, int]]]:
     """For each term the spans of its matches."""
     found: list[list[tuple[int, int]]] = [[] for _ in terms]

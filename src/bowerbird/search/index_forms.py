@@ -9,14 +9,16 @@ import unicodedata
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from bowerbird.model.words import OTHER_FORM, STEM
 from bowerbird.search import spellings
+from bowerbird.search.generations import Generations, Tokens
 from bowerbird.search.languages import ENGLISH, OTHER_SCRIPTS
 from bowerbird.search.stems import english_stem, stem, stem_of_plain
-from bowerbird.search.token_folding import UNSPACED, fold
+from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
 from bowerbird.search.word_parts import (
     Compound,
     Part,
@@ -30,13 +32,13 @@ from bowerbird.search.word_parts import (
 
 # As many as a post has words in the index.
 MAX_PIECES: Final = 16_000
-# Longer pieces are addresses, encoded data, or sentences of a script without spaces.
-_MAX_KEPT_CHARACTERS: Final = 40
 _MAX_ASCII_CHARACTERS: Final = 200
-# A large library has more words, but most of those are in one post only.
-_MAX_CACHED: Final = 65_536
-# The limits are for hostile texts; all caches together then have about 50 MB.
-_MAX_CACHED_OF_OTHER_LANGUAGES: Final = 8_192
+# Of a token without its mark.
+_MAX_CHARACTERS: Final = MAX_TOKEN_CHARACTERS - 1
+# The words and pieces in a generation of the caches. A large library has more of them, but most
+# are in one post only. Full of random words and compounds, all caches have 55 MB.
+_ENGLISH_SIZES: Final = (32_768, 8_192)
+_OTHER_SIZES: Final = (4_096, 1_024)
 _MAX_LANGUAGES: Final = 12
 # Names that are nothing but a letter without their signs.
 _OWN_WORD: Final = re.compile(
@@ -53,6 +55,10 @@ _UNUSUAL: Final = re.compile(
 )
 _SPACE: Final = re.compile(r"[ \n]")
 _NAME_WITH_UMLAUT: Final = re.compile(r"\b[A-Z][a-z]*(?:[aou]e|aa)[a-z]*")
+# With the punctuation of Chinese and Japanese.
+_UNSPACED_ONLY: Final = re.compile(
+    f"[{UNSPACED}\u3001-\u3003\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]+"
+)
 _NOT_WORD: Final = re.compile(f"[#@{UNSPACED}]")
 # The names in a handle: without digits, and without single letters.
 _NAME: Final = re.compile("[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+")
@@ -62,9 +68,6 @@ _WITH_DIGRAPHS: Final = frozenset({"de", "da", "no", "sv"})
 
 
 _HEBREW, _END_OF_HEBREW, _END_OF_ARABIC = "\u0590", "\u05ff", "\u06ff"
-
-
-_Tokens = tuple[str, ...]
 
 
 class MarkedToken(NamedTuple):
@@ -120,7 +123,7 @@ def marked_tokens(piece: str, language: str) -> Iterator[MarkedToken]:
     if not piece.isascii():
         for pair, start in syllable_pairs(piece):
             yield MarkedToken(OTHER_FORM + pair, start, start + 2)
-    if not piece.isalnum():
+    if "+" in piece or "#" in piece or "." in piece:
         yield from _own_words(piece)
 
 
@@ -138,7 +141,9 @@ def _of_handle(piece: str) -> list[str]:
         names += [*handle.lower().split("_"), handle.replace("_", "").lower()]
     elif len(names) == 1 and len(names[0]) == len(handle):
         return []
-    return [name for name in dict.fromkeys(names) if len(name) > 1 and name.isalnum()]
+    return [
+        name for name in dict.fromkeys(names) if 1 < len(name) <= _MAX_CHARACTERS and name.isalnum()
+    ]
 
 
 def own_names(text: str) -> tuple[str, ...]:
@@ -165,6 +170,8 @@ def _of_compound(
 ) -> Iterator[MarkedToken]:
     for part in _parts(compound, written):
         token = _token(part.text)
+        if len(token) > _MAX_CHARACTERS:
+            continue
         if token not in written:
             if not _is_useful(token):
                 continue
@@ -201,7 +208,7 @@ def _of_word(token: str, part: Part, language: str) -> Iterator[MarkedToken]:
         yield MarkedToken(found, part.start, part.end)
 
 
-def _stems(token: str, text: str, language: str) -> _Tokens:
+def _stems(token: str, text: str, language: str) -> Tokens:
     """The stem of the text, and of its folded form: people search without accents."""
     if token.isascii():
         # English words without a suffix are their own stem, and a query asks for them as written.
@@ -264,48 +271,31 @@ def _is_useful(token: str) -> bool:
     return len(token) > 1 or token.isdigit()
 
 
-class _Words(dict[str, _Tokens]):
-    """The marked tokens of each folded word in one language."""
+class _FormsIn:
+    """The marked tokens in one language: of folded words, and of pieces of text."""
 
     def __init__(self, language: str) -> None:
-        self._language = language
-        self._max = _MAX_CACHED if language == ENGLISH else _MAX_CACHED_OF_OTHER_LANGUAGES
-
-    def __missing__(self, word: str) -> _Tokens:
-        found = _of_folded_word(word, self._language)
-        if len(word) <= _MAX_KEPT_CHARACTERS:
-            if len(self) >= self._max:
-                self.clear()
-            self[word] = found
-        return found
+        words, pieces = _ENGLISH_SIZES if language == ENGLISH else _OTHER_SIZES
+        # Latin words in a text of another script are taken for English.
+        self.of_words: Generations = (
+            _forms_in(ENGLISH).of_words
+            if language in OTHER_SCRIPTS
+            else Generations(partial(_of_folded_word, language=language), words)
+        )
+        self.of_pieces = _Pieces(partial(_of_piece, language=language), pieces)
 
 
-class _Pieces(dict[str, _Tokens]):
-    """The marked tokens of each piece of text in one language."""
-
-    def __init__(self, language: str) -> None:
-        self._language = language
-        self._max = _MAX_CACHED if language == ENGLISH else _MAX_CACHED_OF_OTHER_LANGUAGES
-
-    def __missing__(self, piece: str) -> _Tokens:
-        if "://" in piece:
+class _Pieces(Generations):
+    def __missing__(self, piece: str) -> Tokens:
+        # They have no other forms.
+        if "://" in piece or _UNSPACED_ONLY.fullmatch(piece):
             return ()
-        found = _of_piece(piece, self._language)
-        if len(piece) <= _MAX_KEPT_CHARACTERS:
-            if len(self) >= self._max:
-                self.clear()
-            self[piece] = found
-        return found
+        # Most handles are in few posts, and their names are found fast.
+        return self._compute(piece) if piece[0] == "@" else super().__missing__(piece)
 
 
-class _Forms:
-    def __init__(self, language: str) -> None:
-        self.of_words = _Words(language)
-        self.of_pieces = _Pieces(language)
-
-
-def _of_folded_word(word: str, language: str) -> _Tokens:
-    if not word.isascii():
+def _of_folded_word(word: str, language: str) -> Tokens:
+    if not word.isascii() or len(word) > _MAX_CHARACTERS:
         return ()
     if language != ENGLISH:
         found = [OTHER_FORM + other for other in _other_spellings(word, language)]
@@ -317,22 +307,21 @@ def _of_folded_word(word: str, language: str) -> _Tokens:
     return stems if american is None else (OTHER_FORM + american, *stems)
 
 
-def _of_piece(piece: str, language: str) -> _Tokens:
-    if piece[0] == "@" and piece.isascii():
+def _of_piece(piece: str, language: str) -> Tokens:
+    if piece[0] == "@" and piece.isascii() and len(piece) <= _MAX_ASCII_CHARACTERS:
         return tuple([OTHER_FORM + name for name in _of_handle(piece)])
     return tuple(dict.fromkeys([one.token for one in marked_tokens(piece, language)]))
 
 
-_FORMS: Final[OrderedDict[str, _Forms]] = OrderedDict()
+_FORMS: Final[OrderedDict[str, _FormsIn]] = OrderedDict()
 
 
-def _forms_in(language: str) -> _Forms:
+def _forms_in(language: str) -> _FormsIn:
     forms = _FORMS.get(language)
     if forms is None:
-        # Sources may send any code, so the number of languages has a limit.
         while len(_FORMS) >= _MAX_LANGUAGES:
             _FORMS.popitem(last=False)
-        forms = _FORMS[language] = _Forms(language)
+        forms = _FORMS[language] = _FormsIn(language)
     else:
         # Another thread may have removed it since.
         with suppress(KeyError):

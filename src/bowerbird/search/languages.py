@@ -85,20 +85,11 @@ _MAX_WORDS: Final = 60
 _WORD_VOTE: Final = 10
 _LETTER_VOTE: Final = 4
 # Languages that are not written in Latin letters: their Latin words are taken for English.
-OTHER_SCRIPTS: Final = frozenset(_SCRIPTS) | {"uk", "be", "sr", "bg", "ur", "fa", "mr", "ne", "yi"}
-# Codes of X, and of languages that share a stemmer.
-_SAME: Final = {"in": "id", "iw": "he", "nb": "no", "nn": "no", "ji": "yi", "fil": "tl"}
-_CODE: Final = re.compile("[a-z]{2,3}")
-# Codes that networks use for "no language".
-_NO_LANGUAGE: Final = frozenset(
-    {"und", "zxx", "mul", "mis", "art", "qam", "qct", "qht", "qme", "qst"}
-)
+OTHER_SCRIPTS: Final = frozenset(_SCRIPTS) | {"uk", "be", "sr", "bg", "ur", "fa", "mr", "ne"}
 
 
-def language_of(text: str, lang: str | None = None) -> str:
-    """The ISO 639 code of a text's language; `lang` is what the source says about it."""
-    if given := declared(lang):
-        return given
+def language_of(text: str) -> str:
+    """The ISO 639 code of a text's language."""
     sample = text[:_SAMPLE_CHARACTERS]
     return language_of_words(fold(sample).split(), [sample])
 
@@ -109,14 +100,6 @@ def language_of_words(words: Sequence[str], fields: Sequence[str]) -> str:
         return _of_latin_words(words, "")
     sample = " ".join(fields)[:_SAMPLE_CHARACTERS]
     return _of_other_script(sample) or _of_latin_words(words, sample)
-
-
-def declared(lang: str | None) -> str | None:
-    """The language that a source gives, without its region; None if it gives none."""
-    code = re.split("[-_]", lang.strip().lower(), maxsplit=1)[0] if lang else ""
-    if not _CODE.fullmatch(code) or code in _NO_LANGUAGE:
-        return None
-    return _SAME.get(code, code)
 
 
 def _of_latin_words(words: Sequence[str], sample: str) -> str:
@@ -142,8 +125,23 @@ def _of_latin_words(words: Sequence[str], sample: str) -> str:
 
 def script_of(character: str) -> str | None:
     """The main language of the script of a character; None for Latin letters and signs."""
-    found = _SCRIPT.match(character)
-    return found.lastgroup if found else None
+    return _SCRIPT_OF[character]
+
+
+class _Scripts(dict[str, str | None]):
+    """The script of each character, found on first use."""
+
+    _max_entries = 65_536  # bounds the memory that hostile text can use
+
+    def __missing__(self, character: str) -> str | None:
+        found = _SCRIPT.match(character)
+        script = found.lastgroup if found else None
+        if len(self) < self._max_entries:
+            self[character] = script
+        return script
+
+
+_SCRIPT_OF: Final = _Scripts()
 
 
 def _count_letters(votes: Counter[str], sample: str) -> None:

@@ -16,9 +16,9 @@ _LANGUAGES: Final = frozenset(
 )
 
 
-def needs_second_model(text: str, language: str | None = None) -> bool:
+def needs_second_model(text: str) -> bool:
     """Whether the text of a post is in a language that only the second model was trained on."""
-    return language_of(text, language) in _LANGUAGES
+    return language_of(text) in _LANGUAGES
 
 
 def is_in_other_script(query: str) -> bool:

@@ -8,9 +8,8 @@ from bowerbird import errors
 from bowerbird.model import instants, media, relative_dates
 from bowerbird.model.folding import order_key
 from bowerbird.model.labels import name_key
-from bowerbird.model.words import Condition, Field
+from bowerbird.model.words import NOTE, Condition, Field
 
-NOTE: Final = "note"
 STATES: Final = ("read", "unread", "archived")
 _HAS: Final = (*media.BITS, NOTE)
 _MOST_SHOWN: Final = 40

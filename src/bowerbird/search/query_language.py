@@ -6,7 +6,6 @@ its two neighbours: `cats OR dogs food` means `(cats OR dogs) food`.
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import Final
 
 from msgspec.structs import replace
@@ -22,9 +21,6 @@ MAX_TERMS: Final = 32
 MAX_CHARACTERS: Final = 4_000
 # Limits the work for the database when somebody pastes a page; the first words decide.
 MAX_TERM_TOKENS: Final = 64
-# Words, punctuation, operators and parentheses.
-MAX_PIECES: Final = 256
-MIN_PREFIX_LETTERS: Final = 2
 # Deeper parentheses are ignored.
 MAX_DEPTH: Final = 8
 MAX_HINTS: Final = 4
@@ -137,7 +133,7 @@ class _Group:
 
 class _Parser:
     def __init__(self, text: str, now: int | None) -> None:
-        self._pieces = list(islice(pieces(text), MAX_PIECES))
+        self._pieces = list(pieces(text))
         self._is_sentence = reads_like_a_sentence(self._pieces)
         self._now = now
         self._left = MAX_TERMS
@@ -195,6 +191,10 @@ class _Parser:
         if not self._left:
             self._hint(f"Only the first {MAX_TERMS} words count.")
             return ()
+        if piece.kind is Kind.PHRASE:
+            terms = _quoted(piece.text)[: self._left]
+            self._left -= len(terms)
+            return _excluded(terms) if piece.is_excluded else terms
         part = self._condition(piece) if piece.kind is Kind.FIELD else self._text(piece)
         if part is None:
             return ()
@@ -210,8 +210,6 @@ class _Parser:
         return _term(_word(piece.written), is_excluded=piece.is_excluded)
 
     def _text(self, piece: Piece) -> Term | None:
-        if piece.kind is Kind.PHRASE:
-            return _term(_quoted(piece.text), is_excluded=piece.is_excluded)
         if hint := query_fields.about_word(piece.text):
             self._hint(hint)
         term = _word(piece.text)
@@ -259,16 +257,26 @@ def _word(text: str) -> Term:
     return replace(term, is_prefix=is_prefix, forms=forms)
 
 
-def _quoted(text: str) -> Term:
-    own = word_forms.own_word(text.strip())
-    return replace(Term(own) if own is not None else _phrase(text), is_quoted=True)
+def _quoted(text: str) -> tuple[Term, ...]:
+    """The phrase, and the names such as C++ in it, whose letters alone mean something else."""
+    words = text.split()
+    names = dict.fromkeys(own for word in words if (own := word_forms.own_word(word)))
+    phrases = [] if len(words) == 1 and names else [_phrase(text)]
+    terms = [*phrases, *map(Term, names)]
+    return tuple(replace(term, is_quoted=True) for term in terms if term.tokens)
+
+
+def _excluded(terms: tuple[Term, ...]) -> tuple[Part, ...]:
+    if len(terms) > 1:
+        return (Either((terms,), is_excluded=True),)
+    return tuple(replace(term, is_excluded=True) for term in terms)
 
 
 def _may_be_prefix(term: Term) -> bool:
     may_be_cut = len(term.tokens) == MAX_TERM_TOKENS
     if not term.tokens or may_be_cut or tokens.is_unspaced(term.tokens[-1]):
         return False
-    return len(term.tokens[-1].lstrip("#@")) >= MIN_PREFIX_LETTERS
+    return len(term.tokens[-1].lstrip("#@")) >= word_forms.MIN_PREFIX_LETTERS
 
 
 def _phrase(text: str) -> Term:

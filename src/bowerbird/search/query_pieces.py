@@ -3,12 +3,15 @@
 import re
 from collections.abc import Iterator
 from enum import Enum, auto
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
 from bowerbird.model.words import Field
 
+# Words, punctuation, operators and parentheses.
+MAX_PIECES: Final = 256
 # A longer query of words is a pasted text.
 _SENTENCE_WORDS: Final = 12
 
@@ -44,7 +47,11 @@ class Piece(Struct, frozen=True):
 
 
 def pieces(text: str) -> Iterator[Piece]:
-    """All pieces of a query in order. Parentheses may be unbalanced."""
+    """The first pieces of a query in order. Parentheses may be unbalanced."""
+    return islice(_pieces(text), MAX_PIECES)
+
+
+def _pieces(text: str) -> Iterator[Piece]:
     place, depth = 0, 0
     while (place := _skip(text, place)) < len(text):
         sign = _SIGN.match(text, place)

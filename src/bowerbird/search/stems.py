@@ -10,7 +10,7 @@ from bowerbird.search.function_words import FUNCTION_WORDS
 from bowerbird.search.irregular_words import IRREGULAR_WORDS
 from bowerbird.search.languages import ENGLISH, OTHER_SCRIPTS, script_of
 from bowerbird.search.spellings import american
-from bowerbird.search.token_folding import fold
+from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, fold
 
 MIN_STEM_LETTERS: Final = 3
 # Longer ones are not words, and the time of some algorithms grows with the length.
@@ -135,12 +135,14 @@ def _has_stem(word: str) -> bool:
 
 
 def _checked(found: str) -> str | None:
-    """The stem as a token; None if it is too short or not a single word."""
+    """The stem as a token; None if it is too short, too long or not a single word."""
     if found.isascii() and found.isalnum():
         return found if len(found) >= MIN_STEM_LETTERS else None
     folded = fold(found)
-    is_word = len(folded) >= MIN_STEM_LETTERS and not any(sign in folded for sign in " #@_")
-    return folded if is_word else None
+    # A letter may become several, and the token has a mark.
+    if not MIN_STEM_LETTERS <= len(folded) < MAX_TOKEN_CHARACTERS:
+        return None
+    return None if any(sign in folded for sign in " #@_") else folded
 
 
 def _lowered(word: str) -> str:

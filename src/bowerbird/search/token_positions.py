@@ -10,7 +10,11 @@ from msgspec import Struct
 
 from bowerbird.search import tokens
 from bowerbird.search.index_forms import marked_tokens
-from bowerbird.search.token_folding import fold, without_separating_apostrophes
+from bowerbird.search.token_folding import (
+    MAX_TOKEN_CHARACTERS,
+    fold,
+    without_separating_apostrophes,
+)
 
 _NOT_BLANK: Final = re.compile(r"\S+")
 _WORD: Final = re.compile("[^ #@]+")
@@ -67,7 +71,7 @@ def _split(word: str) -> tuple[_Tokens, _Tokens]:
     ]
     sigils = [
         (
-            part[0][: tokens.MAX_TOKEN_CHARACTERS],
+            part[0][:MAX_TOKEN_CHARACTERS],
             origins[part.start()][0],
             origins[part.end() - 1][1],
         )

@@ -10,14 +10,15 @@ from typing import Final
 
 from bowerbird.model.words import GAP
 from bowerbird.search.index_forms import other_tokens
-from bowerbird.search.languages import declared, language_of_words
-from bowerbird.search.token_folding import UNSPACED, fold
+from bowerbird.search.languages import language_of_words
+from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
 
 # The form of this token text. Raise it with every change of the tokens: a job then writes the words
-# of older posts again, and only posts of the current form are counted.
+# of older posts again, and only posts of the current form are counted. The number is also in
+# storage/sql/*/word_counts.sql and in the partial index bookmark_uncounted, which a migration must
+# create again.
 INDEX_FORM: Final = 2
 
-MAX_TOKEN_CHARACTERS: Final = 64
 # A tsvector has at most 16,383 positions, 255 positions per lexeme, and 1 MB.
 MAX_TOKENS: Final = 16_000
 MAX_OCCURRENCES: Final = 255
@@ -31,11 +32,10 @@ _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _RUN: Final = re.compile(f"[{UNSPACED}]+|[^ {UNSPACED}]+")
 
 
-def index_text(fields: Sequence[str], language: str | None = None) -> str:
+def index_text(fields: Sequence[str]) -> str:
     """The tokens of all fields, joined by spaces. Pass short fields first: the end may be cut.
 
-    After a gap come other forms of the words, which no phrase matches. `language` is what the
-    source says; without it the words decide.
+    After a gap come other forms of the words, which no phrase matches.
     """
     tokens: list[str] = []
     for field in fields:
@@ -49,8 +49,8 @@ def index_text(fields: Sequence[str], language: str | None = None) -> str:
             break
     if not tokens:
         return ""
-    spoken = declared(language) or language_of_words(tokens, fields)
-    others = list(other_tokens(fields, tokens, spoken))[:MAX_OTHER_TOKENS]
+    language = language_of_words(tokens, fields)
+    others = list(other_tokens(fields, tokens, language))[:MAX_OTHER_TOKENS]
     written = _limit_occurrences(tokens[:MAX_TOKENS])
     text = " ".join([*written, GAP, *others] if others else written)
     if len(text) <= MAX_CHARACTERS:

@@ -23,7 +23,7 @@ from bowerbird.search.word_parts import (
 
 MAX_FORMS: Final = 24
 _MAX_CHARACTERS: Final = 64
-_MIN_PREFIX_LETTERS: Final = 2
+MIN_PREFIX_LETTERS: Final = 2
 _CACHED_WORDS: Final = 4_096
 _EDGES: Final = " \t\n\"'`()[]{}<>,;:!?\u2026\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb*"
 # An article or pronoun without its vowel: l'avion, qu'elle, dell'arte.
@@ -62,11 +62,13 @@ def others_of(text: str) -> tuple[Form, ...]:
     forms: dict[tuple[str, ...], Form] = {written: Form(written)}
     for form in _forms(text, written):
         forms.setdefault(form.tokens, form)
-    return tuple(forms.values())[1 : MAX_FORMS + 1]
+        if len(forms) > MAX_FORMS:
+            break
+    return tuple(forms.values())[1:]
 
 
 def _of_prefix(written: tuple[str, ...]) -> tuple[Form, ...]:
-    if len(written) > 1 or len(written[0]) < _MIN_PREFIX_LETTERS:
+    if len(written) > 1 or len(written[0]) < MIN_PREFIX_LETTERS:
         return ()
     return (Form((OTHER_FORM + written[0],), is_prefix=True),)
 

@@ -22,7 +22,7 @@ class QueryWord(Struct, frozen=True):
     text: str
     # The first one is the word as it was typed.
     forms: tuple[Form, ...]
-    is_exact: bool = False
+    is_quoted: bool = False
     # Whether the name of a label has it.
     is_label: bool = False
     # The same for alternatives, which count as one word.
@@ -31,7 +31,7 @@ class QueryWord(Struct, frozen=True):
     @property
     def may_be_misspelled(self) -> bool:
         typed = self.forms[0]
-        return not self.is_exact and not typed.is_prefix and len(typed.tokens) == 1
+        return not self.is_quoted and not typed.is_prefix and len(typed.tokens) == 1
 
 
 def words_of(query: WordQuery) -> list[QueryWord]:
@@ -44,7 +44,7 @@ def words_of(query: WordQuery) -> list[QueryWord]:
                 of = group if isinstance(part, Either) else len(words)
                 words.setdefault(word.text, msgspec.structs.replace(word, group=of))
     stop_words = STOP_WORDS | _function_words(words)
-    telling = [word for word in words.values() if word.is_exact or word.text not in stop_words]
+    telling = [word for word in words.values() if word.is_quoted or word.text not in stop_words]
     return telling or list(words.values())
 
 
@@ -60,7 +60,7 @@ def _words(term: Term) -> Iterator[QueryWord]:
     text = " ".join(term.tokens)
     is_label = bool(term.label_ids)
     if term.is_quoted:
-        yield QueryWord(text, (typed,), is_exact=True, is_label=is_label)
+        yield QueryWord(text, (typed,), is_quoted=True, is_label=is_label)
     elif len(term.tokens) > 1 and any(map(is_unspaced, term.tokens)):
         # A run of a script without spaces may be a sentence, of which a post has only some words.
         pairs = [token for token in term.tokens if len(token) > 1 or not is_unspaced(token)]

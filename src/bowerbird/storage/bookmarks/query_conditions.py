@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from bowerbird.model import media
 from bowerbird.model.instants import UNKNOWN
-from bowerbird.model.words import Condition, Either, Field, Part, Term, WordQuery
+from bowerbird.model.words import NOTE, Condition, Either, Field, Part, Term, WordQuery
 from bowerbird.storage.database import Database
 
-_NOTE: Final = "note"
 _STATES: Final = {"read": "b.is_read", "unread": "NOT b.is_read", "archived": "b.is_archived"}
 # A union, because neither database uses both indexes for an OR.
 BY_AUTHOR: Final = (
@@ -99,7 +98,7 @@ class QueryConditions:
                 return BY_AUTHOR.format(self._named(handle_of(value)), self._named(value))
             case Field.LABEL:
                 return LABELLED.format(self._named(value))
-            case Field.HAS if value == _NOTE:
+            case Field.HAS if value == NOTE:
                 return self._sql["posts_with_notes"]
         return None
 
@@ -126,7 +125,7 @@ class QueryConditions:
 def _is_listed(part: Part) -> bool:
     """Whether a statement can select the posts of a part."""
     if isinstance(part, Condition):
-        is_note = part.field is Field.HAS and part.value == _NOTE
+        is_note = part.field is Field.HAS and part.value == NOTE
         return is_note or part.field in (Field.AUTHOR, Field.LABEL)
     if isinstance(part, Either):
         return all(_is_branch_listed(branch) for branch in part.branches)
