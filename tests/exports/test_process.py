@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -58,11 +59,19 @@ def environment_of(process: int) -> bytes:
 
 
 async def until_read(pipe: Path) -> int:
+    """Opens the pipe for writing as soon as a process reads it.
+
+    Opened once: a first writer that closes the pipe again would end the file for the reader.
+    """
+    opened: list[int] = []
+
     async def is_open() -> bool:
-        return is_read(pipe)
+        with suppress(OSError):
+            opened.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        return bool(opened)
 
     await until(is_open)
-    return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    return opened[0]
 
 
 async def test_progress_reaches_the_total_and_no_temporary_files_remain(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ _LEFT_OUT: Final = (
     "--disable-component-extensions-with-background-pages",
 )
 _MOST_RELOADS: Final = 5
-_PATIENCE_MS: Final = 10_000
+_PATIENCE_MS: Final = 30_000
 
 
 def _root(part: str) -> str:

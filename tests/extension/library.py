@@ -21,6 +21,7 @@ from tests.extension.patience import wait_until
 from tests.support import serving
 from tests.support.serving import Server
 from tests.support.visiting import form_token
+from tests.support.waiting import PATIENCE_S
 
 Json = dict[str, Any]
 
@@ -165,7 +166,7 @@ class Library:
     def post_ids(self) -> list[str]:
         return [post["post_id"] for post in self.posts()]
 
-    def wait_for(self, post_ids: list[str], patience_s: float = 20) -> None:
+    def wait_for(self, post_ids: list[str], patience_s: float = PATIENCE_S) -> None:
         """Waits until the library has exactly these posts in this order."""
         wait_until(lambda: self._count() == len(post_ids), patience_s)
         wait_until(lambda: self.post_ids() == post_ids, patience_s)

@@ -8,6 +8,7 @@ from tests.extension.browsers import Browser, Tab, wait_for, wait_for_text
 from tests.extension.fake_x import FakeX, X
 from tests.extension.library import Library
 from tests.extension.patience import wait_until
+from tests.support.waiting import PATIENCE_S
 
 _READ = ("The end of the list is reached.", "Everything below is in your library already.")
 _FORGET = """async () => {
@@ -116,7 +117,7 @@ def panel(tab: Tab) -> str:
     return tab.text_in("panel")
 
 
-def wait_for_panel(tab: Tab, text: str, patience_s: float = 20) -> str:
+def wait_for_panel(tab: Tab, text: str, patience_s: float = PATIENCE_S) -> str:
     try:
         return wait_until(lambda: shown if text in (shown := panel(tab)) else "", patience_s)
     except AssertionError:

@@ -11,7 +11,8 @@ from tests.extension.person import Person
 from tests.extension.x_account import Post
 
 # "Within seconds".
-SECONDS = 5.0
+# Less than the pause between two alarms of the extension.
+SECONDS = 20.0
 
 
 def post_page(person: Person, post: Post) -> Tab:

@@ -46,11 +46,11 @@ def test_a_bookmark_is_added_and_removed_within_seconds(firefox_person: Person) 
     tab = person.browser.open(f"{X}/{post.author.username}/status/{post.id}")
 
     tab.click("[data-testid=bookmark]")
-    person.library.wait_for([post.id], 5)
+    person.library.wait_for([post.id])
     assert person.library.posts()[0]["tweet_details"]["text"] == post.text
     tab.click("[data-testid=removeBookmark]")
 
-    person.library.wait_for([], 5)
+    person.library.wait_for([])
 
 
 def test_folders_new_operation_ids_and_a_revoked_token_work_as_in_chromium(
@@ -97,7 +97,7 @@ def test_what_waits_survives_an_outage_and_a_restart(firefox_person: Person) -> 
     person.browser.restart()
     person.library.way.open()
 
-    person.library.wait_for(account.in_order(), 30)
+    person.library.wait_for(account.in_order())
     wait_until(lambda: person.waiting() == 0)
     assert "none is lost" in shown
 

@@ -76,7 +76,7 @@ def test_a_closed_browser_sends_what_waited_when_it_starts_again(
     chromium.restart()
     person.library.way.open()
 
-    person.library.wait_for(account.in_order(), 30)
+    person.library.wait_for(account.in_order())
     wait_until(lambda: person.waiting() == 0)
 
 

@@ -104,7 +104,7 @@ def test_a_slow_press_of_a_button_counts_while_the_numbers_change(
     # Long enough for the next page to arrive.
     tab.click_in("panel", "button[data-do=pause]", delay_ms=800)
 
-    wait_for_panel(tab, "Paused by you", patience_s=3)
+    wait_for_panel(tab, "Paused by you")
 
 
 def test_a_closed_tab_interrupts_the_sync_and_a_resumed_one_completes_it(person: Person) -> None:

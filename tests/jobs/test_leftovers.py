@@ -18,7 +18,7 @@ from bowerbird.storage.jobs import JobStore
 from tests.support import working
 from tests.support.exporting import begin, export
 from tests.support.service import Service
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.anyio
 
@@ -61,7 +61,7 @@ async def until_no_file_is_left(folder: Path) -> None:
     async def is_empty() -> bool:
         return not remaining_files(folder)
 
-    await until(is_empty, patience_s=5)
+    await until(is_empty)
 
 
 async def test_an_export_of_a_deleted_account_leaves_no_file(cast: Service, tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ async def test_an_export_of_a_deleted_account_leaves_no_file(cast: Service, tmp_
 
     files = WatchedFiles(tmp_path, before=delete)
     async with working.at_work(worker(cast, files, tmp_path)):
-        await asyncio.wait_for(files.is_over.wait(), 10)
+        await asyncio.wait_for(files.is_over.wait(), PATIENCE_S)
         assert len(remaining_files(tmp_path)) <= 1
         await until_no_file_is_left(tmp_path)
 
@@ -89,7 +89,7 @@ async def test_an_export_cancelled_after_its_file_is_stored_leaves_no_file(
 
     files = WatchedFiles(tmp_path, after=cancel)
     async with working.at_work(worker(cast, files, tmp_path)):
-        await asyncio.wait_for(files.is_over.wait(), 10)
+        await asyncio.wait_for(files.is_over.wait(), PATIENCE_S)
         await until_no_file_is_left(tmp_path)
 
     stored = await working.shown(cast.database, cast.alice.account_id, job["job_id"])
@@ -106,7 +106,7 @@ async def test_a_worker_that_stops_while_it_stores_a_file_leaves_no_file(
 
     files = WatchedFiles(tmp_path, before=lambda: until(is_stopping))
     async with working.at_work(worker(cast, files, tmp_path)):
-        await asyncio.wait_for(files.begin.wait(), 10)
+        await asyncio.wait_for(files.begin.wait(), PATIENCE_S)
 
     assert files.is_over.is_set()
     assert remaining_files(tmp_path) == []

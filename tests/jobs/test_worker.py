@@ -14,6 +14,7 @@ from bowerbird.model.jobs import DIGESTS, EMBEDDING, EXPORTS, SOURCES, Job
 from bowerbird.storage.database import Database, Row, Values
 from bowerbird.storage.jobs import JobStore
 from tests.support import waiting, working
+from tests.support.waiting import PATIENCE_S
 from tests.support.working import add, at_work, new_account, shown, until
 
 pytestmark = pytest.mark.anyio
@@ -171,9 +172,9 @@ async def test_a_job_without_a_heartbeat_is_claimed_by_another_worker(
     async with at_work(working.worker(database, first, lanes=1, lease_s=0.3, heartbeat_s=60)):
         await first.is_running.wait()
         async with at_work(working.worker(database, second)):
-            await asyncio.wait_for(second.is_running.wait(), 5)
+            await asyncio.wait_for(second.is_running.wait(), PATIENCE_S)
             first.unblocked.set()
-            await asyncio.wait_for(first.is_lost.wait(), 5)
+            await asyncio.wait_for(first.is_lost.wait(), PATIENCE_S)
             second.unblocked.set()
             done = await until(database, account_id, job_id, "completed")
 
@@ -264,7 +265,7 @@ async def test_a_cancelled_job_ends_when_it_reports_progress(
         await errand.is_running.wait()
         assert await JobStore(database).cancel(account_id, job_id, now=system_clock())
         errand.unblocked.set()
-        await asyncio.wait_for(errand.is_lost.wait(), 5)
+        await asyncio.wait_for(errand.is_lost.wait(), PATIENCE_S)
 
     assert (len(errand.started), errand.ended) == (1, [])
     cancelled = await shown(database, account_id, job_id)
@@ -384,14 +385,14 @@ async def test_a_worker_leaves_jobs_of_unknown_kinds_alone(database: Database) -
 
 async def test_a_wake_up_is_faster_than_polling(database: Database) -> None:
     account_id = await new_account(database)
-    worker = working.worker(database, Errand(), poll_s=30)
+    worker = working.worker(database, Errand(), poll_s=300)
 
     async with at_work(worker):
         # After the first job the worker looks for jobs once more, then waits for a long time.
         for _ in range(2):
             job_id = await add(database, account_id)
             worker.wake()
-            done = await until(database, account_id, job_id, "completed", patience_s=5)
+            done = await until(database, account_id, job_id, "completed")
 
     assert done.state == "completed"
 
@@ -414,7 +415,7 @@ async def test_an_idle_worker_does_not_write_to_the_database(
 
     monkeypatch.setattr(sqlite, "rows", noted)
     async with at_work(working.worker(sqlite, Errand())):
-        await asyncio.wait_for(has_looked.wait(), 5)
+        await asyncio.wait_for(has_looked.wait(), PATIENCE_S)
 
     assert sqlite.generation() == generation
 
@@ -434,6 +435,6 @@ async def test_a_recurring_task_continues_after_a_failure(database: Database) ->
 
     recurring = [Recurring("sweep", 0.01, sweep)]
     async with at_work(working.worker(database, Errand(), recurring=recurring)):
-        await asyncio.wait_for(is_over.wait(), 5)
+        await asyncio.wait_for(is_over.wait(), PATIENCE_S)
 
     assert times >= 3

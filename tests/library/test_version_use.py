@@ -12,6 +12,7 @@ from bowerbird.storage.accounts.version_use import VersionUseStore
 from bowerbird.storage.database import Database
 from tests.support import toolcalls
 from tests.support.service import NOW, Member, Service, SetClock
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -120,7 +121,7 @@ async def test_version_uses_that_cannot_be_written_are_logged_and_written_later(
         noting = asyncio.create_task(uses.flushing.run())
         await asyncio.sleep(0)
         uses.flushing.stop()
-        await asyncio.wait_for(noting, 5)
+        await asyncio.wait_for(noting, PATIENCE_S)
     await cast.database.write(lambda t: t.run("ALTER TABLE away RENAME TO version_use", {}))
 
     assert [(line["event"], line["waiting"]) for line in logs] == [("version uses not written", 1)]

@@ -14,6 +14,7 @@ from tests.support import service, writing
 from tests.support.databases import fresh_postgres
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Member, Service
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -223,7 +224,7 @@ async def test_a_failed_write_is_logged_and_its_calls_are_written_later(
         await asyncio.sleep(0)
         calls.add(account)
         calls.flushing.stop()
-        await asyncio.wait_for(counting, 5)
+        await asyncio.wait_for(counting, PATIENCE_S)
     await _rename(cast, "away", "api_call")
 
     assert [(line["event"], line["waiting"]) for line in logs] == [("calls not written", 1)]

@@ -65,7 +65,7 @@ async def test_the_server_stops_a_read_whose_caller_was_cancelled(
         async def is_idle() -> bool:
             return await running(watcher) == 0
 
-        await until(is_idle, patience_s=5)
+        await until(is_idle)
         assert [*(await database.slow_rows("SELECT 1", {"account_id": 1}))[0]] == [1]
 
 

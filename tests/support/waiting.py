@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 T = TypeVar("T")
-PATIENCE_S: Final = 20.0
+PATIENCE_S: Final = 40.0
 _PAUSE_S: Final = 0.02
 
 

@@ -81,4 +81,4 @@ async def test_a_read_ends_when_its_client_leaves(cast: Service, alice: Member) 
     async def is_over() -> bool:
         return client.request.done()
 
-    await until(is_over, patience_s=10)
+    await until(is_over)

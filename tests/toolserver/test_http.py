@@ -12,6 +12,7 @@ from bowerbird import app
 from bowerbird.settings import BadSetting, Settings
 from tests.support.service import Service, SetClock
 from tests.support.toolcalls import NEWEST, headers_of, message, post
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -299,7 +300,7 @@ async def test_a_disconnected_client_leaves_nothing_running(
         (b"content-type", b"application/json"),
     ]
     scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}
-    await asyncio.wait_for(tools(scope, receive, send), 5)
+    await asyncio.wait_for(tools(scope, receive, send), PATIENCE_S)
 
     assert started.is_set()
     assert ended.is_set()

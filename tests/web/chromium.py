@@ -9,9 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any, Self, TypeVar
 
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 T = TypeVar("T")
+# A page may need long while other tests use the same cores.
+_PATIENCE_MS = 30_000
 _NO_SERVICE_WORKER = (
     "if (navigator.serviceWorker) navigator.serviceWorker.register = async () => {}"
 )
@@ -40,13 +42,14 @@ class Chromium:
 
     def _run(self, visit: Callable[[Page], T], context: dict[str, Any], script: str) -> T:
         with closing(self._browser.new_context(**context)) as opened:
-            opened.set_default_timeout(10_000)
+            opened.set_default_timeout(_PATIENCE_MS)
             opened.add_init_script(script)
             return visit(opened.new_page())
 
 
 def _launch() -> tuple[Playwright, Browser]:
     playwright = sync_playwright().start()
+    expect.set_options(timeout=_PATIENCE_MS)
     # Without a graphics card, Chromium would simulate one.
     arguments = ["--no-sandbox", "--disable-gpu"]
     browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=arguments)

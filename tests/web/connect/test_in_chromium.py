@@ -1,34 +1,18 @@
 """Connecting an extension in a real browser."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support import serving
 from tests.support.serving import Server
 from tests.web.accessibility import violations
-from tests.web.account.test_in_chromium import address, signed_in
+from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium
 from tests.web.sign_in.test_in_chromium import Watch
 
 LINE = re.compile(r"http://localhost:\d+/#[0-9A-Z]{4}-[0-9A-Z]{4}")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving.serving(tmp_path_factory.mktemp("connect")) as running:
-        running.run("account", "create", "me@example.com")
-        yield running
-
-
-@pytest.fixture(scope="module")
-def state(server: Server, chromium: Chromium) -> Any:
-    kept, _ = signed_in(server, chromium, lambda page: page.context.storage_state())
-    return kept
 
 
 def test_an_extension_is_connected_and_disconnected(

@@ -1,17 +1,14 @@
 """The page with a line in a real browser: it notices that an extension has used the line."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
-import pytest
 from playwright.sync_api import Page, Request, expect
 
-from tests.support import serving
 from tests.support.serving import Server
 from tests.web.accessibility import violations
-from tests.web.account.test_in_chromium import address, signed_in
+from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium
 from tests.web.sign_in.test_in_chromium import Watch
 
@@ -19,19 +16,6 @@ NAME = "<b>Firefox</b> on Linux"
 MORNING = datetime(2026, 7, 20, 9, 0, tzinfo=UTC)
 HIDE = "Object.defineProperty(document, 'hidden', {{ value: {value}, writable: true }})"
 LOOK = "() => document.dispatchEvent(new Event('visibilitychange'))"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving.serving(tmp_path_factory.mktemp("lines")) as running:
-        running.run("account", "create", "me@example.com")
-        yield running
-
-
-@pytest.fixture(scope="module")
-def state(server: Server, chromium: Chromium) -> Any:
-    kept, _ = signed_in(server, chromium, lambda page: page.context.storage_state())
-    return kept
 
 
 def create(page: Page, server: Server) -> str:

@@ -104,11 +104,12 @@ def test_buckets_and_order_without_scripts(server: Server, chromium: Chromium, s
         expect(page.get_by_role("article")).to_have_count(3)
 
         page.goto(address(server, "/views"))
-        last = page.get_by_role("group", name="Birds")
-        last.get_by_role("button", name="Unpin").click()
-        expect(page.locator(".side li", has_text="Birds")).to_have_count(0)
         names = page.locator(".views .name")
         before = names.count()
+        last = page.get_by_role("group", name="Birds")
+        last.get_by_role("button", name="Unpin").click()
+        expect(last.get_by_role("button", name="Pin to the sidebar")).to_be_visible()
+        expect(page.locator(".side li", has_text="Birds")).to_have_count(0)
         for place in range(before - 2, -1, -1):
             last.get_by_role("button", name="Move up").press("Enter")
             expect(names.nth(place)).to_have_text("Birds")
