@@ -33,4 +33,6 @@ async def listed(app: ASGIApp, key: str, parameters: dict[str, str]) -> Answer:
     body = b"".join(message.get("body", b"") for message in sent[1:])
     assert sent[0]["status"] == 200, body
     answer = msgspec.json.decode(body)
-    return Answer([post["post_id"] for post in answer["data"]], answer["meta"]["total_count"])
+    meta = answer["meta"]
+    post_ids = [post["post_id"] for post in answer["data"]]
+    return Answer(post_ids, meta["total_count"], meta.get("relaxed", False))

@@ -19,6 +19,8 @@ class Answer(NamedTuple):
 
     post_ids: Sequence[str]
     total: int
+    # Whether no post has every word.
+    is_relaxed: bool = False
 
 
 Search = Callable[[dict[str, str]], Awaitable[Answer]]
@@ -29,6 +31,8 @@ class Result(NamedTuple):
     query: Query
     # The keys of the first ten posts, by search; without the searches that were not run.
     found: Mapping[str, Sequence[str]]
+    # Of the first ten by words, those that have every word.
+    exact: frozenset[str]
 
     def is_hit(self, search: str) -> bool:
         """Whether every relevant post is among the first ten."""
@@ -97,7 +101,8 @@ async def measure(
             name: [keys[post_id] for post_id in answer.post_ids[:FIRST]]
             for name, answer in answers.items()
         }
-        results.append(Result(query, first))
+        is_exact = "words" in answers and not answers["words"].is_relaxed
+        results.append(Result(query, first, frozenset(first["words"] if is_exact else ())))
     absent = []
     for absent_query in library.absent:
         answers = await _answers(absent_query.text, search, tuple(SEARCHES))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bowerbird.search.arrays import Floats, Integers, NDArray, np
+from bowerbird.search.arrays import Floats, Integers, NDArray, np, parse_numbers
 from bowerbird.search.scoring import (
     BOTH_IDF_SHARE,
     BOTH_SHARE,
@@ -16,7 +16,6 @@ from bowerbird.search.scoring import (
     WordScores,
     beyond_chance,
     latest,
-    parse_numbers,
 )
 from bowerbird.search.vectors import Numbers
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from bowerbird.search.arrays import Floats, Integers, np
+from bowerbird.search.arrays import LARGEST_TABLE, Floats, Integers, np
 from bowerbird.search.floors import JOINED_FLOOR
 
 # The share of the first model in the average of both. The first model sees little more than the
@@ -12,8 +12,6 @@ _FIRST_SHARE, _FIRST_SHARE_OTHER_SCRIPT = 0.5, 0.3
 # Counts instead of the average if it is higher: the first model finds no post in another language
 # than the query's.
 _SECOND_ALONE: Final = 0.9
-# Above this number, a table with one score per number would take too much memory.
-_MAX_TABLE_SIZE: Final = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +58,8 @@ def _below_floor_of(first: Nearness, scores: Floats) -> Floats:
 def _all_numbers(first: Nearness, second: Nearness) -> Integers:
     both = np.concatenate((first.numbers, second.numbers))
     highest = int(both.max(initial=0))
-    if highest >= _MAX_TABLE_SIZE:
+    if highest >= LARGEST_TABLE:
         return np.unique(both)
-    # The numbers of an account are dense, so a table with one entry per number is small.
     is_used = np.zeros(highest + 1, np.bool_)
     is_used[both] = True
     return np.flatnonzero(is_used)

@@ -72,11 +72,6 @@ class Counted:
     lengths: Integers
 
 
-def parse_numbers(text: str) -> Integers:
-    """Reads comma-separated numbers, which a database returns faster than rows."""
-    return np.fromstring(text, np.int64, sep=",")
-
-
 def latest(numbers: Integers, most: int) -> Integers:
     """The highest numbers, in any order: those of the posts that were imported last."""
     if len(numbers) <= most:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache, reduce
 from typing import Any, Final
 
-from bowerbird.search.arrays import Floats, Integers, NDArray, np
+from bowerbird.search.arrays import LARGEST_TABLE, Floats, Integers, NDArray, np, parse_numbers
 from bowerbird.search.byte_products import MAX_QUERY_VALUE, product
 from bowerbird.search.floors import NO_FLOOR
 from bowerbird.search.nearness import Nearness, best_places
@@ -38,7 +38,6 @@ _MAX_REMOVED_SHARE: Final = 0.25
 # fast. We use our own threads, because those of BLAS wait for each other by spinning.
 _THREADED_POSTS: Final = 32_768
 _THREADS: Final = min(os.cpu_count() or 1, 4)
-_MAX_TABLE_SIZE: Final = 20_000_000
 
 
 @cache
@@ -275,8 +274,7 @@ class Numbers:
         self._sorted: Integers | None = None
         self._table: NDArray[np.bool_] | None = None
         highest = int(numbers.max()) if len(numbers) else 0
-        # The numbers of an account are dense, so a table with one byte per number is small.
-        if highest < _MAX_TABLE_SIZE:
+        if highest < LARGEST_TABLE:
             self._table = np.zeros(highest + 2, np.bool_)
             self._table[numbers] = True
         else:
@@ -287,8 +285,7 @@ class Numbers:
 
     @classmethod
     def read(cls, text: str | None) -> "Numbers":
-        """Parses comma-separated numbers, which a database returns faster than rows."""
-        return cls(np.fromstring(text, np.int64, sep=",") if text else np.zeros(0, np.int64))
+        return cls(parse_numbers(text or ""))
 
     def contains(self, numbers: Integers) -> "NDArray[np.bool_]":
         if self._table is None:

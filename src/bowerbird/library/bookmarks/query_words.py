@@ -29,6 +29,11 @@ class QueryWord(Struct, frozen=True):
     group: int = 0
 
     @property
+    def is_telling(self) -> bool:
+        """Whether it counts even if it is spelled like a stop word, as in `he*`."""
+        return self.is_quoted or self.forms[0].is_prefix
+
+    @property
     def may_be_misspelled(self) -> bool:
         typed = self.forms[0]
         return not self.is_quoted and not typed.is_prefix and len(typed.tokens) == 1
@@ -44,7 +49,7 @@ def words_of(query: WordQuery) -> list[QueryWord]:
                 of = group if isinstance(part, Either) else len(words)
                 words.setdefault(word.text, msgspec.structs.replace(word, group=of))
     stop_words = STOP_WORDS | _function_words(words)
-    telling = [word for word in words.values() if word.is_quoted or word.text not in stop_words]
+    telling = [word for word in words.values() if word.is_telling or word.text not in stop_words]
     return telling or list(words.values())
 
 

@@ -188,11 +188,12 @@ def _likeliest(
 
 def _scores(held: Sequence[_Held], unknown: int, total: int) -> "WordScores":
     from bowerbird.search import scoring  # noqa: PLC0415 - imports numpy
+    from bowerbird.search.arrays import parse_numbers  # noqa: PLC0415
 
     by_group: defaultdict[int, list[scoring.Spelling]] = defaultdict(list)
     for each in held:
         by_group[each.word.group] += (
-            scoring.Spelling(form.weight, scoring.parse_numbers(text), _counted_token(form))
+            scoring.Spelling(form.weight, parse_numbers(text), _counted_token(form))
             for form, text in zip(each.forms, each.texts, strict=True)
         )
     words = []
