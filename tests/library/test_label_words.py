@@ -22,7 +22,7 @@ async def names_for(member: Member, labels: LabelWords, q: str) -> list[list[str
     filter = BookmarkFilter(words=query_language.parse(q))
     words = (await labels.resolved(await member.account(), filter)).words
     assert words
-    return [[ids[str(one)] for one in term.label_ids] for term in words.terms]
+    return [[ids[str(one)] for one in term.label_ids] for term in words.wanted_terms]
 
 
 async def test_a_word_a_prefix_and_a_phrase_match_the_names_that_have_them(alice: Member) -> None:

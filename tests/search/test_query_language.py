@@ -104,11 +104,11 @@ def test_a_query_of_punctuation_has_no_terms(text: str) -> None:
 def test_uses_only_the_first_terms() -> None:
     query = parse(" ".join(f"? w{number}" for number in range(100)))
 
-    assert [term.tokens for term in query.terms] == [(f"w{number}",) for number in range(32)]
+    assert [term.tokens for term in query.wanted_terms] == [(f"w{number}",) for number in range(32)]
 
 
 def test_uses_only_the_first_words_of_a_long_phrase() -> None:
-    (term,) = parsed("-".join(["word"] * 1000) + "*").terms
+    (term,) = parsed("-".join(["word"] * 1000) + "*").wanted_terms
 
     assert term == Term(("word",) * 64)
 
@@ -253,7 +253,7 @@ def test_a_hint_explains_what_was_not_understood(
 ) -> None:
     query = parsed(text)
 
-    assert query.terms == (Term(term),)
+    assert query.wanted_terms == (Term(term),)
     assert hint in query.hints[0]
 
 

@@ -86,11 +86,6 @@ class WordQuery(Struct, frozen=True):
     hints: tuple[str, ...] = ()
 
     @property
-    def terms(self) -> tuple[Term, ...]:
-        """The terms that are in no alternative."""
-        return tuple(part for part in self.parts if isinstance(part, Term))
-
-    @property
     def wanted_terms(self) -> tuple[Term, ...]:
         """Every term that a post may match, also in alternatives."""
         return tuple(dict.fromkeys(_wanted(self.parts)))
