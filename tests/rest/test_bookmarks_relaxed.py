@@ -87,7 +87,9 @@ async def test_the_commonest_word_is_suggested(alice: Member) -> None:
     await alice.save_all([make.post(text="a heron") for _ in range(3)])
     await alice.save(text="the hebron")
 
-    assert (await alice.listed(q="herron"))["meta"]["did_you_mean"] == "heron"
+    meta = (await alice.listed(q="herron"))["meta"]
+    assert meta["did_you_mean"] == "heron"
+    assert meta["hint"] == "No bookmark has this word. These have a similar one."
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ LIST: Final[Values] = {
     "hides_archived": True,
     "is_cut": False,
     "pending": 0,
-    "is_relaxed": False,
+    "relaxed": "",
     "meant": "",
     "meant_url": "",
     "can_show_images": True,
@@ -166,7 +166,12 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "library-search": ("library.html", _SEARCH),
     "library-relaxed": (
         "library.html",
-        _SEARCH | {"is_relaxed": True, "meant": "blue nest", "meant_url": "/library?q=blue+nest"},
+        _SEARCH
+        | {
+            "relaxed": "No bookmark has all of these words. These have some of them.",
+            "meant": "blue nest",
+            "meant_url": "/library?q=blue+nest",
+        },
     ),
     "library-continued": ("library.html", LIST | {"newer": "/library"}),
     "help_keys": ("help_keys.html", LIST | {"title": "Keyboard", "here": "/help/keys"}),

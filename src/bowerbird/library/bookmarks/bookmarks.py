@@ -47,12 +47,18 @@ class BookmarkList(Struct, frozen=True):
     vector_pending: int = 0
     # If it was asked for: the cursor of the page before, "" for the first page.
     newer_cursor: str | None = None
-    # Why a search found nothing or only similar posts, and what it did not understand.
-    hint: str = ""
+    # What the search did not understand.
+    hints: tuple[str, ...] = ()
+    # Why the search found nothing or only similar posts.
+    reason: str = ""
     # Whether no bookmark has every word of q, so that those with enough of them are listed.
     is_relaxed: bool = False
     # q with other words in place of those that no bookmark has.
     did_you_mean: str | None = None
+
+    @property
+    def hint(self) -> str:
+        return " ".join(sentence for sentence in (*self.hints, self.reason) if sentence)
 
 
 class _Found(Struct, frozen=True):
@@ -185,7 +191,8 @@ class Bookmarks:
             hidden=found.hidden,
             vector_pending=_pending(account, store) if request.filter.meaning else 0,
             newer_cursor=await self._newer(account, request, bound_to) if finds_newer else None,
-            hint=_hint(account, request.filter, found),
+            hints=request.filter.words.hints if request.filter.words else (),
+            reason=_reason(account, request.filter, found),
             is_relaxed=found.is_relaxed,
             did_you_mean=explaining.corrected(query.q or "", found.ranking.corrections),
         )
@@ -359,15 +366,14 @@ def _may_relax(request: ListRequest) -> bool:
     return bool(words.wanted_terms) and (request.cursor is None or request.is_ranked)
 
 
-def _hint(account: Account, filter: BookmarkFilter, found: _Found) -> str:
-    """One sentence or more; empty if there is nothing to explain."""
-    sentences = list(filter.words.hints) if filter.words is not None else []
+def _reason(account: Account, filter: BookmarkFilter, found: _Found) -> str:
     is_search = filter.words is not None or filter.meaning is not None
     if found.is_relaxed:
-        sentences.append(explaining.RELAXED)
-    elif is_search and not found.total and not found.hidden:
-        sentences.append(explaining.nothing_found(account, filter, found.ranking))
-    return " ".join(sentences)
+        assert filter.words is not None
+        return explaining.relaxed(filter.words)
+    if is_search and not found.total and not found.hidden:
+        return explaining.nothing_found(account, filter, found.ranking)
+    return ""
 
 
 def _pending(account: Account, store: VectorStoreState | None) -> int:

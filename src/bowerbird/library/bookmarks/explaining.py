@@ -8,14 +8,21 @@ from typing import Final
 from bowerbird.library.bookmarks.ranking import Ranking
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.words import WordQuery
 from bowerbird.search import tokens
 
-RELAXED: Final = "No bookmark has all of these words. These have some of them."
+_SOME_WORDS: Final = "No bookmark has all of these words. These have some of them."
+_SIMILAR_WORD: Final = "No bookmark has this word. These have a similar one."
 _NAMED_MAX: Final = 3
 _SHOWN_CHARACTERS: Final = 40
 _PIECE: Final = re.compile(r"\S+")
 # The letters of a piece, between signs and punctuation.
 _LETTERS: Final = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
+
+
+def relaxed(words: WordQuery) -> str:
+    """What the posts have instead of all words."""
+    return _SIMILAR_WORD if len(words.wanted_terms) == 1 else _SOME_WORDS
 
 
 def nothing_found(account: Account, filter: BookmarkFilter, ranking: Ranking) -> str:

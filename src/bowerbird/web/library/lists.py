@@ -242,7 +242,7 @@ class ListPages:
             shown.address,
             None,
             "library_none.html",
-            reason=shown.found.hint,
+            reason=shown.found.reason,
             **_forgiven(shown),
             suggestions=await self._no_hits.suggestions(
                 account, query, shown.address, shown.found.hidden
@@ -275,7 +275,7 @@ class ListPages:
             newer="",
             is_cut=False,
             pending=0,
-            is_relaxed=False,
+            relaxed="",
             meant="",
         )
 
@@ -354,12 +354,12 @@ def _address(path: str, visit: Visit) -> Address:
 
 
 def _forgiven(shown: Shown) -> dict[str, Any]:
-    """Whether the posts have only some of the words, and what was probably meant."""
+    """What the posts have instead of all words, and what was probably meant."""
     found, query, meant = shown.found, shown.query, shown.found.did_you_mean or ""
     meaning = query_language.plain_text(meant) if query.vector_search_term else None
     search = {"q": meant, "vector_search_term": meaning}
     values = {
-        "is_relaxed": found.is_relaxed,
+        "relaxed": found.reason if found.is_relaxed else "",
         "meant": meant,
         "meant_url": shown.address.changed(**search).url() if meant else "",
     }
