@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Final
 
+from bowerbird.library.bookmarks.query_words import words_of
 from bowerbird.library.bookmarks.ranking import Ranking
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
@@ -22,7 +23,7 @@ _LETTERS: Final = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
 
 def relaxed(words: WordQuery) -> str:
     """What the posts have instead of all words."""
-    return _SIMILAR_WORD if len(words.wanted_terms) == 1 else _SOME_WORDS
+    return _SIMILAR_WORD if len(words_of(words)) == 1 else _SOME_WORDS
 
 
 def nothing_found(account: Account, filter: BookmarkFilter, ranking: Ranking) -> str:
