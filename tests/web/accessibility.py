@@ -23,6 +23,7 @@ def violations(
     page: Page, part: str | None = None, options: dict[str, Any] | None = None
 ) -> list[str]:
     """All rules in light colours. The dark ones differ in nothing but contrast."""
+    page.wait_for_load_state()
     if options is None:
         is_dark = page.evaluate("() => matchMedia('(prefers-color-scheme: dark)').matches")
         options = CONTRAST if is_dark else {}

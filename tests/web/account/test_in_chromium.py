@@ -126,6 +126,8 @@ def test_the_keyboard_is_enough_to_create_and_revoke_a_key(
         page.keyboard.type("by keyboard")
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", name="Your new key")).to_be_visible()
+        # The script of the questions comes last.
+        page.wait_for_load_state()
         tab_to(page, focused("Revoke it"))
         page.keyboard.press("Enter")
         expect(page.get_by_role("dialog", name="Revoke this key?")).to_be_visible()

@@ -36,6 +36,7 @@ SHOWN = sum(not is_archived(number) for number in NUMBERS)
 def label(page: Page, name: str) -> None:
     """Gives the selected posts a new label with the picker."""
     press(page, "l")
+    expect(page.get_by_role("combobox", name="Find or make a label")).to_be_focused()
     page.keyboard.type(name)
     page.get_by_role("option", name=f"Make “{name}”").wait_for()
     press(page, "Enter")

@@ -115,7 +115,7 @@ def sign_out(page: Page, server: Server) -> None:
 def forget_proofs(server: Server) -> None:
     """As if everybody had signed in long ago."""
     with closing(apsw.Connection(str(server.folder / "data" / FILE_NAME))) as library:
-        library.set_busy_timeout(5_000)
+        library.set_busy_timeout(30_000)
         library.execute("UPDATE web_session SET proved_at = 0")
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.support import serving
 from tests.support.networks import ALICE_TOKEN, APP_PASSWORD, Networks, playing, status
 from tests.support.serving import Server
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
@@ -28,11 +28,13 @@ def networks_on_a_thread() -> Iterator[Networks]:
     thread.start()
     served = playing()
     try:
-        yield asyncio.run_coroutine_threadsafe(served.__aenter__(), loop).result(10)
-        asyncio.run_coroutine_threadsafe(served.__aexit__(None, None, None), loop).result(10)
+        yield asyncio.run_coroutine_threadsafe(served.__aenter__(), loop).result(PATIENCE_S)
+        asyncio.run_coroutine_threadsafe(served.__aexit__(None, None, None), loop).result(
+            PATIENCE_S
+        )
     finally:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(PATIENCE_S)
         loop.close()
 
 
