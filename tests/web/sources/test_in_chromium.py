@@ -70,7 +70,9 @@ def start_mastodon(page: Page, server: Server, networks: Networks) -> Locator:
     return page.get_by_role("region", name="Mastodon alice@")
 
 
-def connect_mastodon(page: Page, server: Server, networks: Networks) -> Locator:
+def connect_mastodon(
+    page: Page, server: Server, networks: Networks, *, has_scripts: bool = True
+) -> Locator:
     """Connects a source; returns its part of the page, once it is read."""
     source = start_mastodon(page, server, networks)
 
@@ -78,7 +80,10 @@ def connect_mastodon(page: Page, server: Server, networks: Networks) -> Locator:
         page.reload()
         return source.get_by_text("up to date").count() > 0
 
-    wait_until(is_read)
+    # The script opens the page again itself, which a reload at the same time would interrupt.
+    if not has_scripts:
+        wait_until(is_read)
+    expect(source.get_by_text("up to date")).to_be_visible()
     return source
 
 
@@ -94,7 +99,7 @@ def test_a_source_is_connected_read_paused_and_disconnected(
 ) -> None:
     def visit(page: Page) -> list[str]:
         watch = Watch(page, server)
-        source = connect_mastodon(page, server, networks)
+        source = connect_mastodon(page, server, networks, has_scripts=has_scripts)
         source.get_by_role("button", name="Pause").click()
         expect(source).to_contain_text("paused")
         source.get_by_role("button", name="Resume").click()
