@@ -13,7 +13,7 @@ from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
 from tests.web.library_posts import POSTS
-from tests.web.rendered import SIZES, SMALL_PHONE
+from tests.web.rendered import AXE_SIZES, SMALL_PHONE
 from tests.web.sign_in.test_in_chromium import Watch
 
 MORE = 300
@@ -132,7 +132,7 @@ def test_everything_works_without_scripts(server: Server, chromium: Chromium, st
     assert chromium.run(visit, storage_state=state, java_script_enabled=False) == []
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, size: str) -> None:
     def visit(page: Page) -> tuple[list[str], int]:
         page.goto(address(server, "/library?density=compact"))
@@ -142,7 +142,7 @@ def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, si
         return violations(page), width
 
     found, width = chromium.run(
-        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
+        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **AXE_SIZES[size]
     )
     assert found == []
     assert width <= 0

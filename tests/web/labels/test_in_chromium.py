@@ -13,7 +13,7 @@ from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium, follow
 from tests.web.labels.test_pages import HOSTILE
-from tests.web.rendered import SIZES
+from tests.web.rendered import AXE_SIZES
 from tests.web.sign_in.test_in_chromium import Watch
 
 LIST = "/library?is_unread_only=false"
@@ -232,7 +232,7 @@ def test_hostile_names_stay_text_in_the_picker(
     watched(server, chromium, state, visit, viewport={"width": 390, "height": 844})
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, size: str) -> None:
     def visit(page: Page) -> dict[str, list[str]]:
         page.goto(address(server, "/labels"))
@@ -248,7 +248,7 @@ def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, si
         return found
 
     found = chromium.run(
-        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
+        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **AXE_SIZES[size]
     )
     assert found == {"list": [], "form": [], "picker": []}
 

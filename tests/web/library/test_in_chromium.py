@@ -14,7 +14,7 @@ from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium, follow
 from tests.web.library_posts import POSTS
-from tests.web.rendered import SIZES
+from tests.web.rendered import AXE_SIZES
 from tests.web.sign_in.test_in_chromium import Watch
 
 PAGES = (
@@ -60,7 +60,7 @@ def without_scripts(server: Server, chromium: Chromium, state: Any, visit: Any) 
     return chromium.run(watched, storage_state=state, java_script_enabled=False)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, size: str) -> None:
     def visit(page: Page) -> dict[str, list[str]]:
         found = {}
@@ -74,7 +74,7 @@ def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, si
 
     # The content security policy would block axe itself.
     found = chromium.run(
-        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
+        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **AXE_SIZES[size]
     )
     assert found == {name: [] for name in (*PAGES, "filters")}
 

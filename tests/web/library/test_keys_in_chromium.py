@@ -21,7 +21,7 @@ from tests.web.library.browsing import (
     visited,
     wait_for_changes,
 )
-from tests.web.rendered import SIZES
+from tests.web.rendered import AXE_SIZES
 from tests.web.sign_in.test_in_chromium import Watch
 
 
@@ -227,7 +227,7 @@ def test_the_palette_finds_places_and_does_what_keys_do(
     visited(many, chromium, many_state, visit)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem_in_what_opens(
     many: Server, chromium: Chromium, many_state: Any, size: str
 ) -> None:
@@ -253,7 +253,7 @@ def test_axe_finds_no_problem_in_what_opens(
         return found
 
     found = chromium.run(
-        visit, storage_state=many_state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
+        visit, storage_state=many_state, bypass_csp=True, reduced_motion="reduce", **AXE_SIZES[size]
     )
     assert found == {name: [] for name in ("row", "help", "palette", "suggestions", "page")}
 

@@ -21,7 +21,7 @@ from tests.support.openid_provider import CLIENT_ID, CLIENT_SECRET, openid_provi
 from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.chromium import Chromium
-from tests.web.rendered import SIZES
+from tests.web.rendered import AXE_SIZES
 from tests.web.sign_in.test_in_chromium import plug_in
 
 T = TypeVar("T")
@@ -230,7 +230,7 @@ def test_going_back_from_the_provider_shows_the_sign_in_page(
     run(chromium, visit)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem_on_the_pages_of_a_sign_up(
     opened: Server, chromium: Chromium, size: str
 ) -> None:
@@ -249,7 +249,7 @@ def test_axe_finds_no_problem_on_the_pages_of_a_sign_up(
         visit,
         bypass_csp=True,
         reduced_motion="reduce",
-        **SIZES[size],
+        **AXE_SIZES[size],
     )
 
     assert found == []

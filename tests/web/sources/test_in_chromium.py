@@ -16,7 +16,7 @@ from tests.support.waiting import PATIENCE_S, wait_until
 from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
-from tests.web.rendered import SIZES
+from tests.web.rendered import AXE_SIZES
 from tests.web.sign_in.test_in_chromium import Watch
 
 
@@ -112,7 +112,7 @@ def test_a_source_is_connected_read_paused_and_disconnected(
     assert problems == []
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem(
     server: Server, chromium: Chromium, state: Any, networks: Networks, size: str
 ) -> None:
@@ -137,7 +137,7 @@ def test_axe_finds_no_problem(
         return found
 
     found = chromium.run(
-        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
+        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **AXE_SIZES[size]
     )
 
     assert found == {"empty": [], "connected": [], "refused": []}
