@@ -62,7 +62,8 @@ def test_every_template_of_a_page_has_an_example() -> None:
     assert {name.partition("-")[0] for name in NAMES} == pages
 
 
-# In parts, so that several test processes share the work and each stays far from the time limit.
+# In parts, so that several test processes share the work.
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("names", [NAMES[part::6] for part in range(6)])
 def test_axe_finds_no_problem_in_light_and_dark_and_on_a_phone(
     site: str, chromium: Chromium, names: list[str]

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import varied_posts
@@ -27,6 +28,9 @@ from tests.web.large.walking import (
     walked,
 )
 from tests.web.library.browsing import press
+
+# Together, the steps may wait longer than other tests on a busy machine.
+pytestmark = pytest.mark.timeout(300)
 
 IN_THREADS = sum(n % varied_posts.KINDS in (1, 2, 3) and not is_archived(n) for n in NUMBERS)
 ALL = "/library?is_unread_only=false"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import varied_posts
@@ -12,6 +13,9 @@ from tests.web.large.walking import NUMBERS, heading, is_archived, listed, open_
 from tests.web.library.browsing import focused, press, rows
 from tests.web.library.test_paging_in_chromium import settle, steady_top
 from tests.web.notes.test_in_chromium import SELECT
+
+# Together, the steps may wait longer than other tests on a busy machine.
+pytestmark = pytest.mark.timeout(300)
 
 ALL = "/library?is_unread_only=false"
 SHOWN = sum(not is_archived(number) for number in NUMBERS)

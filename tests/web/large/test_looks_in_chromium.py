@@ -14,6 +14,9 @@ from tests.web.large.walking import NUMBERS, THREADS, walked
 from tests.web.library.browsing import rows
 from tests.web.rendered import AXE_SIZES, SMALL_PHONE
 
+# Together, the steps may wait longer than other tests on a busy machine.
+pytestmark = pytest.mark.timeout(300)
+
 HOSTILE = varied_posts.post_id(NUMBERS[-varied_posts.KINDS] + 15)
 PAGES = (
     "/library?is_unread_only=false",

@@ -28,6 +28,9 @@ from tests.web.large.walking import (
 )
 from tests.web.library.browsing import rows
 
+# Together, the steps may wait longer than other tests on a busy machine.
+pytestmark = pytest.mark.timeout(300)
+
 IN_THREADS = sum(n % varied_posts.KINDS in (1, 2, 3) and not is_archived(n) for n in NUMBERS)
 RARE = len(NUMBERS[:: varied_posts.RARE_EVERY])
 FOUND = f"/library?q={varied_posts.RARE_WORD}&is_unread_only=false"
