@@ -2,16 +2,20 @@
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import varied_posts
 from tests.support.serving import Server
 from tests.web.account.test_in_chromium import address
-from tests.web.chromium import Chromium
+from tests.web.chromium import Chromium, follow
 from tests.web.large.walking import NUMBERS, heading, is_archived, listed, open_list, toast, walked
 from tests.web.library.browsing import focused, press, rows
 from tests.web.library.test_paging_in_chromium import settle, steady_top
 from tests.web.notes.test_in_chromium import SELECT
+
+# Together, the steps may wait longer than other tests on a busy machine.
+pytestmark = pytest.mark.timeout(300)
 
 ALL = "/library?is_unread_only=false"
 SHOWN = sum(not is_archived(number) for number in NUMBERS)
@@ -84,7 +88,7 @@ def test_searches_filters_and_the_page_of_a_post(
         press(page, "/", "Enter")
         page.wait_for_url(lambda url: "q=" not in url and "vector_search_term=" in url)
         expect(page.locator(".posts li[id]").nth(20)).to_be_attached()
-        page.get_by_role("link", name="Clear the search").click()
+        follow(page, page.get_by_role("link", name="Clear the search"))
 
         page.get_by_text("Filter", exact=True).click()
         page.locator("#f-tag").fill(LABEL)
