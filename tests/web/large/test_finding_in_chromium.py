@@ -106,16 +106,23 @@ def test_searches_filters_and_the_page_of_a_post(
         _read(page, large)
 
     walked(large, chromium, large_state, walk)
+    # The page shows these changes after the server has answered, which may take a moment.
+    walked(large, chromium, large_state, lambda page: _write(page, large), is_still=False)
 
 
 def _read(page: Page, large: Server) -> None:
-    """The page of a post: thread, note, highlight, and the JSON of the API."""
+    """The pages of posts: a thread, a note, and posts that are near in meaning."""
     page.goto(address(large, f"/p/{varied_posts.post_id(PLAIN + 1)}"))
     expect(page.locator(".strand > li")).to_have_count(3)
     page.goto(address(large, f"/p/{varied_posts.post_id(NOTED)}"))
     expect(page.locator(".noted strong")).to_have_text("this")
     page.goto(address(large, f"/p/{varied_posts.post_id(ARTICLE)}"))
     expect(page.get_by_role("region", name="Near to this").locator("li")).to_have_count(5)
+
+
+def _write(page: Page, large: Server) -> None:
+    """The page of a post: highlight, note, and the JSON of the API."""
+    page.goto(address(large, f"/p/{varied_posts.post_id(ARTICLE)}"))
     page.evaluate(SELECT, ["rebooted", "eleven"])
     press(page, "h")
     expect(toast(page)).to_contain_text("The passage is marked.")
