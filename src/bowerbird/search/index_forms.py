@@ -7,10 +7,10 @@ does the same for queries.
 import re
 import unicodedata
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
 from typing import Final, NamedTuple
 
 from bowerbird.model.words import OTHER_FORM, STEM
@@ -53,7 +53,6 @@ _UNUSUAL: Final = re.compile(
     r"|(?<=[A-Za-z][0-9])|(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z0-9]['.&/,\-])(?=[A-Za-z0-9])"
     r"|(?<=[_@+])|(?<=[CFcf]#)|(?<=\.)(?=[Nn][Ee][Tt])|(?<=[^\x00-\x7f]))"
 )
-_SPACE: Final = re.compile(r"[ \n]")
 _NAME_WITH_UMLAUT: Final = re.compile(r"\b[A-Z][a-z]*(?:[aou]e|aa)[a-z]*")
 # With the punctuation of Chinese and Japanese.
 _UNSPACED_ONLY: Final = re.compile(
@@ -82,55 +81,59 @@ def other_tokens(fields: Sequence[str], words: Sequence[str], language: str) -> 
     """The marked tokens of texts and of their words, without repetitions.
 
     It finds the same tokens as `marked_tokens`, but faster: those of a word of ASCII letters
-    depend only on its folded form, so only the other pieces of a text are looked at.
+    depend only on its folded form.
     """
     forms = _forms_in(language)
-    pieces = islice(chain.from_iterable(map(_unusual_pieces, fields)), MAX_PIECES)
+    letters = dict.fromkeys(filter(str.isascii, filter(str.isalpha, words)))
+    unusual = (piece for field in fields for piece in _unusual_pieces(field, letters))
+    pieces = islice(unusual, MAX_PIECES)
     return dict.fromkeys(
         chain(
-            chain.from_iterable(map(forms.of_words.__getitem__, filter(str.isalpha, words))),
+            chain.from_iterable(map(forms.of_words.__getitem__, letters)),
             chain.from_iterable(map(forms.of_pieces.__getitem__, pieces)),
         )
     )
 
 
-def _unusual_pieces(text: str) -> list[str]:
+def _unusual_pieces(text: str, letters: Container[str]) -> Iterator[str]:
     """The pieces of a text that are more than a word of ASCII letters with signs around it."""
-    found: list[str] = []
-    position = 0
-    while match := _UNUSUAL.search(text, position):
-        start = match.start()
-        begin = max(text.rfind(" ", position, start), text.rfind("\n", position, start)) + 1
-        space = _SPACE.search(text, start)
-        position = space.start() if space else len(text)
-        found += text[max(begin, 0) : position].split()
+    # A sign before a space is in no form, and without it most pieces are words.
+    pieces = text.replace(". ", " ").replace(", ", " ").split()
+    unusual = filter(_UNUSUAL.search, filterfalse(letters.__contains__, pieces))
     if "ue" in text or "oe" in text or "ae" in text or "aa" in text:
-        found += _NAME_WITH_UMLAUT.findall(text)
+        return chain(unusual, _NAME_WITH_UMLAUT.findall(text))
+    return unusual
+
+
+def marked_tokens(piece: str, language: str) -> list[MarkedToken]:
+    """The marked tokens of a piece of text without spaces."""
+    is_ascii = piece.isascii()
+    if "://" in piece or (is_ascii and len(piece) > _MAX_ASCII_CHARACTERS):
+        return []
+    if is_ascii and piece[0] == "@":
+        return [MarkedToken(OTHER_FORM + token, 0, len(piece)) for token in _of_handle(piece)]
+    forms = _forms_in(language)
+    folded = fold(piece)
+    written = frozenset((folded if folded.isalnum() else _NOT_WORD.sub(" ", folded)).split())
+    found: list[MarkedToken] = []
+    for compound in compounds(piece):
+        found += _of_compound(compound, written, forms)
+    if not is_ascii:
+        found += [
+            MarkedToken(OTHER_FORM + pair, start, start + 2)
+            for pair, start in syllable_pairs(piece)
+        ]
+    if "+" in piece or "#" in piece or "." in piece:
+        found += _own_words(piece)
     return found
 
 
-def marked_tokens(piece: str, language: str) -> Iterator[MarkedToken]:
-    """The marked tokens of a piece of text without spaces."""
-    if "://" in piece or (len(piece) > _MAX_ASCII_CHARACTERS and piece.isascii()):
-        return
-    if piece[0] == "@" and piece.isascii():
-        for token in _of_handle(piece):
-            yield MarkedToken(OTHER_FORM + token, 0, len(piece))
-        return
-    written = frozenset(_NOT_WORD.sub(" ", fold(piece)).split())
-    for compound in compounds(piece):
-        yield from _of_compound(compound, written, language)
-    if not piece.isascii():
-        for pair, start in syllable_pairs(piece):
-            yield MarkedToken(OTHER_FORM + pair, start, start + 2)
-    if "+" in piece or "#" in piece or "." in piece:
-        yield from _own_words(piece)
-
-
-def _own_words(piece: str) -> Iterator[MarkedToken]:
-    for match in _OWN_WORD.finditer(piece):
-        for name in own_names(match[0]):
-            yield MarkedToken(OTHER_FORM + name, *match.span())
+def _own_words(piece: str) -> list[MarkedToken]:
+    return [
+        MarkedToken(OTHER_FORM + name, *match.span())
+        for match in _OWN_WORD.finditer(piece)
+        for name in own_names(match[0])
+    ]
 
 
 def _of_handle(piece: str) -> list[str]:
@@ -166,8 +169,9 @@ def syllable_pairs(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _of_compound(
-    compound: Compound, written: frozenset[str], language: str
-) -> Iterator[MarkedToken]:
+    compound: Compound, written: frozenset[str], forms: "_FormsIn"
+) -> list[MarkedToken]:
+    found: list[MarkedToken] = []
     for part in _parts(compound, written):
         token = _token(part.text)
         if len(token) > _MAX_CHARACTERS:
@@ -175,37 +179,42 @@ def _of_compound(
         if token not in written:
             if not _is_useful(token):
                 continue
-            yield MarkedToken(OTHER_FORM + token, part.start, part.end)
-        yield from _of_word(token, part, language)
+            found.append(MarkedToken(OTHER_FORM + token, part.start, part.end))
+        found += [
+            MarkedToken(other, part.start, part.end) for other in _of_word(token, part.text, forms)
+        ]
+    return found
 
 
-def _parts(compound: Compound, written: frozenset[str]) -> Iterator[Part]:
-    whole = joined(compound)
-    if whole is not None:
-        yield Part(whole, compound.start, compound.end)
+def _parts(compound: Compound, written: frozenset[str]) -> list[Part]:
     segments = compound.segments
-    if has_apostrophe(compound):
-        words = set(around_apostrophe(compound))
-        segments = [one for one in segments if one in words or _token(one.text) in written]
+    found: list[Part] = []
+    if len(segments) > 1:
+        if (whole := joined(compound)) is not None:
+            found.append(Part(whole, compound.start, compound.end))
+        if has_apostrophe(compound):
+            words = set(around_apostrophe(compound))
+            segments = [one for one in segments if one in words or _token(one.text) in written]
     for segment in segments:
-        yield segment
+        found.append(segment)
         split = halves(segment)
-        yield from split
-        for half in split or [segment]:
-            yield from camel_parts(half)
+        found += split
+        for half in split or (segment,):
+            found += camel_parts(half)
+    return found
 
 
-def _of_word(token: str, part: Part, language: str) -> Iterator[MarkedToken]:
-    if part.text.isascii() and token.isalpha():
-        for found in _forms_in(language).of_words[token]:
-            yield MarkedToken(found, part.start, part.end)
-        if _is_name(part.text) and (shorter := spellings.without_digraphs(token)):
-            yield MarkedToken(OTHER_FORM + shorter, part.start, part.end)
-        return
-    for spelling in _other_spellings(token, language, is_name=_is_name(part.text)):
-        yield MarkedToken(OTHER_FORM + spelling, part.start, part.end)
-    for found in _stems(token, part.text, language):
-        yield MarkedToken(found, part.start, part.end)
+def _of_word(token: str, text: str, forms: "_FormsIn") -> Sequence[str]:
+    if text.isascii():
+        if token.isdigit():
+            return ()
+        if token.isalpha():
+            found = forms.of_words[token]
+            shorter = spellings.without_digraphs(token) if _is_name(text) else None
+            return found if shorter is None else (*found, OTHER_FORM + shorter)
+    language = forms.language
+    others = _other_spellings(token, language, is_name=_is_name(text))
+    return (*[OTHER_FORM + one for one in others], *_stems(token, text, language))
 
 
 def _stems(token: str, text: str, language: str) -> Tokens:
@@ -275,6 +284,7 @@ class _FormsIn:
     """The marked tokens in one language: of folded words, and of pieces of text."""
 
     def __init__(self, language: str) -> None:
+        self.language = language
         words, pieces = _ENGLISH_SIZES if language == ENGLISH else _OTHER_SIZES
         # Latin words in a text of another script are taken for English.
         self.of_words: Generations = (
@@ -288,7 +298,7 @@ class _FormsIn:
 class _Pieces(Generations):
     def __missing__(self, piece: str) -> Tokens:
         # They have no other forms.
-        if "://" in piece or _UNSPACED_ONLY.fullmatch(piece):
+        if "://" in piece or (not piece.isascii() and _UNSPACED_ONLY.fullmatch(piece)):
             return ()
         # Most handles are in few posts, and their names are found fast.
         return self._compute(piece) if piece[0] == "@" else super().__missing__(piece)

@@ -56,7 +56,7 @@ class Compound(NamedTuple):
 
     @property
     def signs(self) -> str:
-        return "".join(self.text[one.end - self.start] for one in self.segments[:-1])
+        return "".join([self.text[one.end - self.start] for one in self.segments[:-1]])
 
 
 def compounds(text: str) -> Iterator[Compound]:
@@ -107,7 +107,7 @@ def halves(segment: Part) -> list[Part]:
 def camel_parts(segment: Part) -> list[Part]:
     """The words in a segment that begin with capitals."""
     text = segment.text
-    if text.isupper() or text[1:].lower() == text[1:]:
+    if text.islower() or text.isupper() or text[1:].lower() == text[1:]:
         return []
     if _ACRONYM_PLURAL.fullmatch(text):
         return [Part(text[:-1], segment.start, segment.end - 1)]
@@ -126,16 +126,18 @@ def camel_parts(segment: Part) -> list[Part]:
 
 
 def has_apostrophe(compound: Compound) -> bool:
-    return any(sign in compound.text for sign in _APOSTROPHES)
+    text = compound.text
+    return "'" in text or (not text.isascii() and any(sign in text for sign in _APOSTROPHES))
 
 
 def around_apostrophe(compound: Compound) -> list[Part]:
     """The words before a suffix and after a prefix: İstanbul'da, O'Brien."""
-    segments, signs = compound.segments, compound.signs
+    segments = compound.segments
+    is_apostrophe = [sign in _APOSTROPHES for sign in compound.signs]
     found = []
     for index, segment in enumerate(segments):
-        is_before = signs[index : index + 1] in tuple(_APOSTROPHES)
-        is_after = index > 0 and signs[index - 1] in _APOSTROPHES
+        is_before = index < len(is_apostrophe) and is_apostrophe[index]
+        is_after = index > 0 and is_apostrophe[index - 1]
         if is_before and segments[index + 1].text.lower() in _CONTRACTIONS:
             continue
         length = segment.end - segment.start
