@@ -7,7 +7,7 @@ does the same for queries.
 import re
 import unicodedata
 from collections import OrderedDict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, filterfalse, islice
@@ -116,8 +116,9 @@ def marked_tokens(piece: str, language: str) -> list[MarkedToken]:
     folded = fold(piece)
     written = frozenset((folded if folded.isalnum() else _NOT_WORD.sub(" ", folded)).split())
     found: list[MarkedToken] = []
+    known: dict[str, str] = {} if is_ascii else {piece: folded}
     for compound in compounds(piece):
-        found += _of_compound(compound, written, forms)
+        found += _of_compound(compound, written, known, forms)
     if not is_ascii:
         found += [
             MarkedToken(OTHER_FORM + pair, start, start + 2)
@@ -169,11 +170,12 @@ def syllable_pairs(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _of_compound(
-    compound: Compound, written: frozenset[str], forms: "_FormsIn"
+    compound: Compound, written: frozenset[str], folded: Mapping[str, str], forms: "_FormsIn"
 ) -> list[MarkedToken]:
+    """`folded` has texts that are folded already."""
     found: list[MarkedToken] = []
     for part in _parts(compound, written):
-        token = _token(part.text)
+        token = _token(part.text, folded.get(part.text))
         if len(token) > _MAX_CHARACTERS:
             continue
         if token not in written:
@@ -268,11 +270,11 @@ def _stemmed_text(text: str) -> str:
     return spellings.without_article(composed)
 
 
-def _token(text: str) -> str:
+def _token(text: str, folded: str | None = None) -> str:
     """The text as one token; empty if it is several."""
     if text.isascii() and text.isalnum():
         return text.lower()
-    token = fold(text).strip()
+    token = (fold(text) if folded is None else folded).strip()
     return "" if " " in token or "#" in token or "@" in token else token
 
 
