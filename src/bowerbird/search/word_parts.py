@@ -74,18 +74,28 @@ def compounds(text: str) -> Iterator[Compound]:
         )
 
 
+def ascii_compounds(text: str) -> Iterator[tuple[str, list[str]]]:
+    """The runs of a piece of ASCII text and their segments, without positions."""
+    for run in _ASCII_COMPOUND.findall(text):
+        yield run, [run] if run.isalnum() else _ASCII_SEGMENT.findall(run)
+
+
 def joined(compound: Compound) -> str | None:
     """The segments as one word: node.js, e-mail, U.S., AT&T, 1,250,000."""
-    segments = compound.segments
-    if not 1 < len(segments) <= _MAX_JOINED_PARTS or len(compound.text) > MAX_JOINED_CHARACTERS:
+    return joined_text(compound.text, [one.text for one in compound.segments])
+
+
+def joined_text(compound: str, segments: Sequence[str]) -> str | None:
+    """The same for a compound and its segments as texts."""
+    if not 1 < len(segments) <= _MAX_JOINED_PARTS or len(compound) > MAX_JOINED_CHARACTERS:
         return None
-    text = "".join(one.text for one in segments)
+    text = "".join(segments)
     if text.isdigit():
-        is_number = _THOUSANDS.fullmatch(compound.text) is not None
+        is_number = _THOUSANDS.fullmatch(compound) is not None
         return text if is_number or len(text) >= _MIN_GLUED_DIGITS else None
-    if "," in compound.text or _VERSION.search(compound.text):
+    if "," in compound or (not text.isalpha() and _VERSION.search(compound)):
         return None
-    if "/" in compound.text and any(len(one.text) > _MAX_SLASHED for one in segments):
+    if "/" in compound and any(len(one) > _MAX_SLASHED for one in segments):
         return None
     return text
 
