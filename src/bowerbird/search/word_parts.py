@@ -64,6 +64,9 @@ def compounds(text: str) -> Iterator[Compound]:
     is_ascii = text.isascii()
     if not is_ascii:
         text = _UNSPACED.sub(" ", text)
+    if text.isalpha():
+        yield Compound(text, 0, [Part(text, 0, len(text))])
+        return
     segment = _ASCII_SEGMENT if is_ascii else _SEGMENT
     for run in (_ASCII_COMPOUND if is_ascii else _COMPOUND).finditer(text):
         start = run.start()
