@@ -7,10 +7,10 @@ does the same for queries.
 import re
 import unicodedata
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
 from typing import Final, NamedTuple
 
 from bowerbird.model.words import OTHER_FORM, STEM
@@ -23,11 +23,13 @@ from bowerbird.search.word_parts import (
     Compound,
     Part,
     around_apostrophe,
+    ascii_compounds,
     camel_parts,
     compounds,
     halves,
     has_apostrophe,
     joined,
+    joined_text,
 )
 
 # As many as a post has words in the index.
@@ -53,7 +55,6 @@ _UNUSUAL: Final = re.compile(
     r"|(?<=[A-Za-z][0-9])|(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z0-9]['.&/,\-])(?=[A-Za-z0-9])"
     r"|(?<=[_@+])|(?<=[CFcf]#)|(?<=\.)(?=[Nn][Ee][Tt])|(?<=[^\x00-\x7f]))"
 )
-_SPACE: Final = re.compile(r"[ \n]")
 _NAME_WITH_UMLAUT: Final = re.compile(r"\b[A-Z][a-z]*(?:[aou]e|aa)[a-z]*")
 # With the punctuation of Chinese and Japanese.
 _UNSPACED_ONLY: Final = re.compile(
@@ -82,55 +83,60 @@ def other_tokens(fields: Sequence[str], words: Sequence[str], language: str) -> 
     """The marked tokens of texts and of their words, without repetitions.
 
     It finds the same tokens as `marked_tokens`, but faster: those of a word of ASCII letters
-    depend only on its folded form, so only the other pieces of a text are looked at.
+    depend only on its folded form.
     """
     forms = _forms_in(language)
-    pieces = islice(chain.from_iterable(map(_unusual_pieces, fields)), MAX_PIECES)
+    letters = dict.fromkeys(filter(str.isascii, filter(str.isalpha, words)))
+    unusual = (piece for field in fields for piece in _unusual_pieces(field, letters))
+    pieces = islice(unusual, MAX_PIECES)
     return dict.fromkeys(
         chain(
-            chain.from_iterable(map(forms.of_words.__getitem__, filter(str.isalpha, words))),
+            chain.from_iterable(map(forms.of_words.__getitem__, letters)),
             chain.from_iterable(map(forms.of_pieces.__getitem__, pieces)),
         )
     )
 
 
-def _unusual_pieces(text: str) -> list[str]:
+def _unusual_pieces(text: str, letters: Container[str]) -> Iterator[str]:
     """The pieces of a text that are more than a word of ASCII letters with signs around it."""
-    found: list[str] = []
-    position = 0
-    while match := _UNUSUAL.search(text, position):
-        start = match.start()
-        begin = max(text.rfind(" ", position, start), text.rfind("\n", position, start)) + 1
-        space = _SPACE.search(text, start)
-        position = space.start() if space else len(text)
-        found += text[max(begin, 0) : position].split()
+    # A sign before a space is in no form, and without it most pieces are words.
+    pieces = text.replace(". ", " ").replace(", ", " ").split()
+    unusual = filter(_UNUSUAL.search, filterfalse(letters.__contains__, pieces))
     if "ue" in text or "oe" in text or "ae" in text or "aa" in text:
-        found += _NAME_WITH_UMLAUT.findall(text)
+        return chain(unusual, _NAME_WITH_UMLAUT.findall(text))
+    return unusual
+
+
+def marked_tokens(piece: str, language: str) -> list[MarkedToken]:
+    """The marked tokens of a piece of text without spaces."""
+    is_ascii = piece.isascii()
+    if "://" in piece or (is_ascii and len(piece) > _MAX_ASCII_CHARACTERS):
+        return []
+    if is_ascii and piece[0] == "@":
+        return [MarkedToken(OTHER_FORM + token, 0, len(piece)) for token in _of_handle(piece)]
+    forms = _forms_in(language)
+    folded = fold(piece)
+    written = frozenset((folded if folded.isalnum() else _NOT_WORD.sub(" ", folded)).split())
+    found: list[MarkedToken] = []
+    known: dict[str, str] = {} if is_ascii else {piece: folded}
+    for compound in compounds(piece):
+        found += _of_compound(compound, written, known, forms)
+    if not is_ascii:
+        found += [
+            MarkedToken(OTHER_FORM + pair, start, start + 2)
+            for pair, start in syllable_pairs(piece)
+        ]
+    if "+" in piece or "#" in piece or "." in piece:
+        found += _own_words(piece)
     return found
 
 
-def marked_tokens(piece: str, language: str) -> Iterator[MarkedToken]:
-    """The marked tokens of a piece of text without spaces."""
-    if "://" in piece or (len(piece) > _MAX_ASCII_CHARACTERS and piece.isascii()):
-        return
-    if piece[0] == "@" and piece.isascii():
-        for token in _of_handle(piece):
-            yield MarkedToken(OTHER_FORM + token, 0, len(piece))
-        return
-    written = frozenset(_NOT_WORD.sub(" ", fold(piece)).split())
-    for compound in compounds(piece):
-        yield from _of_compound(compound, written, language)
-    if not piece.isascii():
-        for pair, start in syllable_pairs(piece):
-            yield MarkedToken(OTHER_FORM + pair, start, start + 2)
-    if "+" in piece or "#" in piece or "." in piece:
-        yield from _own_words(piece)
-
-
-def _own_words(piece: str) -> Iterator[MarkedToken]:
-    for match in _OWN_WORD.finditer(piece):
-        for name in own_names(match[0]):
-            yield MarkedToken(OTHER_FORM + name, *match.span())
+def _own_words(piece: str) -> list[MarkedToken]:
+    return [
+        MarkedToken(OTHER_FORM + name, *match.span())
+        for match in _OWN_WORD.finditer(piece)
+        for name in own_names(match[0])
+    ]
 
 
 def _of_handle(piece: str) -> list[str]:
@@ -166,46 +172,53 @@ def syllable_pairs(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _of_compound(
-    compound: Compound, written: frozenset[str], language: str
-) -> Iterator[MarkedToken]:
+    compound: Compound, written: frozenset[str], folded: Mapping[str, str], forms: "_FormsIn"
+) -> list[MarkedToken]:
+    """`folded` has texts that are folded already."""
+    found: list[MarkedToken] = []
     for part in _parts(compound, written):
-        token = _token(part.text)
+        token = _token(part.text, folded.get(part.text))
         if len(token) > _MAX_CHARACTERS:
             continue
         if token not in written:
             if not _is_useful(token):
                 continue
-            yield MarkedToken(OTHER_FORM + token, part.start, part.end)
-        yield from _of_word(token, part, language)
+            found.append(MarkedToken(OTHER_FORM + token, part.start, part.end))
+        found += [
+            MarkedToken(other, part.start, part.end) for other in _of_word(token, part.text, forms)
+        ]
+    return found
 
 
-def _parts(compound: Compound, written: frozenset[str]) -> Iterator[Part]:
-    whole = joined(compound)
-    if whole is not None:
-        yield Part(whole, compound.start, compound.end)
+def _parts(compound: Compound, written: frozenset[str]) -> list[Part]:
     segments = compound.segments
-    if has_apostrophe(compound):
-        words = set(around_apostrophe(compound))
-        segments = [one for one in segments if one in words or _token(one.text) in written]
+    found: list[Part] = []
+    if len(segments) > 1:
+        if (whole := joined(compound)) is not None:
+            found.append(Part(whole, compound.start, compound.end))
+        if has_apostrophe(compound):
+            words = set(around_apostrophe(compound))
+            segments = [one for one in segments if one in words or _token(one.text) in written]
     for segment in segments:
-        yield segment
+        found.append(segment)
         split = halves(segment)
-        yield from split
-        for half in split or [segment]:
-            yield from camel_parts(half)
+        found += split
+        for half in split or (segment,):
+            found += camel_parts(half)
+    return found
 
 
-def _of_word(token: str, part: Part, language: str) -> Iterator[MarkedToken]:
-    if part.text.isascii() and token.isalpha():
-        for found in _forms_in(language).of_words[token]:
-            yield MarkedToken(found, part.start, part.end)
-        if _is_name(part.text) and (shorter := spellings.without_digraphs(token)):
-            yield MarkedToken(OTHER_FORM + shorter, part.start, part.end)
-        return
-    for spelling in _other_spellings(token, language, is_name=_is_name(part.text)):
-        yield MarkedToken(OTHER_FORM + spelling, part.start, part.end)
-    for found in _stems(token, part.text, language):
-        yield MarkedToken(found, part.start, part.end)
+def _of_word(token: str, text: str, forms: "_FormsIn") -> Sequence[str]:
+    if text.isascii():
+        if token.isdigit():
+            return ()
+        if token.isalpha():
+            found = forms.of_words[token]
+            shorter = spellings.without_digraphs(token) if _is_name(text) else None
+            return found if shorter is None else (*found, OTHER_FORM + shorter)
+    language = forms.language
+    others = _other_spellings(token, language, is_name=_is_name(text))
+    return (*[OTHER_FORM + one for one in others], *_stems(token, text, language))
 
 
 def _stems(token: str, text: str, language: str) -> Tokens:
@@ -259,11 +272,11 @@ def _stemmed_text(text: str) -> str:
     return spellings.without_article(composed)
 
 
-def _token(text: str) -> str:
+def _token(text: str, folded: str | None = None) -> str:
     """The text as one token; empty if it is several."""
     if text.isascii() and text.isalnum():
         return text.lower()
-    token = fold(text).strip()
+    token = (fold(text) if folded is None else folded).strip()
     return "" if " " in token or "#" in token or "@" in token else token
 
 
@@ -275,6 +288,7 @@ class _FormsIn:
     """The marked tokens in one language: of folded words, and of pieces of text."""
 
     def __init__(self, language: str) -> None:
+        self.language = language
         words, pieces = _ENGLISH_SIZES if language == ENGLISH else _OTHER_SIZES
         # Latin words in a text of another script are taken for English.
         self.of_words: Generations = (
@@ -288,7 +302,7 @@ class _FormsIn:
 class _Pieces(Generations):
     def __missing__(self, piece: str) -> Tokens:
         # They have no other forms.
-        if "://" in piece or _UNSPACED_ONLY.fullmatch(piece):
+        if "://" in piece or (not piece.isascii() and _UNSPACED_ONLY.fullmatch(piece)):
             return ()
         # Most handles are in few posts, and their names are found fast.
         return self._compute(piece) if piece[0] == "@" else super().__missing__(piece)
@@ -310,7 +324,44 @@ def _of_folded_word(word: str, language: str) -> Tokens:
 def _of_piece(piece: str, language: str) -> Tokens:
     if piece[0] == "@" and piece.isascii() and len(piece) <= _MAX_ASCII_CHARACTERS:
         return tuple([OTHER_FORM + name for name in _of_handle(piece)])
+    if piece.isascii() and "'" not in piece and len(piece) <= _MAX_ASCII_CHARACTERS:
+        return tuple(dict.fromkeys(_of_ascii_piece(piece, _forms_in(language))))
     return tuple(dict.fromkeys([one.token for one in marked_tokens(piece, language)]))
+
+
+def _of_ascii_piece(piece: str, forms: _FormsIn) -> list[str]:
+    """The same as `marked_tokens` without positions, faster: most pieces are of this kind."""
+    written = fold(piece).replace("#", " ").replace("@", " ").split()
+    found: list[str] = []
+    for compound, segments in ascii_compounds(piece):
+        for text in _texts(compound, segments):
+            token = text.lower()
+            if len(token) > _MAX_CHARACTERS:
+                continue
+            if token not in written:
+                if not _is_useful(token):
+                    continue
+                found.append(OTHER_FORM + token)
+            found += _of_word(token, text, forms)
+    if "+" in piece or "#" in piece or "." in piece:
+        found += [one.token for one in _own_words(piece)]
+    return found
+
+
+def _texts(compound: str, segments: Sequence[str]) -> list[str]:
+    whole = joined_text(compound, segments)
+    found = [] if whole is None else [whole]
+    for segment in segments:
+        found.append(segment)
+        if not (segment.islower() and segment.isalpha()):
+            found += _parts_of_segment(segment)
+    return found
+
+
+def _parts_of_segment(segment: str) -> list[str]:
+    part = Part(segment, 0, len(segment))
+    split = halves(part)
+    return [one.text for one in chain(split, *map(camel_parts, split or (part,)))]
 
 
 _FORMS: Final[OrderedDict[str, _FormsIn]] = OrderedDict()

@@ -56,7 +56,7 @@ class Compound(NamedTuple):
 
     @property
     def signs(self) -> str:
-        return "".join(self.text[one.end - self.start] for one in self.segments[:-1])
+        return "".join([self.text[one.end - self.start] for one in self.segments[:-1]])
 
 
 def compounds(text: str) -> Iterator[Compound]:
@@ -64,6 +64,9 @@ def compounds(text: str) -> Iterator[Compound]:
     is_ascii = text.isascii()
     if not is_ascii:
         text = _UNSPACED.sub(" ", text)
+    if text.isalpha():
+        yield Compound(text, 0, [Part(text, 0, len(text))])
+        return
     segment = _ASCII_SEGMENT if is_ascii else _SEGMENT
     for run in (_ASCII_COMPOUND if is_ascii else _COMPOUND).finditer(text):
         start = run.start()
@@ -74,18 +77,28 @@ def compounds(text: str) -> Iterator[Compound]:
         )
 
 
+def ascii_compounds(text: str) -> Iterator[tuple[str, list[str]]]:
+    """The runs of a piece of ASCII text and their segments, without positions."""
+    for run in _ASCII_COMPOUND.findall(text):
+        yield run, [run] if run.isalnum() else _ASCII_SEGMENT.findall(run)
+
+
 def joined(compound: Compound) -> str | None:
     """The segments as one word: node.js, e-mail, U.S., AT&T, 1,250,000."""
-    segments = compound.segments
-    if not 1 < len(segments) <= _MAX_JOINED_PARTS or len(compound.text) > MAX_JOINED_CHARACTERS:
+    return joined_text(compound.text, [one.text for one in compound.segments])
+
+
+def joined_text(compound: str, segments: Sequence[str]) -> str | None:
+    """The same for a compound and its segments as texts."""
+    if not 1 < len(segments) <= _MAX_JOINED_PARTS or len(compound) > MAX_JOINED_CHARACTERS:
         return None
-    text = "".join(one.text for one in segments)
+    text = "".join(segments)
     if text.isdigit():
-        is_number = _THOUSANDS.fullmatch(compound.text) is not None
+        is_number = _THOUSANDS.fullmatch(compound) is not None
         return text if is_number or len(text) >= _MIN_GLUED_DIGITS else None
-    if "," in compound.text or _VERSION.search(compound.text):
+    if "," in compound or (not text.isalpha() and _VERSION.search(compound)):
         return None
-    if "/" in compound.text and any(len(one.text) > _MAX_SLASHED for one in segments):
+    if "/" in compound and any(len(one) > _MAX_SLASHED for one in segments):
         return None
     return text
 
@@ -107,7 +120,7 @@ def halves(segment: Part) -> list[Part]:
 def camel_parts(segment: Part) -> list[Part]:
     """The words in a segment that begin with capitals."""
     text = segment.text
-    if text.isupper() or text[1:].lower() == text[1:]:
+    if text.islower() or text.isupper() or text[1:].lower() == text[1:]:
         return []
     if _ACRONYM_PLURAL.fullmatch(text):
         return [Part(text[:-1], segment.start, segment.end - 1)]
@@ -126,16 +139,18 @@ def camel_parts(segment: Part) -> list[Part]:
 
 
 def has_apostrophe(compound: Compound) -> bool:
-    return any(sign in compound.text for sign in _APOSTROPHES)
+    text = compound.text
+    return "'" in text or (not text.isascii() and any(sign in text for sign in _APOSTROPHES))
 
 
 def around_apostrophe(compound: Compound) -> list[Part]:
     """The words before a suffix and after a prefix: İstanbul'da, O'Brien."""
-    segments, signs = compound.segments, compound.signs
+    segments = compound.segments
+    is_apostrophe = [sign in _APOSTROPHES for sign in compound.signs]
     found = []
     for index, segment in enumerate(segments):
-        is_before = signs[index : index + 1] in tuple(_APOSTROPHES)
-        is_after = index > 0 and signs[index - 1] in _APOSTROPHES
+        is_before = index < len(is_apostrophe) and is_apostrophe[index]
+        is_after = index > 0 and is_apostrophe[index - 1]
         if is_before and segments[index + 1].text.lower() in _CONTRACTIONS:
             continue
         length = segment.end - segment.start
