@@ -93,3 +93,26 @@ async def test_similar_posts_are_only_those_that_are_near(alice: Member) -> None
     assert [post["post_id"] for post in answer["data"]] == [other["post_id"]]
     assert 0 < answer["data"][0]["score"] <= 1
     assert answer["meta"]["total_count"] == 1
+
+
+async def test_hidden_posts_with_the_words_are_counted_beside_near_ones(alice: Member) -> None:
+    await alice.save(text="A platypus swims in the creek", is_read=True)
+    await alice.save(text="An otter and a beaver swim in the river")
+    await alice.embed()
+    both = dict.fromkeys(("q", "vector_search_term"), "platypus swims in a creek")
+
+    listed = await alice.listed(**both)
+
+    assert listed["meta"]["total_count"] == 1
+    assert listed["meta"]["hint"].startswith("1 read or archived bookmark matches.")
+
+
+async def test_the_total_of_similar_posts_is_not_the_size_of_the_page(alice: Member) -> None:
+    posts = [make.post(text=f"How to bake sourdough bread, part {part}") for part in range(5)]
+    await alice.save_all(posts)
+    await alice.embed()
+
+    path = f"/v1/bookmarks/{posts[0]['post_id']}/similar"
+    meta = (await alice.client.get(path, params={"limit": "2"})).json()["meta"]
+
+    assert (meta["count"], meta["total_count"]) == (2, 4)

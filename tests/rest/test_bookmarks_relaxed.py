@@ -89,7 +89,7 @@ async def test_the_commonest_word_is_suggested(alice: Member) -> None:
 
     meta = (await alice.listed(q="herron"))["meta"]
     assert meta["did_you_mean"] == "heron"
-    assert meta["hint"] == "No bookmark has this word. These have a similar one."
+    assert meta["hint"] == 'No bookmark has the word "herron". These have a similar one.'
 
 
 @pytest.mark.parametrize(
@@ -254,3 +254,29 @@ async def test_another_account_is_never_counted_or_suggested(alice: Member, bob:
 
     assert listed["data"] == []
     assert "did_you_mean" not in listed["meta"]
+
+
+async def test_stop_words_that_no_post_has_are_not_called_similar(alice: Member) -> None:
+    await alice.save(text="capybara")
+
+    meta = (await alice.listed(q="the capybara"))["meta"]
+
+    assert meta["hint"] == "No bookmark has all of these words. These have some of them."
+
+
+async def test_exclusions_are_not_corrected(alice: Member) -> None:
+    await alice.save(text="a heron")
+
+    meta = (await alice.listed(q="herron -herrons"))["meta"]
+
+    assert meta["did_you_mean"] == "heron -herrons"
+
+
+async def test_a_relaxed_list_continues_only_by_cursor(alice: Member) -> None:
+    await alice.save_all([make.post(text="a heron") for _ in range(3)])
+    parameters = {"q": "herron", "sort_by": "posted_at", "sort_cursor": "2099-01-01T00:00:00Z"}
+
+    response = await alice.client.get("/v1/bookmarks", params=parameters)
+
+    assert response.status_code == 400
+    assert "continues only by cursor" in response.json()["error"]

@@ -66,6 +66,7 @@ async def test_each_field_narrows_a_list_as_its_filter_does(alice: Member) -> No
     assert await found(alice, ids, "has:note") == {"noted"}
     assert await found(alice, ids, "before:2026") == {"older"}
     assert await found(alice, ids, "after:-7d") == {"newer"}
+    assert await found(alice, ids, "after:2026-07-17") == {"newer"}
     assert await found(alice, ids, "has:note OR has:video OR author:ada") == {
         "noted",
         "filmed",
@@ -281,3 +282,19 @@ async def test_fields_limit_a_search_by_meaning_too(alice: Member) -> None:
         answer = await alice.listed(**params)
         assert [post["post_id"] for post in answer["data"]] == [ids["hers"]], q
         assert answer["meta"]["total_count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("q", "sentence"),
+    [
+        ("author:tomasz_q", 'No bookmark is by "tomasz_q".'),
+        ("label:scince cat", 'No bookmark has the label "scince".'),
+        ("cat -cat", "No bookmark matches the whole search."),
+    ],
+)
+async def test_a_search_without_a_result_names_the_field(
+    alice: Member, q: str, sentence: str
+) -> None:
+    await alice.save(text="a cat")
+
+    assert (await alice.listed(q=q))["meta"]["hint"] == sentence

@@ -83,7 +83,7 @@ def dated(field: Field, date: str) -> Condition:
         ("a - b", [Term(("a",)), Term(("b",))]),
         ("--a", [Term(("a",))]),
         ("salt AND pepper", [Term(("salt",)), Term(("pepper",))]),
-        ("AND NOT NEAR", [Term(("and",)), Term(("not",)), Term(("near",))]),
+        ("AND NEAR", [Term(("and",)), Term(("near",))]),
         ("and or", [Term(("and",)), Term(("or",))]),
         ("OR", [Term(("or",))]),
         ("f(x) :)", [Term(("f", "x"))]),
@@ -231,6 +231,27 @@ def test_a_dash_after_words_excludes(text: str) -> None:
     assert Term(("tax",), is_excluded=True) in parsed(text).parts
 
 
+@pytest.mark.parametrize("sign", ["-", "!", "\u2212", "\u2013"])
+def test_every_dash_of_a_keyboard_excludes(sign: str) -> None:
+    assert Term(("nest",), is_excluded=True) in parsed(f"bower {sign}nest").parts
+
+
+def test_operators_are_not_in_a_pasted_sentence() -> None:
+    words = " OR ".join(f"word{number}" for number in range(13))
+
+    assert Term(("nest",), is_excluded=True) in parsed(f"({words}) -nest").parts
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"), [("rocket NOT moon", "use -word"), ("rocket || moon", "use OR")]
+)
+def test_operators_of_other_searches_are_explained(text: str, hint: str) -> None:
+    query = parsed(text)
+
+    assert hint in query.hints[0]
+    assert not any(part.is_excluded for part in query.parts)
+
+
 def test_a_field_excludes_in_a_sentence_too() -> None:
     assert Condition(Field.IS, "read", is_excluded=True) in parse("Why so? -is:read").parts
 
@@ -246,6 +267,8 @@ def test_a_field_excludes_in_a_sentence_too() -> None:
         ("before:2026-02-31", ("before", "2026", "02", "31"), "before: needs a date"),
         ("author:", ("author",), "without a space after the colon"),
         ("cat OR", ("cat",), "OR needs a word on both sides"),
+        ("before:вчера", ("before", "вчера"), "'вчера' counts as words"),
+        ("in:title", ("in", "title"), "fields are author"),
     ],
 )
 def test_a_hint_explains_what_was_not_understood(

@@ -86,6 +86,8 @@ LIST: Final[Values] = {
     "is_cut": False,
     "pending": 0,
     "relaxed": "",
+    "hidden": 0,
+    "hidden_url": "",
     "meant": "",
     "meant_url": "",
     "can_show_images": True,
@@ -168,6 +170,8 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         "library.html",
         _SEARCH
         | {
+            "hidden": 2,
+            "hidden_url": "/library?q=blue",
             "relaxed": "No bookmark has all of these words. These have some of them.",
             "meant": "blue nest",
             "meant_url": "/library?q=blue+nest",

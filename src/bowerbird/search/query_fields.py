@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from bowerbird import errors
 from bowerbird.model import instants, media, relative_dates
 from bowerbird.model.folding import order_key
 from bowerbird.model.labels import name_key
@@ -22,9 +21,10 @@ _INSTEAD: Final[Mapping[str, str]] = {
     **dict.fromkeys(("since", "from_date", "newer", "newer_than"), "after:"),
     **dict.fromkeys(("until", "till", "to_date", "older", "older_than"), "before:"),
     **dict.fromkeys(("type", "media", "filter", "media_type"), "has:"),
-    **dict.fromkeys(("state", "in"), "is:"),
-    **dict.fromkeys(("site", "url", "domain", "title", "intitle", "text", "lang", "to"), ""),
+    "state": "is:",
+    **dict.fromkeys(("site", "url", "domain", "title", "intitle", "text", "lang", "to", "in"), ""),
 }
+_OPERATORS: Final[Mapping[str, str]] = {"NOT": "-word", "|": "OR", "||": "OR", "&&": "a space"}
 _HELP: Final[Mapping[Field, str]] = {
     Field.AUTHOR: "a handle or a name, such as author:ada",
     Field.LABEL: 'a name, such as label:birds or label:"to read"',
@@ -56,7 +56,9 @@ def about_value(field: Field, text: str) -> str:
 
 
 def about_word(word: str) -> str | None:
-    """What to use instead, if the word is a field of another search engine."""
+    """What to use instead, if the word is an operator or a field of another search engine."""
+    if word in _OPERATORS:
+        return f"{word} is not an operator of this search; use {_OPERATORS[word]}."
     if word[-1:] == ":" and word[:-1].lower() in set(Field):
         return about_value(Field(word[:-1].lower()), "")
     found = _FOREIGN.match(word)
@@ -103,4 +105,5 @@ _READERS: Final[Mapping[Field, Callable[[str], str | None]]] = {
 
 
 def _shown(text: str) -> str:
-    return errors.shown(text, _MOST_SHOWN)
+    """Quoted, with the letters of every script, and with escapes instead of hidden characters."""
+    return repr(text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…")

@@ -17,7 +17,9 @@ _SENTENCE_WORDS: Final = 12
 
 _SPACES: Final = re.compile(r"\s*")
 _WORD: Final = re.compile(r"\S+")
-_SIGN: Final = re.compile(r"[-!](?=[^\s!-])")
+# Before a word that must not occur. Phones write other dashes too.
+EXCLUDING_SIGNS: Final = ("-", "!", "\u2212", "\u2013")
+_SIGN: Final = re.compile(r"[-!\u2212\u2013](?=[^\s!\u2212\u2013-])")
 _QUOTED: Final = re.compile(r'"([^"]*)"?')
 _FIELD: Final = re.compile(rf'({"|".join(Field)}):(?:"([^"]*)"?|(?=\S))', re.IGNORECASE)
 _SENTENCE_END: Final = re.compile(r"[^\W\d_]{2}[?.\u2026]+$|[\u3002\uff1f]$")
@@ -70,12 +72,19 @@ def _pieces(text: str) -> Iterator[Piece]:
 def reads_like_a_sentence(found: list[Piece]) -> bool:
     """Whether a query is a pasted text, where a dash is punctuation."""
     words = [piece for piece in found if piece.kind is Kind.WORD]
+    if any(map(_is_typed_operator, found)):
+        return False
     if sum(not word.is_excluded for word in words) > _SENTENCE_WORDS:
         return True
     if any(_ends_sentence(word.text) for word in words):
         return True
     phrases = (one for one in found if one.kind is Kind.PHRASE and not one.is_excluded)
     return any(_QUOTATION_END.search(phrase.text) for phrase in phrases)
+
+
+def _is_typed_operator(piece: Piece) -> bool:
+    """Whether it is hardly ever in a pasted text."""
+    return piece.kind in (Kind.OR, Kind.FIELD) or (piece.kind is Kind.OPEN and piece.is_excluded)
 
 
 def _ends_sentence(word: str) -> bool:

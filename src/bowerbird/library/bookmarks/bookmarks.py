@@ -15,6 +15,7 @@ from bowerbird.library.bookmarks.highlighting import with_highlights
 from bowerbird.library.bookmarks.label_words import LabelWords
 from bowerbird.library.bookmarks.list_request import ListRequest, read_list
 from bowerbird.library.bookmarks.ranking import Ranking, Rankings
+from bowerbird.library.bookmarks.reasons import Reasons
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
@@ -41,7 +42,7 @@ class BookmarkList(Struct, frozen=True):
     next_cursor: str | None
     limit: int
     total_count: int
-    # How many read or archived bookmarks match, if nothing else does.
+    # How many read or archived bookmarks match, if nothing else does or only by its meaning.
     hidden: int = 0
     # How many bookmarks a search by meaning cannot find yet.
     vector_pending: int = 0
@@ -113,6 +114,7 @@ class Bookmarks:
         self._vectors = VectorStore(database)
         self._meaning = meaning or SemanticSearch(database)
         self._rankings = Rankings(database, self._meaning)
+        self._reasons = Reasons(database)
         # (account, epoch, version, filter) -> count, so that reading all pages counts once.
         self._totals = LruCache(_CACHED_TOTALS)
 
@@ -175,13 +177,20 @@ class Bookmarks:
         if not found.total:
             hidden = await self._hidden(account, request.filter, vectors)
             # Matches that are only hidden are better than posts with some of the words.
-            if not hidden and _may_relax(request):
+            if not hidden and request.may_be_relaxed:
                 relaxed = await self._relaxed(account, request, bound_to)
+                if relaxed.total and request.after is not None:
+                    problem = "a list of posts with some of the words continues only by cursor"
+                    raise errors.invalid("sort_cursor", problem)
                 # A view has the posts that it counts.
                 is_list = saved is None
                 found = relaxed if is_list else _Found(_EMPTY, None, 0, relaxed.ranking)
             else:
                 found = msgspec.structs.replace(found, hidden=hidden)
+        elif not found.ranking.has_exact:
+            by_words = msgspec.structs.replace(request.filter, meaning=None)
+            hidden = await self._hidden(account, by_words, vectors)
+            found = msgspec.structs.replace(found, hidden=hidden)
         return BookmarkList(
             body=await _with_highlights(found.page.body, request),
             count=found.page.count,
@@ -192,7 +201,7 @@ class Bookmarks:
             vector_pending=_pending(account, store) if request.filter.meaning else 0,
             newer_cursor=await self._newer(account, request, bound_to) if finds_newer else None,
             hints=request.filter.words.hints if request.filter.words else (),
-            reason=_reason(account, request.filter, found),
+            reason=await self._reason(account, request.filter, found),
             is_relaxed=found.is_relaxed,
             did_you_mean=explaining.corrected(query.q or "", found.ranking.corrections),
         )
@@ -215,10 +224,11 @@ class Bookmarks:
             number = await self._vectors.number_of(account.account_id, post_id)
         if number is None:
             raise errors.not_found("bookmark", post_id)
-        near = await self._rankings.similar(account, filter, number, limit, store)
-        body, count = await self._store.contents(account, near.numbers, near.scores)
+        near = await self._rankings.similar(account, filter, number, store)
+        numbers, scores = near.numbers[:limit], near.scores[:limit]
+        body, count = await self._store.contents(account, numbers, scores)
         pending = _pending(account, store)
-        return BookmarkList(body, count, None, limit, count, vector_pending=pending)
+        return BookmarkList(body, count, None, limit, len(near.numbers), vector_pending=pending)
 
     async def count(
         self, account: Account, query: CountQuery, vectors: VectorState | None = None
@@ -332,6 +342,13 @@ class Bookmarks:
             self._totals.put(key, found)
         return int(found)
 
+    async def _reason(self, account: Account, filter: BookmarkFilter, found: _Found) -> str:
+        if found.is_relaxed and filter.words is not None:
+            return explaining.relaxed(filter.words, found.ranking)
+        if found.total or found.hidden:
+            return ""
+        return await self._reasons.of_nothing(account, filter, found.ranking)
+
     async def _hidden(
         self, account: Account, filter: BookmarkFilter, vectors: VectorState | None
     ) -> int:
@@ -356,24 +373,6 @@ def _sent(query: ListQuery | CountQuery) -> dict[str, Any]:
 def _timeless(query: ListQuery, filter: BookmarkFilter) -> BookmarkFilter:
     """The filter as it was written: relative dates and labels change between two pages."""
     return filter_of(query) if query.q else filter
-
-
-def _may_relax(request: ListRequest) -> bool:
-    """Whether the list starts here, and is of words that posts may lack."""
-    words = request.filter.words
-    if words is None or request.filter.meaning is not None or request.after is not None:
-        return False
-    return bool(words.wanted_terms) and (request.cursor is None or request.is_ranked)
-
-
-def _reason(account: Account, filter: BookmarkFilter, found: _Found) -> str:
-    is_search = filter.words is not None or filter.meaning is not None
-    if found.is_relaxed:
-        assert filter.words is not None
-        return explaining.relaxed(filter.words)
-    if is_search and not found.total and not found.hidden:
-        return explaining.nothing_found(account, filter, found.ranking)
-    return ""
 
 
 def _pending(account: Account, store: VectorStoreState | None) -> int:

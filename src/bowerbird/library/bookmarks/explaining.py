@@ -11,9 +11,9 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.words import WordQuery
 from bowerbird.search import tokens
+from bowerbird.search.query_pieces import EXCLUDING_SIGNS
 
 _SOME_WORDS: Final = "No bookmark has all of these words. These have some of them."
-_SIMILAR_WORD: Final = "No bookmark has this word. These have a similar one."
 _NAMED_MAX: Final = 3
 _SHOWN_CHARACTERS: Final = 40
 _PIECE: Final = re.compile(r"\S+")
@@ -21,16 +21,19 @@ _PIECE: Final = re.compile(r"\S+")
 _LETTERS: Final = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
 
 
-def relaxed(words: WordQuery) -> str:
+def relaxed(words: WordQuery, ranking: Ranking) -> str:
     """What the posts have instead of all words."""
-    return _SIMILAR_WORD if len(words_of(words)) == 1 else _SOME_WORDS
+    if not ranking.unknown or len(ranking.unknown) < len(words_of(words)):
+        return _SOME_WORDS
+    similar = "a similar one" if len(ranking.unknown) == 1 else "similar ones"
+    return f"No bookmark has {_named(ranking.unknown)}. These have {similar}."
 
 
 def nothing_found(account: Account, filter: BookmarkFilter, ranking: Ranking) -> str:
     """Why a search has no result."""
     if not account.total:
         return "The library is empty."
-    if filter.meaning is not None:
+    if filter.meaning is not None and (filter.words is None or filter.words.limits is None):
         words = "" if filter.words is None else "has these words or "
         return f"No bookmark {words}is close enough in meaning."
     if filter.words is not None and filter.words.is_empty:
@@ -59,14 +62,19 @@ def corrected(text: str, corrections: Iterable[tuple[str, str]]) -> str | None:
     for piece, following in zip_longest(pieces, pieces[1:]):
         if piece.start() < end:
             continue
+        is_excluded = _is_excluded(piece)
         both = f"{_word(piece)} {_word(following)}" if following else ""
-        last = following if both in meant else piece
-        word = meant.get(both) or meant.get(_word(piece))
+        last = following if both in meant and not is_excluded else piece
+        word = None if is_excluded else meant.get(both) or meant.get(_word(piece))
         result += text[end : piece.start()]
         result += _in_place_of(text[piece.start() : last.end()], word) if word else last[0]
         end = last.end()
     result += text[end:]
     return result if result != text else None
+
+
+def _is_excluded(piece: re.Match[str]) -> bool:
+    return piece[0].startswith(EXCLUDING_SIGNS)
 
 
 def _word(piece: re.Match[str]) -> str:

@@ -32,6 +32,14 @@ class ListRequest(Struct, frozen=True):
     # Whether the answer shows where the words of q occur.
     is_highlighted: bool = False
 
+    @property
+    def may_be_relaxed(self) -> bool:
+        """Whether the list starts here, and is of words that posts may lack."""
+        words = self.filter.words
+        if words is None or self.filter.meaning is not None:
+            return False
+        return bool(words.wanted_terms) and (self.cursor is None or self.is_ranked)
+
 
 def read_list(query: ListQuery, filter: BookmarkFilter | None = None) -> ListRequest:
     """`filter` replaces the one of the query, for example for a list whose query is stored."""

@@ -41,6 +41,8 @@ class Ranking(Struct, frozen=True):
     # Words that no post has, and what was probably meant instead.
     unknown: tuple[str, ...] = ()
     corrections: tuple[tuple[str, str], ...] = ()
+    # Whether a post matches the words themselves, not only their meaning.
+    has_exact: bool = True
 
 
 _NOTHING: Final = Ranking(())
@@ -99,10 +101,9 @@ class Rankings:
         account: Account,
         filter: BookmarkFilter,
         number: int,
-        limit: int,
         store: VectorStoreState | None,
     ) -> Ranking:
-        """The bookmarks nearest to one, except that one."""
+        """The bookmarks near to one, except that one."""
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 
         if store is None or not store.dimensions:
@@ -112,9 +113,9 @@ class Rankings:
         if near is None:
             return _NOTHING
         found = await asyncio.to_thread(
-            candidates.nearest, near.numbers, near.scores, near.floor, limit + 1
+            candidates.nearest, near.numbers, near.scores, near.floor, RANKED_MAX + 1
         )
-        others = [each for each in zip(*found, strict=True) if each[0] != number][:limit]
+        others = [each for each in zip(*found, strict=True) if each[0] != number][:RANKED_MAX]
         return Ranking([number for number, _ in others], [score for _, score in others])
 
     async def _in_order(self, account: Account, ranking: Ranking, sort: Sort | None) -> Ranking:
@@ -190,7 +191,8 @@ class Rankings:
             by_words=_CONSIDERED,
             by_meaning=RANKED_MAX,
         )
-        return await self._scored(account, read, both)
+        ranking = await self._scored(account, read, both)
+        return msgspec.structs.replace(ranking, has_exact=bool(exact))
 
     async def _scored(self, account: Account, read: ReadWords, found: "Candidates") -> Ranking:
         """Counts the words of the best candidates, and orders these."""

@@ -111,7 +111,7 @@ class QueryConditions:
             return "FALSE"
         instant = self._named(condition.instant)
         if condition.field is Field.AFTER:
-            return f"b.posted_at > {instant}"
+            return f"b.posted_at >= {instant}"
         return f"b.posted_at < {instant} AND b.posted_at <> {self._named(UNKNOWN)}"
 
     def _named(self, value: Any, kind: str = "value") -> str:

@@ -276,6 +276,8 @@ class ListPages:
             is_cut=False,
             pending=0,
             relaxed="",
+            hidden=0,
+            hidden_url="",
             meant="",
         )
 
@@ -358,7 +360,10 @@ def _forgiven(shown: Shown) -> dict[str, Any]:
     found, query, meant = shown.found, shown.query, shown.found.did_you_mean or ""
     meaning = query_language.plain_text(meant) if query.vector_search_term else None
     search = {"q": meant, "vector_search_term": meaning}
+    everything = shown.address.changed(is_unread_only="false", hide_archived="false")
     values = {
+        "hidden": found.hidden,
+        "hidden_url": everything.url(),
         "relaxed": found.reason if found.is_relaxed else "",
         "meant": meant,
         "meant_url": shown.address.changed(**search).url() if meant else "",
