@@ -22,7 +22,8 @@ from benchmarks.load import Request
 from benchmarks.options import Options
 from bowerbird.clock import system_clock
 from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.bookmarks.bookmarks import Bookmarks, VectorState
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.results import VectorState
 from bowerbird.library.bookmarks.upsert import Upsert
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account

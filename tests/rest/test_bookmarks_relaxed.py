@@ -280,3 +280,38 @@ async def test_a_relaxed_list_continues_only_by_cursor(alice: Member) -> None:
 
     assert response.status_code == 400
     assert "continues only by cursor" in response.json()["error"]
+
+
+async def test_quoted_words_are_not_corrected(alice: Member) -> None:
+    await alice.save(text="a heron")
+
+    meta = (await alice.listed(q='herron -"herron lake"'))["meta"]
+
+    assert meta["did_you_mean"] == 'heron -"herron lake"'
+
+
+@pytest.mark.parametrize("change", ["a match arrives", "a match is read"])
+async def test_a_relaxed_list_is_read_to_its_end_although_a_match_arrives(
+    alice: Member, change: str
+) -> None:
+    posts = [make.post(text=f"alpha beta {number}") for number in range(9)]
+    await alice.save_all(posts)
+    asked = {"q": "alpha beta gamma", "sort_by": "relevance", "limit": "3"}
+    pages = [await alice.listed(**asked)]
+    is_read = change == "a match is read"
+    await alice.save(text="alpha beta gamma", is_read=is_read)
+
+    while cursor := pages[-1]["meta"]["next_cursor"]:
+        pages.append(await alice.listed(**asked, cursor=cursor))
+
+    found = [post["post_id"] for page in pages for post in page["data"]]
+    assert {post["post_id"] for post in posts} <= set(found)
+    assert len(found) == len(set(found))
+
+
+async def test_read_posts_with_some_of_the_words_are_counted_as_hidden(alice: Member) -> None:
+    await alice.save(text="alpha beta", is_read=True)
+
+    meta = (await alice.listed(q="alpha beta gamma"))["meta"]
+
+    assert meta["hint"].startswith("1 read or archived bookmark matches.")

@@ -6,12 +6,17 @@ from typing import Any, Final
 
 import apsw
 
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.bookmarks.counted_words import stored_words
 from bowerbird.model.accounts import Account
-from bowerbird.model.words import GAP
+from bowerbird.model.words import GAP, OTHER_FORM, STEM
 from bowerbird.search.tokens import INDEX_FORM
+from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.places import place_values
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
+from bowerbird.storage.word_counts import WordCounts
 
 _SQLITE: Final = """
 SELECT v.term, count(DISTINCT v.doc)
@@ -32,6 +37,8 @@ _POSTS: Final = """
 SELECT count(*) FROM bookmark WHERE account_id = :account_id AND word_form = :form
 """
 
+_NUMBERS: Final = "SELECT number FROM bookmark WHERE account_id = :account_id ORDER BY number"
+
 
 async def indexed(database: Database, account: Account, folder: Path) -> dict[str, int]:
     """In how many current posts each word occurs, and under '' how many posts there are."""
@@ -50,11 +57,23 @@ async def indexed(database: Database, account: Account, folder: Path) -> dict[st
     return {word: posts for word, posts in counts.items() if posts}
 
 
+def _aged(number: int, rendering: bytes) -> dict[str, Any]:
+    words = (stored_words(rendering) or "").split()
+    as_written = [word for word in words if word[0] not in (OTHER_FORM, STEM)]
+    return {"number": number, "words": " ".join(as_written), "word_form": 1}
+
+
 async def age(database: Database, account: Account) -> None:
-    """Leaves the posts as the previous release stored them: indexed, but not counted."""
+    """Leaves the posts as the previous release stored them: without other forms, not counted."""
+    upserts, counts = UpsertStore(database), WordCounts(database)
 
     async def work(transaction: Transaction) -> None:
         values = {"account_id": account.account_id}
+        library = await lock_library(LibraryStore(database), transaction, account.account_id)
+        for (number,) in await transaction.rows(_NUMBERS, values):
+            renderings = await counts.counted_renderings(transaction, library, [number], INDEX_FORM)
+            rows = [_aged(number, rendering) for rendering in renderings]
+            await upserts.reword(transaction, library, rows, {})
         for statement in (
             "UPDATE bookmark SET word_form = 1 WHERE account_id = :account_id",
             "DELETE FROM word_count WHERE account_id = :account_id",

@@ -119,12 +119,6 @@ class WordQuery(Struct, frozen=True):
         return WordQuery(parts) if parts else None
 
     @property
-    def wishes(self) -> "WordQuery | None":
-        """The other parts, with wanted words."""
-        parts = tuple(part for part in self.parts if any(_wanted((part,))))
-        return WordQuery(parts) if parts else None
-
-    @property
     def is_empty(self) -> bool:
         """Whether the query has no parts, for example because it is only punctuation."""
         return not self.parts

@@ -7,8 +7,9 @@ import msgspec
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.bookmarks import BookmarkCounts, Bookmarks, VectorState
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import BookmarkState, Flags
+from bowerbird.library.bookmarks.results import BookmarkCounts, VectorState
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.requests.bookmarks import (

@@ -82,11 +82,15 @@ def by_both(
     )
     found = _candidates(words, numbers)
     of_these = Numbers(numbers).contains(near[0])
-    found.cosines[np.searchsorted(numbers, near[0][of_these])] = near[1][of_these]
+    places = np.searchsorted(numbers, near[0][of_these])
+    found.cosines[places] = near[1][of_these]
+    # A post without a vector is not near, whatever the floor.
+    is_near = np.zeros(len(numbers), np.bool_)
+    is_near[places] = near[1][of_these] >= floor
     is_exact = np.isin(numbers, exact_numbers)
     found.coverage[is_exact] = np.maximum(found.coverage[is_exact], _MATCH_COVERAGE)
     has_words = words.has_much(found.held, found.coverage, BOTH_SHARE, BOTH_IDF_SHARE)
-    found = found.only(has_words | is_exact | (found.cosines >= floor))
+    found = found.only(has_words | is_exact | is_near)
     return replace(found, coverage=beyond_chance(found.coverage))
 
 

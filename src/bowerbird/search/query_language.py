@@ -177,7 +177,7 @@ class _Parser:
             self._groups[-1].add(parts)
 
     def _end(self, group: _Group) -> tuple[Part, ...]:
-        if group.has_open_or:
+        if group.has_open_or and self._left:
             self._hint("OR needs a word on both sides.")
         return group.parts()
 
@@ -189,7 +189,7 @@ class _Parser:
 
     def _part(self, piece: Piece) -> tuple[Part, ...]:
         if not self._left:
-            self._hint(f"Only the first {MAX_TERMS} words count.")
+            self._hint(f"Only the first {MAX_TERMS} words and fields count.")
             return ()
         if piece.kind is Kind.PHRASE:
             terms = _quoted(piece.text)[: self._left]

@@ -16,6 +16,12 @@ from bowerbird.library.bookmarks.label_words import LabelWords
 from bowerbird.library.bookmarks.list_request import ListRequest, read_list
 from bowerbird.library.bookmarks.ranking import Ranking, Rankings
 from bowerbird.library.bookmarks.reasons import Reasons
+from bowerbird.library.bookmarks.results import (
+    BookmarkCounts,
+    BookmarkList,
+    SavedFilter,
+    VectorState,
+)
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
@@ -34,34 +40,6 @@ _CACHED_TOTALS: Final = 4_096
 _EMPTY: Final = Page(b"", 0, None)
 
 
-class BookmarkList(Struct, frozen=True):
-    """One page. `body` is its bookmarks as JSON, separated by commas."""
-
-    body: bytes
-    count: int
-    next_cursor: str | None
-    limit: int
-    total_count: int
-    # How many read or archived bookmarks match, if nothing else does or only by its meaning.
-    hidden: int = 0
-    # How many bookmarks a search by meaning cannot find yet.
-    vector_pending: int = 0
-    # If it was asked for: the cursor of the page before, "" for the first page.
-    newer_cursor: str | None = None
-    # What the search did not understand.
-    hints: tuple[str, ...] = ()
-    # Why the search found nothing or only similar posts.
-    reason: str = ""
-    # Whether no bookmark has every word of q, so that those with enough of them are listed.
-    is_relaxed: bool = False
-    # q with other words in place of those that no bookmark has.
-    did_you_mean: str | None = None
-
-    @property
-    def hint(self) -> str:
-        return " ".join(sentence for sentence in (*self.hints, self.reason) if sentence)
-
-
 class _Found(Struct, frozen=True):
     """A page, where the next one continues, and how many bookmarks match."""
 
@@ -71,34 +49,6 @@ class _Found(Struct, frozen=True):
     ranking: Ranking = Ranking(())
     is_relaxed: bool = False
     hidden: int = 0
-
-
-class SavedFilter(Struct, frozen=True):
-    """The filter of a stored query, and the value that its cursors are bound to."""
-
-    filter: BookmarkFilter
-    bound_to: Any
-
-
-class VectorState(Struct, frozen=True):
-    """The state of an account's vectors, read once per request."""
-
-    store: VectorStoreState | None
-
-    @property
-    def tag(self) -> str:
-        """Changes whenever the answer to a search by meaning may change."""
-        store = self.store
-        if store is None:
-            return ""
-        return ".".join(p.hex() if isinstance(p, bytes) else str(p) for p in store.version)
-
-
-class BookmarkCounts(Struct, frozen=True):
-    count: int
-    total: int
-    unread: int
-    archived: int
 
 
 class Bookmarks:
@@ -179,6 +129,9 @@ class Bookmarks:
             # Matches that are only hidden are better than posts with some of the words.
             if not hidden and request.may_be_relaxed:
                 relaxed = await self._relaxed(account, request, bound_to)
+                if not relaxed.total:
+                    hidden = await self._hidden_relaxed(account, request.filter)
+                    relaxed = msgspec.structs.replace(relaxed, hidden=hidden)
                 if relaxed.total and request.after is not None:
                     problem = "a list of posts with some of the words continues only by cursor"
                     raise errors.invalid("sort_cursor", problem)
@@ -257,14 +210,14 @@ class Bookmarks:
         query: bytes,
         store: VectorStoreState | None,
     ) -> _Found:
+        if request.cursor is not None and _is_of_relaxed_list(request.cursor, query):
+            return await self._relaxed(account, request, query)
         if request.is_ranked:
             order = None if request.is_best_first else request.sort
             ranking = await self._rankings.rank(account, request.filter, order, store)
             return await self._ranked(account, request, query, ranking)
         after = request.after
         if request.cursor is not None:
-            if isinstance(cursors.read(request.cursor, query), Ranked):
-                return await self._relaxed(account, request, query)
             after = cursors.read_after(request.cursor, query, request.sort)
         total = await self._total(account, request.filter)
         if total == 0:
@@ -276,11 +229,17 @@ class Bookmarks:
         """The bookmarks with enough of the words, best first unless another order was asked for."""
         order = request.sort if request.has_own_order else None
         ranking = await self._rankings.relaxed(account, request.filter, order)
-        found = await self._ranked(account, request, query, ranking)
+        found = await self._ranked(account, request, query, ranking, is_relaxed=True)
         return msgspec.structs.replace(found, is_relaxed=found.total > 0)
 
     async def _ranked(
-        self, account: Account, request: ListRequest, query: bytes, ranking: Ranking
+        self,
+        account: Account,
+        request: ListRequest,
+        query: bytes,
+        ranking: Ranking,
+        *,
+        is_relaxed: bool = False,
     ) -> _Found:
         seen: set[int] = set()
         if request.cursor is not None:
@@ -296,7 +255,7 @@ class Bookmarks:
         is_last = len(unseen) <= request.limit
         return _Found(
             Page(*await self._store.contents(account, on_page, with_scores), end=None),
-            None if is_last else cursors.ranked(seen.union(on_page)),
+            None if is_last else cursors.ranked(seen.union(on_page), is_relaxed=is_relaxed),
             len(numbers),
             ranking,
         )
@@ -355,8 +314,17 @@ class Bookmarks:
         """How many bookmarks match that the flags of the filter hide."""
         if not (filter.unread_only or filter.hide_archived):
             return 0
-        everything = msgspec.structs.replace(filter, unread_only=False, hide_archived=False)
-        return await self._total(account, everything, vectors)
+        return await self._total(account, _with_hidden(filter), vectors)
+
+    async def _hidden_relaxed(self, account: Account, filter: BookmarkFilter) -> int:
+        """How many bookmarks with some of the words the flags of the filter hide."""
+        if not (filter.unread_only or filter.hide_archived):
+            return 0
+        return len((await self._rankings.relaxed(account, _with_hidden(filter), None)).numbers)
+
+
+def _with_hidden(filter: BookmarkFilter) -> BookmarkFilter:
+    return msgspec.structs.replace(filter, unread_only=False, hide_archived=False)
 
 
 def is_post_id(text: str) -> bool:
@@ -368,6 +336,11 @@ def _sent(query: ListQuery | CountQuery) -> dict[str, Any]:
     """The fields that were sent with a value."""
     values = ((name, getattr(query, name)) for name in query.__struct_fields__)
     return {name: value for name, value in values if value not in (None, "")}
+
+
+def _is_of_relaxed_list(cursor: str, query: bytes) -> bool:
+    end = cursors.read(cursor, query)
+    return isinstance(end, Ranked) and end.is_relaxed
 
 
 def _timeless(query: ListQuery, filter: BookmarkFilter) -> BookmarkFilter:

@@ -1,7 +1,9 @@
 """The words that stored posts are counted with: those that their stored JSON gives."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -12,6 +14,9 @@ from bowerbird.search.tokens import INDEX_FORM
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.word_counts import WordCounts, occurrences
+
+# More takes too long on the event loop.
+_FEW_BYTES: Final = 8_192
 
 _decode = msgspec.json.Decoder(Post).decode
 
@@ -32,7 +37,13 @@ class CountedWords:
         renderings = await self._counts.counted_renderings(
             transaction, library, numbers, INDEX_FORM
         )
-        return occurrences(stored_words(rendering) or "" for rendering in renderings)
+        if sum(map(len, renderings)) <= _FEW_BYTES:
+            return _occurrences(renderings)
+        return await asyncio.to_thread(_occurrences, renderings)
+
+
+def _occurrences(renderings: Sequence[bytes]) -> Counter[str]:
+    return occurrences(stored_words(rendering) or "" for rendering in renderings)
 
 
 def stored_words(rendering: bytes) -> str | None:

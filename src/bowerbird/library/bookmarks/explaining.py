@@ -17,6 +17,8 @@ _SOME_WORDS: Final = "No bookmark has all of these words. These have some of the
 _NAMED_MAX: Final = 3
 _SHOWN_CHARACTERS: Final = 40
 _PIECE: Final = re.compile(r"\S+")
+_QUOTES: Final = '"\u201c\u201d\u201e\uff02'
+_QUOTED: Final = re.compile(f"[{_QUOTES}][^{_QUOTES}]*[{_QUOTES}]?")
 # The letters of a piece, between signs and punctuation.
 _LETTERS: Final = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
 
@@ -59,13 +61,14 @@ def corrected(text: str, corrections: Iterable[tuple[str, str]]) -> str | None:
         return None
     result, end = "", 0
     pieces = list(_PIECE.finditer(text))
+    quoted = [found.span() for found in _QUOTED.finditer(text)]
     for piece, following in zip_longest(pieces, pieces[1:]):
         if piece.start() < end:
             continue
-        is_excluded = _is_excluded(piece)
+        is_kept = _is_excluded(piece) or any(a <= piece.start() < b for a, b in quoted)
         both = f"{_word(piece)} {_word(following)}" if following else ""
-        last = following if both in meant and not is_excluded else piece
-        word = None if is_excluded else meant.get(both) or meant.get(_word(piece))
+        last = following if both in meant and not is_kept else piece
+        word = None if is_kept else meant.get(both) or meant.get(_word(piece))
         result += text[end : piece.start()]
         result += _in_place_of(text[piece.start() : last.end()], word) if word else last[0]
         end = last.end()

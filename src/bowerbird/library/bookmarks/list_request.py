@@ -38,7 +38,7 @@ class ListRequest(Struct, frozen=True):
         words = self.filter.words
         if words is None or self.filter.meaning is not None:
             return False
-        return bool(words.wanted_terms) and (self.cursor is None or self.is_ranked)
+        return bool(words.wanted_terms) and self.cursor is None
 
 
 def read_list(query: ListQuery, filter: BookmarkFilter | None = None) -> ListRequest:

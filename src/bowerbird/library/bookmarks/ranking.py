@@ -1,7 +1,10 @@
 """Ranked lists: the best thousand by words, by meaning, or by both."""
 
 import asyncio
+import math
+import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from bowerbird.search.candidates import Candidates
     from bowerbird.search.vectors import Numbers
 
+_CANDIDATES: Final = "bowerbird.search.candidates"
 _REMEMBERED: Final = 256
 # If more posts have the words, only those imported last are ranked, which bounds the work.
 _CONSIDERED: Final = 5_000
@@ -67,6 +71,7 @@ class Rankings:
 
         `store` holds the vectors that a search by meaning reads.
         """
+        await _load()
         key = (_stamp(account), filter, sort, store and store.version)
         found: Ranking | None = self._remembered.get(key)
         if found is None:
@@ -80,6 +85,7 @@ class Rankings:
 
     async def relaxed(self, account: Account, filter: BookmarkFilter, sort: Sort | None) -> Ranking:
         """The bookmarks that have enough of the words. Phrases, exclusions and filters apply."""
+        await _load()
         key = (_stamp(account), filter, sort, "relaxed")
         found: Ranking | None = self._remembered.get(key)
         if found is None:
@@ -104,6 +110,7 @@ class Rankings:
         store: VectorStoreState | None,
     ) -> Ranking:
         """The bookmarks near to one, except that one."""
+        await _load()
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 
         if store is None or not store.dimensions:
@@ -169,7 +176,7 @@ class Rankings:
         matching = await self._matching(account, limits)
         if not len(matching):
             return _NOTHING
-        near, floor = candidates.NOTHING_NEAR, 0.0
+        near, floor = candidates.NOTHING_NEAR, math.inf
         # A store without dimensions means that no post contains any text.
         if store is not None and store.dimensions:
             found = await self._meaning.nearness(account, store, filter.meaning, matching)
@@ -232,6 +239,12 @@ class Rankings:
                 key, await self._store.number_text(account, filter)
             )
         return numbers
+
+
+async def _load() -> None:
+    """Imports numpy before it is used: on a thread, because it takes a tenth of a second."""
+    if _CANDIDATES not in sys.modules:
+        await asyncio.to_thread(import_module, _CANDIDATES)
 
 
 def is_relaxable(words: WordQuery) -> bool:

@@ -70,13 +70,17 @@ class _Held(Struct):
 
 class WordReading:
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._counts = WordCounts(database)
         self._index = WordIndex(database)
 
     async def read(self, account: Account, query: WordQuery) -> ReadWords:
         words = words_of(query)
         tokens = {token for word in words for form in word.forms for token in form.tokens}
-        uncounted = max(account.total - await self._counts.total(account), 0)
+        uncounted = account.total - await self._counts.total(account)
+        # Changes that wait may have other words and no other posts.
+        if uncounted <= 0:
+            uncounted = int(await self._counts.is_pending(self._database, account.account_id))
         posts = await self._counts.of(account, tokens)
         counts = _Counts(posts, account.total, uncounted)
         candidates = [

@@ -156,8 +156,8 @@ SELECT s.model
    AND {condition}
 
 -- name: expired_condition
--- Stores of accounts without a paid plan, and stores of a model whose replacement is built. The
--- second model replaces none and is replaced by none.
+-- Stores of accounts without a paid plan, and stores of a former model, once those of the present
+-- models are built.
 ((s.unpaid_since < :unpaid_before
   AND NOT EXISTS (SELECT 1 FROM library AS l
                    WHERE l.account_id = s.account_id AND l.plan = :plan))
@@ -166,7 +166,11 @@ SELECT s.model
                AND n.model = :model
                AND n.model <> s.model
                AND s.model <> :second
-               AND n.is_built))
+               AND n.is_built
+               AND NOT EXISTS (SELECT 1 FROM vector_store AS o
+                                WHERE o.account_id = s.account_id
+                                  AND o.model = :second
+                                  AND NOT o.is_built)))
 
 -- name: delete_some_vectors
 DELETE FROM vector

@@ -7,8 +7,9 @@ from msgspec import UNSET, Meta, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks, VectorState
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.results import BookmarkList, VectorState
 from bowerbird.model import json_depth
 from bowerbird.requests import filters, limits
 from bowerbird.requests.bookmarks import (

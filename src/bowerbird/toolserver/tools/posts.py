@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.library.bookmarks.bookmarks import BookmarkList
+from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.model import json_depth
 from bowerbird.toolserver.tools import response_size
 from bowerbird.toolserver.tools.tool import Json
