@@ -32,9 +32,9 @@ _MAX_SEARCHED_CHARACTERS: Final = 200_000
 _MAX_SECTIONS: Final = 16
 # For a page of posts, in microseconds. Beyond it only words are found that are written as in the
 # query.
-_MAX_COST: Final = 60_000
+_MAX_COST: Final = 100_000
 # To find the positions of the words in a text, per character.
-_OF_POSITION: Final = 0.3
+_OF_POSITION: Final = 0.5
 _SPACES: Final = re.compile(r"\s+")
 _NOT_BLANK: Final = re.compile(r"\S+")
 
@@ -116,8 +116,9 @@ class Highlighter:
         ]
         if not pieces:
             return found
-        folded = fold(" ".join([piece[0] for piece in pieces]))
-        if any(form.tokens[0] in folded for term in self._terms for form in term.written):
+        folded = fold(section)
+        written = [form for term in self._terms for form in term.written]
+        if any(all(token in folded for token in form.tokens) for form in written):
             self._pieces.cost += len(section) * _OF_POSITION
             tokens = tokens_with_positions(section)
             for spans, term in zip(found, self._terms, strict=True):
@@ -151,16 +152,18 @@ class Highlighter:
 
 
 def _place(lowered: str, form: Form) -> int | None:
-    """Where the first token of a form is a whole word, or where it begins one."""
-    token = form.tokens[0]
-    if token not in lowered:
+    """Where a text in lower case has the words of a form."""
+    first = form.tokens[0]
+    if first not in lowered:
         return None
-    if is_unspaced(token):
-        return lowered.index(token)
-    escaped = re.escape(token)
-    end = "" if form.is_prefix and len(form.tokens) == 1 else r"(?!\w)"
-    # Begins with the token, so that the scan can jump from one to the next.
-    found = re.search(rf"{escaped}(?<!\w{escaped}){end}", lowered)
+    if is_unspaced(first):
+        # Each pair begins with the second character of the one before.
+        run = "".join([token[0] for token in form.tokens[:-1]]) + form.tokens[-1]
+        return place if (place := lowered.find(run)) >= 0 else None
+    others = "".join([rf"\W+{re.escape(token)}" for token in form.tokens[1:]])
+    end = "" if form.is_prefix else r"(?!\w)"
+    # Begins with the word, so that the scan can jump from one to the next.
+    found = re.search(rf"{re.escape(first)}(?<!\w{re.escape(first)}){others}{end}", lowered)
     return found.start() if found else None
 
 
@@ -206,8 +209,10 @@ def _next_word(text: str, start: int) -> int:
 
 def _spans(tokens: Sequence[PositionedToken], form: Form) -> Iterator[tuple[int, int]]:
     length = len(form.tokens)
+    start = form.tokens[0]
+    is_prefix = form.is_prefix and length == 1
     for first, token in enumerate(tokens):
-        if not _matches(token.text, form, 0):
+        if token.text != start and not (is_prefix and token.text.startswith(start)):
             continue
         run = tokens[first : first + length]
         if len(run) == length and all(_matches(one.text, form, n) for n, one in enumerate(run)):

@@ -9,21 +9,25 @@ from typing import Final
 
 from bowerbird.model.words import Form
 from bowerbird.search.index_forms import other_tokens
-from bowerbird.search.token_folding import fold
+from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, fold
 
 # About what each takes, in microseconds.
 _OF_CHARACTER: Final = 0.03
 _OF_FOLDED_CHARACTER: Final = 0.2
-_OF_WORD: Final = 2
-_OF_COMPOUND: Final = 12
+_OF_WORD: Final = 1.5
+_OF_COMPOUND: Final = 30
+# Of pieces that are not ASCII, per character.
+_OF_LETTER: Final = 3
+_OF_SIGN: Final = 9
 _SIGNS: Final = '.,;:!?()"'
 
 
 class MatchingPieces:
     """`cost` is about how many microseconds the pieces took so far."""
 
-    def __init__(self, written: Iterable[Form], marked: Sequence[Form]) -> None:
-        self._first_tokens = {form.tokens[0] for form in written}
+    def __init__(self, written: Sequence[Form], marked: Sequence[Form]) -> None:
+        self._words = {_telling(form) for form in written if _is_word(form)}
+        self._starts = {_telling(form) for form in written if not _is_word(form)}
         self._prefixes = tuple(form.tokens[0] for form in marked if form.is_prefix)
         self._others = {token for form in marked if not form.is_prefix for token in form.tokens}
         # By language, because the forms of a word depend on it.
@@ -58,20 +62,37 @@ class MatchingPieces:
     def _has_match(self, pieces: Iterable[str], language: str) -> bool:
         text = " ".join(pieces)
         folded = fold(text)
-        self.cost += 0 if text.isascii() else len(text) * _OF_FOLDED_CHARACTER
-        if any(token in folded for token in self._first_tokens):
+        self.cost += _OF_WORD if text.isascii() else len(text) * _OF_FOLDED_CHARACTER
+        words = folded.replace("#", " ").replace("@", " ").split()
+        # A word may be next to letters of a script without spaces.
+        starts = self._starts if folded.isascii() else self._starts | self._words
+        if not self._words.isdisjoint(words) or any(start in folded for start in starts):
             return True
         if not self._others and not self._prefixes:
             return False
         self.cost += sum(map(_cost, pieces))
-        words = folded.replace("#", " ").replace("@", " ").split()
         found = other_tokens([text], words, language)
         if not self._others.isdisjoint(found):
             return True
         return bool(self._prefixes) and any(token.startswith(self._prefixes) for token in found)
 
 
-def _cost(piece: str) -> int:
+def _cost(piece: str) -> float:
     word = piece.strip(_SIGNS)
-    is_word = word.isascii() and word.isalpha() and (word.islower() or word.istitle())
+    if not word.isascii():
+        return len(word) * (_OF_LETTER if word.isalpha() else _OF_SIGN)
+    is_word = word.isalpha() and (word.islower() or word.istitle())
     return _OF_WORD if is_word or not word else _OF_COMPOUND
+
+
+def _telling(form: Form) -> str:
+    """The longest token: a phrase is only where all its tokens are."""
+    return max(form.tokens, key=len)
+
+
+def _is_word(form: Form) -> bool:
+    """Whether this token is a whole word of ASCII letters."""
+    token = _telling(form)
+    is_prefix = form.is_prefix and token == form.tokens[-1]
+    is_whole = not is_prefix and len(token) < MAX_TOKEN_CHARACTERS
+    return is_whole and token.isascii() and token.isalnum()
