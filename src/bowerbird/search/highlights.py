@@ -12,12 +12,12 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.model.words import OTHER_FORM, STEM, Form, Term, WordQuery
-from bowerbird.search.index_forms import other_tokens
+from bowerbird.search.index_forms import marked_tokens
 from bowerbird.search.languages import language_of
+from bowerbird.search.matching_pieces import MatchingPieces
 from bowerbird.search.token_folding import fold
 from bowerbird.search.token_positions import (
     PositionedToken,
-    other_tokens_with_positions,
     tokens_with_positions,
 )
 from bowerbird.search.tokens import is_unspaced
@@ -28,7 +28,15 @@ _LEAD_CHARACTERS: Final = 60
 _SECTION: Final = 600
 _OVERLAP: Final = 300
 _MAX_SEARCHED_CHARACTERS: Final = 200_000
+# Sections that are looked at together: most contain nothing that matches.
+_MAX_SECTIONS: Final = 16
+# For a page of posts, in microseconds. Beyond it only words are found that are written as in the
+# query.
+_MAX_COST: Final = 100_000
+# To find the positions of the words in a text, per character.
+_OF_POSITION: Final = 0.5
 _SPACES: Final = re.compile(r"\s+")
+_NOT_BLANK: Final = re.compile(r"\S+")
 
 
 class Highlight(Struct, frozen=True):
@@ -47,16 +55,121 @@ class _Matches(Struct, frozen=True):
 
 def highlight(fields: Sequence[tuple[str, str]], query: WordQuery) -> Highlight | None:
     """A snippet of the field that matches most terms, around its first match; None without one."""
-    terms = [_FormsOfTerm(term) for term in query.wanted_terms]
-    best: tuple[str, str, _Matches] | None = None
-    language = _language([text for _, text in fields])
-    for name, text in fields:
-        matches = _find_matches(text, terms, language)
-        if matches.terms and (best is None or matches.terms > best[2].terms):
-            best = (name, text, matches)
-        if best and best[2].terms == len(terms):
-            break
-    return None if best is None else Highlight(best[0], _snippet(best[1], best[2].spans))
+    return Highlighter(query, posts=1).highlight(fields)
+
+
+class Highlighter:
+    """Creates the snippets of a page of posts, and limits the time that these take together.
+
+    Pass short posts first: each may use an equal part of the time that is left.
+    """
+
+    def __init__(self, query: WordQuery, posts: int) -> None:
+        self._terms = [_FormsOfTerm(term) for term in query.wanted_terms]
+        self._pieces = MatchingPieces(
+            [form for term in self._terms for form in term.written],
+            [form for term in self._terms for form in term.marked],
+        )
+        self._posts_left = posts
+
+    def highlight(self, fields: Sequence[tuple[str, str]]) -> Highlight | None:
+        terms = self._terms
+        left = max(_MAX_COST - self._pieces.cost, 0)
+        max_cost = self._pieces.cost + left / max(self._posts_left, 1)
+        self._posts_left -= 1
+        best: tuple[str, str, _Matches] | None = None
+        language = _language([text for _, text in fields])
+        for name, text in fields:
+            matches = self._find_matches(text, language, max_cost)
+            if matches.terms and (best is None or matches.terms > best[2].terms):
+                best = (name, text, matches)
+            if best and best[2].terms == len(terms):
+                break
+        return None if best is None else Highlight(best[0], _snippet(best[1], best[2].spans))
+
+    def _find_matches(self, text: str, language: str, max_cost: float) -> _Matches:
+        """The matches in the first section that has any; later ones are outside the snippet."""
+        start, sections = 0, 1
+        end = min(len(text), _MAX_SEARCHED_CHARACTERS)
+        while start < end:
+            if self._pieces.cost >= max_cost:
+                return self._find_written(text, start)
+            part_end = min(start + sections * _SECTION, end)
+            if self._pieces.may_match(text[start : part_end + _OVERLAP], language):
+                for section_start in range(start, part_end, _SECTION):
+                    # Begins at a word: the second half of a word would count as a word.
+                    begin = _next_word(text, section_start) if section_start else 0
+                    section = text[begin : section_start + _SECTION + _OVERLAP]
+                    matches = _matches_in(self._spans_of_terms(section, language), begin)
+                    if matches.terms:
+                        return matches
+            start, sections = part_end, min(sections * 2, _MAX_SECTIONS)
+        return _Matches((), 0)
+
+    def _spans_of_terms(self, section: str, language: str) -> list[list[tuple[int, int]]]:
+        """For each term the spans of its matches."""
+        found: list[list[tuple[int, int]]] = [[] for _ in self._terms]
+        pieces = [
+            piece
+            for piece in _NOT_BLANK.finditer(section)
+            if self._pieces.matches(piece[0], language)
+        ]
+        if not pieces:
+            return found
+        folded = fold(section)
+        written = [form for term in self._terms for form in term.written]
+        if any(all(token in folded for token in form.tokens) for form in written):
+            self._pieces.cost += len(section) * _OF_POSITION
+            tokens = tokens_with_positions(section)
+            for spans, term in zip(found, self._terms, strict=True):
+                spans += [span for form in term.written for span in _spans(tokens, form)]
+        if any(term.marked for term in self._terms):
+            others: dict[str, list[tuple[int, int]]] = {}
+            for piece in pieces:
+                self._pieces.cost += len(piece[0]) * _OF_POSITION
+                for token, start, end in marked_tokens(piece[0], language):
+                    span = (piece.start() + start, piece.start() + end)
+                    others.setdefault(token, []).append(span)
+            for spans, term in zip(found, self._terms, strict=True):
+                spans += [span for form in term.marked for span in _marked_spans(others, form)]
+        return found
+
+    def _find_written(self, text: str, start: int) -> _Matches:
+        """The matches around the first word that is written as in the query."""
+        lowered = text[start:_MAX_SEARCHED_CHARACTERS].lower()
+        forms = [form for term in self._terms for form in term.written]
+        places = [place for form in forms if (place := _place(lowered, form)) is not None]
+        if not places:
+            return _Matches((), 0)
+        first = start + min(places)
+        begin = _next_word(text, first - _LEAD_CHARACTERS) if first > _LEAD_CHARACTERS else 0
+        begin = min(begin, first)
+        tokens = tokens_with_positions(text[begin : first + SNIPPET_CHARACTERS])
+        found = [
+            [span for form in term.written for span in _spans(tokens, form)] for term in self._terms
+        ]
+        return _matches_in(found, begin)
+
+
+def _place(lowered: str, form: Form) -> int | None:
+    """Where a text in lower case has the words of a form."""
+    first = form.tokens[0]
+    if first not in lowered:
+        return None
+    if is_unspaced(first):
+        # Each pair begins with the second character of the one before.
+        run = "".join([token[0] for token in form.tokens[:-1]]) + form.tokens[-1]
+        return place if (place := lowered.find(run)) >= 0 else None
+    others = "".join([rf"\W+{re.escape(token)}" for token in form.tokens[1:]])
+    end = "" if form.is_prefix else r"(?!\w)"
+    # Begins with the word, so that the scan can jump from one to the next.
+    found = re.search(rf"{re.escape(first)}(?<!\w{re.escape(first)}){others}{end}", lowered)
+    return found.start() if found else None
+
+
+def _matches_in(found: Sequence[Sequence[tuple[int, int]]], begin: int) -> _Matches:
+    spans = [(begin + a, begin + b) for spans in found for a, b in spans]
+    return _Matches(_merge_overlaps(spans), sum(map(bool, found)))
 
 
 def _language(texts: Sequence[str]) -> str:
@@ -75,48 +188,6 @@ class _FormsOfTerm:
 
 def _is_marked(form: Form | Term) -> bool:
     return form.tokens[0][0] in (OTHER_FORM, STEM)
-
-
-def _find_matches(text: str, terms: Sequence[_FormsOfTerm], language: str) -> _Matches:
-    """The matches in the first section that has any; later ones are outside the snippet."""
-    for start in range(0, min(len(text), _MAX_SEARCHED_CHARACTERS), _SECTION):
-        # Begins at a word, because the second half of a word would count as a word.
-        begin = start if start == 0 else _next_word(text, start)
-        section = text[begin : start + _SECTION + _OVERLAP]
-        found = _spans_of_terms(section, terms, language)
-        if any(found):
-            spans = [(begin + a, begin + b) for spans in found for a, b in spans]
-            return _Matches(_merge_overlaps(spans), sum(map(bool, found)))
-    return _Matches((), 0)
-
-
-def _spans_of_terms(
-    section: str, terms: Sequence[_FormsOfTerm], language: str
-) -> list[list[tuple[int, int]]]:
-    """For each term the spans of its matches."""
-    found: list[list[tuple[int, int]]] = [[] for _ in terms]
-    folded = fold(section)
-    # Cheap tests first: computing positions takes a hundred times as long.
-    if any(form.tokens[0] in folded for term in terms for form in term.written):
-        tokens = tokens_with_positions(section)
-        for spans, term in zip(found, terms, strict=True):
-            spans += [span for form in term.written for span in _spans(tokens, form)]
-    marked = [form for term in terms for form in term.marked]
-    if marked and _may_match(marked, section, folded, language):
-        others: dict[str, list[tuple[int, int]]] = {}
-        for token in other_tokens_with_positions(section, language):
-            others.setdefault(token.text, []).append((token.start, token.end))
-        for spans, term in zip(found, terms, strict=True):
-            spans += [span for form in term.marked for span in _marked_spans(others, form)]
-    return found
-
-
-def _may_match(marked: Sequence[Form], section: str, folded: str, language: str) -> bool:
-    if any(form.is_prefix for form in marked):
-        return True
-    words = folded.replace("#", " ").replace("@", " ").split()
-    others = other_tokens([section], words, language)
-    return any(token in others for form in marked for token in form.tokens)
 
 
 def _marked_spans(
@@ -138,8 +209,10 @@ def _next_word(text: str, start: int) -> int:
 
 def _spans(tokens: Sequence[PositionedToken], form: Form) -> Iterator[tuple[int, int]]:
     length = len(form.tokens)
+    start = form.tokens[0]
+    is_prefix = form.is_prefix and length == 1
     for first, token in enumerate(tokens):
-        if not _matches(token.text, form, 0):
+        if token.text != start and not (is_prefix and token.text.startswith(start)):
             continue
         run = tokens[first : first + length]
         if len(run) == length and all(_matches(one.text, form, n) for n, one in enumerate(run)):

@@ -9,7 +9,7 @@ from msgspec import Struct
 from bowerbird.model import json_depth
 from bowerbird.model.attached_texts import attached_texts
 from bowerbird.model.words import WordQuery
-from bowerbird.search.highlights import highlight
+from bowerbird.search.highlights import Highlighter
 
 
 class _Author(Struct):
@@ -43,11 +43,15 @@ _post: Final = msgspec.json.Decoder(_Post).decode
 
 def with_highlights(body: bytes, query: WordQuery) -> bytes:
     """The bookmarks, still separated by commas. Those without a match are unchanged."""
-    return b",".join([_highlighted(bytes(raw), query) for raw in _posts(b"[%b]" % body)])
+    bookmarks = [bytes(raw) for raw in _posts(b"[%b]" % body)]
+    highlighter = Highlighter(query, len(bookmarks))
+    for place in sorted(range(len(bookmarks)), key=lambda place: len(bookmarks[place])):
+        bookmarks[place] = _highlighted(bookmarks[place], highlighter)
+    return b",".join(bookmarks)
 
 
-def _highlighted(bookmark: bytes, query: WordQuery) -> bytes:
-    found = highlight(_fields(_post(json_depth.cut(bookmark))), query)
+def _highlighted(bookmark: bytes, highlighter: Highlighter) -> bytes:
+    found = highlighter.highlight(_fields(_post(json_depth.cut(bookmark))))
     if found is None:
         return bookmark
     return b'%b,"highlight":%b}' % (bookmark[:-1], msgspec.json.encode(found))

@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from heapq import nsmallest
 from typing import Final
 
 import msgspec
@@ -13,13 +14,16 @@ from msgspec import Struct
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
-from bowerbird.model.words import Form, Part, Term, WordQuery, with_terms
+from bowerbird.model.words import Either, Form, Part, Term, WordQuery, with_terms
 from bowerbird.search.tokens import index_text
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.labels import LabelStore
 
 _KEPT_ACCOUNTS: Final = 256
 _KEPT_NAMES: Final = 16_384
+# The database looks up the posts of each label. Shorter names tell more about their posts.
+LABELS_PER_TERM: Final = 200
+LABELS_PER_QUERY: Final = 1_000
 # More names are read on a thread.
 _FEW: Final = 100
 
@@ -31,6 +35,8 @@ class _Names(Struct, frozen=True):
     label_ids: Mapping[str, Sequence[int]]
     # In alphabetical order, to find those that begin with a prefix.
     ordered: Sequence[str]
+    # Labels with shorter names come first.
+    places: Mapping[int, int]
 
 
 class _Kept(Struct, frozen=True):
@@ -84,7 +90,9 @@ def _names(rows: Sequence[Row]) -> _Names:
     for label_id, words in tokens.items():
         for word in dict.fromkeys(words):
             label_ids[word].append(label_id)
-    return _Names(tokens, label_ids, sorted(label_ids))
+    by_length = sorted(rows, key=lambda row: (len(row[1]), row[1]))
+    places = {label_id: place for place, (label_id, _) in enumerate(by_length)}
+    return _Names(tokens, label_ids, sorted(label_ids), places)
 
 
 @lru_cache(maxsize=_KEPT_NAMES)
@@ -93,15 +101,22 @@ def _tokens(name: str) -> tuple[str, ...]:
 
 
 def _with_labels(words: WordQuery, names: _Names) -> tuple[Part, ...]:
-    return with_terms(words.parts, lambda term: _labelled(term, names))
+    most = min(LABELS_PER_TERM, LABELS_PER_QUERY // max(_count_terms(words.parts), 1))
+    return with_terms(words.parts, lambda term: _labelled(term, names, most))
 
 
-def _labelled(term: Term, names: _Names) -> Term:
+def _count_terms(parts: Sequence[Part]) -> int:
+    inner = [branch for part in parts if isinstance(part, Either) for branch in part.branches]
+    return sum(isinstance(part, Term) for part in parts) + sum(map(_count_terms, inner))
+
+
+def _labelled(term: Term, names: _Names, most: int) -> Term:
     forms: list[Term | Form] = [term, *term.forms]
     found: set[int] = set()
     for form in forms:
         found.update(*_matching(form, names))
-    return msgspec.structs.replace(term, label_ids=tuple(sorted(found)))
+    kept = found if len(found) <= most else nsmallest(most, found, key=names.places.__getitem__)
+    return msgspec.structs.replace(term, label_ids=tuple(sorted(kept)))
 
 
 def _matching(form: Term | Form, names: _Names) -> Iterator[Iterable[int]]:
