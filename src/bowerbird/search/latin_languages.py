@@ -60,6 +60,9 @@ _ENDINGS: Final = {
 _MIN_LETTERS: Final = 4
 # The beginning of a text shows its language as well as the whole.
 _MAX_WORDS: Final = 60
+# So many show their language by endings; more words have function words among them.
+_FEW_WORDS: Final = 12
+_MIN_SHARE_OF_WORDS: Final = 0.1
 # What a sign counts that only one language has.
 _WORD_VOTE: Final = 12
 _LETTER_VOTE: Final = 6
@@ -70,7 +73,7 @@ _SHARING: Final = 0.7
 # Most texts without accents are English, even if nothing shows it.
 _ENGLISH_VOTE: Final = 3
 # Every language has words that are signs of another one. Its own texts have more of them.
-_MIN_VOTE_PER_WORD: Final = 0.8
+_MIN_VOTE_PER_WORD: Final = 1.2
 _MIN_VOTE_WITHOUT_ENGLISH: Final = 13
 # A second language with at least this share of the votes of the first is likely too.
 _LIKELY_SHARE: Final = 0.6
@@ -86,18 +89,24 @@ def of_latin_words(words: Sequence[str], sample: str) -> str:
     """The code of the likeliest language, or those of the two likeliest, joined by a plus sign."""
     words = words[:_MAX_WORDS]
     found = _FUNCTION_WORDS.intersection(words)
-    # Fast, because most posts are English.
-    if sample.isascii() and len(found & _ONLY_ENGLISH) > 2 * len(found - _ENGLISH_WORDS):
+    if sample.isascii() and _is_clearly_english(found, len(words)):
         return ENGLISH
     letters = _ALL_LETTERS.intersection(sample.lower())
     sigil_words = [word for word in words if word[0] in "#@"]
     names = [word[1:] for word in sigil_words]
-    others = set(words).difference(found, names, sigil_words)
+    others = set(words[:_FEW_WORDS]).difference(found, names, sigil_words)
     votes: dict[str, float] = {ENGLISH: _ENGLISH_VOTE}
     _count(votes, found.difference(names), _LANGUAGES_OF_WORD)
     _count(votes, _endings(others), _LANGUAGES_OF_ENDING)
     _count(votes, letters, _LANGUAGES_OF_LETTER)
     return _likeliest(votes, _MIN_VOTE_PER_WORD * len(words), is_plain=not letters)
+
+
+def _is_clearly_english(function_words: frozenset[str], words: int) -> bool:
+    """Fast, because most posts are English."""
+    if words > _FEW_WORDS and len(function_words) <= _MIN_SHARE_OF_WORDS * words:
+        return True
+    return len(function_words & _ONLY_ENGLISH) > 2 * len(function_words - _ENGLISH_WORDS)
 
 
 _Votes = Sequence[tuple[str, float]]
@@ -134,7 +143,9 @@ def _likeliest(votes: Mapping[str, float], needed: float, *, is_plain: bool) -> 
     return f"{first}{_AND}{second}" if rounded[second] >= _LIKELY_SHARE * count else first
 
 
-def _languages_by(lists: Mapping[str, Iterable[str]], vote: Callable[[str], int]) -> dict[str, _Votes]:
+def _languages_by(
+    lists: Mapping[str, Iterable[str]], vote: Callable[[str], int]
+) -> dict[str, _Votes]:
     found: dict[str, list[str]] = {}
     for language, signs in lists.items():
         for sign in signs:
