@@ -64,17 +64,17 @@ _MAX_WORDS: Final = 60
 _FEW_WORDS: Final = 12
 _MIN_SHARE_OF_WORDS: Final = 0.1
 # What a sign counts that only one language has.
-_WORD_VOTE: Final = 12
-_LETTER_VOTE: Final = 6
+_WORD_VOTE: Final = 120
+_LETTER_VOTE: Final = 60
 # For each letter of the ending.
-_ENDING_VOTE: Final = 2
+_ENDING_VOTE: Final = 20
 # Signs that more languages have count less.
 _SHARING: Final = 0.7
 # Most texts without accents are English, even if nothing shows it.
-_ENGLISH_VOTE: Final = 3
+_ENGLISH_VOTE: Final = 30
 # Every language has words that are signs of another one. Its own texts have more of them.
-_MIN_VOTE_PER_WORD: Final = 1.2
-_MIN_VOTE_WITHOUT_ENGLISH: Final = 13
+_MIN_VOTE_PER_WORD: Final = 12
+_MIN_VOTE_WITHOUT_ENGLISH: Final = 130
 # A second language with at least this share of the votes of the first is likely too.
 _LIKELY_SHARE: Final = 0.6
 _AND: Final = "+"
@@ -95,7 +95,7 @@ def of_latin_words(words: Sequence[str], sample: str) -> str:
     sigil_words = [word for word in words if word[0] in "#@"]
     names = [word[1:] for word in sigil_words]
     others = set(words[:_FEW_WORDS]).difference(found, names, sigil_words)
-    votes: dict[str, float] = {ENGLISH: _ENGLISH_VOTE}
+    votes: dict[str, int] = {ENGLISH: _ENGLISH_VOTE}
     _count(votes, found.difference(names), _LANGUAGES_OF_WORD)
     _count(votes, _endings(others), _LANGUAGES_OF_ENDING)
     _count(votes, letters, _LANGUAGES_OF_LETTER)
@@ -106,13 +106,13 @@ def _is_clearly_english(function_words: frozenset[str], words: int) -> bool:
     """Fast, because most posts are English."""
     if words > _FEW_WORDS and len(function_words) <= _MIN_SHARE_OF_WORDS * words:
         return True
-    return len(function_words & _ONLY_ENGLISH) > 2 * len(function_words - _ENGLISH_WORDS)
+    return len(function_words & _ONLY_ENGLISH) > len(function_words - _ENGLISH_WORDS)
 
 
-_Votes = Sequence[tuple[str, float]]
+_Votes = Sequence[tuple[str, int]]
 
 
-def _count(votes: dict[str, float], signs: Iterable[str], languages: Mapping[str, _Votes]) -> None:
+def _count(votes: dict[str, int], signs: Iterable[str], languages: Mapping[str, _Votes]) -> None:
     for sign in signs:
         for language, vote in languages[sign]:
             votes[language] = votes.get(language, 0) + vote
@@ -130,17 +130,15 @@ def _endings(words: Iterable[str]) -> list[str]:
     return found
 
 
-def _likeliest(votes: Mapping[str, float], needed: float, *, is_plain: bool) -> str:
-    # Rounded, so that the order of the sum does not matter.
-    rounded = {language: round(votes[language], 6) for language in _BY_WRITERS if language in votes}
-    first = max(rounded, key=rounded.__getitem__)
-    count = rounded.pop(first)
-    if count <= needed or not rounded:
-        return ENGLISH if count <= needed else first
+def _likeliest(votes: Mapping[str, int], needed: int, *, is_plain: bool) -> str:
+    ranked = sorted(votes, key=lambda language: (-votes[language], _BY_WRITERS.index(language)))
+    first, count = ranked[0], votes[ranked[0]]
+    if count <= needed or len(ranked) == 1:
+        return ENGLISH
     if is_plain and first != ENGLISH and count < _MIN_VOTE_WITHOUT_ENGLISH:
         return f"{first}{_AND}{ENGLISH}"
-    second = max(rounded, key=rounded.__getitem__)
-    return f"{first}{_AND}{second}" if rounded[second] >= _LIKELY_SHARE * count else first
+    second = ranked[1]
+    return f"{first}{_AND}{second}" if votes[second] >= _LIKELY_SHARE * count else first
 
 
 def _languages_by(
@@ -151,7 +149,7 @@ def _languages_by(
         for sign in signs:
             found.setdefault(sign, []).append(language)
     return {
-        sign: [(language, vote(sign) / len(languages) ** _SHARING) for language in languages]
+        sign: [(language, round(vote(sign) / len(languages) ** _SHARING)) for language in languages]
         for sign, languages in found.items()
     }
 
