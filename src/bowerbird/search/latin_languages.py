@@ -74,6 +74,7 @@ _SHARING: Final = 0.7
 _ENGLISH_VOTE: Final = 30
 # Every language has words that are signs of another one. Its own texts have more of them.
 _MIN_VOTE_PER_WORD: Final = 12
+_MIN_VOTE_PER_WORD_WITH_LETTERS: Final = 8
 _MIN_VOTE_WITHOUT_ENGLISH: Final = 130
 # A second language with at least this share of the votes of the first is likely too.
 _LIKELY_SHARE: Final = 0.6
@@ -99,7 +100,8 @@ def of_latin_words(words: Sequence[str], sample: str) -> str:
     _count(votes, found.difference(names), _LANGUAGES_OF_WORD)
     _count(votes, _endings(others), _LANGUAGES_OF_ENDING)
     _count(votes, letters, _LANGUAGES_OF_LETTER)
-    return _likeliest(votes, _MIN_VOTE_PER_WORD * len(words), is_plain=not letters)
+    needed = _MIN_VOTE_PER_WORD_WITH_LETTERS if letters else _MIN_VOTE_PER_WORD
+    return _likeliest(votes, needed * len(words), is_plain=not letters)
 
 
 def _is_clearly_english(function_words: frozenset[str], words: int) -> bool:
