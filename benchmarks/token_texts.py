@@ -48,7 +48,7 @@ def _index() -> _Measured:
     for first in range(0, _POSTS, batch):
         texts = [searchable_texts(decode(post)) for post in posts.batch(0, first, batch)]
         started = time.thread_time()
-        indexed = [index_text(fields) for fields in texts]
+        indexed = [index_text(*one) for one in texts]
         seconds += time.thread_time() - started
         tokens += sum(len(text.split()) for text in indexed)
     return _Measured(seconds / _POSTS * 1e6, tokens / _POSTS)

@@ -128,6 +128,18 @@ PAIRS: dict[str, list[tuple[str, str]]] = {
         ("من کتاب\u200cها را خواندم و گفتم", "کتاب"),
         ("#RunningShoes for sale", "run shoe"),
     ],
+    "stems of a short sentence": [
+        ("Der Vogel sammelt blaue Flaschendeckel", "blau Vögel"),
+        ("Boeken in de bibliotheek", "boek bibliotheken"),
+        ("De vogel verzamelt blauwe doppen", "vogels dop"),
+        ("Kirjastossa on paljon kirjoja", "kirja kirjasto"),
+        ("Lintu kerää sinisiä pullonkorkkeja", "lintuja pullonkorkki"),
+        ("I libri della biblioteca dell'arte", "libro biblioteche"),
+        ("El pájaro recoge tapas azules", "pájaros tapa azul"),
+        ("O pássaro coleciona tampas azuis", "pássaros tampa"),
+        ("Ptak zbiera niebieskie nakrętki", "ptaki nakrętka"),
+        ("Könyvtárban olvastam könyveket", "könyvtár könyv"),
+    ],
 }  # fmt: skip
 CASES = [
     pytest.param(post, query, id=f"{kind}: {query} in {post}")

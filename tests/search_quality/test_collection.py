@@ -45,7 +45,9 @@ KINDS = {
 def words_of(library: LabelledLibrary, key: str) -> set[str]:
     """The words of a post as its author wrote them."""
     record = read(make.raw(library.posts[key])).incoming.record
-    return {word for text in searchable_texts(record) for word in tokens.words(text)}
+    return {
+        word for texts in searchable_texts(record) for text in texts for word in tokens.words(text)
+    }
 
 
 def whole_words(text: str) -> list[str]:

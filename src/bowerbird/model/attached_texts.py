@@ -5,6 +5,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 _FIELDS: Final = ("title", "description", "alt_text")
+DOMAIN: Final = "attachments.domain"
 # Sources give a choice as a text, or as an object with the text in it.
 _CHOICE_FIELDS: Final = ("label", "text", "title", "name")
 
@@ -26,7 +27,7 @@ def _texts_of(attachment: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if text := _choice(choice):
             yield "attachments.choices", text
     if domain := _domain(attachment):
-        yield "attachments.domain", domain
+        yield DOMAIN, domain
 
 
 def _choice(choice: object) -> str:

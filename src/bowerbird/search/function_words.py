@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+ENGLISH: Final = "en"
+
 # Of Latin script, folded as the index folds them. They get no stems: nobody searches for them.
 FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
     language: frozenset(words.split())

@@ -15,8 +15,10 @@ from typing import Final, NamedTuple
 
 from bowerbird.model.words import OTHER_FORM, STEM
 from bowerbird.search import spellings
+from bowerbird.search.function_words import ENGLISH
 from bowerbird.search.generations import Generations, Tokens
-from bowerbird.search.languages import ENGLISH, OTHER_SCRIPTS
+from bowerbird.search.languages import OTHER_SCRIPTS
+from bowerbird.search.latin_languages import likely_languages
 from bowerbird.search.stems import english_stem, stem, stem_of_plain
 from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
 from bowerbird.search.word_parts import (
@@ -85,16 +87,18 @@ def other_tokens(fields: Sequence[str], words: Sequence[str], language: str) -> 
     It finds the same tokens as `marked_tokens`, but faster: those of a word of ASCII letters
     depend only on its folded form.
     """
-    forms = _forms_in(language)
     letters = dict.fromkeys(filter(str.isascii, filter(str.isalpha, words)))
     unusual = (piece for field in fields for piece in _unusual_pieces(field, letters))
-    pieces = islice(unusual, MAX_PIECES)
-    return dict.fromkeys(
-        chain(
-            chain.from_iterable(map(forms.of_words.__getitem__, letters)),
-            chain.from_iterable(map(forms.of_pieces.__getitem__, pieces)),
+    pieces = list(islice(unusual, MAX_PIECES))
+    found: dict[str, None] = {}
+    for forms in map(_forms_in, likely_languages(language)):
+        found |= dict.fromkeys(
+            chain(
+                chain.from_iterable(map(forms.of_words.__getitem__, letters)),
+                chain.from_iterable(map(forms.of_pieces.__getitem__, pieces)),
+            )
         )
-    )
+    return found
 
 
 def _unusual_pieces(text: str, letters: Container[str]) -> Iterator[str]:
@@ -109,6 +113,11 @@ def _unusual_pieces(text: str, letters: Container[str]) -> Iterator[str]:
 
 def marked_tokens(piece: str, language: str) -> list[MarkedToken]:
     """The marked tokens of a piece of text without spaces."""
+    found = [_marked_tokens(piece, one) for one in likely_languages(language)]
+    return found[0] if len(found) == 1 else list(dict.fromkeys(chain.from_iterable(found)))
+
+
+def _marked_tokens(piece: str, language: str) -> list[MarkedToken]:
     is_ascii = piece.isascii()
     if "://" in piece or (is_ascii and len(piece) > _MAX_ASCII_CHARACTERS):
         return []
@@ -326,7 +335,7 @@ def _of_piece(piece: str, language: str) -> Tokens:
         return tuple([OTHER_FORM + name for name in _of_handle(piece)])
     if piece.isascii() and "'" not in piece and len(piece) <= _MAX_ASCII_CHARACTERS:
         return tuple(dict.fromkeys(_of_ascii_piece(piece, _forms_in(language))))
-    return tuple(dict.fromkeys([one.token for one in marked_tokens(piece, language)]))
+    return tuple(dict.fromkeys([one.token for one in _marked_tokens(piece, language)]))
 
 
 def _of_ascii_piece(piece: str, forms: _FormsIn) -> list[str]:

@@ -1,14 +1,18 @@
-"""Finds the language of a text from its script, its letters and its function words."""
+"""Finds the language of a text from its script, its letters and its words.
+
+A language is an ISO 639 code. A short Latin text may be as likely in two languages: then it is both
+codes, joined by a plus sign, which `likely_languages` splits.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from bowerbird.search.function_words import FUNCTION_WORDS, OTHER_FUNCTION_WORDS
+from bowerbird.search.function_words import OTHER_FUNCTION_WORDS
+from bowerbird.search.latin_languages import of_latin_words
 from bowerbird.search.token_folding import fold
 
-ENGLISH: Final = "en"
 # The beginning of a text shows its language as well as the whole.
 _SAMPLE_CHARACTERS: Final = 1_000
 # A post in a Latin script often has a few words of another one, such as a name.
@@ -58,38 +62,12 @@ _CYRILLIC: Final = {
 _NOT_BULGARIAN: Final = frozenset("ыэёіїєўј")
 _URDU: Final = frozenset("\u0679\u0688\u0691\u06ba\u06d2")
 _PERSIAN: Final = frozenset("\u067e\u0686\u0698\u06af\u06cc\u06a9")
-_LATIN_LETTERS: Final = {
-    "de": "ßäöü",
-    "es": "ñ¿¡óí",
-    "pt": "ãõçêâ",
-    "fr": "œçèêàùîôû",
-    "it": "èàòù",
-    "tr": "ğışçöü\u0130",
-    "hu": "őűáéöüó",
-    "pl": "łąężźćśńó",
-    "cs": "ěřůčšžýáí",
-    "ro": "ășțţâî",
-    "vi": "ơưđạảấầậếềệộớờợụứừựỹ",
-    "sv": "åäö",
-    "da": "øåæ",
-    "no": "øåæ",
-    "fi": "äö",
-    "et": "õäöü",
-    "lt": "ėįųčšžąę",
-    "ca": "·çèàòïü",
-}
-# Every language has words that are function words of another one. In its own texts they are more
-# than this share of the words; a long text repeats them.
-_MIN_SHARE_OF_WORDS: Final = 0.1
-_MAX_WORDS: Final = 60
-_WORD_VOTE: Final = 10
-_LETTER_VOTE: Final = 4
 # Languages that are not written in Latin letters: their Latin words are taken for English.
 OTHER_SCRIPTS: Final = frozenset(_SCRIPTS) | {"uk", "be", "sr", "bg", "ur", "fa", "mr", "ne"}
 
 
 def language_of(text: str) -> str:
-    """The ISO 639 code of a text's language."""
+    """The language of a text, or the two likeliest."""
     sample = text[:_SAMPLE_CHARACTERS]
     return language_of_words(fold(sample).split(), [sample])
 
@@ -97,30 +75,9 @@ def language_of(text: str) -> str:
 def language_of_words(words: Sequence[str], fields: Sequence[str]) -> str:
     """The language of texts whose folded words are known already."""
     if all(map(str.isascii, fields)):
-        return _of_latin_words(words, "")
+        return of_latin_words(words, "")
     sample = " ".join(fields)[:_SAMPLE_CHARACTERS]
-    return _of_other_script(sample) or _of_latin_words(words, sample)
-
-
-def _of_latin_words(words: Sequence[str], sample: str) -> str:
-    """English, unless more function words and letters belong to another language."""
-    words = words[:_MAX_WORDS]
-    found = _ALL_FUNCTION_WORDS.intersection(words)
-    english = len(found & _ENGLISH_WORDS)
-    needed = _MIN_SHARE_OF_WORDS * len(words)
-    is_ascii = sample.isascii()
-    if is_ascii and (len(found) <= needed or english >= len(found) - english):
-        return ENGLISH
-    votes: Counter[str] = Counter()
-    for word in found:
-        for language in _LANGUAGES_OF_WORD[word]:
-            votes[language] += _WORD_VOTE
-    if not is_ascii:
-        _count_letters(votes, sample)
-    if not votes:
-        return ENGLISH
-    best, count = max(votes.items(), key=lambda vote: (vote[1], vote[0] == ENGLISH, vote[0]))
-    return best if count > max(votes[ENGLISH], needed * _WORD_VOTE) else ENGLISH
+    return _of_other_script(sample) or of_latin_words(words, sample)
 
 
 def script_of(character: str) -> str | None:
@@ -142,12 +99,6 @@ class _Scripts(dict[str, str | None]):
 
 
 _SCRIPT_OF: Final = _Scripts()
-
-
-def _count_letters(votes: Counter[str], sample: str) -> None:
-    for letter in _ALL_LETTERS.intersection(sample.lower()):
-        for language in _LANGUAGES_OF_LETTER[letter]:
-            votes[language] += _LETTER_VOTE
 
 
 def _of_other_script(sample: str) -> str | None:
@@ -188,18 +139,3 @@ def _cyrillic(letters: frozenset[str], sample: str) -> str:
         words & OTHER_FUNCTION_WORDS["ru"]
     )
     return "bg" if is_bulgarian else "ru"
-
-
-def _languages_by(lists: dict[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
-    for language, entries in lists.items():
-        for entry in entries:
-            found.setdefault(entry, []).append(language)
-    return {entry: tuple(languages) for entry, languages in found.items()}
-
-
-_LANGUAGES_OF_WORD: Final = _languages_by(dict(FUNCTION_WORDS))
-_ALL_FUNCTION_WORDS: Final = frozenset(_LANGUAGES_OF_WORD)
-_ENGLISH_WORDS: Final = FUNCTION_WORDS[ENGLISH]
-_LANGUAGES_OF_LETTER: Final = _languages_by(dict(_LATIN_LETTERS))
-_ALL_LETTERS: Final = frozenset(_LANGUAGES_OF_LETTER)

@@ -9,7 +9,9 @@ import unicodedata
 from functools import cache
 from typing import Final
 
+from bowerbird.search.function_words import ENGLISH
 from bowerbird.search.languages import language_of
+from bowerbird.search.latin_languages import likely_languages
 
 _LANGUAGES: Final = frozenset(
     ("ar", "de", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh")
@@ -18,7 +20,8 @@ _LANGUAGES: Final = frozenset(
 
 def needs_second_model(text: str) -> bool:
     """Whether the text of a post is in a language that only the second model was trained on."""
-    return language_of(text) in _LANGUAGES
+    likely = likely_languages(language_of(text))
+    return likely[0] in _LANGUAGES and ENGLISH not in likely
 
 
 def is_in_other_script(query: str) -> bool:

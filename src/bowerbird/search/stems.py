@@ -6,9 +6,9 @@ from typing import Final
 
 import Stemmer
 
-from bowerbird.search.function_words import FUNCTION_WORDS
+from bowerbird.search.function_words import ENGLISH, FUNCTION_WORDS
 from bowerbird.search.irregular_words import IRREGULAR_WORDS
-from bowerbird.search.languages import ENGLISH, OTHER_SCRIPTS, script_of
+from bowerbird.search.languages import OTHER_SCRIPTS, script_of
 from bowerbird.search.spellings import american
 from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, fold
 

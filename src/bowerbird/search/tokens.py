@@ -32,13 +32,18 @@ _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _RUN: Final = re.compile(f"[{UNSPACED}]+|[^ {UNSPACED}]+")
 
 
-def index_text(fields: Sequence[str]) -> str:
-    """The tokens of all fields, joined by spaces. Pass short fields first: the end may be cut.
+def index_text(texts: Sequence[str], names: Sequence[str] = ()) -> str:
+    """The tokens of all fields, joined by spaces. Pass short texts first: the end may be cut.
 
-    After a gap come other forms of the words, which no phrase matches.
+    After a gap come other forms of the words, which no phrase matches. Names, handles and domains
+    do not show the language of the texts.
     """
     tokens: list[str] = []
-    for field in fields:
+    fields = [*names, *texts]
+    first_of_texts = 0
+    for number, field in enumerate(fields):
+        if number == len(names):
+            first_of_texts = len(tokens)
         if tokens:
             tokens.append(GAP)
         before = len(tokens)
@@ -49,7 +54,7 @@ def index_text(fields: Sequence[str]) -> str:
             break
     if not tokens:
         return ""
-    language = language_of_words(tokens, fields)
+    language = language_of_words(tokens[first_of_texts:], texts)
     others = list(other_tokens(fields, tokens, language))[:MAX_OTHER_TOKENS]
     written = _limit_occurrences(tokens[:MAX_TOKENS])
     text = " ".join([*written, GAP, *others] if others else written)

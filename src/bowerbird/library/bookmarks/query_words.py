@@ -9,6 +9,7 @@ from msgspec import Struct
 from bowerbird.model.words import Either, Form, Term, WordQuery
 from bowerbird.search.function_words import FUNCTION_WORDS, OTHER_FUNCTION_WORDS
 from bowerbird.search.languages import language_of_words
+from bowerbird.search.latin_languages import likely_languages
 from bowerbird.search.stop_words import STOP_WORDS
 from bowerbird.search.tokens import is_unspaced
 
@@ -56,8 +57,9 @@ def words_of(query: WordQuery) -> list[QueryWord]:
 def _function_words(words: Collection[str]) -> frozenset[str]:
     """Those of the language of the query, if it shows."""
     tokens = [token for text in words for token in text.split()]
-    language = language_of_words(tokens, tokens)
-    return _FUNCTION_WORDS.get(language, frozenset())
+    likely = likely_languages(language_of_words(tokens, tokens))
+    lists = [_FUNCTION_WORDS.get(language, frozenset()) for language in likely]
+    return lists[0].intersection(*lists[1:])
 
 
 def _words(term: Term) -> Iterator[QueryWord]:
