@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
     ],
 )
 async def test_another_form_of_a_word_finds_a_short_post(alice: Member, text: str, q: str) -> None:
-    await alice.save(post_id="1", text=text, author="bo", name="Bo")
+    await alice.save(post_id="1", text=text, author="ada", name="Ada and the Herons")
     await alice.save(post_id="2", text="Another post")
 
     found = await alice.listed(q=q, highlight="true")

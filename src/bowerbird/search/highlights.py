@@ -35,6 +35,8 @@ _MAX_SECTIONS: Final = 16
 _MAX_COST: Final = 100_000
 # To find the positions of the words in a text, per character.
 _OF_POSITION: Final = 0.5
+# Fields that say nothing about the language of a post.
+_NAMES: Final = ("author_username", "author_details.name", "attachments.domain")
 _SPACES: Final = re.compile(r"\s+")
 _NOT_BLANK: Final = re.compile(r"\S+")
 
@@ -78,7 +80,7 @@ class Highlighter:
         max_cost = self._pieces.cost + left / max(self._posts_left, 1)
         self._posts_left -= 1
         best: tuple[str, str, _Matches] | None = None
-        language = _language([text for _, text in fields])
+        language = _language([text for name, text in fields if not name.endswith(_NAMES)])
         for name, text in fields:
             matches = self._find_matches(text, language, max_cost)
             if matches.terms and (best is None or matches.terms > best[2].terms):

@@ -55,7 +55,7 @@ def index_text(texts: Sequence[str], names: Sequence[str] = ()) -> str:
     if not tokens:
         return ""
     language = language_of_words(tokens[first_of_texts:], texts)
-    others = list(other_tokens(fields, tokens, language))[:MAX_OTHER_TOKENS]
+    others = list(other_tokens(fields, tokens[:MAX_TOKENS], language))[:MAX_OTHER_TOKENS]
     written = _limit_occurrences(tokens[:MAX_TOKENS])
     text = " ".join([*written, GAP, *others] if others else written)
     if len(text) <= MAX_CHARACTERS:

@@ -83,7 +83,9 @@ def test_searches_filters_and_the_page_of_a_post(
         page.wait_for_url(f"**vector_search_term={varied_posts.RARE_WORD}*")
         assert f"q={varied_posts.RARE_WORD}" in page.url
         expect(page.locator(".found")).to_contain_text("best first")
-        expect(page.get_by_text("near in meaning").first).to_be_visible()
+        # Posts with the word come before those that are only near in meaning.
+        expect(page.locator(".posts li[id] mark").first).to_be_visible()
+        expect(page.locator(".posts li[id]:not(:has(mark))")).to_have_count(0)
         modes.get_by_role("radio", name="Meaning").check()
         press(page, "/", "Enter")
         page.wait_for_url(lambda url: "q=" not in url and "vector_search_term=" in url)
