@@ -37,9 +37,18 @@ class CountedWords:
         renderings = await self._counts.counted_renderings(
             transaction, library, numbers, INDEX_FORM
         )
-        if sum(map(len, renderings)) <= _FEW_BYTES:
+        if sum(map(len, renderings)) <= _FEW_BYTES or not _is_on_event_loop():
             return _occurrences(renderings)
         return await asyncio.to_thread(_occurrences, renderings)
+
+
+def _is_on_event_loop() -> bool:
+    """Transactions of SQLite run on a thread of their own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _occurrences(renderings: Sequence[bytes]) -> Counter[str]:
