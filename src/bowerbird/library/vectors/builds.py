@@ -152,7 +152,8 @@ class VectorBuilds:
 
 
 def _has_foreign(posts: Sequence[UnembeddedPost]) -> bool:
-    return any(needs_second_model(text_of_rendering(post.rendering)) for post in posts)
+    texts = (text_of_rendering(post.rendering, has_names=False) for post in posts)
+    return any(map(needs_second_model, texts))
 
 
 def _pack(
