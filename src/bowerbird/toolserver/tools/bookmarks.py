@@ -10,6 +10,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks, VectorState
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.model import json_depth
+from bowerbird.model.filters import RELEVANCE
 from bowerbird.requests import filters, limits
 from bowerbird.requests.bookmarks import (
     CountQuery,
@@ -25,7 +26,14 @@ from bowerbird.requests.filters import BookmarkFilters, WordFilters
 from bowerbird.requests.gates import Gate
 from bowerbird.search import query_language
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size, writes
+from bowerbird.toolserver.tools import (
+    arguments,
+    json_schemas,
+    posts,
+    response_size,
+    vocabulary,
+    writes,
+)
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -40,10 +48,9 @@ from bowerbird.wire.idempotency import Idempotency
 _CHARS: Final = 4_000
 
 ResponseFormat = Annotated[
-    Literal["concise", "detailed"] | None,
+    Literal["concise", "detailed", "ids"] | None,
     about(
-        "concise: id, author, 280 characters of text, link, dates, labels, flags, "
-        "note. detailed: all fields, much longer.",
+        "detailed: all fields, much longer. ids: post_ids only.",
         parameter={"default": "concise"},
     ),
 ]
@@ -72,7 +79,7 @@ class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
         Literal["keyword", "semantic", "hybrid"] | None,
         about("How to search.", parameter={"default": "keyword"}),
     ] = None
-    sort_by: SortBy = None
+    sort_by: Annotated[SortBy, about("As list_bookmarks.", argument={"default": RELEVANCE})] = None
     sort_order: SortOrder = None
     limit: Limit = None
     cursor: Cursor = None
@@ -121,6 +128,7 @@ LIST: Final = Tool(
         "the same filters."
     ),
     takes=ListArguments,
+    describes_filters=True,
     returns=json_schemas.PAGE,
     hints=READS,
 )
@@ -229,7 +237,9 @@ def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[B
         values = arguments.read(COUNT, call, CountArguments)
         sent = filters.sent(values)
         counts = await bookmarks.count(call.account, CountQuery(**sent))
-        applied = response_size.short_filters({**filters.flags_of(values), **sent})
+        applied = response_size.short_filters(
+            vocabulary.in_published_words({**filters.flags_of(values), **sent})
+        )
         return ToolResult({**msgspec.to_builtins(counts), "filters": applied})
 
     async def update_bookmarks(call: ToolCall) -> ToolResult:

@@ -1,17 +1,19 @@
-"""Pages of posts for a model: concise or detailed, and within the maximum size of a result."""
+"""Pages of posts for a model: concise, detailed or ids, and within the maximum size of a result."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from bowerbird.library.bookmarks.bookmarks import BookmarkList
 from bowerbird.model import json_depth
-from bowerbird.toolserver.tools import response_size
+from bowerbird.toolserver.tools import response_size, vocabulary
+from bowerbird.toolserver.tools.concise_posts import concise
+from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import Json
 
-CONCISE_CHARS: Final = 280
+IDS: Final = "ids"
 # get_bookmarks returns longer texts.
 DETAILED_CHARS: Final = 2_000
 
@@ -19,35 +21,11 @@ List = Callable[[int | None], Awaitable[BookmarkList]]
 """Reads a page with this limit; None is the limit that the caller sent."""
 
 
-class _Details(Struct, frozen=True):
-    text: str
-    link: str
-    posted_at: str
-    article: dict[str, Any] | None = None
-
-
-class _Author(Struct, frozen=True):
-    name: str
-
-
-class _Stored(Struct, frozen=True):
-    """The fields of a bookmark that the concise form has. Others are not decoded."""
-
+class _Id(Struct, frozen=True):
     post_id: str
-    tweet_details: _Details
-    author_username: str
-    author_details: _Author
-    bookmarked_at: str
-    tags: list[str] | None
-    is_read: bool
-    is_archived: bool
-    gone_at: str | None = None
-    removed_at: str | None = None
-    note: str | None = None
-    score: float | None = None
 
 
-_stored: Final = msgspec.json.Decoder(list[_Stored]).decode
+_ids: Final = msgspec.json.Decoder(list[_Id]).decode
 _whole: Final = msgspec.json.Decoder(list[Json]).decode
 
 
@@ -55,20 +33,28 @@ async def page(read: List, applied: Json, response_format: str) -> Json:
     """A page that fits in a result. Its cursor continues after the last post that it contains."""
     listed = await read(None)
     found = listed.count
-    filters = response_size.short_filters(applied)
-    max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(filters)
-    fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
-    while not fitted.is_all:
-        # Read again with a smaller limit, so that the cursor skips no post that was left out.
-        listed = await read(len(fitted.records))
+    filters = response_size.short_filters(vocabulary.in_published_words(applied))
+    if response_format == IDS:
+        shown: Json = {"post_ids": [one.post_id for one in _ids(b"[%b]" % listed.body)]}
+        is_truncated = False
+    else:
+        max_bytes = (
+            response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(filters)
+        )
         fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
+        while not fitted.is_all:
+            # Read again with a smaller limit, so that the cursor skips no post that was left out.
+            listed = await read(len(fitted.records))
+            fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
+        shown = {**CONTENT_IS, "bookmarks": fitted.records}
+        is_truncated = fitted.is_truncated
     content: Json = {
-        "bookmarks": fitted.records,
+        **shown,
         "count": listed.count,
         "total_count": listed.total_count,
         "next_cursor": listed.next_cursor,
         "filters": filters,
-        "truncated": listed.count < found or fitted.is_truncated,
+        "truncated": listed.count < found or is_truncated,
     }
     if listed.vector_pending:
         content["vector_pending"] = listed.vector_pending
@@ -76,7 +62,7 @@ async def page(read: List, applied: Json, response_format: str) -> Json:
         content["relaxed"] = True
     if listed.did_you_mean:
         content["did_you_mean"] = listed.did_you_mean
-    advice = _advice(listed, found, is_truncated=fitted.is_truncated)
+    advice = _advice(listed, found, is_truncated=is_truncated)
     return {**content, "advice": advice} if advice else content
 
 
@@ -85,35 +71,7 @@ def forms(body: bytes, response_format: str) -> list[Json]:
     body = json_depth.cut(b"[%b]" % body)
     if response_format == "detailed":
         return [response_size.truncate_all(post, DETAILED_CHARS) for post in _whole(body)]
-    return [concise(stored) for stored in _stored(body)]
-
-
-def concise(stored: _Stored) -> Json:
-    details = stored.tweet_details
-    title = (details.article or {}).get("title")
-    short: Json = {
-        "post_id": stored.post_id,
-        "author": stored.author_username,
-        "author_name": stored.author_details.name,
-        "text": response_size.truncate(details.text, CONCISE_CHARS),
-        "link": details.link,
-        "posted_at": details.posted_at,
-        "bookmarked_at": stored.bookmarked_at,
-        "labels": stored.tags or [],
-        "is_read": stored.is_read,
-        "is_archived": stored.is_archived,
-    }
-    if stored.gone_at:
-        short["gone_at"] = stored.gone_at
-    if stored.removed_at:
-        short["removed_at"] = stored.removed_at
-    if stored.note:
-        short["note"] = response_size.truncate(stored.note, CONCISE_CHARS)
-    if isinstance(title, str):
-        short["title"] = response_size.truncate(title, CONCISE_CHARS)
-    if stored.score is not None:
-        short["score"] = stored.score
-    return short
+    return concise(body)
 
 
 def _advice(listed: BookmarkList, found: int, *, is_truncated: bool) -> str | None:
