@@ -80,7 +80,10 @@ async def test_detailed_returns_all_fields(alice: Member) -> None:
     assert len(article["plain_text"]) == 2_000
     assert article["title"] == "T"
     whole["tweet_details"].pop("article")
+    assert (shown.pop("truncated"), shown.pop("text_length")) == (True, 3_000)
     assert shown == whole
+    assert answer["truncated"] is True
+    assert "get_bookmarks returns a post in full." in answer["advice"]
 
 
 async def test_read_and_archived_posts_are_hidden_by_default(alice: Member) -> None:

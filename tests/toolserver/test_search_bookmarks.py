@@ -103,3 +103,29 @@ async def test_an_incomplete_vector_store_is_reported_with_its_progress(alice: M
         "VECTOR_SEARCH_NOT_ALLOWED: The vector store is being built: 0 of 1 posts. "
         "Call search_bookmarks with mode keyword instead."
     )
+
+
+async def test_a_hit_shows_where_the_word_is_and_how_long_the_article_is(alice: Member) -> None:
+    body = "filler " * 500 + "the elusive kakapo dances at night " + "filler " * 500
+    await alice.save(text="Worth reading", article={"title": "Parrots", "plain_text": body})
+    await alice.save(text="a kakapo")
+
+    short, long = sorted(
+        (await call(alice, "search_bookmarks", query="kakapo"))["bookmarks"],
+        key=lambda post: "snippet" in post,
+    )
+
+    assert "the elusive kakapo dances" in long["snippet"]
+    assert "<mark>" not in long["snippet"]
+    assert long["article_length"] == len(body)
+    assert "snippet" not in short, "the text that is shown has the word"
+
+
+async def test_a_word_after_the_shown_part_of_a_text_is_in_the_snippet(alice: Member) -> None:
+    text = "filler " * 60 + "a <b>kakapo</b> & friends"
+    await alice.save(text=text)
+
+    (post,) = (await call(alice, "search_bookmarks", query="kakapo"))["bookmarks"]
+
+    assert post["snippet"].endswith("a <b>kakapo</b> & friends")
+    assert post["text_length"] == len(text)

@@ -29,11 +29,13 @@ from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import (
     arguments,
     json_schemas,
+    long_texts,
     posts,
     response_size,
     vocabulary,
     writes,
 )
+from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -46,6 +48,7 @@ from bowerbird.toolserver.tools.tool import (
 from bowerbird.wire.idempotency import Idempotency
 
 _CHARS: Final = 4_000
+_OFFSET_MAX: Final = 10_000_000
 
 ResponseFormat = Annotated[
     Literal["concise", "detailed", "ids"] | None,
@@ -99,6 +102,10 @@ class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Annotated[int, Meta(ge=280, le=20_000)] | None,
         about("Maximum length of each text.", parameter={"default": _CHARS}),
     ] = None
+    offset: Annotated[
+        Annotated[int, Meta(ge=0, le=_OFFSET_MAX)] | None,
+        about("next_offset of a post, to read on in its texts.", parameter={"default": 0}),
+    ] = None
 
     def __post_init__(self) -> None:
         unique(self, "post_ids")
@@ -150,12 +157,14 @@ GET: Final = Tool(
     title="Show saved posts in full",
     description=(
         "Returns up to 20 saved posts with all fields: full text, note, attachments, article, "
-        "quoted post, engagement. Use it for posts whose text is truncated in a list."
+        "quoted post, engagement. A post with truncated true has longer texts, text_length "
+        "characters at most: send its next_offset as offset to read on."
     ),
     takes=GetArguments,
     returns=json_schemas.record(
         "Saved posts in full.",
         {
+            "content_is": {"type": "string"},
             "bookmarks": json_schemas.array(json_schemas.POST, "In the requested order."),
             "not_found": json_schemas.array({"type": "string"}, "Ids not in the library."),
             "left_out": json_schemas.array({"type": "string"}, "Ids that did not fit."),
@@ -231,7 +240,7 @@ def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[B
         found, not_found = await _found(bookmarks, call, values.post_ids)
         if not found:
             raise errors.not_found("bookmark", ", ".join(values.post_ids[:3]))
-        return ToolResult(_details(found, not_found, values.max_chars or _CHARS))
+        return ToolResult(_details(found, not_found, values))
 
     async def count_bookmarks(call: ToolCall) -> ToolResult:
         values = arguments.read(COUNT, call, CountArguments)
@@ -315,6 +324,8 @@ def _search(values: SearchArguments) -> tuple[ListQuery, Json]:
         **{**_paging(values), **sorting},
         q=None if mode == "semantic" else text,
         vector_search_term=_meant(text, mode),
+        # Shows where the words are in a long text.
+        highlight=None if mode == "semantic" else True,
     )
     return query, {"query": values.query, "mode": mode, **sent, **sorting}
 
@@ -343,24 +354,30 @@ async def _found(
     return found, missing
 
 
-def _details(found: list[bytes], not_found: list[str], max_chars: int) -> Json:
-    whole: list[Json] = [
-        response_size.truncate_all(msgspec.json.decode(json_depth.cut(body)), max_chars)
-        for body in found
-    ]
+def _details(found: list[bytes], not_found: list[str], values: GetArguments) -> Json:
+    offset, max_chars = values.offset or 0, values.max_chars or _CHARS
+    posts: list[Json] = [msgspec.json.decode(json_depth.cut(body)) for body in found]
     # Each id occurs once: in not_found, in left_out, or with its post.
-    ids_size = response_size.size([*not_found, *(post["post_id"] for post in whole)])
-    fitted = response_size.fit(
-        whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES // 2 - ids_size
-    )
-    left_out = [post["post_id"] for post in whole[len(fitted.records) :]]
+    ids_size = response_size.size([*not_found, *(post["post_id"] for post in posts)])
+    max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES // 2 - ids_size
+    first, *others = posts
+    parts = [long_texts.fitting_part(first, offset, max_chars, max_bytes - len("[]"))]
+    parts += [long_texts.part_of(post, offset, max_chars) for post in others]
+    fitted = response_size.fit(parts, max_bytes)
+    left_out = [post["post_id"] for post in posts[len(fitted.records) :]]
+    is_cut = any(post["truncated"] for post in fitted.records)
     content: Json = {
+        **CONTENT_IS,
         "bookmarks": fitted.records,
         "not_found": not_found,
         "left_out": left_out,
-        "truncated": not fitted.is_complete,
+        "truncated": is_cut or not fitted.is_complete,
     }
-    advice = [response_size.TRUNCATED] if fitted.is_truncated else []
+    advice = [response_size.TRUNCATED] if is_cut or fitted.is_truncated else []
+    if any("next_offset" in post for post in fitted.records):
+        advice.append("Send the id of a post and its next_offset as offset to read on.")
     if left_out:
         advice.append("Call again with the ids in left_out, or with a smaller max_chars.")
+    if offset and all(post["text_length"] <= offset for post in fitted.records):
+        advice.append("No text is longer than offset.")
     return {**content, "advice": " ".join(advice)} if advice else content

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from bowerbird.library.bookmarks.bookmarks import BookmarkList
 from bowerbird.model import json_depth
-from bowerbird.toolserver.tools import response_size, vocabulary
+from bowerbird.toolserver.tools import long_texts, response_size, vocabulary
 from bowerbird.toolserver.tools.concise_posts import concise
 from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import Json
@@ -16,6 +16,7 @@ from bowerbird.toolserver.tools.tool import Json
 IDS: Final = "ids"
 # get_bookmarks returns longer texts.
 DETAILED_CHARS: Final = 2_000
+_IN_FULL: Final = "get_bookmarks returns a post in full."
 
 List = Callable[[int | None], Awaitable[BookmarkList]]
 """Reads a page with this limit; None is the limit that the caller sent."""
@@ -47,7 +48,7 @@ async def page(read: List, applied: Json, response_format: str) -> Json:
             listed = await read(len(fitted.records))
             fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
         shown = {**CONTENT_IS, "bookmarks": fitted.records}
-        is_truncated = fitted.is_truncated
+        is_truncated = fitted.is_truncated or any(p.get("truncated") for p in fitted.records)
     content: Json = {
         **shown,
         "count": listed.count,
@@ -70,12 +71,21 @@ def forms(body: bytes, response_format: str) -> list[Json]:
     """The posts of a list, whose body is JSON objects separated by commas."""
     body = json_depth.cut(b"[%b]" % body)
     if response_format == "detailed":
-        return [response_size.truncate_all(post, DETAILED_CHARS) for post in _whole(body)]
+        return [_detailed(post) for post in _whole(body)]
     return concise(body)
 
 
+def _detailed(post: Json) -> Json:
+    """All fields. Only get_bookmarks can read on, so there is no offset."""
+    short: Json = response_size.truncate_all(post, DETAILED_CHARS)
+    if short == post:
+        return post
+    part = long_texts.part_of(post, 0, DETAILED_CHARS)
+    return {**short, "text_length": part["text_length"], "truncated": True}
+
+
 def _advice(listed: BookmarkList, found: int, *, is_truncated: bool) -> str | None:
-    sentences = [response_size.TRUNCATED] if is_truncated else []
+    sentences = [f"{response_size.TRUNCATED} {_IN_FULL}"] if is_truncated else []
     sentences += [listed.hint] if listed.hint else []
     if listed.count < found:
         sentences.append(
