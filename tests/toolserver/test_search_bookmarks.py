@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support import make
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
 from tests.support.toolcalls import call, ids, refusal
@@ -129,3 +130,58 @@ async def test_a_word_after_the_shown_part_of_a_text_is_in_the_snippet(alice: Me
 
     assert post["snippet"].endswith("a <b>kakapo</b> & friends")
     assert post["text_length"] == len(text)
+
+
+async def test_hybrid_is_the_default_when_the_vectors_are_ready(alice: Member) -> None:
+    bread = await alice.save(text="My sourdough starter doubled overnight; the loaf has a crust.")
+    await alice.save(text="Freelancers set aside a third of each invoice for taxes.")
+    before = await call(alice, "search_bookmarks", query="baking bread at home")
+    assert before["filters"]["mode"] == "keyword"
+    await alice.embed()
+
+    answer = await call(alice, "search_bookmarks", query="baking bread at home")
+
+    assert answer["filters"]["mode"] == "hybrid"
+    assert answer["bookmarks"][0]["post_id"] == bread["post_id"]
+    assert answer["bookmarks"][0]["score"] > 0
+    only_fields = await call(alice, "search_bookmarks", query="author:ada")
+    assert only_fields["filters"]["mode"] == "keyword"
+    assert only_fields["total_count"] == 2
+
+
+async def test_the_default_is_keyword_on_the_free_plan(free: Member) -> None:
+    await free.save(text="owl")
+    await free.embed()
+
+    answer = await call(free, "search_bookmarks", query="owl")
+
+    assert answer["filters"]["mode"] == "keyword"
+    assert answer["count"] == 1
+
+
+async def test_nonsense_by_meaning_finds_nothing_and_says_so(alice: Member) -> None:
+    texts = ("sourdough bread and its crust", "taxes of freelancers", "owls hunt at night")
+    await alice.save_all([make.post(text=f"{texts[n % 3]} {n}") for n in range(30)])
+    await alice.embed()
+
+    for mode in ("semantic", "hybrid", None):
+        answer = await call(alice, "search_bookmarks", query="qwxz vbnrt plkj", mode=mode)
+        assert (answer["count"], answer["total_count"]) == (0, 0), mode
+        assert "close enough in meaning" in answer["advice"]
+
+
+async def test_sorting_by_date_sorts_only_real_matches(alice: Member) -> None:
+    bread = await alice.save(
+        text="My sourdough starter doubled overnight.", posted_at="2020-01-01T00:00:00+00:00"
+    )
+    await alice.save_all(
+        [make.post(text=f"Freelancers pay taxes on invoice {n}.") for n in range(5)]
+    )
+    await alice.embed()
+
+    answer = await call(
+        alice, "search_bookmarks", query="sourdough bread", sort_by="posted_at", mode="hybrid"
+    )
+
+    assert [post["post_id"] for post in answer["bookmarks"]] == [bread["post_id"]]
+    assert answer["total_count"] == 1

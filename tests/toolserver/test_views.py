@@ -66,7 +66,11 @@ async def test_a_bucket_narrows_a_view_and_pages_continue(alice: Member) -> None
     [
         ("create_view", {}, "name: is required."),
         ("create_view", {"name": ""}, "name: must have 1 to 100 characters, got ''."),
-        ("create_view", {"base_query": {"tga": "a"}}, "Unknown field 'tga' in base_query. Did you"),
+        (
+            "create_view",
+            {"base_query": {"lable": "a"}},
+            "Unknown field 'lable' in base_query. Did you",
+        ),
         ("create_view", {"base_query": {"q": "\x00"}}, "base_query.q: contains U+0000, which"),
         ("create_view", {"base_query": "owl"}, "base_query: must be a JSON object, got 'owl'."),
         ("create_view", {"default_sort": {}}, "default_sort.sort_by: is required."),

@@ -1,16 +1,15 @@
-"""The tools that list, search, show, count and mark saved posts."""
+"""The tools that list, show, count and mark saved posts."""
 
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks, VectorState
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.model import json_depth
-from bowerbird.model.filters import RELEVANCE
 from bowerbird.requests import filters, limits
 from bowerbird.requests.bookmarks import (
     CountQuery,
@@ -22,19 +21,19 @@ from bowerbird.requests.bookmarks import (
     UpdateRequest,
 )
 from bowerbird.requests.fields import InvalidField, ToolPostIds, about, unique
-from bowerbird.requests.filters import BookmarkFilters, WordFilters
-from bowerbird.requests.gates import Gate
-from bowerbird.search import query_language
+from bowerbird.requests.filters import WordFilters
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import (
     arguments,
     json_schemas,
+    listing,
     long_texts,
-    posts,
     response_size,
+    searching,
     vocabulary,
     writes,
 )
+from bowerbird.toolserver.tools.listing import ResponseFormat
 from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
@@ -50,39 +49,9 @@ from bowerbird.wire.idempotency import Idempotency
 _CHARS: Final = 4_000
 _OFFSET_MAX: Final = 10_000_000
 
-ResponseFormat = Annotated[
-    Literal["concise", "detailed", "ids"] | None,
-    about(
-        "detailed: all fields, much longer. ids: post_ids only.",
-        parameter={"default": "concise"},
-    ),
-]
-
 
 class ListArguments(WordFilters, frozen=True, kw_only=True):
     sort_by: SortBy = None
-    sort_order: SortOrder = None
-    limit: Limit = None
-    cursor: Cursor = None
-    response_format: ResponseFormat = None
-
-
-class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
-    DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
-
-    query: Annotated[
-        str,
-        about(
-            'Text to search for. In mode keyword every word must occur; "a phrase", -word to '
-            "exclude, wo* for a prefix, a OR b, ( ), author:ada, label:x, "
-            "has:video|image|link|note, is:read|unread|archived, before:2026-01-31, after:-7d."
-        ),
-    ]
-    mode: Annotated[
-        Literal["keyword", "semantic", "hybrid"] | None,
-        about("How to search.", parameter={"default": "keyword"}),
-    ] = None
-    sort_by: Annotated[SortBy, about("As list_bookmarks.", argument={"default": RELEVANCE})] = None
     sort_order: SortOrder = None
     limit: Limit = None
     cursor: Cursor = None
@@ -136,19 +105,6 @@ LIST: Final = Tool(
     ),
     takes=ListArguments,
     describes_filters=True,
-    returns=json_schemas.PAGE,
-    hints=READS,
-)
-SEARCH: Final = Tool(
-    name="search_bookmarks",
-    title="Search saved posts",
-    description=(
-        "Finds saved posts, best matches first, including read and archived ones. Mode keyword "
-        "finds the words themselves and is always available; semantic finds posts with a similar "
-        "meaning; hybrid combines both and is best for a question in plain language. semantic and "
-        "hybrid need a paid plan and a complete vector store."
-    ),
-    takes=SearchArguments,
     returns=json_schemas.PAGE,
     hints=READS,
 )
@@ -224,16 +180,16 @@ UPDATE: Final = Tool(
     # The note before is not kept.
     hints=DESTROYS,
 )
-TOOLS: Final = (LIST, SEARCH, GET, COUNT, UPDATE)
+TOOLS: Final = (LIST, searching.SEARCH, GET, COUNT, UPDATE)
 
 
 def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[BoundTool]:
     async def list_bookmarks(call: ToolCall) -> ToolResult:
         values = arguments.read(LIST, call, ListArguments)
         sent = filters.sent(values)
-        query = ListQuery(**sent, **_paging(values))
-        applied = {**filters.flags_of(values), **sent, **_sorting(values)}
-        return await _page(bookmarks, call, query, applied, values.response_format)
+        query = ListQuery(**sent, **listing.paging(values))
+        applied = {**filters.flags_of(values), **sent, **listing.sorting(values)}
+        return await listing.page(bookmarks, call, query, applied, values.response_format)
 
     async def get_bookmarks(call: ToolCall) -> ToolResult:
         values = arguments.read(GET, call, GetArguments)
@@ -263,80 +219,12 @@ def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[B
 
     return [
         BoundTool(LIST, list_bookmarks),
-        _search_tool(bookmarks),
+        searching.search_tool(bookmarks),
         BoundTool(GET, get_bookmarks),
         # Without arguments it is free, as in REST: clients use it to check a key.
         BoundTool(COUNT, count_bookmarks, counts=lambda sent: bool(arguments.named(sent))),
         BoundTool(UPDATE, update_bookmarks),
     ]
-
-
-def _search_tool(bookmarks: Bookmarks) -> BoundTool:
-    async def search_bookmarks(call: ToolCall) -> ToolResult:
-        by_meaning = call.sent.get("mode") in ("semantic", "hybrid")
-        gates = {"mode": Gate.MEANING} if by_meaning else {}
-        arguments.check_plan(call.account, SearchArguments, call.sent, gates)
-        vectors = None
-        if by_meaning:
-            vectors = await bookmarks.vector_state(call.account)
-            await bookmarks.require_vectors(call.account, vectors)
-        values = arguments.read(SEARCH, call, SearchArguments)
-        query, applied = _search(values)
-        return await _page(bookmarks, call, query, applied, values.response_format, vectors=vectors)
-
-    return BoundTool(SEARCH, search_bookmarks)
-
-
-async def _page(
-    bookmarks: Bookmarks,
-    call: ToolCall,
-    query: ListQuery,
-    applied: Json,
-    response_format: str | None,
-    *,
-    vectors: VectorState | None = None,
-) -> ToolResult:
-    async def read(limit: int | None) -> BookmarkList:
-        page = query if limit is None else msgspec.structs.replace(query, limit=limit)
-        return await bookmarks.list(call.account, page, vectors)
-
-    return ToolResult(await posts.page(read, applied, response_format or "concise"))
-
-
-def _meant(text: str, mode: str) -> str | None:
-    if mode == "keyword":
-        return None
-    # In hybrid mode, q has the fields and operators.
-    return query_language.plain_text(text) or None if mode == "hybrid" else text
-
-
-def _search(values: SearchArguments) -> tuple[ListQuery, Json]:
-    """The query of a search, and the filters that its result repeats."""
-    text, mode = values.query.strip(), values.mode or "keyword"
-    if not text:
-        raise errors.invalid("query", "is empty")
-    sent = {**SearchArguments.DEFAULTS, **filters.sent(values)}
-    sorting = _sorting(values)
-    if mode == "keyword":
-        sorting = {"sort_by": "relevance", **sorting}
-    query = ListQuery(
-        **sent,
-        **{**_paging(values), **sorting},
-        q=None if mode == "semantic" else text,
-        vector_search_term=_meant(text, mode),
-        # Shows where the words are in a long text.
-        highlight=None if mode == "semantic" else True,
-    )
-    return query, {"query": values.query, "mode": mode, **sent, **sorting}
-
-
-def _paging(values: ListArguments | SearchArguments) -> dict[str, Any]:
-    return {"limit": values.limit, "cursor": values.cursor, **_sorting(values)}
-
-
-def _sorting(values: ListArguments | SearchArguments) -> dict[str, Any]:
-    sorting = {"sort_by": values.sort_by, "sort_order": values.sort_order}
-    return {name: value for name, value in sorting.items() if value}
 
 
 async def _found(

@@ -28,6 +28,9 @@ _PART: Final = json_schemas.record(
 _SECTIONS: Final = ("saved", "unread", "a_year_ago")
 # Tried in this order: the maximum length of a text, and the maximum number of labels per post.
 _STEPS: Final = ((280, 20), (280, 10), (140, 10), (100, 8))
+_NONE_YET: Final = (
+    "There is no digest yet. The user's preferences decide when the next one is written."
+)
 _LEFT_OUT: Final = "The digest does not fit in one result: texts were truncated, or posts left out."
 _ADVICE: Final = f"{_LEFT_OUT} get_bookmarks and list_bookmarks return them."
 
@@ -60,7 +63,9 @@ LIST: Final = Tool(
             "count": json_schemas.count("Digests on this page."),
             "total_count": json_schemas.count("Digests in total."),
             "next_cursor": json_schemas.NEXT_CURSOR,
+            "advice": json_schemas.ADVICE,
         },
+        optional=("advice",),
     ),
     hints=READS,
 )
@@ -104,14 +109,13 @@ def bind(digests: Digests) -> list[BoundTool]:
     async def list_digests(call: ToolCall) -> ToolResult:
         values = arguments.read(LIST, call, ListArguments)
         page = await digests.list(call.account, values)
-        return ToolResult(
-            {
-                "digests": [_summary(one) for one in page.digests],
-                "count": len(page.digests),
-                "total_count": page.total_count,
-                "next_cursor": page.next_cursor,
-            }
-        )
+        content: Json = {
+            "digests": [_summary(one) for one in page.digests],
+            "count": len(page.digests),
+            "total_count": page.total_count,
+            "next_cursor": page.next_cursor,
+        }
+        return ToolResult(content if page.total_count else {**content, "advice": _NONE_YET})
 
     async def get_digest(call: ToolCall) -> ToolResult:
         values = arguments.read(GET, call, GetArguments)

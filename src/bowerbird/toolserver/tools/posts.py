@@ -8,6 +8,8 @@ from msgspec import Struct
 
 from bowerbird.library.bookmarks.bookmarks import BookmarkList
 from bowerbird.model import json_depth
+from bowerbird.model.accounts import Account
+from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.toolserver.tools import long_texts, response_size, vocabulary
 from bowerbird.toolserver.tools.concise_posts import concise
 from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
@@ -30,11 +32,22 @@ _ids: Final = msgspec.json.Decoder(list[_Id]).decode
 _whole: Final = msgspec.json.Decoder(list[Json]).decode
 
 
-async def page(read: List, applied: Json, response_format: str) -> Json:
+class Pages(Struct, frozen=True, kw_only=True):
+    """How to read the pages of a list, and what to say about it."""
+
+    account: Account
+    read: List
+    # The filters that a result repeats.
+    applied: Json
+    # Sentences about a list without posts.
+    explain: Callable[[BookmarkList], Awaitable[list[str]]]
+
+
+async def page(pages: Pages, response_format: str) -> Json:
     """A page that fits in a result. Its cursor continues after the last post that it contains."""
-    listed = await read(None)
+    listed = await pages.read(None)
     found = listed.count
-    filters = response_size.short_filters(vocabulary.in_published_words(applied))
+    filters = response_size.short_filters(vocabulary.in_published_words(pages.applied))
     if response_format == IDS:
         shown: Json = {"post_ids": [one.post_id for one in _ids(b"[%b]" % listed.body)]}
         is_truncated = False
@@ -45,7 +58,7 @@ async def page(read: List, applied: Json, response_format: str) -> Json:
         fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
         while not fitted.is_all:
             # Read again with a smaller limit, so that the cursor skips no post that was left out.
-            listed = await read(len(fitted.records))
+            listed = await pages.read(len(fitted.records))
             fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
         shown = {**CONTENT_IS, "bookmarks": fitted.records}
         is_truncated = fitted.is_truncated or any(p.get("truncated") for p in fitted.records)
@@ -53,7 +66,8 @@ async def page(read: List, applied: Json, response_format: str) -> Json:
         **shown,
         "count": listed.count,
         "total_count": listed.total_count,
-        "next_cursor": listed.next_cursor,
+        # The free plan would refuse it.
+        "next_cursor": None if pages.account.is_free else listed.next_cursor,
         "filters": filters,
         "truncated": listed.count < found or is_truncated,
     }
@@ -63,8 +77,12 @@ async def page(read: List, applied: Json, response_format: str) -> Json:
         content["relaxed"] = True
     if listed.did_you_mean:
         content["did_you_mean"] = listed.did_you_mean
-    advice = _advice(listed, found, is_truncated=is_truncated)
-    return {**content, "advice": advice} if advice else content
+    sentences = [f"{response_size.TRUNCATED} {_IN_FULL}"] if is_truncated else []
+    sentences += [listed.hint] if listed.hint else []
+    sentences += _more(pages.account, listed, found)
+    if not listed.total_count:
+        sentences += _hidden(listed.hidden) + await pages.explain(listed)
+    return {**content, "advice": " ".join(sentences)} if sentences else content
 
 
 def forms(body: bytes, response_format: str) -> list[Json]:
@@ -84,18 +102,23 @@ def _detailed(post: Json) -> Json:
     return {**short, "text_length": part["text_length"], "truncated": True}
 
 
-def _advice(listed: BookmarkList, found: int, *, is_truncated: bool) -> str | None:
-    sentences = [f"{response_size.TRUNCATED} {_IN_FULL}"] if is_truncated else []
-    sentences += [listed.hint] if listed.hint else []
-    if listed.count < found:
-        sentences.append(
-            f"Only {listed.count} of {found} posts fit in one result. Continue with next_cursor, "
-            "or send more filters."
-        )
-    elif listed.hidden:
-        verb = "post matches" if listed.hidden == 1 else "posts match"
-        sentences.append(
-            f"{listed.hidden} read or archived {verb}. Send is_unread_only false and "
-            "hide_archived false to see them."
-        )
-    return " ".join(sentences) or None
+def _more(account: Account, listed: BookmarkList, found: int) -> list[str]:
+    """How to see the posts that are not on the page, as far as the plan allows it."""
+    fit = f"Only {listed.count} of {found} posts fit in one result." if listed.count < found else ""
+    if not account.is_free:
+        return [f"{fit} Continue with next_cursor, or send more filters."] if fit else []
+    if fit:
+        return [f"{fit} Send response_format ids for the ids of all {found}; {_IN_FULL}"]
+    if listed.next_cursor is None:
+        return []
+    if listed.count < PAGE_MAX:
+        return [f"Send a higher limit (up to {PAGE_MAX}) to see more posts."]
+    return ["The free plan has no second page. Narrow the list with query, or reverse sort_order."]
+
+
+def _hidden(number: int) -> list[str]:
+    if not number:
+        return []
+    verb = "post matches" if number == 1 else "posts match"
+    flags = "Send is_unread_only false and hide_archived false to see them."
+    return [f"{number} read or archived {verb}. {flags}"]

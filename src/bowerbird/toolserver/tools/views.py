@@ -29,7 +29,8 @@ from bowerbird.toolserver.tools import (
     vocabulary,
     writes,
 )
-from bowerbird.toolserver.tools.bookmarks import ResponseFormat
+from bowerbird.toolserver.tools.listing import ResponseFormat
+from bowerbird.toolserver.tools.posts import Pages
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -57,6 +58,7 @@ class ViewBookmarksArguments(Struct, frozen=True, kw_only=True, forbid_unknown_f
     response_format: ResponseFormat = None
 
 
+_NO_POSTS: Final = "No post matches the view now. update_view changes its filters."
 # In short: list_bookmarks describes the filters and the orders.
 BaseQuery = Annotated[
     NewViewQuery | None,
@@ -214,7 +216,12 @@ def _reading(views: Views) -> list[BoundTool]:
         }
         if values.bucket:
             applied["bucket"] = values.bucket
-        return ToolResult(await posts.page(read, applied, values.response_format or "concise"))
+
+        async def explain(listed: BookmarkList) -> list[str]:
+            return [] if listed.hint or listed.hidden else [_NO_POSTS]
+
+        pages = Pages(account=call.account, read=read, applied=applied, explain=explain)
+        return ToolResult(await posts.page(pages, values.response_format or "concise"))
 
     return [BoundTool(LIST, list_views), BoundTool(BOOKMARKS, get_view_bookmarks)]
 
@@ -297,7 +304,9 @@ def _listed(views: list[Json]) -> Json:
         "total_count": len(views),
         "truncated": not fitted.is_complete or any(v.get("truncated") for v in fitted.records),
     }
-    if not fitted.is_all:
+    if not views:
+        content["advice"] = "There is no Smart View yet. create_view creates one."
+    elif not fitted.is_all:
         content["advice"] = (
             f"Only the first {len(fitted.records)} of {len(views)} views fit. The others can still "
             "be read by their slugs."

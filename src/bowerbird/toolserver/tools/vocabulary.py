@@ -48,7 +48,17 @@ def to_fields(sent: Mapping[str, Any], takes: type[Struct]) -> dict[str, Any]:
 def names_sent(sent: Mapping[str, Any], takes: type[Struct]) -> dict[str, str]:
     """How errors name the fields of a struct: as they were sent, or as they are published."""
     names = {field: published(field) for field in takes.__struct_encode_fields__}
-    return names | {field_for(name, takes): name for name in sent}
+    inside = {name: name for value in sent.values() for name in _older_names(value)}
+    return names | inside | {field_for(name, takes): name for name in sent}
+
+
+def _older_names(value: Any) -> set[str]:
+    """The older names in an object, or in the objects of a list."""
+    if isinstance(value, list):
+        return {name for item in value for name in _older_names(item)}
+    if not isinstance(value, dict):
+        return set()
+    return (value.keys() & OLDER.keys()).union(*map(_older_names, value.values()))
 
 
 def _inside(value: Any, kind: type[Struct] | None) -> Any:
