@@ -1,10 +1,17 @@
 """`search_bookmarks`: best matches first, including read and archived posts."""
 
+from pathlib import Path
+
 import pytest
 
+from bowerbird import app
+from bowerbird.library.vectors.builds import VectorBuilds
+from bowerbird.settings import Settings
 from tests.support import make
+from tests.support.embedding_service import embedding_service
 from tests.support.in_turn import in_turn
-from tests.support.service import Member
+from tests.support.models import ignore
+from tests.support.service import Member, Service
 from tests.support.toolcalls import call, ids, refusal
 
 pytestmark = pytest.mark.anyio
@@ -185,3 +192,31 @@ async def test_sorting_by_date_sorts_only_real_matches(alice: Member) -> None:
 
     assert [post["post_id"] for post in answer["bookmarks"]] == [bread["post_id"]]
     assert answer["total_count"] == 1
+
+
+async def test_the_default_falls_back_to_words_while_the_model_is_away(
+    cast: Service, tmp_path: Path
+) -> None:
+    with embedding_service() as running:
+        settings = Settings(
+            data_dir=tmp_path,
+            embedding_url=running.url,
+            embedding_key=running.key,
+            embedding_model="tiny",
+        )
+        built = app.build(settings, cast.database, cast.clock)
+        alice = cast.alice.on(built)
+        saved = await alice.save(text="red bird")
+        builds = VectorBuilds(alice.database, built.models, alice.clock)
+        await builds.build(alice.account_id, ignore)
+        assert (await call(alice, "search_bookmarks", query="bird"))["filters"]["mode"] == "hybrid"
+        running.key = "changed"
+
+        answer = await call(alice, "search_bookmarks", query="red")
+        said = await refusal(alice, "search_bookmarks", query="red", mode="hybrid")
+
+        assert answer["filters"]["mode"] == "keyword"
+        assert [post["post_id"] for post in answer["bookmarks"]] == [saved["post_id"]]
+        assert said.startswith("SERVICE_UNAVAILABLE")
+        await alice.client.aclose()
+        await built.models.close()

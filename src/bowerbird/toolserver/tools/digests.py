@@ -10,6 +10,7 @@ from bowerbird.library.digests.responses import DigestResponse, DigestSummary
 from bowerbird.requests.digests import DigestsQuery
 from bowerbird.requests.fields import about
 from bowerbird.toolserver.tools import arguments, json_schemas, response_size
+from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, shown_text
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
 
 _SUMMARY: Final[dict[str, Json]] = {
@@ -28,6 +29,7 @@ _PART: Final = json_schemas.record(
 _SECTIONS: Final = ("saved", "unread", "a_year_ago")
 # Tried in this order: the maximum length of a text, and the maximum number of labels per post.
 _STEPS: Final = ((280, 20), (280, 10), (140, 10), (100, 8))
+_QUOTED: Final = f"Content: {CONTENT_IS['content_is']}.\n\n"
 _NONE_YET: Final = (
     "There is no digest yet. The user's preferences decide when the next one is written."
 )
@@ -81,6 +83,7 @@ GET: Final = Tool(
     returns=json_schemas.record(
         "A digest.",
         {
+            "content_is": {"type": "string"},
             **_SUMMARY,
             "introduction": json_schemas.text("A summary in a few sentences."),
             "saved": json_schemas.record(
@@ -132,13 +135,14 @@ def _summary(digest: DigestSummary) -> Json:
 
 def markdown(digest: DigestResponse) -> str:
     """The digest as Markdown, within the maximum size of a result."""
-    text, max_bytes = str(rendered(digest, "markdown").markdown), response_size.MAX_BYTES
+    max_bytes = response_size.MAX_BYTES
+    text = f"{_QUOTED}{rendered(digest, 'markdown').markdown}"
     while len(text.encode()) > response_size.MAX_BYTES:
         # Markdown syntax adds to the size of the record.
         max_bytes = max_bytes * 3 // 4
         short = msgspec.convert(_shrink(msgspec.to_builtins(digest), max_bytes), DigestResponse)
-        text = f"{rendered(short, 'markdown').markdown}\n{_LEFT_OUT}\n"
-    return text
+        text = f"{_QUOTED}{rendered(short, 'markdown').markdown}\n{_LEFT_OUT}\n"
+    return shown_text(text)
 
 
 def _content(digest: DigestResponse) -> Json:
@@ -146,9 +150,9 @@ def _content(digest: DigestResponse) -> Json:
     whole = {n: fields[n] for n in GET.returns["properties"] if fields.get(n) is not None}
     short = _shrink(whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
     if short is whole:
-        return {**whole, "truncated": False}
+        return {**CONTENT_IS, **whole, "truncated": False}
     kept = {name: value for name, value in short.items() if value is not None}
-    return {**kept, "truncated": True, "advice": _ADVICE}
+    return {**CONTENT_IS, **kept, "truncated": True, "advice": _ADVICE}
 
 
 def _shrink(digest: Json, max_bytes: int) -> Json:
