@@ -15,6 +15,7 @@ from bowerbird.toolserver.protocol.instructions import INSTRUCTIONS
 from bowerbird.toolserver.protocol.prompts import PROMPTS
 from bowerbird.toolserver.tools import vocabulary
 from bowerbird.toolserver.tools.catalogue import TOOLS, table
+from bowerbird.toolserver.tools.tool import DESCRIBED_IN
 from bowerbird.wire.responses.server_card import PROTOCOL_VERSIONS
 from tests.support.offenders import Offenders
 from tests.support.service import Service
@@ -83,19 +84,48 @@ def test_every_tool_has_valid_schemas_and_a_description() -> None:
     assert offenders == {}
 
 
-def test_every_argument_has_a_description_and_a_limit() -> None:
+def test_every_argument_has_a_description_and_a_limit_in_one_tool() -> None:
     bound = {"string": ("maxLength", "enum"), "array": ("maxItems",), "integer": ("maximum",)}
+    described = {name for tool in TOOLS for name, one in tool.arguments.items() if _is_whole(one)}
     offenders = Offenders()
     for tool in TOOLS:
         for name, argument in tool.arguments.items():
-            is_filter = name in FILTERS and tool.name != "list_bookmarks"
             with offenders.check((tool.name, name)):
-                # One tool describes the filters, and the instructions say so.
-                assert is_filter or argument["description"]
+                assert name in described
+                if not _is_whole(argument):
+                    assert name in DESCRIBED_IN or name in FILTERS
+                    continue
                 needed = bound.get(argument["type"], ())
-                assert is_filter or not needed or any(limit in argument for limit in needed)
+                assert not needed or any(limit in argument for limit in needed)
 
     assert offenders == {}
+
+
+def _is_whole(argument: dict[str, Any]) -> bool:
+    return "description" in argument
+
+
+def test_the_tool_that_describes_an_argument_has_it() -> None:
+    known = {tool.name: tool.arguments for tool in TOOLS}
+    offenders = Offenders()
+    for name, tool in DESCRIBED_IN.items():
+        if any(name in arguments for arguments in known.values()):
+            with offenders.check(name):
+                assert _is_whole(known[tool][name])
+
+    assert offenders == {}
+
+
+def test_every_array_names_the_type_of_its_items() -> None:
+    arrays = [
+        (tool.name, name, argument)
+        for tool in TOOLS
+        for name, argument in tool.arguments.items()
+        if argument["type"] == "array"
+    ]
+
+    assert arrays
+    assert [one for one in arrays if "type" not in one[2].get("items", {})] == []
 
 
 def test_the_list_of_tools_takes_less_than_8000_tokens() -> None:
@@ -109,6 +139,9 @@ def test_output_schemas_have_only_names_and_types() -> None:
     for tool in TOOLS:
         whole = tool.published()["outputSchema"]
         with offenders.check(tool.name):
+            if not tool.describes_result:
+                assert whole == {"type": "object"}
+                continue
             assert whole["properties"].keys() == tool.returns["properties"].keys()
             for field in whole["properties"].values():
                 assert field.keys() <= {"type", "anyOf"}

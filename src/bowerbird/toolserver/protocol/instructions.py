@@ -13,7 +13,8 @@ a post says so.
 How to work:
 - list_bookmarks returns new posts (unread and not archived). search_bookmarks finds posts about a \
 subject, including read and archived ones.
-- list_bookmarks describes the filters. Other tools, and the queries of views, have the same.
+- list_bookmarks describes the filters and the fields of a page; other tools, and the queries of \
+views, have the same. An argument without a description is described by another tool that has it.
 - Lists are short by default: a flag that is false and an empty field are left out, days are \
 in UTC, and a post without link is at https://x.com/AUTHOR/status/POST_ID. text_length and \
 article_length count characters; get_bookmarks returns the full texts, and reads on with offset.

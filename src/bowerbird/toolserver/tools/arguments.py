@@ -11,10 +11,11 @@ from bowerbird import errors
 from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
 from bowerbird.model.accounts import Account
-from bowerbird.requests import decoding
+from bowerbird.requests import decoding, schemas
 from bowerbird.requests.filters import readers
 from bowerbird.requests.gates import Gate, gates_for
 from bowerbird.requests.limits import TEXT_MAX
+from bowerbird.requests.schemas import Form
 from bowerbird.toolserver.tools import vocabulary
 from bowerbird.toolserver.tools.tool import Json, Tool, ToolCall
 from bowerbird.toolserver.tools.vocabulary import published
@@ -29,22 +30,23 @@ _UNKNOWN: Final = re.compile(
 )
 
 
-def read(tool: Tool, call: ToolCall, takes: type[T], **gates: Gate) -> T:
+def read(_: Tool, call: ToolCall, takes: type[T], **gates: Gate) -> T:
     """The arguments of a call. The plan is checked first, by the arguments that were sent.
 
     `gates` has the plan gates that depend on the value of an argument.
     """
     sent = vocabulary.to_fields(call.sent, takes)
     check_plan(call.account, takes, sent, gates)
-    schemas = {vocabulary.field_for(name, takes): one for name, one in tool.arguments.items()}
+    # Of the struct, because a tool does not repeat what another one describes.
+    fields: dict[str, Json] = schemas.inline(takes, Form.ARGUMENTS)["properties"]
     values = {
-        name: _normal(value, schemas.get(name, {}).get("type"))
+        name: _normal(value, fields.get(name, {}).get("type"))
         for name, value in sent.items()
         # null means not sent, but an unknown argument is refused whatever its value.
         if value is not None or name not in takes.__struct_encode_fields__
     }
     try:
-        _check_texts(schemas, values, takes)
+        _check_texts(fields, values, takes)
         return decoding.convert(values, takes)
     except Refusal as refused:
         raise _as_sent(refused, vocabulary.names_sent(call.sent, takes)) from None
@@ -76,7 +78,7 @@ def _normal(value: Any, kind: str | None) -> Any:
 
 
 def _check_texts(
-    schemas: Mapping[str, Json], values: Mapping[str, Any], takes: type[Struct]
+    fields: Mapping[str, Json], values: Mapping[str, Any], takes: type[Struct]
 ) -> None:
     filters = readers(takes)
     for name, value in values.items():
@@ -84,8 +86,8 @@ def _check_texts(
             continue
         if name in filters and not value.strip():
             raise errors.invalid(name, "is empty; leave it out if it should not filter")
-        most = schemas.get(name, {}).get("maxLength", TEXT_MAX)
-        if name in schemas and len(value) > most:
+        most = fields.get(name, {}).get("maxLength", TEXT_MAX)
+        if name in fields and len(value) > most:
             raise errors.invalid(name, f"must have at most {most:,} characters, got {len(value):,}")
 
 

@@ -104,7 +104,7 @@ LIST: Final = Tool(
         "the same filters."
     ),
     takes=ListArguments,
-    describes_filters=True,
+    describes_result=True,
     returns=json_schemas.PAGE,
     hints=READS,
 )
@@ -129,6 +129,7 @@ GET: Final = Tool(
         },
         optional=("advice",),
     ),
+    describes_result=True,
     hints=READS,
 )
 COUNT: Final = Tool(
@@ -149,6 +150,7 @@ COUNT: Final = Tool(
             "filters": {"type": "object", "description": "The filters that were applied."},
         },
     ),
+    describes_result=True,
     hints=READS,
 )
 UPDATE: Final = Tool(

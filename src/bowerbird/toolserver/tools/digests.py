@@ -69,6 +69,7 @@ LIST: Final = Tool(
         },
         optional=("advice",),
     ),
+    describes_result=True,
     hints=READS,
 )
 GET: Final = Tool(
@@ -103,6 +104,7 @@ GET: Final = Tool(
         },
         optional=("introduction", "forgotten", "advice"),
     ),
+    describes_result=True,
     hints=READS,
 )
 TOOLS: Final = (LIST, GET)

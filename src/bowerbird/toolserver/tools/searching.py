@@ -34,7 +34,7 @@ class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
         Literal["keyword", "semantic", "hybrid"] | None,
         about("Default: hybrid if search by meaning is ready, otherwise keyword."),
     ] = None
-    sort_by: Annotated[SortBy, about("As list_bookmarks.", argument={"default": RELEVANCE})] = None
+    sort_by: Annotated[SortBy, about("", argument={"type": "string", "default": RELEVANCE})] = None
     sort_order: SortOrder = None
     limit: Limit = None
     cursor: Cursor = None

@@ -19,6 +19,21 @@ from bowerbird.toolserver.tools import quoted_text, vocabulary
 
 Json = dict[str, Any]
 
+# A client loads the descriptions of all tools at once. So one tool describes an argument that
+# several have, and the others list it with its type.
+_FILTERS_IN: Final = "list_bookmarks"
+DESCRIBED_IN: Final[Mapping[str, str]] = {
+    "query": "search_bookmarks",
+    **dict.fromkeys(("limit", "cursor", "response_format"), "list_bookmarks"),
+    **dict.fromkeys(("sort_by", "sort_order", "label"), "list_bookmarks"),
+    **dict.fromkeys(("post_ids", "filter", "dry_run", "expected_count"), "update_bookmarks"),
+    "post_id": "similar_bookmarks",
+    "idempotency_key": "save_bookmarks",
+    "slug": "get_view_bookmarks",
+    **dict.fromkeys(("base_query", "default_sort", "triage_buckets", "is_pinned"), "create_view"),
+}
+_OBJECT: Final[Json] = {"type": "object"}
+
 
 class Hints(Struct, frozen=True):
     """Tells a client which calls to confirm with the user. It assumes the worst without a hint.
@@ -58,21 +73,24 @@ class Tool(Struct, frozen=True, kw_only=True):
     returns: Json
     hints: Hints
 
-    # Whether it describes the filters. Other tools only list them, because a client loads all
-    # descriptions at once.
-    describes_filters: bool = False
+    # Whether the list of tools has the fields of the result, and not only that it is an object.
+    describes_result: bool = False
 
     @property
     def arguments(self) -> dict[str, Json]:
         """The JSON schema of each argument by its published name, required ones first."""
         properties: dict[str, Json] = schemas.inline(self.takes, Form.ARGUMENTS)["properties"]
-        filters = () if self.describes_filters else readers(self.takes)
         names = sorted(properties, key=lambda name: name not in self._required_fields)
         return {
-            vocabulary.published(name): (_brief if name in filters else _bounded)(properties[name])
+            vocabulary.published(name): self._argument(name, properties[name])
             for name in names
             if vocabulary.field_for(name, self.takes) == name
         }
+
+    def _argument(self, name: str, schema: Json) -> Json:
+        by_default = _FILTERS_IN if name in readers(self.takes) else self.name
+        described_in = DESCRIBED_IN.get(vocabulary.published(name), by_default)
+        return _bounded(schema) if described_in == self.name else _brief(schema)
 
     @property
     def required(self) -> list[str]:
@@ -96,24 +114,32 @@ class Tool(Struct, frozen=True, kw_only=True):
                 "properties": self.arguments,
                 **required,
             },
-            "outputSchema": _outline(self.returns),
+            "outputSchema": _outline(self.returns) if self.describes_result else _OBJECT,
             "annotations": self.hints.published(),
         }
 
 
 def _bounded(schema: Json) -> Json:
-    """Every text has a maximum length."""
+    """Every text has a maximum length, and the fields of items only their types."""
+    if schema["type"] == "array" and "properties" in schema.get("items", {}):
+        items = schema["items"]
+        fields = {vocabulary.published(n): _brief(one) for n, one in items["properties"].items()}
+        required = [vocabulary.published(name) for name in items.get("required", ())]
+        short = {"type": "object", "properties": fields, "required": required}
+        return {**schema, "items": short}
     if schema["type"] != "string" or "enum" in schema or "maxLength" in schema:
         return schema
     return {**schema, "maxLength": TEXT_MAX}
 
 
 def _brief(schema: Json) -> Json:
-    return {name: schema[name] for name in ("type", "default") if name in schema}
+    short: Json = {name: schema[name] for name in ("type", "default", "enum") if name in schema}
+    # Some clients reject an array without items.
+    return {**short, "items": {"type": schema["items"]["type"]}} if "items" in schema else short
 
 
 def _outline(schema: Json) -> Json:
-    """Only the names of the fields and their types, which is what clients check results with."""
+    """Only the names of the fields and their types."""
     fields = {
         name: {key: one[key] for key in ("type", "anyOf") if key in one}
         for name, one in schema["properties"].items()

@@ -141,6 +141,7 @@ LIST: Final = Tool(
         },
         optional=("advice",),
     ),
+    describes_result=True,
     hints=READS,
 )
 BOOKMARKS: Final = Tool(
