@@ -17,7 +17,8 @@ _EMPTY_LIBRARY: Final = "The library is empty. save_bookmarks adds posts."
 _TRIED_MAX: Final = 4
 _SHOWN_CHARS: Final = 60
 _FLAGS: Final = ("is_unread_only", "hide_archived", "is_archived_only")
-_ANY_STATE: Final[dict[str, Any]] = {"is_unread_only": False, "hide_archived": False}
+_FILTER_OF: Final = {Field.LABEL: "tag", Field.AUTHOR: "author"}
+_LABELS: Final = "list_labels returns the labels."
 
 
 class EmptyLists:
@@ -42,19 +43,16 @@ class EmptyLists:
     async def _names(self, account: Account, query: ListQuery) -> list[str]:
         """About labels and authors that no post has."""
         sentences: list[str] = []
-        names = self._bookmarks.names
-        for label in _named(query.tag, query.q, Field.LABEL):
-            if await self._exists(account, CountQuery(tag=label, **_ANY_STATE)):
-                continue
-            meant = await names.label(account, label)
-            step = f"Did you mean {_quoted(meant)}?" if meant else "list_labels returns the labels."
-            sentences.append(f"No post has the label {_quoted(label)}. {step}")
-        for author in _named(query.author, query.q, Field.AUTHOR):
-            if await self._exists(account, CountQuery(author=author, **_ANY_STATE)):
-                continue
-            meant = await names.author(account, author)
-            step = f" Did you mean {_quoted(meant)}?" if meant else ""
-            sentences.append(f"No post is by {_quoted(author)}.{step}")
+        for name, label in _named(query, "label", Field.LABEL):
+            if not await self._exists(account, name, label):
+                meant = await self._bookmarks.names.label(account, label)
+                step = f"Did you mean {_quoted(meant)}?" if meant else _LABELS
+                sentences.append(f"No post has the label {_quoted(label)}. {step}")
+        for name, author in _named(query, "author", Field.AUTHOR):
+            if not await self._exists(account, name, author):
+                meant = await self._bookmarks.names.author(account, author)
+                step = f" Did you mean {_quoted(meant)}?" if meant else ""
+                sentences.append(f"No post is by {_quoted(author)}.{step}")
         return sentences
 
     async def _without_a_filter(self, account: Account, query: ListQuery) -> list[str]:
@@ -71,16 +69,19 @@ class EmptyLists:
                 return [f"Without {vocabulary.published(name)}, {posts}."]
         return []
 
-    async def _exists(self, account: Account, query: CountQuery) -> bool:
+    async def _exists(self, account: Account, name: str, value: str) -> bool:
         # The plan was checked with the list itself.
-        return bool(await self._bookmarks.total(account, filters.filter_of(query)))
+        anywhere: dict[str, Any] = {"is_unread_only": False, "hide_archived": False, name: value}
+        return bool(await self._bookmarks.total(account, filters.filter_of(CountQuery(**anywhere))))
 
 
-def _named(value: str | None, words: str | None, field: Field) -> Iterable[str]:
-    """The names in a filter and in the fields of a query."""
-    conditions = query_language.parse(words.strip()).conditions if words else ()
-    found = [one.value for one in conditions if one.field is field and not one.is_excluded]
-    return dict.fromkeys([*([value.strip()] if value else ()), *found])
+def _named(query: ListQuery, published: str, field: Field) -> Iterable[tuple[str, str]]:
+    """The names in a filter and in the fields of a query, each with the filter to test it."""
+    sent = filters.sent(query).items()
+    own = [(n, v) for n, v in sent if vocabulary.published(n) == published and isinstance(v, str)]
+    words = query_language.parse(query.q.strip()).conditions if query.q else ()
+    named = [one.value for one in words if one.field is field and not one.is_excluded]
+    return dict.fromkeys([*own, *((_FILTER_OF[field], name) for name in named)])
 
 
 def _quoted(name: str) -> str:
