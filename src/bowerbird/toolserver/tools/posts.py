@@ -32,6 +32,10 @@ _ids: Final = msgspec.json.Decoder(list[_Id]).decode
 _whole: Final = msgspec.json.Decoder(list[Json]).decode
 
 
+async def _no_match(listed: BookmarkList) -> list[str]:
+    return [] if listed.hint or listed.hidden else ["No post matches."]
+
+
 class Pages(Struct, frozen=True, kw_only=True):
     """How to read the pages of a list, and what to say about it."""
 
@@ -40,7 +44,7 @@ class Pages(Struct, frozen=True, kw_only=True):
     # The filters that a result repeats.
     applied: Json
     # Sentences about a list without posts.
-    explain: Callable[[BookmarkList], Awaitable[list[str]]]
+    explain: Callable[[BookmarkList], Awaitable[list[str]]] = _no_match
 
 
 async def page(pages: Pages, response_format: str) -> Json:
@@ -106,7 +110,9 @@ def _more(account: Account, listed: BookmarkList, found: int) -> list[str]:
     """How to see the posts that are not on the page, as far as the plan allows it."""
     fit = f"Only {listed.count} of {found} posts fit in one result." if listed.count < found else ""
     if not account.is_free:
-        return [f"{fit} Continue with next_cursor, or send more filters."] if fit else []
+        # A list of the nearest posts has only one page.
+        step = " Continue with next_cursor, or send more filters." if listed.next_cursor else ""
+        return [fit + step] if fit else []
     if fit:
         return [f"{fit} Send response_format ids for the ids of all {found}; {_IN_FULL}"]
     if listed.next_cursor is None:
