@@ -105,6 +105,8 @@ async def test_the_free_plan_is_told_the_published_name_of_a_filter(free: Member
         ("count_bookmarks", {"query": ""}),
         ("search_bookmarks", {"query": "owl", "posted_from": ""}),
         ("create_export", {"format": "json", "label": ""}),
+        ("create_view", {"name": "x", "base_query": {"label": ""}}),
+        ("create_view", {"name": "x", "triage_buckets": [{"name": "y", "query": {"q": " "}}]}),
     ],
 )
 async def test_an_empty_filter_is_an_error(

@@ -46,7 +46,8 @@ def read(_: Tool, call: ToolCall, takes: type[T], **gates: Gate) -> T:
         if value is not None or name not in takes.__struct_encode_fields__
     }
     try:
-        _check_texts(fields, values, takes)
+        _check_filters(values, takes)
+        _check_lengths(fields, values)
         return decoding.convert(values, takes)
     except Refusal as refused:
         raise _as_sent(refused, vocabulary.names_sent(call.sent, takes)) from None
@@ -77,18 +78,22 @@ def _normal(value: Any, kind: str | None) -> Any:
     return value
 
 
-def _check_texts(
-    fields: Mapping[str, Json], values: Mapping[str, Any], takes: type[Struct]
-) -> None:
-    filters = readers(takes)
+def _check_lengths(fields: Mapping[str, Json], values: Mapping[str, Any]) -> None:
     for name, value in values.items():
-        if not isinstance(value, str):
-            continue
-        if name in filters and not value.strip():
-            raise errors.invalid(name, "is empty; leave it out if it should not filter")
         most = fields.get(name, {}).get("maxLength", TEXT_MAX)
-        if name in fields and len(value) > most:
+        if name in fields and isinstance(value, str) and len(value) > most:
             raise errors.invalid(name, f"must have at most {most:,} characters, got {len(value):,}")
+
+
+def _check_filters(sent: Any, takes: type[Struct], place: str = "") -> None:
+    """Refuses filters with an empty text, also in the objects inside the arguments."""
+    for number, item in enumerate(sent if isinstance(sent, list) else ()):
+        _check_filters(item, takes, f"{place.removesuffix('.')}[{number}].")
+    for name, value in sent.items() if isinstance(sent, dict) else ():
+        if name in readers(takes) and isinstance(value, str) and not value.strip():
+            raise errors.invalid(place + name, "is empty; leave it out if it should not filter")
+        if (inner := vocabulary.struct_of(takes, name)) is not None:
+            _check_filters(value, inner, f"{place}{name}.")
 
 
 def _as_sent(refused: Refusal, names: Mapping[str, str]) -> Refusal:

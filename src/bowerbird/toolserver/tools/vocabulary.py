@@ -41,7 +41,7 @@ def to_fields(sent: Mapping[str, Any], takes: type[Struct]) -> dict[str, Any]:
             if value is None or value == sent[other]:
                 continue
             raise errors.invalid(name, f"contradicts {other}; send only {published(name)}")
-        values[field] = _inside(value, _struct_of(takes, field))
+        values[field] = _inside(value, struct_of(takes, field))
     return values
 
 
@@ -69,10 +69,13 @@ def _inside(value: Any, kind: type[Struct] | None) -> Any:
     return to_fields(value, kind) if isinstance(value, dict) else value
 
 
+def struct_of(takes: type[Struct], field: str) -> type[Struct] | None:
+    """The struct of an object, or of the items of a list."""
+    # Names that a client invented are not kept in the cache.
+    return _struct_of(takes, field) if field in takes.__struct_encode_fields__ else None
+
+
 @cache
 def _struct_of(takes: type[Struct], field: str) -> type[Struct] | None:
-    """The struct of an object, or of the items of a list."""
-    if field not in takes.__struct_encode_fields__:
-        return None
     items: type[Struct] | None = metadata_of(takes)[field].get("items")
     return items or next(iter(structs_in(takes, field)), None)
