@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import jsonschema_rs
 
+from bowerbird.toolserver.tools import catalogue
 from tests.support.service import Member
 
 TOOLS = Path(__file__).parents[2] / "spec" / "tools"
@@ -57,7 +58,8 @@ async def result_of(member: Member, tool: str, **arguments: Any) -> dict[str, An
     """The result of a call, successful or refused."""
     result = await ask(member, "tools/call", name=tool, arguments=arguments)
     if not result.get("isError"):
-        _validator(tool).validate(result["structuredContent"])
+        for validator in _validators(tool):
+            validator.validate(result["structuredContent"])
         assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
     return result
 
@@ -90,5 +92,8 @@ def published(tool: str) -> dict[str, Any]:
 
 
 @cache
-def _validator(tool: str) -> Any:
-    return jsonschema_rs.Draft202012Validator(published(tool)["outputSchema"])
+def _validators(tool: str) -> list[Any]:
+    """Of the schema that clients get, and of the whole one."""
+    (whole,) = (one.returns for one in catalogue.TOOLS if one.name == tool)
+    schemas = (published(tool)["outputSchema"], whole)
+    return [jsonschema_rs.Draft202012Validator(schema) for schema in schemas]

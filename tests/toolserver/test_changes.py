@@ -186,7 +186,7 @@ async def test_the_string_null_is_not_treated_as_a_missing_argument(alice: Membe
         assert (await refusal(alice, tool, **arguments)).startswith("INVALID_REQUEST"), tool
 
     listed = await call(alice, "list_views")
-    assert listed["views"][0]["base_query"] == {"q": "owl"}
+    assert listed["views"][0]["base_query"] == {"query": "owl"}
 
 
 async def test_an_invalid_string_in_one_change_does_not_stop_the_others(alice: Member) -> None:

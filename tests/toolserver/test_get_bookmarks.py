@@ -31,7 +31,56 @@ async def test_max_chars_truncates_texts(alice: Member) -> None:
 
     answer = await call(alice, "get_bookmarks", post_ids=[saved["post_id"]], max_chars=300)
 
-    assert len(answer["bookmarks"][0]["tweet_details"]["text"]) == 300
+    (post,) = answer["bookmarks"]
+    assert len(post["tweet_details"]["text"]) == 300
+    assert (post["truncated"], post["text_length"], post["next_offset"]) == (True, 900, 300)
+    assert answer["truncated"] is True
+
+
+async def test_a_long_article_is_read_to_its_end_by_offset(alice: Member) -> None:
+    body = "".join(f"{number:05d} " for number in range(2_000))
+    saved = await alice.save(text="short", article={"title": "T", "plain_text": body})
+    read = ""
+    offset: int | None = 0
+
+    while offset is not None:
+        answer = await call(alice, "get_bookmarks", post_ids=[saved["post_id"]], offset=offset)
+        (post,) = answer["bookmarks"]
+        read += post["tweet_details"]["article"]["plain_text"]
+        assert post["text_length"] == 12_000
+        assert answer["truncated"] is post["truncated"] is ("next_offset" in post)
+        assert ("next_offset as offset" in answer.get("advice", "")) is post["truncated"]
+        offset = post.get("next_offset")
+
+    assert read == body
+    assert "text" not in post["tweet_details"], "texts that ended before are not repeated"
+
+
+async def test_reading_on_skips_nothing_if_a_text_does_not_fit(alice: Member) -> None:
+    body = "".join(f"{number:05d}語" for number in range(4_000))
+    saved = await alice.save(text=body)
+    read = ""
+    offset: int | None = 0
+
+    while offset is not None:
+        result = await result_of(
+            alice, "get_bookmarks", post_ids=[saved["post_id"]], max_chars=20_000, offset=offset
+        )
+        assert len(result["content"][0]["text"].encode()) <= 26_000
+        (post,) = result["structuredContent"]["bookmarks"]
+        read += post["tweet_details"]["text"]
+        offset = post.get("next_offset")
+
+    assert read == body
+
+
+async def test_an_offset_after_the_end_says_so(alice: Member) -> None:
+    saved = await alice.save(text="short")
+
+    answer = await call(alice, "get_bookmarks", post_ids=[saved["post_id"]], offset=9_000)
+
+    assert answer["advice"] == "No text is longer than offset."
+    assert answer["truncated"] is False
 
 
 async def test_ids_that_do_not_fit_can_be_requested_in_the_next_call(alice: Member) -> None:

@@ -23,7 +23,7 @@ async def test_the_short_form_says_that_a_post_is_gone_or_removed(alice: Member)
 
     (post,) = (await call(alice, "list_bookmarks"))["bookmarks"]
 
-    assert {name: post[name] for name in state} == state
+    assert (post["gone_at"], post["removed_at"]) == ("2026-07-01", "2026-07-02")
 
 
 async def crawled(member: Member, **arguments: Any) -> list[str]:
@@ -46,14 +46,10 @@ async def test_new_posts_are_listed_in_a_short_form(alice: Member) -> None:
         {
             "post_id": saved["post_id"],
             "author": "ada",
-            "author_name": "Ada L.",
             "text": "first light",
-            "link": saved["tweet_details"]["link"],
-            "posted_at": "2026-01-01T00:00:00+00:00",
-            "bookmarked_at": "2026-07-18T08:21:13.841838+00:00",
+            "posted_at": "2026-01-01",
+            "bookmarked_at": "2026-07-18",
             "labels": ["sky"],
-            "is_read": False,
-            "is_archived": False,
         }
     ]
     assert answer["count"] == answer["total_count"] == 1
@@ -84,7 +80,10 @@ async def test_detailed_returns_all_fields(alice: Member) -> None:
     assert len(article["plain_text"]) == 2_000
     assert article["title"] == "T"
     whole["tweet_details"].pop("article")
+    assert (shown.pop("truncated"), shown.pop("text_length")) == (True, 3_000)
     assert shown == whole
+    assert answer["truncated"] is True
+    assert "get_bookmarks returns a post in full." in answer["advice"]
 
 
 async def test_read_and_archived_posts_are_hidden_by_default(alice: Member) -> None:
@@ -111,8 +110,8 @@ async def test_an_empty_list_says_how_many_posts_are_hidden(alice: Member) -> No
 
 FILTERS: list[tuple[dict[str, Any], str]] = [
     ({"author": "@Bea"}, "bea"),
-    ({"tag": "BIRDS"}, "bea"),
-    ({"q": "owl"}, "owl"),
+    ({"label": "BIRDS"}, "bea"),
+    ({"query": "owl"}, "owl"),
     ({"media_type": "image"}, "image"),
     ({"posted_from": "2026-02-01"}, "late"),
     ({"posted_to": "2026-01-01T00:00:01+00:00", "author": "bea"}, "bea"),
@@ -216,4 +215,4 @@ async def test_numbers_and_flags_sent_as_strings_are_accepted(alice: Member) -> 
 
     assert len(await ids(alice, "list_bookmarks", limit="2", is_unread_only="true")) == 2
     assert len(await ids(alice, "list_bookmarks", limit=1.0)) == 1
-    assert len(await ids(alice, "list_bookmarks", author=None, tag="")) == 3
+    assert len(await ids(alice, "list_bookmarks", author=None, label=None)) == 3

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from tests.support import make
 from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 from tests.support.toolcalls import ask, call, message, post, refusal
@@ -50,12 +49,6 @@ async def test_the_plan_is_checked_before_the_arguments(free: Member) -> None:
     said = await refusal(free, "list_bookmarks", posted_from="nonsense", nonsense=1)
 
     assert said.startswith("FILTER_NOT_ALLOWED")
-
-
-async def test_the_free_plan_gets_the_first_page_with_a_cursor(free: Member) -> None:
-    await free.save_all([make.post() for _ in range(3)])
-
-    assert (await call(free, "list_bookmarks", limit=2))["next_cursor"] is not None
 
 
 async def test_a_tool_call_is_charged_like_a_rest_call(cast: Service) -> None:

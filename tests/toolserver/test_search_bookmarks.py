@@ -1,9 +1,17 @@
 """`search_bookmarks`: best matches first, including read and archived posts."""
 
+from pathlib import Path
+
 import pytest
 
+from bowerbird import app
+from bowerbird.library.vectors.builds import VectorBuilds
+from bowerbird.settings import Settings
+from tests.support import make
+from tests.support.embedding_service import embedding_service
 from tests.support.in_turn import in_turn
-from tests.support.service import Member
+from tests.support.models import ignore
+from tests.support.service import Member, Service
 from tests.support.toolcalls import call, ids, refusal
 
 pytestmark = pytest.mark.anyio
@@ -103,3 +111,112 @@ async def test_an_incomplete_vector_store_is_reported_with_its_progress(alice: M
         "VECTOR_SEARCH_NOT_ALLOWED: The vector store is being built: 0 of 1 posts. "
         "Call search_bookmarks with mode keyword instead."
     )
+
+
+async def test_a_hit_shows_where_the_word_is_and_how_long_the_article_is(alice: Member) -> None:
+    body = "filler " * 500 + "the elusive kakapo dances at night " + "filler " * 500
+    await alice.save(text="Worth reading", article={"title": "Parrots", "plain_text": body})
+    await alice.save(text="a kakapo")
+
+    short, long = sorted(
+        (await call(alice, "search_bookmarks", query="kakapo"))["bookmarks"],
+        key=lambda post: "snippet" in post,
+    )
+
+    assert "the elusive kakapo dances" in long["snippet"]
+    assert "<mark>" not in long["snippet"]
+    assert long["article_length"] == len(body)
+    assert "snippet" not in short, "the text that is shown has the word"
+
+
+async def test_a_word_after_the_shown_part_of_a_text_is_in_the_snippet(alice: Member) -> None:
+    text = "filler " * 60 + "a <b>kakapo</b> & friends"
+    await alice.save(text=text)
+
+    (post,) = (await call(alice, "search_bookmarks", query="kakapo"))["bookmarks"]
+
+    assert post["snippet"].endswith("a <b>kakapo</b> & friends")
+    assert post["text_length"] == len(text)
+
+
+async def test_hybrid_is_the_default_when_the_vectors_are_ready(alice: Member) -> None:
+    bread = await alice.save(text="My sourdough starter doubled overnight; the loaf has a crust.")
+    await alice.save(text="Freelancers set aside a third of each invoice for taxes.")
+    before = await call(alice, "search_bookmarks", query="baking bread at home")
+    assert before["filters"]["mode"] == "keyword"
+    await alice.embed()
+
+    answer = await call(alice, "search_bookmarks", query="baking bread at home")
+
+    assert answer["filters"]["mode"] == "hybrid"
+    assert answer["bookmarks"][0]["post_id"] == bread["post_id"]
+    assert answer["bookmarks"][0]["score"] > 0
+    only_fields = await call(alice, "search_bookmarks", query="author:ada")
+    assert only_fields["filters"]["mode"] == "keyword"
+    assert only_fields["total_count"] == 2
+
+
+async def test_the_default_is_keyword_on_the_free_plan(free: Member) -> None:
+    await free.save(text="owl")
+    await free.embed()
+
+    answer = await call(free, "search_bookmarks", query="owl")
+
+    assert answer["filters"]["mode"] == "keyword"
+    assert answer["count"] == 1
+
+
+async def test_nonsense_by_meaning_finds_nothing_and_says_so(alice: Member) -> None:
+    texts = ("sourdough bread and its crust", "taxes of freelancers", "owls hunt at night")
+    await alice.save_all([make.post(text=f"{texts[n % 3]} {n}") for n in range(30)])
+    await alice.embed()
+
+    for mode in ("semantic", "hybrid", None):
+        answer = await call(alice, "search_bookmarks", query="qwxz vbnrt plkj", mode=mode)
+        assert (answer["count"], answer["total_count"]) == (0, 0), mode
+        assert "close enough in meaning" in answer["advice"]
+
+
+async def test_sorting_by_date_sorts_only_real_matches(alice: Member) -> None:
+    bread = await alice.save(
+        text="My sourdough starter doubled overnight.", posted_at="2020-01-01T00:00:00+00:00"
+    )
+    await alice.save_all(
+        [make.post(text=f"Freelancers pay taxes on invoice {n}.") for n in range(5)]
+    )
+    await alice.embed()
+
+    answer = await call(
+        alice, "search_bookmarks", query="sourdough bread", sort_by="posted_at", mode="hybrid"
+    )
+
+    assert [post["post_id"] for post in answer["bookmarks"]] == [bread["post_id"]]
+    assert answer["total_count"] == 1
+
+
+async def test_the_default_falls_back_to_words_while_the_model_is_away(
+    cast: Service, tmp_path: Path
+) -> None:
+    with embedding_service() as running:
+        settings = Settings(
+            data_dir=tmp_path,
+            embedding_url=running.url,
+            embedding_key=running.key,
+            embedding_model="tiny",
+        )
+        built = app.build(settings, cast.database, cast.clock)
+        alice = cast.alice.on(built)
+        saved = await alice.save(text="red bird")
+        builds = VectorBuilds(alice.database, built.models, alice.clock)
+        await builds.build(alice.account_id, ignore)
+        assert (await call(alice, "search_bookmarks", query="bird"))["filters"]["mode"] == "hybrid"
+        running.key = "changed"
+
+        answer = await call(alice, "search_bookmarks", query="red")
+        said = await refusal(alice, "search_bookmarks", query="red", mode="hybrid")
+
+        assert answer["filters"]["mode"] == "keyword"
+        assert [post["post_id"] for post in answer["bookmarks"]] == [saved["post_id"]]
+        assert said.startswith("SERVICE_UNAVAILABLE")
+        await alice.client.aclose()
+        await built.models.close()

@@ -57,10 +57,16 @@ def _with_nested(kinds: Sequence[type[Struct]]) -> list[type[Struct]]:
         kind = waiting.pop()
         if kind not in found:
             found.append(kind)
-            for field in msgspec.structs.fields(kind):
-                waiting += [part for part in _parts(field.type) if issubclass(part, Struct)]
+            for name in kind.__struct_encode_fields__:
+                waiting += structs_in(kind, name)
             waiting += [meta["items"] for meta in metadata_of(kind).values() if "items" in meta]
     return found
+
+
+def structs_in(kind: type[Struct], name: str) -> list[type[Struct]]:
+    """The structs in the type of a field."""
+    (field,) = (one for one in msgspec.structs.fields(kind) if one.encode_name == name)
+    return [part for part in _parts(field.type) if issubclass(part, Struct)]
 
 
 def _parts(annotation: Any) -> list[type]:

@@ -14,6 +14,7 @@ from bowerbird.library.bookmarks.cursors import Keyset, Ranked
 from bowerbird.library.bookmarks.highlighting import with_highlights
 from bowerbird.library.bookmarks.label_words import LabelWords
 from bowerbird.library.bookmarks.list_request import ListRequest, read_list
+from bowerbird.library.bookmarks.near_names import NearNames
 from bowerbird.library.bookmarks.ranking import Ranking, Rankings
 from bowerbird.library.bookmarks.reasons import Reasons
 from bowerbird.library.bookmarks.results import (
@@ -59,6 +60,7 @@ class Bookmarks:
         clock: Clock = system_clock,
     ) -> None:
         self._clock = clock
+        self.names = NearNames(database)
         self._labels = LabelWords(database)
         self._store = BookmarkStore(database)
         self._vectors = VectorStore(database)

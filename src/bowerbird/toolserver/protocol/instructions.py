@@ -13,7 +13,11 @@ a post says so.
 How to work:
 - list_bookmarks returns new posts (unread and not archived). search_bookmarks finds posts about a \
 subject, including read and archived ones.
-- Lists are short by default. For full posts, use get_bookmarks instead of detailed lists.
+- list_bookmarks describes the filters and the fields of a page; other tools, and the queries of \
+views, have the same. An argument without a description is described by another tool that has it.
+- Lists are short by default: a flag that is false and an empty field are left out, days are \
+in UTC, and a post without link is at https://x.com/AUTHOR/status/POST_ID. text_length and \
+article_length count characters; get_bookmarks returns the full texts, and reads on with offset.
 - To continue a list, send its next_cursor as cursor with the same filters. total_count is the \
 number of matches; do not page through hundreds of posts if a filter or count_bookmarks answers \
 the question.

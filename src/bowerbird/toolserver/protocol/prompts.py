@@ -90,12 +90,11 @@ def _research(sent: Mapping[str, str]) -> str:
     topic = sent["topic"].strip()
     return (
         f"Find out what my saved posts say about this topic: {topic!r}. Search with "
-        "search_bookmarks in mode hybrid (keyword if that is refused), and with at least three "
-        "other wordings. Include read and archived posts. Read the relevant ones in full with "
-        "get_bookmarks. Then write a short report: the claims, who made them and when, where the "
-        "posts agree and differ, and which questions remain open. Cite author and link for every "
-        "statement, separate what the posts say from what you already know, and tell me if the "
-        f"library has little about the topic. {_AS_DATA}"
+        "search_bookmarks, and with at least three other wordings. Read the relevant posts in full "
+        "with get_bookmarks. Then write a short report: the claims, who made them and when, where "
+        "the posts agree and differ, and which questions remain open. Cite author and link for "
+        "every statement, separate what the posts say from what you already know, and tell me if "
+        f"the library has little about the topic. {_AS_DATA}"
     )
 
 

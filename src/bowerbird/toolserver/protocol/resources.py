@@ -17,6 +17,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.views import View
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.toolserver.tools import digests, posts, response_size
+from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, shown
 from bowerbird.toolserver.tools.tool import Json
 
 JSON: Final = "application/json"
@@ -83,7 +84,7 @@ class Resources:
             if cursor not in slugs:
                 raise errors.invalid("cursor", f"{errors.shown(cursor)} is not from this list")
             first = slugs.index(cursor) + 1
-        left = [_listing(view) for view in views[first:]]
+        left: list[Json] = [shown(_listing(view)) for view in views[first:]]
         fitted = response_size.fit(left, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
         return ResourcePage(fitted.records, None if fitted.is_all else fitted.records[-1]["name"])
 
@@ -107,7 +108,8 @@ class Resources:
             response_size.MAX_BYTES - response_size.OVERHEAD_BYTES,
         )
         if short != whole:
-            short = {**short, "truncated": True, "advice": response_size.TRUNCATED}
+            advice = f"{response_size.TRUNCATED} get_bookmarks reads long texts with offset."
+            short = {**short, "truncated": True, "advice": advice}
         return _content(short)
 
     async def _view(self, account: Account, slug: str) -> Content:
@@ -141,4 +143,4 @@ def _listing(view: View) -> Json:
 
 
 def _content(fields: Json) -> Content:
-    return Content(msgspec.json.encode(fields).decode())
+    return Content(msgspec.json.encode({**CONTENT_IS, **shown(fields)}).decode())

@@ -60,6 +60,7 @@ GET: Final = Tool(
         },
         optional=("calls_left",),
     ),
+    describes_result=True,
     hints=READS,
 )
 TOOLS: Final = (GET,)

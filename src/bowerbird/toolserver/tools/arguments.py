@@ -1,5 +1,6 @@
 """Reads the arguments of a tool call into the struct that the tool declares."""
 
+import difflib
 import re
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
@@ -7,39 +8,57 @@ from typing import Any, Final, TypeVar
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
 from bowerbird.model.accounts import Account
-from bowerbird.requests import decoding
+from bowerbird.requests import decoding, schemas
+from bowerbird.requests.filters import readers
 from bowerbird.requests.gates import Gate, gates_for
-from bowerbird.toolserver.tools.tool import Tool, ToolCall
+from bowerbird.requests.limits import TEXT_MAX
+from bowerbird.requests.schemas import Form
+from bowerbird.toolserver.tools import vocabulary
+from bowerbird.toolserver.tools.tool import Json, Tool, ToolCall
+from bowerbird.toolserver.tools.vocabulary import published
 
 T = TypeVar("T", bound=Struct)
 
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _FLAGS: Final = {"true": True, "false": False}
+_NAME: Final = re.compile(r"\w+")
+_UNKNOWN: Final = re.compile(
+    r"(Unknown field '(.*?)'[^'?]*\.)(?: Did you mean \w+\?)? Allowed fields", re.DOTALL
+)
 
 
-def read(tool: Tool, call: ToolCall, takes: type[T], **gates: Gate) -> T:
+def read(_: Tool, call: ToolCall, takes: type[T], **gates: Gate) -> T:
     """The arguments of a call. The plan is checked first, by the arguments that were sent.
 
     `gates` has the plan gates that depend on the value of an argument.
     """
-    check_plan(call.account, takes, call.sent, gates)
-    schemas = tool.arguments
+    sent = vocabulary.to_fields(call.sent, takes)
+    check_plan(call.account, takes, sent, gates)
+    # Of the struct, because a tool does not repeat what another one describes.
+    fields: dict[str, Json] = schemas.inline(takes, Form.ARGUMENTS)["properties"]
     values = {
-        name: _normal(value, schemas.get(name, {}).get("type"))
-        for name, value in call.sent.items()
+        name: _normal(value, fields.get(name, {}).get("type"))
+        for name, value in sent.items()
         # null means not sent, but an unknown argument is refused whatever its value.
         if value is not None or name not in takes.__struct_encode_fields__
     }
-    _check_lengths(tool, values)
-    return decoding.convert(values, takes)
+    try:
+        _check_filters(values, takes)
+        _check_lengths(fields, values)
+        return decoding.convert(values, takes)
+    except Refusal as refused:
+        raise _as_sent(refused, vocabulary.names_sent(call.sent, takes)) from None
 
 
 def check_plan(
     account: Account, takes: type[Struct], sent: Mapping[str, Any], gates: Mapping[str, Gate]
 ) -> None:
-    plans.check_fields(account, {**gates_for(takes, named(sent)), **gates})
+    fields = vocabulary.to_fields(sent, takes)
+    needed = vocabulary.in_published_words(gates_for(takes, named(fields)))
+    plans.check_fields(account, {**needed, **gates})
 
 
 def named(sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,9 +78,34 @@ def _normal(value: Any, kind: str | None) -> Any:
     return value
 
 
-def _check_lengths(tool: Tool, values: Mapping[str, Any]) -> None:
-    schemas = tool.arguments
+def _check_lengths(fields: Mapping[str, Json], values: Mapping[str, Any]) -> None:
     for name, value in values.items():
-        most = schemas.get(name, {}).get("maxLength")
-        if isinstance(value, str) and most is not None and len(value) > most:
+        most = fields.get(name, {}).get("maxLength", TEXT_MAX)
+        if name in fields and isinstance(value, str) and len(value) > most:
             raise errors.invalid(name, f"must have at most {most:,} characters, got {len(value):,}")
+
+
+def _check_filters(sent: Any, takes: type[Struct], place: str = "") -> None:
+    """Refuses filters with an empty text, also in the objects inside the arguments."""
+    for number, item in enumerate(sent if isinstance(sent, list) else ()):
+        _check_filters(item, takes, f"{place.removesuffix('.')}[{number}].")
+    for name, value in sent.items() if isinstance(sent, dict) else ():
+        if name in readers(takes) and isinstance(value, str) and not value.strip():
+            raise errors.invalid(place + name, "is empty; leave it out if it should not filter")
+        if (inner := vocabulary.struct_of(takes, name)) is not None:
+            _check_filters(value, inner, f"{place}{name}.")
+
+
+def _as_sent(refused: Refusal, names: Mapping[str, str]) -> Refusal:
+    """The same refusal with the names of arguments that the client knows."""
+    place, colon, problem = refused.sentence.partition(": ")
+    if unknown := _UNKNOWN.fullmatch(place):
+        # The names that are allowed follow the colon.
+        allowed = [names.get(one, published(one)) for one in problem.rstrip(".").split(", ")]
+        near = difflib.get_close_matches(unknown[2], allowed, n=1)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        place = f"{unknown[1]}{meant} Allowed fields"
+        problem = f"{', '.join(dict.fromkeys(allowed))}."
+    else:
+        place = _NAME.sub(lambda found: names.get(found[0], published(found[0])), place)
+    return Refusal(refused.code, f"{place}{colon}{problem}", advice=refused.advice)

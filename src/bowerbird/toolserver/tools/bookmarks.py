@@ -1,6 +1,6 @@
-"""The tools that list, search, show, count and mark saved posts."""
+"""The tools that list, show, count and mark saved posts."""
 
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import UNSET, Meta, Struct
@@ -22,11 +22,20 @@ from bowerbird.requests.bookmarks import (
     UpdateRequest,
 )
 from bowerbird.requests.fields import InvalidField, ToolPostIds, about, unique
-from bowerbird.requests.filters import BookmarkFilters, WordFilters
-from bowerbird.requests.gates import Gate
-from bowerbird.search import query_language
+from bowerbird.requests.filters import WordFilters
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size, writes
+from bowerbird.toolserver.tools import (
+    arguments,
+    json_schemas,
+    listing,
+    long_texts,
+    response_size,
+    searching,
+    vocabulary,
+    writes,
+)
+from bowerbird.toolserver.tools.listing import ResponseFormat
+from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -39,40 +48,10 @@ from bowerbird.toolserver.tools.tool import (
 from bowerbird.wire.idempotency import Idempotency
 
 _CHARS: Final = 4_000
-
-ResponseFormat = Annotated[
-    Literal["concise", "detailed"] | None,
-    about(
-        "concise: id, author, 280 characters of text, link, dates, labels, flags, "
-        "note. detailed: all fields, much longer.",
-        parameter={"default": "concise"},
-    ),
-]
+_OFFSET_MAX: Final = 10_000_000
 
 
 class ListArguments(WordFilters, frozen=True, kw_only=True):
-    sort_by: SortBy = None
-    sort_order: SortOrder = None
-    limit: Limit = None
-    cursor: Cursor = None
-    response_format: ResponseFormat = None
-
-
-class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
-    DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
-
-    query: Annotated[
-        str,
-        about(
-            'Text to search for. In mode keyword every word must occur; "a phrase", -word to '
-            "exclude, wo* for a prefix, a OR b, ( ), author:ada, label:x, "
-            "has:video|image|link|note, is:read|unread|archived, before:2026-01-31, after:-7d."
-        ),
-    ]
-    mode: Annotated[
-        Literal["keyword", "semantic", "hybrid"] | None,
-        about("How to search.", parameter={"default": "keyword"}),
-    ] = None
     sort_by: SortBy = None
     sort_order: SortOrder = None
     limit: Limit = None
@@ -92,6 +71,10 @@ class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     max_chars: Annotated[
         Annotated[int, Meta(ge=280, le=20_000)] | None,
         about("Maximum length of each text.", parameter={"default": _CHARS}),
+    ] = None
+    offset: Annotated[
+        Annotated[int, Meta(ge=0, le=_OFFSET_MAX)] | None,
+        about("next_offset of a post, to read on in its texts.", parameter={"default": 0}),
     ] = None
 
     def __post_init__(self) -> None:
@@ -122,19 +105,7 @@ LIST: Final = Tool(
         "the same filters."
     ),
     takes=ListArguments,
-    returns=json_schemas.PAGE,
-    hints=READS,
-)
-SEARCH: Final = Tool(
-    name="search_bookmarks",
-    title="Search saved posts",
-    description=(
-        "Finds saved posts, best matches first, including read and archived ones. Mode keyword "
-        "finds the words themselves and is always available; semantic finds posts with a similar "
-        "meaning; hybrid combines both and is best for a question in plain language. semantic and "
-        "hybrid need a paid plan and a complete vector store."
-    ),
-    takes=SearchArguments,
+    describes_result=True,
     returns=json_schemas.PAGE,
     hints=READS,
 )
@@ -143,12 +114,14 @@ GET: Final = Tool(
     title="Show saved posts in full",
     description=(
         "Returns up to 20 saved posts with all fields: full text, note, attachments, article, "
-        "quoted post, engagement. Use it for posts whose text is truncated in a list."
+        "quoted post, engagement. A post with truncated true has longer texts, text_length "
+        "characters at most: send its next_offset as offset to read on."
     ),
     takes=GetArguments,
     returns=json_schemas.record(
         "Saved posts in full.",
         {
+            "content_is": {"type": "string"},
             "bookmarks": json_schemas.array(json_schemas.POST, "In the requested order."),
             "not_found": json_schemas.array({"type": "string"}, "Ids not in the library."),
             "left_out": json_schemas.array({"type": "string"}, "Ids that did not fit."),
@@ -157,6 +130,7 @@ GET: Final = Tool(
         },
         optional=("advice",),
     ),
+    describes_result=True,
     hints=READS,
 )
 COUNT: Final = Tool(
@@ -177,6 +151,7 @@ COUNT: Final = Tool(
             "filters": {"type": "object", "description": "The filters that were applied."},
         },
     ),
+    describes_result=True,
     hints=READS,
 )
 UPDATE: Final = Tool(
@@ -208,29 +183,31 @@ UPDATE: Final = Tool(
     # The note before is not kept.
     hints=DESTROYS,
 )
-TOOLS: Final = (LIST, SEARCH, GET, COUNT, UPDATE)
+TOOLS: Final = (LIST, searching.SEARCH, GET, COUNT, UPDATE)
 
 
 def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[BoundTool]:
     async def list_bookmarks(call: ToolCall) -> ToolResult:
         values = arguments.read(LIST, call, ListArguments)
         sent = filters.sent(values)
-        query = ListQuery(**sent, **_paging(values))
-        applied = {**filters.flags_of(values), **sent, **_sorting(values)}
-        return await _page(bookmarks, call, query, applied, values.response_format)
+        query = ListQuery(**sent, **listing.paging(values))
+        applied = {**filters.flags_of(values), **sent, **listing.sorting(values)}
+        return await listing.page(bookmarks, call, query, applied, values.response_format)
 
     async def get_bookmarks(call: ToolCall) -> ToolResult:
         values = arguments.read(GET, call, GetArguments)
         found, not_found = await _found(bookmarks, call, values.post_ids)
         if not found:
             raise errors.not_found("bookmark", ", ".join(values.post_ids[:3]))
-        return ToolResult(_details(found, not_found, values.max_chars or _CHARS))
+        return ToolResult(_details(found, not_found, values))
 
     async def count_bookmarks(call: ToolCall) -> ToolResult:
         values = arguments.read(COUNT, call, CountArguments)
         sent = filters.sent(values)
         counts = await bookmarks.count(call.account, CountQuery(**sent))
-        applied = response_size.short_filters({**filters.flags_of(values), **sent})
+        applied = response_size.short_filters(
+            vocabulary.in_published_words({**filters.flags_of(values), **sent})
+        )
         return ToolResult({**msgspec.to_builtins(counts), "filters": applied})
 
     async def update_bookmarks(call: ToolCall) -> ToolResult:
@@ -245,78 +222,12 @@ def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[B
 
     return [
         BoundTool(LIST, list_bookmarks),
-        _search_tool(bookmarks),
+        searching.search_tool(bookmarks),
         BoundTool(GET, get_bookmarks),
         # Without arguments it is free, as in REST: clients use it to check a key.
         BoundTool(COUNT, count_bookmarks, counts=lambda sent: bool(arguments.named(sent))),
         BoundTool(UPDATE, update_bookmarks),
     ]
-
-
-def _search_tool(bookmarks: Bookmarks) -> BoundTool:
-    async def search_bookmarks(call: ToolCall) -> ToolResult:
-        by_meaning = call.sent.get("mode") in ("semantic", "hybrid")
-        gates = {"mode": Gate.MEANING} if by_meaning else {}
-        arguments.check_plan(call.account, SearchArguments, call.sent, gates)
-        vectors = None
-        if by_meaning:
-            vectors = await bookmarks.vector_state(call.account)
-            await bookmarks.require_vectors(call.account, vectors)
-        values = arguments.read(SEARCH, call, SearchArguments)
-        query, applied = _search(values)
-        return await _page(bookmarks, call, query, applied, values.response_format, vectors=vectors)
-
-    return BoundTool(SEARCH, search_bookmarks)
-
-
-async def _page(
-    bookmarks: Bookmarks,
-    call: ToolCall,
-    query: ListQuery,
-    applied: Json,
-    response_format: str | None,
-    *,
-    vectors: VectorState | None = None,
-) -> ToolResult:
-    async def read(limit: int | None) -> BookmarkList:
-        page = query if limit is None else msgspec.structs.replace(query, limit=limit)
-        return await bookmarks.list(call.account, page, vectors)
-
-    return ToolResult(await posts.page(read, applied, response_format or "concise"))
-
-
-def _meant(text: str, mode: str) -> str | None:
-    if mode == "keyword":
-        return None
-    # In hybrid mode, q has the fields and operators.
-    return query_language.plain_text(text) or None if mode == "hybrid" else text
-
-
-def _search(values: SearchArguments) -> tuple[ListQuery, Json]:
-    """The query of a search, and the filters that its result repeats."""
-    text, mode = values.query.strip(), values.mode or "keyword"
-    if not text:
-        raise errors.invalid("query", "is empty")
-    sent = {**SearchArguments.DEFAULTS, **filters.sent(values)}
-    sorting = _sorting(values)
-    if mode == "keyword":
-        sorting = {"sort_by": "relevance", **sorting}
-    query = ListQuery(
-        **sent,
-        **{**_paging(values), **sorting},
-        q=None if mode == "semantic" else text,
-        vector_search_term=_meant(text, mode),
-    )
-    return query, {"query": values.query, "mode": mode, **sent, **sorting}
-
-
-def _paging(values: ListArguments | SearchArguments) -> dict[str, Any]:
-    return {"limit": values.limit, "cursor": values.cursor, **_sorting(values)}
-
-
-def _sorting(values: ListArguments | SearchArguments) -> dict[str, Any]:
-    sorting = {"sort_by": values.sort_by, "sort_order": values.sort_order}
-    return {name: value for name, value in sorting.items() if value}
 
 
 async def _found(
@@ -334,24 +245,30 @@ async def _found(
     return found, missing
 
 
-def _details(found: list[bytes], not_found: list[str], max_chars: int) -> Json:
-    whole: list[Json] = [
-        response_size.truncate_all(msgspec.json.decode(json_depth.cut(body)), max_chars)
-        for body in found
-    ]
+def _details(found: list[bytes], not_found: list[str], values: GetArguments) -> Json:
+    offset, max_chars = values.offset or 0, values.max_chars or _CHARS
+    posts: list[Json] = [msgspec.json.decode(json_depth.cut(body)) for body in found]
     # Each id occurs once: in not_found, in left_out, or with its post.
-    ids_size = response_size.size([*not_found, *(post["post_id"] for post in whole)])
-    fitted = response_size.fit(
-        whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES // 2 - ids_size
-    )
-    left_out = [post["post_id"] for post in whole[len(fitted.records) :]]
+    ids_size = response_size.size([*not_found, *(post["post_id"] for post in posts)])
+    max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES // 2 - ids_size
+    first, *others = posts
+    parts = [long_texts.fitting_part(first, offset, max_chars, max_bytes - len("[]"))]
+    parts += [long_texts.part_of(post, offset, max_chars) for post in others]
+    fitted = response_size.fit(parts, max_bytes)
+    left_out = [post["post_id"] for post in posts[len(fitted.records) :]]
+    is_cut = any(post["truncated"] for post in fitted.records)
     content: Json = {
+        **CONTENT_IS,
         "bookmarks": fitted.records,
         "not_found": not_found,
         "left_out": left_out,
-        "truncated": not fitted.is_complete,
+        "truncated": is_cut or not fitted.is_complete,
     }
-    advice = [response_size.TRUNCATED] if fitted.is_truncated else []
+    advice = [response_size.TRUNCATED] if is_cut or fitted.is_truncated else []
+    if any("next_offset" in post for post in fitted.records):
+        advice.append("Send the id of a post and its next_offset as offset to read on.")
     if left_out:
         advice.append("Call again with the ids in left_out, or with a smaller max_chars.")
+    if offset and all(post["text_length"] <= offset for post in fitted.records):
+        advice.append("No text is longer than offset.")
     return {**content, "advice": " ".join(advice)} if advice else content

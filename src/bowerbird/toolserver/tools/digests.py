@@ -10,6 +10,7 @@ from bowerbird.library.digests.responses import DigestResponse, DigestSummary
 from bowerbird.requests.digests import DigestsQuery
 from bowerbird.requests.fields import about
 from bowerbird.toolserver.tools import arguments, json_schemas, response_size
+from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, shown_text
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
 
 _SUMMARY: Final[dict[str, Json]] = {
@@ -28,6 +29,10 @@ _PART: Final = json_schemas.record(
 _SECTIONS: Final = ("saved", "unread", "a_year_ago")
 # Tried in this order: the maximum length of a text, and the maximum number of labels per post.
 _STEPS: Final = ((280, 20), (280, 10), (140, 10), (100, 8))
+_QUOTED: Final = f"Content: {CONTENT_IS['content_is']}.\n\n"
+_NONE_YET: Final = (
+    "There is no digest yet. The user's preferences decide when the next one is written."
+)
 _LEFT_OUT: Final = "The digest does not fit in one result: texts were truncated, or posts left out."
 _ADVICE: Final = f"{_LEFT_OUT} get_bookmarks and list_bookmarks return them."
 
@@ -60,8 +65,11 @@ LIST: Final = Tool(
             "count": json_schemas.count("Digests on this page."),
             "total_count": json_schemas.count("Digests in total."),
             "next_cursor": json_schemas.NEXT_CURSOR,
+            "advice": json_schemas.ADVICE,
         },
+        optional=("advice",),
     ),
+    describes_result=True,
     hints=READS,
 )
 GET: Final = Tool(
@@ -76,6 +84,7 @@ GET: Final = Tool(
     returns=json_schemas.record(
         "A digest.",
         {
+            "content_is": {"type": "string"},
             **_SUMMARY,
             "introduction": json_schemas.text("A summary in a few sentences."),
             "saved": json_schemas.record(
@@ -95,6 +104,7 @@ GET: Final = Tool(
         },
         optional=("introduction", "forgotten", "advice"),
     ),
+    describes_result=True,
     hints=READS,
 )
 TOOLS: Final = (LIST, GET)
@@ -104,14 +114,13 @@ def bind(digests: Digests) -> list[BoundTool]:
     async def list_digests(call: ToolCall) -> ToolResult:
         values = arguments.read(LIST, call, ListArguments)
         page = await digests.list(call.account, values)
-        return ToolResult(
-            {
-                "digests": [_summary(one) for one in page.digests],
-                "count": len(page.digests),
-                "total_count": page.total_count,
-                "next_cursor": page.next_cursor,
-            }
-        )
+        content: Json = {
+            "digests": [_summary(one) for one in page.digests],
+            "count": len(page.digests),
+            "total_count": page.total_count,
+            "next_cursor": page.next_cursor,
+        }
+        return ToolResult(content if page.total_count else {**content, "advice": _NONE_YET})
 
     async def get_digest(call: ToolCall) -> ToolResult:
         values = arguments.read(GET, call, GetArguments)
@@ -128,13 +137,14 @@ def _summary(digest: DigestSummary) -> Json:
 
 def markdown(digest: DigestResponse) -> str:
     """The digest as Markdown, within the maximum size of a result."""
-    text, max_bytes = str(rendered(digest, "markdown").markdown), response_size.MAX_BYTES
+    max_bytes = response_size.MAX_BYTES
+    text = f"{_QUOTED}{rendered(digest, 'markdown').markdown}"
     while len(text.encode()) > response_size.MAX_BYTES:
         # Markdown syntax adds to the size of the record.
         max_bytes = max_bytes * 3 // 4
         short = msgspec.convert(_shrink(msgspec.to_builtins(digest), max_bytes), DigestResponse)
-        text = f"{rendered(short, 'markdown').markdown}\n{_LEFT_OUT}\n"
-    return text
+        text = f"{_QUOTED}{rendered(short, 'markdown').markdown}\n{_LEFT_OUT}\n"
+    return shown_text(text)
 
 
 def _content(digest: DigestResponse) -> Json:
@@ -142,9 +152,9 @@ def _content(digest: DigestResponse) -> Json:
     whole = {n: fields[n] for n in GET.returns["properties"] if fields.get(n) is not None}
     short = _shrink(whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
     if short is whole:
-        return {**whole, "truncated": False}
+        return {**CONTENT_IS, **whole, "truncated": False}
     kept = {name: value for name, value in short.items() if value is not None}
-    return {**kept, "truncated": True, "advice": _ADVICE}
+    return {**CONTENT_IS, **kept, "truncated": True, "advice": _ADVICE}
 
 
 def _shrink(digest: Json, max_bytes: int) -> Json:

@@ -1,74 +1,79 @@
-"""Pages of posts for a model: concise or detailed, and within the maximum size of a result."""
+"""Pages of posts for a model: concise, detailed or ids, and within the maximum size of a result."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.model import json_depth
-from bowerbird.toolserver.tools import response_size
+from bowerbird.model.accounts import Account
+from bowerbird.requests.limits import PAGE_MAX
+from bowerbird.toolserver.tools import long_texts, response_size, vocabulary
+from bowerbird.toolserver.tools.concise_posts import concise
+from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import Json
 
-CONCISE_CHARS: Final = 280
+IDS: Final = "ids"
 # get_bookmarks returns longer texts.
 DETAILED_CHARS: Final = 2_000
+_IN_FULL: Final = "get_bookmarks returns a post in full."
 
 List = Callable[[int | None], Awaitable[BookmarkList]]
 """Reads a page with this limit; None is the limit that the caller sent."""
 
 
-class _Details(Struct, frozen=True):
-    text: str
-    link: str
-    posted_at: str
-    article: dict[str, Any] | None = None
-
-
-class _Author(Struct, frozen=True):
-    name: str
-
-
-class _Stored(Struct, frozen=True):
-    """The fields of a bookmark that the concise form has. Others are not decoded."""
-
+class _Id(Struct, frozen=True):
     post_id: str
-    tweet_details: _Details
-    author_username: str
-    author_details: _Author
-    bookmarked_at: str
-    tags: list[str] | None
-    is_read: bool
-    is_archived: bool
-    gone_at: str | None = None
-    removed_at: str | None = None
-    note: str | None = None
-    score: float | None = None
 
 
-_stored: Final = msgspec.json.Decoder(list[_Stored]).decode
+_ids: Final = msgspec.json.Decoder(list[_Id]).decode
 _whole: Final = msgspec.json.Decoder(list[Json]).decode
 
 
-async def page(read: List, applied: Json, response_format: str) -> Json:
+async def _no_match(listed: BookmarkList) -> list[str]:
+    return [] if listed.hint or listed.hidden else ["No post matches."]
+
+
+class Pages(Struct, frozen=True, kw_only=True):
+    """How to read the pages of a list, and what to say about it."""
+
+    account: Account
+    read: List
+    # The filters that a result repeats.
+    applied: Json
+    # Sentences about a list without posts.
+    explain: Callable[[BookmarkList], Awaitable[list[str]]] = _no_match
+
+
+async def page(pages: Pages, response_format: str) -> Json:
     """A page that fits in a result. Its cursor continues after the last post that it contains."""
-    listed = await read(None)
+    listed = await pages.read(None)
     found = listed.count
-    filters = response_size.short_filters(applied)
-    max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(filters)
-    fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
-    while not fitted.is_all:
-        # Read again with a smaller limit, so that the cursor skips no post that was left out.
-        listed = await read(len(fitted.records))
+    filters = response_size.short_filters(vocabulary.in_published_words(pages.applied))
+    if response_format == IDS:
+        shown: Json = {"post_ids": [one.post_id for one in _ids(b"[%b]" % listed.body)]}
+        is_truncated = False
+    else:
+        max_bytes = (
+            response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(filters)
+        )
         fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
+        while not fitted.is_all:
+            # Read again with a smaller limit, so that the cursor skips no post that was left out.
+            listed = await pages.read(len(fitted.records))
+            fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
+        shown = {**CONTENT_IS, "bookmarks": fitted.records}
+        is_truncated = fitted.is_truncated or any(p.get("truncated") for p in fitted.records)
     content: Json = {
-        "bookmarks": fitted.records,
+        **shown,
         "count": listed.count,
         "total_count": listed.total_count,
-        "next_cursor": listed.next_cursor,
+        # The free plan would refuse it.
+        "next_cursor": None if pages.account.is_free else listed.next_cursor,
         "filters": filters,
-        "truncated": listed.count < found or fitted.is_truncated,
+        "truncated": listed.count < found or is_truncated,
     }
     if listed.vector_pending:
         content["vector_pending"] = listed.vector_pending
@@ -76,58 +81,50 @@ async def page(read: List, applied: Json, response_format: str) -> Json:
         content["relaxed"] = True
     if listed.did_you_mean:
         content["did_you_mean"] = listed.did_you_mean
-    advice = _advice(listed, found, is_truncated=fitted.is_truncated)
-    return {**content, "advice": advice} if advice else content
+    sentences = [f"{response_size.TRUNCATED} {_IN_FULL}"] if is_truncated else []
+    sentences += [listed.hint] if listed.hint else []
+    sentences += _more(pages.account, listed, found)
+    if not listed.total_count:
+        sentences += _hidden(listed.hidden) + await pages.explain(listed)
+    return {**content, "advice": " ".join(sentences)} if sentences else content
 
 
 def forms(body: bytes, response_format: str) -> list[Json]:
     """The posts of a list, whose body is JSON objects separated by commas."""
     body = json_depth.cut(b"[%b]" % body)
     if response_format == "detailed":
-        return [response_size.truncate_all(post, DETAILED_CHARS) for post in _whole(body)]
-    return [concise(stored) for stored in _stored(body)]
+        return [_detailed(post) for post in _whole(body)]
+    return concise(body)
 
 
-def concise(stored: _Stored) -> Json:
-    details = stored.tweet_details
-    title = (details.article or {}).get("title")
-    short: Json = {
-        "post_id": stored.post_id,
-        "author": stored.author_username,
-        "author_name": stored.author_details.name,
-        "text": response_size.truncate(details.text, CONCISE_CHARS),
-        "link": details.link,
-        "posted_at": details.posted_at,
-        "bookmarked_at": stored.bookmarked_at,
-        "labels": stored.tags or [],
-        "is_read": stored.is_read,
-        "is_archived": stored.is_archived,
-    }
-    if stored.gone_at:
-        short["gone_at"] = stored.gone_at
-    if stored.removed_at:
-        short["removed_at"] = stored.removed_at
-    if stored.note:
-        short["note"] = response_size.truncate(stored.note, CONCISE_CHARS)
-    if isinstance(title, str):
-        short["title"] = response_size.truncate(title, CONCISE_CHARS)
-    if stored.score is not None:
-        short["score"] = stored.score
-    return short
+def _detailed(post: Json) -> Json:
+    """All fields. Only get_bookmarks can read on, so there is no offset."""
+    short: Json = response_size.truncate_all(post, DETAILED_CHARS)
+    if short == post:
+        return post
+    part = long_texts.part_of(post, 0, DETAILED_CHARS)
+    return {**short, "text_length": part["text_length"], "truncated": True}
 
 
-def _advice(listed: BookmarkList, found: int, *, is_truncated: bool) -> str | None:
-    sentences = [response_size.TRUNCATED] if is_truncated else []
-    sentences += [listed.hint] if listed.hint else []
-    if listed.count < found:
-        sentences.append(
-            f"Only {listed.count} of {found} posts fit in one result. Continue with next_cursor, "
-            "or send more filters."
-        )
-    elif listed.hidden:
-        verb = "post matches" if listed.hidden == 1 else "posts match"
-        sentences.append(
-            f"{listed.hidden} read or archived {verb}. Send is_unread_only false and "
-            "hide_archived false to see them."
-        )
-    return " ".join(sentences) or None
+def _more(account: Account, listed: BookmarkList, found: int) -> list[str]:
+    """How to see the posts that are not on the page, as far as the plan allows it."""
+    fit = f"Only {listed.count} of {found} posts fit in one result." if listed.count < found else ""
+    if not account.is_free:
+        # A list of the nearest posts has only one page.
+        step = " Continue with next_cursor, or send more filters." if listed.next_cursor else ""
+        return [fit + step] if fit else []
+    if fit:
+        return [f"{fit} Send response_format ids for the ids of all {found}; {_IN_FULL}"]
+    if listed.next_cursor is None:
+        return []
+    if listed.count < PAGE_MAX:
+        return [f"Send a higher limit (up to {PAGE_MAX}) to see more posts."]
+    return ["The free plan has no second page. Narrow the list with query, or reverse sort_order."]
+
+
+def _hidden(number: int) -> list[str]:
+    if not number:
+        return []
+    verb = "post matches" if number == 1 else "posts match"
+    flags = "Send is_unread_only false and hide_archived false to see them."
+    return [f"{number} read or archived {verb}. {flags}"]

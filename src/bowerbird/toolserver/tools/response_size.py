@@ -11,10 +11,10 @@ MAX_BYTES: Final = 25_000
 # Reserved for the fields of a result besides its records.
 OVERHEAD_BYTES: Final = 1_500
 _FILTER_CHARS: Final = 300
-_ANY_NUMBER: Final = 1_000_000
+ANY_NUMBER: Final = 1_000_000
 # Tried in this order: the maximum length of a text, and the maximum number of items of a list.
-_STEPS: Final = (
-    *((chars, _ANY_NUMBER) for chars in (8_000, 4_000, 2_000, 1_000, 500, 280)),
+STEPS: Final = (
+    *((chars, ANY_NUMBER) for chars in (8_000, 4_000, 2_000, 1_000, 500, 280)),
     *((280, items) for items in (200, 100, 50, 25, 12, 6, 3, 1)),
     *((chars, 0) for chars in (120, 60)),
 )
@@ -45,7 +45,7 @@ def truncate(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
 
 
-def truncate_all(value: Any, max_chars: int, max_items: int = _ANY_NUMBER) -> Any:
+def truncate_all(value: Any, max_chars: int, max_items: int = ANY_NUMBER) -> Any:
     """The same value with every text and every list truncated."""
     if isinstance(value, str):
         return truncate(value, max_chars)
@@ -83,7 +83,7 @@ def fit(records: list[Json], max_bytes: int) -> Fitted:
 def shrink(record: Json, max_bytes: int) -> Json:
     """The record itself if it fits, otherwise one with the same fields that does."""
     short = record
-    for chars, items in _STEPS:
+    for chars, items in STEPS:
         if size(short) <= max_bytes:
             return short
         short = truncate_all(record, chars, items)

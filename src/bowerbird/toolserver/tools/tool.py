@@ -6,15 +6,33 @@ The modules of this package do not import the SDK of the protocol.
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird.library.access.call_allowance import CallCharge
 from bowerbird.model.accounts import Account
 from bowerbird.requests import schemas
+from bowerbird.requests.filters import readers
 from bowerbird.requests.limits import TEXT_MAX
 from bowerbird.requests.schemas import Form
+from bowerbird.toolserver.tools import quoted_text, vocabulary
 
 Json = dict[str, Any]
+
+# A client loads the descriptions of all tools at once. So one tool describes an argument that
+# several have, and the others list it with its type.
+_FILTERS_IN: Final = "list_bookmarks"
+DESCRIBED_IN: Final[Mapping[str, str]] = {
+    "query": "search_bookmarks",
+    **dict.fromkeys(("limit", "cursor", "response_format"), "list_bookmarks"),
+    **dict.fromkeys(("sort_by", "sort_order", "label"), "list_bookmarks"),
+    **dict.fromkeys(("post_ids", "filter", "dry_run", "expected_count"), "update_bookmarks"),
+    "post_id": "similar_bookmarks",
+    "idempotency_key": "save_bookmarks",
+    "slug": "get_view_bookmarks",
+    **dict.fromkeys(("base_query", "default_sort", "triage_buckets", "is_pinned"), "create_view"),
+}
+_OBJECT: Final[Json] = {"type": "object"}
 
 
 class Hints(Struct, frozen=True):
@@ -55,23 +73,38 @@ class Tool(Struct, frozen=True, kw_only=True):
     returns: Json
     hints: Hints
 
+    # Whether the list of tools has the fields of the result, and not only that it is an object.
+    describes_result: bool = False
+
     @property
     def arguments(self) -> dict[str, Json]:
-        """The JSON schema of each argument by name, required ones first.
-
-        Every text has a maximum length.
-        """
+        """The JSON schema of each argument by its published name, required ones first."""
         properties: dict[str, Json] = schemas.inline(self.takes, Form.ARGUMENTS)["properties"]
-        names = sorted(properties, key=lambda name: name not in self.required)
-        return {name: _bounded(properties[name]) for name in names}
+        names = sorted(properties, key=lambda name: name not in self._required_fields)
+        return {
+            vocabulary.published(name): self._argument(name, properties[name])
+            for name in names
+            if vocabulary.field_for(name, self.takes) == name
+        }
+
+    def _argument(self, name: str, schema: Json) -> Json:
+        by_default = _FILTERS_IN if name in readers(self.takes) else self.name
+        described_in = DESCRIBED_IN.get(vocabulary.published(name), by_default)
+        return _bounded(schema) if described_in == self.name else _brief(schema)
 
     @property
     def required(self) -> list[str]:
+        return [vocabulary.published(name) for name in self._required_fields]
+
+    @property
+    def _required_fields(self) -> list[str]:
         names: list[str] = schemas.inline(self.takes, Form.ARGUMENTS).get("required", [])
         return names
 
     def published(self) -> Json:
         """The tool as the protocol lists it and as spec/tools/ stores it."""
+        # Other names are not excluded, because older ones are accepted.
+        required = {"required": self.required} if self.required else {}
         return {
             "name": self.name,
             "title": self.title,
@@ -79,18 +112,39 @@ class Tool(Struct, frozen=True, kw_only=True):
             "inputSchema": {
                 "type": "object",
                 "properties": self.arguments,
-                "required": self.required,
-                "additionalProperties": False,
+                **required,
             },
-            "outputSchema": self.returns,
-            "annotations": {"title": self.title, **self.hints.published()},
+            "outputSchema": _outline(self.returns) if self.describes_result else _OBJECT,
+            "annotations": self.hints.published(),
         }
 
 
 def _bounded(schema: Json) -> Json:
+    """Every text has a maximum length, and the fields of items only their types."""
+    if schema["type"] == "array" and "properties" in schema.get("items", {}):
+        items = schema["items"]
+        fields = {vocabulary.published(n): _brief(one) for n, one in items["properties"].items()}
+        required = [vocabulary.published(name) for name in items.get("required", ())]
+        short = {"type": "object", "properties": fields, "required": required}
+        return {**schema, "items": short}
     if schema["type"] != "string" or "enum" in schema or "maxLength" in schema:
         return schema
     return {**schema, "maxLength": TEXT_MAX}
+
+
+def _brief(schema: Json) -> Json:
+    short: Json = {name: schema[name] for name in ("type", "default", "enum") if name in schema}
+    # Some clients reject an array without items.
+    return {**short, "items": {"type": schema["items"]["type"]}} if "items" in schema else short
+
+
+def _outline(schema: Json) -> Json:
+    """Only the names of the fields and their types."""
+    fields = {
+        name: {key: one[key] for key in ("type", "anyOf") if key in one}
+        for name, one in schema["properties"].items()
+    }
+    return {"type": "object", "properties": fields}
 
 
 class ToolCall(Struct, frozen=True):
@@ -107,6 +161,10 @@ class ToolResult(Struct, frozen=True):
 
     content: Json
     links: list[Json] = []
+
+    def __post_init__(self) -> None:
+        # Here, so that no tool can show a hidden character.
+        msgspec.structs.force_setattr(self, "content", quoted_text.shown(self.content))
 
 
 Run = Callable[[ToolCall], Coroutine[Any, Any, ToolResult]]

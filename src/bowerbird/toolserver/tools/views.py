@@ -3,18 +3,34 @@
 from typing import Annotated, Final
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.library.views.counts import CountState
 from bowerbird.library.views.views import ViewResponse, Views
+from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import Cursor, Limit
 from bowerbird.requests.fields import about
-from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
+from bowerbird.requests.views import (
+    NewBucket,
+    NewSort,
+    NewView,
+    NewViewQuery,
+    ViewBookmarksQuery,
+    ViewChange,
+)
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size, writes
-from bowerbird.toolserver.tools.bookmarks import ResponseFormat
+from bowerbird.toolserver.tools import (
+    arguments,
+    json_schemas,
+    posts,
+    response_size,
+    vocabulary,
+    writes,
+)
+from bowerbird.toolserver.tools.listing import ResponseFormat
+from bowerbird.toolserver.tools.posts import Pages
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -42,12 +58,41 @@ class ViewBookmarksArguments(Struct, frozen=True, kw_only=True, forbid_unknown_f
     response_format: ResponseFormat = None
 
 
+_NO_POSTS: Final = "No post matches the view now. update_view changes its filters."
+# In short: list_bookmarks describes the filters and the orders.
+BaseQuery = Annotated[
+    NewViewQuery | None,
+    about(
+        "Filters of list_bookmarks by name; dates may be relative, such as -7d. Read posts are "
+        "included unless is_unread_only is true, archived ones only if hide_archived is false.",
+        argument={"type": "object"},
+    ),
+]
+DefaultSort = Annotated[
+    str | NewSort | None,
+    about("sort_by and sort_order of list_bookmarks.", argument={"type": "object"}),
+]
+Buckets = Annotated[
+    Annotated[list[NewBucket], Meta(max_length=limits.BUCKETS_MAX)] | None,
+    about(
+        "Parts of the view: name, slug (optional) and query, which has more filters.",
+        argument={"type": "array", "maxItems": limits.BUCKETS_MAX, "items": {"type": "object"}},
+    ),
+]
+
+
 class CreateViewArguments(NewView, frozen=True, kw_only=True):
+    base_query: BaseQuery = None
+    default_sort: DefaultSort = None
+    triage_buckets: Buckets = None
     idempotency_key: writes.IdempotencyKey = None
 
 
 class UpdateViewArguments(ViewChange, frozen=True, kw_only=True):
     slug: Slug
+    base_query: BaseQuery | UnsetType = UNSET
+    default_sort: DefaultSort | UnsetType = UNSET
+    triage_buckets: Buckets | UnsetType = UNSET
     idempotency_key: writes.IdempotencyKey = None
 
 
@@ -96,6 +141,7 @@ LIST: Final = Tool(
         },
         optional=("advice",),
     ),
+    describes_result=True,
     hints=READS,
 )
 BOOKMARKS: Final = Tool(
@@ -165,10 +211,18 @@ def _reading(views: Views) -> list[BoundTool]:
             page = query if limit is None else msgspec.structs.replace(query, limit=limit)
             return await views.bookmarks(call.account, view, page)
 
-        applied: Json = {"view": view.slug, "base_query": view.base_query}
+        applied: Json = {
+            "view": view.slug,
+            "base_query": vocabulary.in_published_words(view.base_query),
+        }
         if values.bucket:
             applied["bucket"] = values.bucket
-        return ToolResult(await posts.page(read, applied, values.response_format or "concise"))
+
+        async def explain(listed: BookmarkList) -> list[str]:
+            return [] if listed.hint or listed.hidden else [_NO_POSTS]
+
+        pages = Pages(account=call.account, read=read, applied=applied, explain=explain)
+        return ToolResult(await posts.page(pages, values.response_format or "concise"))
 
     return [BoundTool(LIST, list_views), BoundTool(BOOKMARKS, get_view_bookmarks)]
 
@@ -235,7 +289,13 @@ def _content(view: ViewResponse) -> Json:
 
 def _fields(view: ViewResponse) -> Json:
     fields: Json = msgspec.to_builtins(view)
-    return {name: fields[name] for name in _VIEW["properties"] if name in fields}
+    shown = {name: fields[name] for name in _VIEW["properties"] if name in fields}
+    buckets = [
+        {**bucket, "query": vocabulary.in_published_words(bucket.get("query") or {})}
+        for bucket in shown["triage_buckets"]
+    ]
+    base_query = vocabulary.in_published_words(shown["base_query"])
+    return {**shown, "base_query": base_query, "triage_buckets": buckets}
 
 
 def _listed(views: list[Json]) -> Json:
@@ -245,7 +305,9 @@ def _listed(views: list[Json]) -> Json:
         "total_count": len(views),
         "truncated": not fitted.is_complete or any(v.get("truncated") for v in fitted.records),
     }
-    if not fitted.is_all:
+    if not views:
+        content["advice"] = "There is no Smart View yet. create_view creates one."
+    elif not fitted.is_all:
         content["advice"] = (
             f"Only the first {len(fitted.records)} of {len(views)} views fit. The others can still "
             "be read by their slugs."

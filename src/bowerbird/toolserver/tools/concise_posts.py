@@ -1,0 +1,116 @@
+"""The short form of a post: what a model needs to choose posts, in as few characters as possible.
+
+A field that is false, empty, or follows from others is left out.
+"""
+
+import re
+from html import unescape
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.model import instants, media
+from bowerbird.model.bookmarks import PostDetails
+from bowerbird.toolserver.tools import response_size
+from bowerbird.toolserver.tools.tool import Json
+
+TEXT_CHARS: Final = 280
+_MARK: Final = re.compile(r"</?mark>")
+_DAY: Final = len("2026-07-18")
+
+
+class _Highlight(Struct, frozen=True):
+    html: str
+
+
+class _Stored(Struct, frozen=True):
+    """The fields of a bookmark that the short form has. Others are not decoded."""
+
+    post_id: str
+    tweet_details: PostDetails
+    author_username: str
+    bookmarked_at: str
+    tags: list[str] | None
+    is_read: bool
+    is_archived: bool
+    gone_at: str | None = None
+    removed_at: str | None = None
+    note: str | None = None
+    score: float | None = None
+    highlight: _Highlight | None = None
+
+
+_stored: Final = msgspec.json.Decoder(list[_Stored]).decode
+
+
+def concise(body: bytes) -> list[Json]:
+    """The posts in a JSON array of bookmarks."""
+    return [_short(stored) for stored in _stored(body)]
+
+
+def _short(stored: _Stored) -> Json:
+    details = stored.tweet_details
+    article = details.article or {}
+    text = response_size.truncate(details.text, TEXT_CHARS)
+    fields: Json = {
+        "post_id": stored.post_id,
+        "author": stored.author_username,
+        "title": _text(article.get("title")),
+        "text": text,
+        "text_length": len(details.text) if text != details.text else None,
+        "article_length": len(_body(article)),
+        "snippet": _snippet(stored.highlight, text),
+        "link": _link(stored),
+        "posted_at": _day(details.posted_at),
+        "bookmarked_at": _day(stored.bookmarked_at),
+        "labels": stored.tags,
+        "media": _media(details),
+        "is_read": stored.is_read,
+        "is_archived": stored.is_archived,
+        "gone_at": _day(stored.gone_at or ""),
+        "removed_at": _day(stored.removed_at or ""),
+        "note": _text(stored.note),
+    }
+    short = {name: value for name, value in fields.items() if value}
+    return short if stored.score is None else {**short, "score": stored.score}
+
+
+def _text(text: object) -> str | None:
+    return response_size.truncate(text, TEXT_CHARS) if isinstance(text, str) else None
+
+
+def _body(article: Json) -> str:
+    text = article.get("plain_text") or article.get("preview_text")
+    return text if isinstance(text, str) else ""
+
+
+def _link(stored: _Stored) -> str | None:
+    """The link, unless it follows from author and id, as the instructions say."""
+    link = stored.tweet_details.link
+    usual = f"https://x.com/{stored.author_username}/status/{stored.post_id}"
+    return None if link == usual else link
+
+
+def _day(text: str) -> str:
+    """The day in UTC."""
+    instant = instants.parse(text)
+    return text if instant is None else instants.without_offset(instant)[:_DAY]
+
+
+def _media(details: PostDetails) -> list[str]:
+    bits = media.bits_of(details)
+    return [name for name, bit in media.BITS.items() if bits & bit and name != "text"]
+
+
+def _snippet(highlight: _Highlight | None, text: str) -> str | None:
+    """Where the searched words occur, if that is not in the text that is shown."""
+    if highlight is None:
+        return None
+    shown = " ".join(text.split())
+    start = highlight.html.partition("</mark>")[0].removeprefix("…")
+    return None if _plain(start) in shown else _plain(highlight.html)
+
+
+def _plain(html: str) -> str:
+    return unescape(_MARK.sub("", html))

@@ -1,0 +1,88 @@
+"""Advice for a list without posts: what was probably meant, and which filter excludes all."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks
+from bowerbird.model.accounts import Account
+from bowerbird.model.words import Field
+from bowerbird.requests import filters
+from bowerbird.requests.bookmarks import CountQuery, ListQuery
+from bowerbird.search import query_language
+from bowerbird.toolserver.tools import response_size, vocabulary
+
+_NO_MATCH: Final = "No post matches these filters."
+_EMPTY_LIBRARY: Final = "The library is empty. save_bookmarks adds posts."
+# Every filter that is tried costs a count.
+_TRIED_MAX: Final = 4
+_SHOWN_CHARS: Final = 60
+_FLAGS: Final = ("is_unread_only", "hide_archived", "is_archived_only")
+_FILTER_OF: Final = {Field.LABEL: "tag", Field.AUTHOR: "author"}
+_LABELS: Final = "list_labels returns the labels."
+
+
+class EmptyLists:
+    def __init__(self, bookmarks: Bookmarks) -> None:
+        self._bookmarks = bookmarks
+
+    async def advice(
+        self, account: Account, query: ListQuery, listed: BookmarkList, *, mode: str | None = None
+    ) -> list[str]:
+        """Sentences about an empty list. `mode` is that of a search."""
+        if not account.total:
+            return [] if listed.hint else [_EMPTY_LIBRARY]
+        sentences = await self._names(account, query)
+        if not sentences and not listed.hidden:
+            sentences = await self._without_a_filter(account, query)
+        if mode == "keyword" and not account.is_free and query_language.plain_text(query.q or ""):
+            vectors = await self._bookmarks.vector_state(account)
+            if vectors.store is not None:
+                sentences.append("Try mode hybrid, which also finds posts by their meaning.")
+        return sentences or ([] if listed.hint or listed.hidden else [_NO_MATCH])
+
+    async def _names(self, account: Account, query: ListQuery) -> list[str]:
+        """About labels and authors that no post has."""
+        sentences: list[str] = []
+        for name, label in _named(query, "label", Field.LABEL):
+            if not await self._exists(account, name, label):
+                meant = await self._bookmarks.names.label(account, label)
+                step = f"Did you mean {_quoted(meant)}?" if meant else _LABELS
+                sentences.append(f"No post has the label {_quoted(label)}. {step}")
+        for name, author in _named(query, "author", Field.AUTHOR):
+            if not await self._exists(account, name, author):
+                meant = await self._bookmarks.names.author(account, author)
+                step = f" Did you mean {_quoted(meant)}?" if meant else ""
+                sentences.append(f"No post is by {_quoted(author)}.{step}")
+        return sentences
+
+    async def _without_a_filter(self, account: Account, query: ListQuery) -> list[str]:
+        sent = {name: value for name, value in filters.sent(query).items() if name != "import_run"}
+        narrowing = [name for name in sent if name not in (*_FLAGS, "q", filters.MEANING)]
+        if len(sent.keys() - {*_FLAGS}) == 1:
+            # Without the only filter every post would match.
+            return []
+        for name in narrowing[:_TRIED_MAX]:
+            others = {other: value for other, value in sent.items() if other != name}
+            counts = await self._bookmarks.count(account, CountQuery(**others))
+            if counts.count:
+                posts = "1 post matches" if counts.count == 1 else f"{counts.count} posts match"
+                return [f"Without {vocabulary.published(name)}, {posts}."]
+        return []
+
+    async def _exists(self, account: Account, name: str, value: str) -> bool:
+        # The plan was checked with the list itself.
+        anywhere: dict[str, Any] = {"is_unread_only": False, "hide_archived": False, name: value}
+        return bool(await self._bookmarks.total(account, filters.filter_of(CountQuery(**anywhere))))
+
+
+def _named(query: ListQuery, published: str, field: Field) -> Iterable[tuple[str, str]]:
+    """The names in a filter and in the fields of a query, each with the filter to test it."""
+    sent = filters.sent(query).items()
+    own = [(n, v) for n, v in sent if vocabulary.published(n) == published and isinstance(v, str)]
+    words = query_language.parse(query.q.strip()).conditions if query.q else ()
+    named = [one.value for one in words if one.field is field and not one.is_excluded]
+    return dict.fromkeys([*own, *((_FILTER_OF[field], name) for name in named)])
+
+
+def _quoted(name: str) -> str:
+    return f"'{response_size.truncate(name, _SHOWN_CHARS)}'"

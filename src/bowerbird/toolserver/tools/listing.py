@@ -1,0 +1,64 @@
+"""What the tools that list posts share: the form of the answer, order, page and advice."""
+
+from typing import Annotated, Any, Literal, Protocol
+
+import msgspec
+
+from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks, VectorState
+from bowerbird.requests.bookmarks import ListQuery
+from bowerbird.requests.fields import about
+from bowerbird.toolserver.tools import posts
+from bowerbird.toolserver.tools.empty_lists import EmptyLists
+from bowerbird.toolserver.tools.posts import Pages
+from bowerbird.toolserver.tools.tool import Json, ToolCall, ToolResult
+
+ResponseFormat = Annotated[
+    Literal["concise", "detailed", "ids"] | None,
+    about(
+        "detailed: all fields, much longer. ids: post_ids only.",
+        parameter={"default": "concise"},
+    ),
+]
+
+
+class Paged(Protocol):
+    """The arguments of a tool that returns a page."""
+
+    @property
+    def limit(self) -> int | None: ...
+    @property
+    def cursor(self) -> str | None: ...
+    @property
+    def sort_by(self) -> str | None: ...
+    @property
+    def sort_order(self) -> str | None: ...
+
+
+async def page(
+    bookmarks: Bookmarks,
+    call: ToolCall,
+    query: ListQuery,
+    applied: Json,
+    response_format: str | None,
+    *,
+    vectors: VectorState | None = None,
+    mode: str | None = None,
+) -> ToolResult:
+    async def read(limit: int | None) -> BookmarkList:
+        asked = query if limit is None else msgspec.structs.replace(query, limit=limit)
+        return await bookmarks.list(call.account, asked, vectors)
+
+    async def explain(listed: BookmarkList) -> list[str]:
+        return await EmptyLists(bookmarks).advice(call.account, query, listed, mode=mode)
+
+    pages = Pages(account=call.account, read=read, applied=applied, explain=explain)
+    return ToolResult(await posts.page(pages, response_format or "concise"))
+
+
+def paging(values: Paged) -> dict[str, Any]:
+    return {"limit": values.limit, "cursor": values.cursor, **sorting(values)}
+
+
+def sorting(values: Paged) -> dict[str, Any]:
+    order = {"sort_by": values.sort_by, "sort_order": values.sort_order}
+    return {name: value for name, value in order.items() if value}

@@ -1,0 +1,116 @@
+"""The tool that searches saved posts by words, by meaning, or both."""
+
+from typing import Annotated, ClassVar, Final, Literal
+
+from bowerbird import errors
+from bowerbird.errors import Code, Refusal, TooManyWaiting
+from bowerbird.library.bookmarks.bookmarks import Bookmarks, VectorState
+from bowerbird.model.filters import RELEVANCE
+from bowerbird.requests import filters
+from bowerbird.requests.bookmarks import Cursor, Limit, ListQuery, SortBy, SortOrder
+from bowerbird.requests.fields import about
+from bowerbird.requests.filters import BookmarkFilters
+from bowerbird.requests.gates import Gate
+from bowerbird.search import query_language
+from bowerbird.toolserver.tools import arguments, json_schemas, listing
+from bowerbird.toolserver.tools.listing import ResponseFormat
+from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
+
+_WITHOUT_MEANING: Final = (Code.VECTOR_SEARCH_NOT_ALLOWED, Code.SERVICE_UNAVAILABLE)
+
+
+class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
+    DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
+
+    query: Annotated[
+        str,
+        about(
+            'Text to search for. In mode keyword every word must occur; "a phrase", -word to '
+            "exclude, wo* for a prefix, a OR b, ( ), author:ada, label:x, "
+            "has:video|image|link|note, is:read|unread|archived, before:2026-01-31, after:-7d."
+        ),
+    ]
+    mode: Annotated[
+        Literal["keyword", "semantic", "hybrid"] | None,
+        about("Default: hybrid if search by meaning is ready, otherwise keyword."),
+    ] = None
+    sort_by: Annotated[SortBy, about("", argument={"type": "string", "default": RELEVANCE})] = None
+    sort_order: SortOrder = None
+    limit: Limit = None
+    cursor: Cursor = None
+    response_format: ResponseFormat = None
+
+
+SEARCH: Final = Tool(
+    name="search_bookmarks",
+    title="Search saved posts",
+    description=(
+        "Finds saved posts, best matches first, including read and archived ones. Mode keyword "
+        "finds the words themselves, semantic finds posts with a similar meaning, hybrid combines "
+        "both. semantic and hybrid need a paid plan and a complete vector store."
+    ),
+    takes=SearchArguments,
+    returns=json_schemas.PAGE,
+    hints=READS,
+)
+
+
+def search_tool(bookmarks: Bookmarks) -> BoundTool:
+    async def search_bookmarks(call: ToolCall) -> ToolResult:
+        sent_mode = call.sent.get("mode")
+        by_meaning = sent_mode in ("semantic", "hybrid")
+        gates = {"mode": Gate.MEANING} if by_meaning else {}
+        arguments.check_plan(call.account, SearchArguments, call.sent, gates)
+        vectors = None
+        if by_meaning:
+            vectors = await bookmarks.vector_state(call.account)
+            await bookmarks.require_vectors(call.account, vectors)
+        values = arguments.read(SEARCH, call, SearchArguments)
+        if values.mode is None and not call.account.is_free:
+            vectors = await bookmarks.vector_state(call.account)
+            if vectors.store is not None and query_language.plain_text(values.query):
+                try:
+                    return await search(call, values, "hybrid", vectors)
+                except Refusal as refused:
+                    # The model does not work at the moment. Words can still be searched.
+                    if refused.code not in _WITHOUT_MEANING or isinstance(refused, TooManyWaiting):
+                        raise
+        return await search(call, values, values.mode or "keyword", vectors)
+
+    async def search(
+        call: ToolCall, values: SearchArguments, mode: str, vectors: VectorState | None
+    ) -> ToolResult:
+        query, applied = _search(values, mode)
+        given = None if mode == "keyword" else vectors
+        return await listing.page(
+            bookmarks, call, query, applied, values.response_format, vectors=given, mode=mode
+        )
+
+    return BoundTool(SEARCH, search_bookmarks)
+
+
+def _meant(text: str, mode: str) -> str | None:
+    if mode == "keyword":
+        return None
+    # In hybrid mode, q has the fields and operators.
+    return query_language.plain_text(text) or None if mode == "hybrid" else text
+
+
+def _search(values: SearchArguments, mode: str) -> tuple[ListQuery, Json]:
+    """The query of a search, and the filters that its result repeats."""
+    text = values.query.strip()
+    if not text:
+        raise errors.invalid("query", "is empty")
+    sent = {**SearchArguments.DEFAULTS, **filters.sent(values)}
+    sorting = listing.sorting(values)
+    if mode == "keyword":
+        sorting = {"sort_by": "relevance", **sorting}
+    query = ListQuery(
+        **sent,
+        **{**listing.paging(values), **sorting},
+        q=None if mode == "semantic" else text,
+        vector_search_term=_meant(text, mode),
+        # Shows where the words are in a long text.
+        highlight=None if mode == "semantic" else True,
+    )
+    return query, {"query": values.query, "mode": mode, **sent, **sorting}

@@ -1,0 +1,121 @@
+"""The short form of posts: as few characters as possible, and nothing wrong left out."""
+
+import json
+from itertools import cycle, islice
+from typing import Any, Final
+
+import pytest
+
+from tests.support import make
+from tests.support.service import Member
+from tests.support.toolcalls import call, result_of
+
+pytestmark = pytest.mark.anyio
+
+# Written for this test, in the length and manner of posts that people save.
+TEXTS: Final = (
+    (
+        "A pattern we keep coming back to: make the slow path explicit. If a query can take a "
+        "second, give it its own endpoint, its own timeout and its own name. People stop calling "
+        "it by accident, and the dashboards finally make sense. https://example.com/slow-paths-explicit"
+    ),
+    (
+        "SQLite in production, year three. What we learned: one writer is enough, WAL checkpoints "
+        "need a budget, backups are boring (good), and the only outage we had was a full disk. "
+        "Thread with numbers, configs and the two things I would do differently 🧵"
+    ),
+    (
+        "the best code review comment I ever got was “what would have to be true for this to be "
+        "wrong?” — I have stolen it and use it every week"
+    ),
+    (
+        "New post: how we cut p99 of our search service from 900 ms to 120 ms without new "
+        "hardware. Most of it was deleting things. Profiles, flame graphs and the embarrassing N+1 "
+        "that had been there since 2019 are all in there: https://example.com/blog/p99"
+    ),
+    (
+        "Sourdough notes after 200 loaves: hydration matters less than you think, fermentation "
+        "temperature matters more, and a cheap thermometer beats every gadget I bought. Recipe "
+        "card below, no starter discard wasted."
+    ),
+)
+AUTHORS: Final = (
+    ("marta_codes", "Marta Kowalczyk"),
+    ("benfromdb", "Ben Okafor | databases"),
+    ("simonetta_v", "Simonetta Vitale 🍞"),
+    ("the_latency_guy", "Latency Guy"),
+)
+
+
+def saved_posts(number: int) -> list[dict[str, Any]]:
+    image = {"type": "image", "url": "https://pbs.example.com/media/GZk3.jpg"}
+    texts, authors = cycle(TEXTS), cycle(AUTHORS)
+    posts = []
+    for n, (text, (handle, name)) in enumerate(islice(zip(texts, authors, strict=False), number)):
+        post_id = str(1_846_987_139_428_634_876 + n * 7_919_000_003)
+        post = make.post(
+            post_id=post_id,
+            author=handle,
+            name=name,
+            text=text,
+            posted_at=f"2026-06-{n + 1:02d}T17:20:{n:02d}+00:00",
+            bookmarked_at=f"2026-06-{n + 2:02d}T08:21:13.841838+00:00",
+            attachments=[image] if n % 3 == 0 else [],
+            tags=["databases", "to try"][: n % 3],
+        )
+        post["tweet_details"]["link"] = f"https://x.com/{handle}/status/{post_id}"
+        posts.append(post)
+    return posts
+
+
+async def test_20_posts_take_less_than_2000_tokens(alice: Member) -> None:
+    posts = saved_posts(20)
+    assert 210 < sum(len(post["tweet_details"]["text"]) for post in posts) / 20 < 260
+    await alice.save_all(posts)
+
+    result = await result_of(alice, "list_bookmarks", limit=20)
+
+    assert result["structuredContent"]["count"] == 20
+    assert len(result["content"][0]["text"]) / 4 < 2_000
+
+
+async def test_ids_alone_take_few_tokens(alice: Member) -> None:
+    posts = saved_posts(25)
+    await alice.save_all(posts)
+
+    for tool, arguments in (("list_bookmarks", {}), ("search_bookmarks", {"query": "a OR the"})):
+        result = await result_of(alice, tool, limit=25, response_format="ids", **arguments)
+        answer = result["structuredContent"]
+        assert set(answer["post_ids"]) == {post["post_id"] for post in posts}
+        assert "bookmarks" not in answer
+        assert len(result["content"][0]["text"]) / 4 < 250
+    await call(alice, "create_view", name="All")
+    answer = await call(alice, "get_view_bookmarks", slug="all", response_format="ids", limit=3)
+    assert len(answer["post_ids"]) == 3
+    assert answer["next_cursor"]
+
+
+async def test_a_link_that_does_not_follow_from_the_id_is_shown(alice: Member) -> None:
+    usual = make.post()
+    other = make.post()
+    other["tweet_details"]["link"] = "https://mastodon.example/@ada/1"
+    await alice.save_all([usual, other])
+
+    shown = (await call(alice, "list_bookmarks"))["bookmarks"]
+
+    assert [post.get("link") for post in shown] == ["https://mastodon.example/@ada/1", None]
+
+
+async def test_the_short_form_names_media_and_flags_that_are_set(alice: Member) -> None:
+    attachments = [{"type": kind, "url": "https://example.com/a"} for kind in ("photo", "video")]
+    await alice.save(attachments=attachments, meta={"tweet_is_thread": True}, is_read=True)
+    await alice.save(is_archived=True)
+
+    everything = {"is_unread_only": False, "hide_archived": False}
+    archived, read = (await call(alice, "list_bookmarks", **everything))["bookmarks"]
+
+    assert read["media"] == ["image", "video", "thread"]
+    assert (read["is_read"], archived["is_archived"]) == (True, True)
+    assert {"media", "is_read", "labels"}.isdisjoint(archived)
+    assert "is_archived" not in read
+    assert "T" not in json.dumps([read["posted_at"], read["bookmarked_at"]])
