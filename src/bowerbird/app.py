@@ -30,7 +30,7 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.library.bookmarks.trash import Trash
-from bowerbird.library.bulk.requests import BulkRequests, bulk_requests
+from bowerbird.library.bulk.requests import bulk_requests
 from bowerbird.library.digests.digest_topics import DigestTopics
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
@@ -150,7 +150,6 @@ def build(
     key_uses = KeyUse(KeyStore(database), clock)
     authenticate = Authenticator(accounts, clock, settings.site_origin, key_uses.note_call)
     trash = Trash(database, clock)
-    bulk = bulk_requests(database, clock, parts.views, searching.meaning, worker.wake)
     table = _routes(
         parts,
         trash,
@@ -158,7 +157,6 @@ def build(
         AnswerCache(settings.answer_cache_mb * 1024 * 1024),
         settings.upgrade_url,
         highlights=Highlights(database, clock),
-        bulk=bulk,
     )
 
     def record_use(account_id: int) -> None:
@@ -211,7 +209,7 @@ def build(
                 parts.labels,
                 PostChanges(database, parts.flags, trash, parts.labels),
                 parts.digests,
-                bulk,
+                parts.bulk,
                 media_parts(database, files, clock, settings, worker.wake),
             ),
             ending=EndingVersions(uses, deprecations, settings.site_origin),
@@ -328,12 +326,14 @@ def _parts(
 ) -> ToolParts:
     """The parts that REST and the tools share, including their caches."""
     bookmarks = Bookmarks(database, meaning, clock)
+    views = Views(database, bookmarks, clock)
     return ToolParts(
         bookmarks=bookmarks,
         flags=Flags(database, clock),
+        bulk=bulk_requests(database, clock, views, meaning, wake_worker),
         saving=Saving(database, clock),
         labels=Labels(database, clock),
-        views=Views(database, bookmarks, clock),
+        views=views,
         exports=exports,
         digests=Digests(database, clock, can_mail=Mailer(settings).is_ready),
         state=state,
@@ -370,13 +370,12 @@ def _routes(
     upgrade_url: str,
     *,
     highlights: Highlights,
-    bulk: BulkRequests,
 ) -> list[ApiRoute]:
     writes = Writes(parts.idempotency, upgrade_url)
     exports, addresses = parts.exports, parts.export_addresses
     return [
         *account_routes.routes(parts.state, answers),
-        *bulk_routes.routes(bulk, writes, parts.wake_worker),
+        *bulk_routes.routes(parts.bulk, writes, parts.wake_worker),
         *bookmark_routes.routes(parts.bookmarks, answers),
         *bookmark_routes.write_routes(parts.flags, trash, writes),
         *highlight_routes.write_routes(highlights, writes),

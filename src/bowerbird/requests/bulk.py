@@ -6,12 +6,23 @@ from msgspec import Meta, Struct, field
 
 from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField, PostIds, about, unique
-from bowerbird.requests.filters import ImportedQuery, check_filters
+from bowerbird.requests.filters import ImportedQuery, check_filters, sent
 from bowerbird.requests.gates import Gate
 from bowerbird.requests.scalars import LabelName
 
 Action = Literal[
-    "read", "unread", "archive", "unarchive", "trash", "restore", "add_label", "remove_label"
+    "read",
+    "unread",
+    "archive",
+    "unarchive",
+    "trash",
+    "restore",
+    "add_label",
+    "remove_label",
+    "read_and_archive",
+    "read_and_unarchive",
+    "unread_and_archive",
+    "unread_and_unarchive",
 ]
 Slug = Annotated[str, Meta(max_length=limits.SENT_SLUG_MAX)]
 _LABELLING = ("add_label", "remove_label")
@@ -81,4 +92,4 @@ class BulkRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
             raise InvalidField("filters", "must be {} for restore, or send tweet_ids")
 
     def _can_restore(self) -> bool:
-        return self.post_ids is not None or self.filters == ChangeFilters()
+        return self.post_ids is not None or (self.filters is not None and not sent(self.filters))

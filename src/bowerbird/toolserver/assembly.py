@@ -10,6 +10,7 @@ from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_state import AccountState
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
 from bowerbird.library.imports.saving import Saving
@@ -22,6 +23,7 @@ from bowerbird.toolserver.protocol.tool_calls import ToolCalls
 from bowerbird.toolserver.tools import (
     account,
     bookmarks,
+    bulk,
     digests,
     exports,
     labels,
@@ -42,6 +44,7 @@ class ToolParts(Struct, frozen=True, kw_only=True):
 
     bookmarks: Bookmarks
     flags: Flags
+    bulk: BulkRequests
     saving: Saving
     labels: Labels
     views: Views
@@ -86,10 +89,12 @@ def tool_server(
 
 def bind(parts: ToolParts) -> list[BoundTool]:
     """All tools, in the order of the catalogue."""
+    changes = bulk.BulkCalls(parts.bulk, parts.idempotency, parts.wake_worker)
     return [
-        *bookmarks.bind(parts.bookmarks, parts.flags, parts.idempotency),
+        *bookmarks.bind(parts.bookmarks),
+        *bulk.bind(changes, parts.flags),
         *saving.bind(parts.saving, parts.idempotency),
-        *labels.bind(parts.labels, parts.idempotency),
+        *labels.bind(parts.labels, changes, parts.idempotency),
         *views.bind(parts.views, parts.idempotency),
         *exports.bind(parts.exports, parts.export_addresses, parts.idempotency, parts.wake_worker),
         *digests.bind(parts.digests),

@@ -3,11 +3,21 @@
 import json
 from typing import Final
 
-from bowerbird.toolserver.tools import account, bookmarks, digests, exports, labels, saving, views
+from bowerbird.toolserver.tools import (
+    account,
+    bookmarks,
+    bulk,
+    digests,
+    exports,
+    labels,
+    saving,
+    views,
+)
 from bowerbird.toolserver.tools.tool import Tool
 
 TOOLS: Final[tuple[Tool, ...]] = (
     *bookmarks.TOOLS,
+    *bulk.TOOLS,
     *saving.TOOLS,
     *labels.TOOLS,
     *views.TOOLS,
