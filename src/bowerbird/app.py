@@ -373,15 +373,16 @@ def _routes(
 ) -> list[ApiRoute]:
     writes = Writes(parts.idempotency, upgrade_url)
     exports, addresses = parts.exports, parts.export_addresses
+    changing = bulk_routes.Changing(parts.bulk, writes, parts.wake_worker)
     return [
         *account_routes.routes(parts.state, answers),
         *bulk_routes.routes(parts.bulk, writes, parts.wake_worker),
         *bookmark_routes.routes(parts.bookmarks, answers),
-        *bookmark_routes.write_routes(parts.flags, trash, writes),
+        *bookmark_routes.write_routes(parts.flags, trash, writes, changing),
         *highlight_routes.write_routes(highlights, writes),
         *saving_routes.routes(parts.saving, writes),
         *label_routes.routes(parts.labels, answers),
-        *label_routes.write_routes(parts.labels, writes),
+        *label_routes.write_routes(parts.labels, writes, changing),
         *view_routes.routes(parts.views, answers),
         *view_routes.write_routes(parts.views, writes),
         *digest_routes.routes(parts.digests, answers),

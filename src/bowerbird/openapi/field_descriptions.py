@@ -50,6 +50,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "query": "Filters that narrow the view further, by the list's names.",
         "sort_by": "The field to sort by, as in the list.",
         "sort_order": "asc or desc. By default dates and counts descend, text ascends.",
+        "change": "The change of all bookmarks that match, if filter was sent.",
     },
     "BulkChange": {
         "change_id": "Identifier of the change, for its progress and its undo; null in a dry run.",

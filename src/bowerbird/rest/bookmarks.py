@@ -10,6 +10,7 @@ from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.bookmarks import BookmarkCounts, Bookmarks, VectorState
 from bowerbird.library.bookmarks.flags import BookmarkState, Flags
 from bowerbird.library.bookmarks.trash import Deleted, Trash
+from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.requests.bookmarks import (
     CountQuery,
@@ -20,6 +21,8 @@ from bowerbird.requests.bookmarks import (
 )
 from bowerbird.requests.filters import MEANING
 from bowerbird.requests.gates import gates_for
+from bowerbird.rest import bulk
+from bowerbird.rest.bulk import Changing
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
@@ -54,12 +57,14 @@ UPDATE_MANY: Final = Operation(
     method="POST",
     path="/v1/bookmarks/update",
     name="updateBookmarks",
-    summary="Mark many bookmarks read or unread, archived or not.",
+    summary="Mark many bookmarks read or unread, archived or not: some, or all that match.",
     data=BookmarkState,
     is_many=True,
     meta=ChangeMeta,
     body=StateRequest,
-    refusals=(Code.NOT_FOUND,),
+    statuses=bulk.CREATE.statuses,
+    headers=bulk.CREATE.headers,
+    refusals=bulk.MATCHING_REFUSALS,
 )
 GET: Final = Operation(
     method="GET",
@@ -162,12 +167,17 @@ def _similar(bookmarks: Bookmarks, answers: AnswerCache) -> ApiRoute:
     return SIMILAR.served_by(similar_bookmarks)
 
 
-def write_routes(flags: Flags, trash: Trash, writes: Writes) -> list[ApiRoute]:
+def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing) -> list[ApiRoute]:
     async def update_many(transaction: Transaction, call: Call, request: StateRequest) -> Reply:
-        marked = await flags.update(transaction, call.account, request.post_ids, request)
-        posts = "bookmark" if marked.affected == 1 else "bookmarks"
-        message = f"Changed {marked.affected} {posts}."
-        return done(marked.posts, ChangeMeta(message, marked.affected, marked.not_found))
+        marked = await flags.update(transaction, call.account, request.post_ids or [], request)
+        return done(
+            marked.posts,
+            ChangeMeta(_changed(marked.affected), marked.affected, marked.not_found),
+        )
+
+    def update_matching(change: BulkChange) -> Reply:
+        meta = ChangeMeta(_changed(change.changed), change.changed, [], change=change)
+        return done([], meta)
 
     async def update(transaction: Transaction, call: Call, request: UpdateRequest) -> Reply:
         post_id = call.path_params["post_id"]
@@ -182,11 +192,17 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes) -> list[ApiRoute]:
         return turns.then(await trash.restore(transaction, call.account, post_id), done_with)
 
     return [
-        UPDATE_MANY.served_by(writes.handler_of(StateRequest, update_many)),
+        UPDATE_MANY.served_by(
+            changing.handler_of(StateRequest, lambda one: one.change, update_matching, update_many)
+        ),
         UPDATE.served_by(writes.handler_of(UpdateRequest, update)),
         DELETE.served_by(writes.handler(delete)),
         RESTORE.served_by(writes.handler(restore)),
     ]
+
+
+def _changed(affected: int) -> str:
+    return f"Changed {affected} {'bookmark' if affected == 1 else 'bookmarks'}."
 
 
 async def _admit(

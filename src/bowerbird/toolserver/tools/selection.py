@@ -1,13 +1,13 @@
 """The posts that a tool changes: those of some ids, or all that match a filter."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, Struct
 
 from bowerbird.model.bulk import BulkAction
 from bowerbird.requests import limits
-from bowerbird.requests.bulk import Action, BulkRequest, ChangeFilters
+from bowerbird.requests.bulk import BulkRequest, ChangeFilters, change_of
 from bowerbird.requests.fields import InvalidField, ToolPostIds, about, unique
 from bowerbird.requests.gates import Gate, gates_for
 
@@ -70,11 +70,4 @@ class Selection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, d
 
     def change(self, action: BulkAction, label_name: str | None = None) -> BulkRequest:
         """The change of many posts that these arguments ask for."""
-        return BulkRequest(
-            action=cast("Action", action.value),
-            post_ids=self.post_ids,
-            filters=self.filter,
-            label_name=label_name,
-            dry_run=self.dry_run,
-            expected_count=self.expected_count,
-        )
+        return change_of(self, action, label_name)

@@ -2,6 +2,8 @@
 
 from msgspec import UNSET, Struct, UnsetType
 
+from bowerbird.library.bulk.requests import BulkChange
+
 
 class PageMeta(Struct, frozen=True, kw_only=True):
     next_cursor: str | None
@@ -44,6 +46,8 @@ class ChangeMeta(Struct, frozen=True):
     not_found: list[str]
     further_ids: list[str] | UnsetType = UNSET
     not_changed: list[str] | UnsetType = UNSET
+    # Of a request with filter.
+    change: BulkChange | UnsetType = UNSET
 
 
 class ViewListMeta(Struct, frozen=True):
