@@ -153,10 +153,8 @@ def build(
     table = _routes(
         parts,
         trash,
-        ImportRuns(database, clock),
         AnswerCache(settings.answer_cache_mb * 1024 * 1024),
         settings.upgrade_url,
-        highlights=Highlights(database, clock),
     )
 
     def record_use(account_id: int) -> None:
@@ -331,11 +329,13 @@ def _parts(
         bookmarks=bookmarks,
         flags=Flags(database, clock),
         bulk=bulk_requests(database, clock, views, meaning, wake_worker),
+        highlights=Highlights(database, clock),
         saving=Saving(database, clock),
         labels=Labels(database, clock),
         views=views,
         exports=exports,
         digests=Digests(database, clock, can_mail=Mailer(settings).is_ready),
+        imports=ImportRuns(database, clock),
         state=state,
         idempotency=Idempotency(database, clock),
         export_addresses=ExportAddresses(settings.api_origin),
@@ -365,11 +365,8 @@ def _import_parts(
 def _routes(
     parts: ToolParts,
     trash: Trash,
-    imports: ImportRuns,
     answers: AnswerCache,
     upgrade_url: str,
-    *,
-    highlights: Highlights,
 ) -> list[ApiRoute]:
     writes = Writes(parts.idempotency, upgrade_url)
     exports, addresses = parts.exports, parts.export_addresses
@@ -379,7 +376,7 @@ def _routes(
         *bulk_routes.routes(parts.bulk, writes, parts.wake_worker),
         *bookmark_routes.routes(parts.bookmarks, answers),
         *bookmark_routes.write_routes(parts.flags, trash, writes, changing),
-        *highlight_routes.write_routes(highlights, writes),
+        *highlight_routes.write_routes(parts.highlights, writes),
         *saving_routes.routes(parts.saving, writes),
         *label_routes.routes(parts.labels, answers),
         *label_routes.write_routes(parts.labels, writes, changing),
@@ -389,6 +386,6 @@ def _routes(
         *digest_routes.write_routes(parts.digests, writes),
         *export_routes.routes(exports, addresses),
         *export_routes.write_routes(exports, addresses, writes, parts.wake_worker),
-        *import_routes.routes(imports),
-        *import_routes.write_routes(imports, writes),
+        *import_routes.routes(parts.imports),
+        *import_routes.write_routes(parts.imports, writes),
     ]

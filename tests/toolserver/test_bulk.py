@@ -1,6 +1,5 @@
 """Changes of all posts that match a filter: wishes as an agent fulfils them."""
 
-import json
 from typing import Any
 
 import pytest
@@ -8,35 +7,14 @@ import pytest
 from tests.support import make, waiting, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
-from tests.support.toolcalls import call, refusal, result_of
+from tests.support.toolcalls import call, refusal
+from tests.support.wishes import Wish
 from tests.support.working import at_work
 
 pytestmark = pytest.mark.anyio
 
 OLD, NEW = "2023-05-01T10:00:00+00:00", "2026-05-01T10:00:00+00:00"
 ALL = {"is_unread_only": "false", "hide_archived": "false"}
-
-
-class Wish:
-    """Counts the calls that a wish takes, and the characters of requests and results."""
-
-    def __init__(self, member: Member) -> None:
-        self._member = member
-        self.calls = 0
-        self.characters = 0
-
-    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        result = await result_of(self._member, tool, **arguments)
-        assert not result.get("isError"), result["content"]
-        self.calls += 1
-        sent = {"name": tool, "arguments": arguments}
-        self.characters += len(json.dumps(sent)) + len(json.dumps(result, ensure_ascii=False))
-        content: dict[str, Any] = result["structuredContent"]
-        return content
-
-    def require_cheap(self) -> None:
-        assert self.calls <= 3
-        assert self.characters / 4 < 2_000
 
 
 async def fill(member: Member, old: int = 7, new: int = 3) -> None:

@@ -92,7 +92,7 @@ CHANGE_FIELDS: Final[dict[str, Json]] = {
     "advice": {"type": "string"},
 }
 OPTIONAL: Final = ("change_id", "undo_until", "examples", "content_is", "advice")
-_CHANGE: Final = json_schemas.record("A change.", CHANGE_FIELDS, optional=OPTIONAL)
+CHANGE: Final = json_schemas.record("A change.", CHANGE_FIELDS, optional=OPTIONAL)
 
 UPDATE: Final = Tool(
     name="update_bookmarks",
@@ -124,7 +124,7 @@ DELETE: Final = Tool(
         "undo_change brings them back for an hour, restore_bookmarks for 30 days."
     ),
     takes=DeleteArguments,
-    returns=_CHANGE,
+    returns=CHANGE,
     hints=DESTROYS,
 )
 RESTORE: Final = Tool(
@@ -135,7 +135,7 @@ RESTORE: Final = Tool(
         "deleted for good after 30 days."
     ),
     takes=RestoreArguments,
-    returns=_CHANGE,
+    returns=CHANGE,
     hints=WRITES_IDEMPOTENTLY,
 )
 UNDO: Final = Tool(
@@ -146,7 +146,7 @@ UNDO: Final = Tool(
         "stay as they are; affected counts those that got their state back."
     ),
     takes=ChangeArguments,
-    returns=_CHANGE,
+    returns=CHANGE,
     hints=WRITES_IDEMPOTENTLY,
 )
 GET: Final = Tool(
@@ -154,7 +154,7 @@ GET: Final = Tool(
     title="Show the progress of a change",
     description="Shows how far a change is whose state is working or undoing, by its change_id.",
     takes=ChangeArguments,
-    returns=_CHANGE,
+    returns=CHANGE,
     hints=READS,
 )
 TOOLS: Final = (UPDATE, DELETE, RESTORE, UNDO, GET)

@@ -7,22 +7,32 @@ from bowerbird.toolserver.tools import (
     account,
     bookmarks,
     bulk,
+    digest_preferences,
     digests,
     exports,
+    imports,
+    label_edits,
     labels,
+    notes,
     saving,
+    similar,
     views,
 )
 from bowerbird.toolserver.tools.tool import Tool
 
 TOOLS: Final[tuple[Tool, ...]] = (
     *bookmarks.TOOLS,
+    *similar.TOOLS,
     *bulk.TOOLS,
+    *notes.TOOLS,
     *saving.TOOLS,
     *labels.TOOLS,
+    *label_edits.TOOLS,
     *views.TOOLS,
     *exports.TOOLS,
     *digests.TOOLS,
+    *digest_preferences.TOOLS,
+    *imports.TOOLS,
     *account.TOOLS,
 )
 
