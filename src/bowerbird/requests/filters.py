@@ -4,6 +4,7 @@ A filter is one field of a struct below: its name, type, description, plan gate,
 `BookmarkFilter` that it sets, and how its value is read. Its SQL is in storage/bookmarks.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final
@@ -12,16 +13,18 @@ from msgspec import Meta, Struct
 
 from bowerbird import errors
 from bowerbird.model import instants, media, relative_dates
-from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.filters import BookmarkFilter, Names
 from bowerbird.model.folding import order_key
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import Field, WordQuery
 from bowerbird.requests.fields import InvalidField, about, metadata_of
 from bowerbird.requests.gates import Gate
-from bowerbird.requests.limits import TEXT_MAX
+from bowerbird.requests.limits import FILTER_NAMES_MAX, TEXT_MAX
 from bowerbird.search import query_language
 
 _BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
+_MATCHES: Final = {"any": False, "all": True}
+_HANDLE: Final = re.compile(r"@?[\w.-]+(?:@[\w.-]+)?")
 _RUN_ID_MAX: Final = 40
 MEANING: Final = "vector_search_term"
 """The filter that ranks by meaning."""
@@ -83,6 +86,40 @@ def _folded(fold: Callable[[str], Any]) -> Callable[[str, str], Any]:
         return fold(stripped) if stripped else None
 
     return read
+
+
+def _read_names(
+    name: str, value: str | list[str], fold: Callable[[str], str], limit: int
+) -> Names | None:
+    if isinstance(value, list):
+        # The items of a list are names as they are, with or without commas.
+        parts, whole = [fold(one.strip()) for one in value if one.strip()], None
+    else:
+        parts = [fold(one.strip()) for one in value.split(",") if one.strip()]
+        whole = fold(value.strip()) if len(parts) > 1 else None
+    if len(parts) > limit:
+        raise InvalidField(name, f"must have at most {limit} names, got {len(parts)}")
+    return Names(tuple(dict.fromkeys(parts)), whole) if parts else None
+
+
+def _read_labels(name: str, value: str | list[str]) -> Names | None:
+    return _read_names(name, value, name_key, FILTER_NAMES_MAX)
+
+
+def _read_author(name: str, text: str) -> str | Names | None:
+    """One author, or several handles. The name of an author may have a comma."""
+    stripped = text.strip()
+    parts = [one.strip() for one in stripped.split(",")]
+    if len(parts) > 1 and all(_HANDLE.fullmatch(one) for one in parts):
+        return _read_names(name, stripped, order_key, FILTER_NAMES_MAX)
+    return order_key(stripped) if stripped else None
+
+
+def _read_match(name: str, text: str) -> bool:
+    match = text.strip().lower()
+    if match not in _MATCHES:
+        raise InvalidField(name, f"must be any or all, got {errors.shown(text)}")
+    return _MATCHES[match]
 
 
 def _flag(description: str, sets: str, *, example: bool) -> Meta:
@@ -163,16 +200,63 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
     author: Annotated[
         str | None,
         _narrows(
-            "The author's handle, with or without @, or their exact name. Case is ignored.",
+            "The author's handle, with or without @, or their exact name. Case is ignored. Several "
+            "handles are separated by commas.",
             "bowerwatch",
             "author",
-            _folded(order_key),
+            _read_author,
+            argument={"description": "Handle or exact name; several handles with commas."},
         ),
     ] = None
     tag: Annotated[
         str | None,
         _narrows(
             "Only bookmarks with this label. Case is ignored.", "Birds", "tag", _folded(name_key)
+        ),
+    ] = None
+    label: Annotated[
+        str | Annotated[list[str], Meta(max_length=FILTER_NAMES_MAX)] | None,
+        _narrows(
+            "Only bookmarks with this label, or with one of several that are separated by commas. "
+            "Case is ignored.",
+            "Birds,Nests",
+            "labels",
+            _read_labels,
+            parameter={"type": "string"},
+            argument={"type": "string", "description": "Label; several with commas."},
+        ),
+    ] = None
+    label_match: Annotated[
+        str | None,
+        _narrows(
+            "any: one of the labels is enough. all: a bookmark needs all of them.",
+            "all",
+            "all_labels",
+            _read_match,
+            parameter={"enum": list(_MATCHES), "default": "any"},
+            argument={"enum": list(_MATCHES), "description": "Of several labels. Default: any."},
+        ),
+    ] = None
+    unlabelled: Annotated[
+        Flag,
+        _narrows(
+            "true: only bookmarks without a label. false: only those with one.",
+            "true",
+            "unlabelled",
+            read_flag,
+            parameter={"type": "boolean"},
+            argument={"type": "boolean", "description": "true: without any label."},
+        ),
+    ] = None
+    has_note: Annotated[
+        Flag,
+        _narrows(
+            "true: only bookmarks with a note of yours. false: only those without one.",
+            "true",
+            "has_note",
+            read_flag,
+            parameter={"type": "boolean"},
+            argument={"type": "boolean", "description": "true: with a note of the user."},
         ),
     ] = None
     posted_from: Annotated[

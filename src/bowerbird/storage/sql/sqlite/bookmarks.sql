@@ -46,6 +46,31 @@ SELECT c.place - :place FROM content AS c
 -- name: filter_these
 b.post_id IN (SELECT wanted.value FROM json_each(:post_ids) AS wanted)
 
+-- name: filter_authors
+b.number IN (SELECT a.number FROM bookmark AS a
+              WHERE a.account_id = :account_id AND a.author_key IN (SELECT wanted.value FROM json_each(:author_handle) AS wanted)
+              UNION
+             SELECT a.number FROM bookmark AS a
+              WHERE a.account_id = :account_id AND a.author_name_key IN (SELECT wanted.value FROM json_each(:author) AS wanted))
+
+-- name: filter_labels
+b.number IN (SELECT bl.number FROM bookmark_label AS bl
+               JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id
+              WHERE bl.account_id = :account_id AND l.account_id = :account_id
+                AND l.name_key IN (SELECT wanted.value FROM json_each(:labels) AS wanted)
+              GROUP BY bl.number
+             HAVING count(*) >= :labels_needed)
+
+-- name: filter_noted
+b.number IN (SELECT c.place - :place FROM content AS c
+              WHERE c.place BETWEEN :place AND :place_end
+                AND instr(c.rendering, x'226e6f7465223a22') > 0)
+
+-- name: filter_unnoted
+b.number NOT IN (SELECT c.place - :place FROM content AS c
+              WHERE c.place BETWEEN :place AND :place_end
+                AND instr(c.rendering, x'226e6f7465223a22') > 0)
+
 -- name: filter_wanted
 b.number IN (SELECT rowid - :place FROM keyword
               WHERE keyword MATCH :wanted AND rowid BETWEEN :place AND :place_end)
