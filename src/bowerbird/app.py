@@ -43,6 +43,7 @@ from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
@@ -53,6 +54,7 @@ from bowerbird.rest import bookmarks as bookmark_routes
 from bowerbird.rest import bulk as bulk_routes
 from bowerbird.rest import digests as digest_routes
 from bowerbird.rest import exports as export_routes
+from bowerbird.rest import facets as facet_routes
 from bowerbird.rest import health
 from bowerbird.rest import highlights as highlight_routes
 from bowerbird.rest import imports as import_routes
@@ -328,6 +330,7 @@ def _parts(
     return ToolParts(
         bookmarks=bookmarks,
         flags=Flags(database, clock),
+        facets=FacetCounts(database, bookmarks, meaning, clock),
         bulk=bulk_requests(database, clock, views, meaning, wake_worker),
         highlights=Highlights(database, clock),
         saving=Saving(database, clock),
@@ -375,6 +378,7 @@ def _routes(
         *account_routes.routes(parts.state, answers),
         *bulk_routes.routes(parts.bulk, writes, parts.wake_worker),
         *bookmark_routes.routes(parts.bookmarks, answers),
+        *facet_routes.routes(parts.facets, parts.bookmarks, answers),
         *bookmark_routes.write_routes(parts.flags, trash, writes, changing),
         *highlight_routes.write_routes(parts.highlights, writes),
         *saving_routes.routes(parts.saving, writes),

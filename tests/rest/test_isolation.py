@@ -63,6 +63,7 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("post", "/v1/bookmarks/{post_id}/highlights"): [("", {"quote": "geheim"})],
     ("patch", "/v1/bookmarks/{post_id}/highlights/{highlight_id}"): [("", {"comment": "mine"})],
     ("delete", "/v1/bookmarks/{post_id}/highlights/{highlight_id}"): [("", None)],
+    ("get", "/v1/bookmarks/facets"): [("?by=label", None), ("?by=author", None)],
     ("post", "/v1/bookmarks/update"): [
         ("", {"tweet_ids": ["{post_id}"], "is_read": True}),
         ("", {"filter": {"tag": "theirs"}, "is_read": True}),

@@ -31,7 +31,14 @@ EXPECTED = {
     ),
     *("list_views", "get_view_bookmarks", "create_view", "update_view", "delete_view"),
     *("delete_bookmarks", "restore_bookmarks", "undo_change", "get_change"),
-    *("similar_bookmarks", "update_note", "add_highlight", "update_highlight", "delete_highlight"),
+    *(
+        "similar_bookmarks",
+        "facet_bookmarks",
+        "update_note",
+        "add_highlight",
+        "update_highlight",
+        "delete_highlight",
+    ),
     *("update_label", "merge_labels", "delete_label", "update_digest_preferences"),
     *("list_imports", "undo_import"),
     *("create_export", "get_export", "list_digests", "get_digest", "get_account"),
@@ -62,7 +69,7 @@ def test_every_tool_has_all_four_hints_and_they_are_consistent() -> None:
             assert not (hints["readOnlyHint"] and hints["destructiveHint"])
             assert hints["openWorldHint"] is False
             assert hints["readOnlyHint"] is tool.name.startswith(
-                ("list", "get", "search", "count", "similar")
+                ("list", "get", "search", "count", "similar", "facet")
             )
 
     assert offenders == {}

@@ -12,6 +12,7 @@ TOOL_OF = {
     "getAccount": "get_account",
     "listBookmarks": "list_bookmarks",
     "countBookmarks": "count_bookmarks",
+    "countBookmarksBy": "facet_bookmarks",
     "updateBookmarks": "update_bookmarks",
     "getBookmark": "get_bookmarks",
     "listSimilarBookmarks": "similar_bookmarks",

@@ -27,6 +27,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "undo_change": {"change_id": "0" * 24},
     "get_change": {"change_id": "0" * 24},
     "similar_bookmarks": {"post_id": THEIRS},
+    "facet_bookmarks": {"by": "label"},
     "update_note": {"post_id": THEIRS, "note": "mine"},
     "add_highlight": {"post_id": THEIRS, "quote": SECRET},
     "update_highlight": {"post_id": THEIRS, "highlight_id": "1", "comment": "mine"},

@@ -85,6 +85,7 @@ def arguments(ids: list[str]) -> dict[str, list[dict[str, Any]]]:
             },
         ],
         "list_imports": [{"limit": 100}],
+        "facet_bookmarks": [{"by": "label", "limit": 100}, {"by": "author", **QUERY}],
         "list_labels": [{}],
         "add_label": [labelled],
         "remove_label": [{**labelled, "label_name": NAMES[1]}],

@@ -52,6 +52,18 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "sort_order": "asc or desc. By default dates and counts descend, text ascends.",
         "change": "The change of all bookmarks that match, if filter was sent.",
     },
+    "Facet": {
+        "value": "A handle, a label, a month such as 2026-10, a site or a type of media.",
+        "count": "Number of bookmarks with this value.",
+        "name": "The display name of an author.",
+    },
+    "FacetMeta": {
+        "by": "What was counted by.",
+        "count": "Number of values in data.",
+        "total_count": "Number of values in all.",
+        "bookmarks": "Number of bookmarks that match.",
+        "bookmarks_read": "Number of these that were read for their links, if not all were.",
+    },
     "BulkChange": {
         "change_id": "Identifier of the change, for its progress and its undo; null in a dry run.",
         "action": "What is done.",

@@ -19,7 +19,7 @@ from bowerbird.requests.bookmarks import (
     StateRequest,
     UpdateRequest,
 )
-from bowerbird.requests.filters import MEANING
+from bowerbird.requests.filters import MEANING, ImportedQuery
 from bowerbird.requests.gates import gates_for
 from bowerbird.rest import bulk
 from bowerbird.rest.bulk import Changing
@@ -116,24 +116,24 @@ OPERATIONS: Final = (LIST, COUNT, UPDATE_MANY, GET, SIMILAR, UPDATE, DELETE, RES
 
 def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
     async def list_bookmarks(call: Call) -> Reply:
-        vectors = await _vectors(call, bookmarks)
+        vectors = await vectors_for(call, bookmarks)
 
         async def build() -> bytes:
-            await _admit(call, ListQuery, bookmarks, vectors)
+            await admit(call, ListQuery, bookmarks, vectors)
             query = query_strings.read(call.target.query_string, ListQuery)
             return envelope.page(await bookmarks.list(call.account, query, vectors))
 
-        return await answers.answer(call.account, _moving(call, vectors, bookmarks), build)
+        return await answers.answer(call.account, moving(call, vectors, bookmarks), build)
 
     async def count_bookmarks(call: Call) -> Reply:
-        vectors = await _vectors(call, bookmarks)
+        vectors = await vectors_for(call, bookmarks)
 
         async def build() -> bytes:
-            await _admit(call, CountQuery, bookmarks, vectors)
+            await admit(call, CountQuery, bookmarks, vectors)
             query = query_strings.read(call.target.query_string, CountQuery)
             return envelope.success(await bookmarks.count(call.account, query, vectors))
 
-        return await answers.answer(call.account, _moving(call, vectors, bookmarks), build)
+        return await answers.answer(call.account, moving(call, vectors, bookmarks), build)
 
     async def get_bookmark(call: Call) -> Reply:
         async def build() -> bytes:
@@ -205,9 +205,9 @@ def _changed(affected: int) -> str:
     return f"Changed {affected} {'bookmark' if affected == 1 else 'bookmarks'}."
 
 
-async def _admit(
+async def admit(
     call: Call,
-    kind: type[ListQuery | CountQuery],
+    kind: type[ImportedQuery],
     bookmarks: Bookmarks,
     vectors: VectorState | None,
 ) -> None:
@@ -218,7 +218,7 @@ async def _admit(
         await bookmarks.require_vectors(call.account, vectors)
 
 
-async def _vectors(call: Call, bookmarks: Bookmarks) -> VectorState | None:
+async def vectors_for(call: Call, bookmarks: Bookmarks) -> VectorState | None:
     """The state of the vectors, if the request searches by meaning."""
     query_string = call.target.query_string
     # A parameter name may be percent-encoded; without a %, searching the bytes is enough.
@@ -236,7 +236,7 @@ def _target(call: Call, vectors: VectorState | None) -> RequestTarget:
     return msgspec.structs.replace(call.target, vectors=vectors.tag)
 
 
-def _moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> RequestTarget:
+def moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> RequestTarget:
     """The same, with the minute if q has a date that is relative to it."""
     target, query_string = _target(call, vectors), call.target.query_string
     # Letters may be percent-encoded.

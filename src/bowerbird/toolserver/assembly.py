@@ -17,6 +17,7 @@ from bowerbird.library.exports.exports import Exports
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.saving import Saving
 from bowerbird.library.labels.labels import Labels
+from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.views.views import Views
 from bowerbird.settings import Settings
 from bowerbird.toolserver.protocol.http_endpoint import Answers, ToolServer
@@ -29,6 +30,7 @@ from bowerbird.toolserver.tools import (
     digest_preferences,
     digests,
     exports,
+    facets,
     imports,
     label_edits,
     labels,
@@ -51,6 +53,7 @@ class ToolParts(Struct, frozen=True, kw_only=True):
 
     bookmarks: Bookmarks
     flags: Flags
+    facets: FacetCounts
     bulk: BulkRequests
     highlights: Highlights
     saving: Saving
@@ -102,6 +105,7 @@ def bind(parts: ToolParts) -> list[BoundTool]:
     return [
         *bookmarks.bind(parts.bookmarks),
         *similar.bind(parts.bookmarks),
+        *facets.bind(parts.facets),
         *bulk.bind(changes, parts.flags),
         *notes.bind(parts.flags, parts.highlights, parts.idempotency),
         *saving.bind(parts.saving, parts.idempotency),

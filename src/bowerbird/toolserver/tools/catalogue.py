@@ -10,6 +10,7 @@ from bowerbird.toolserver.tools import (
     digest_preferences,
     digests,
     exports,
+    facets,
     imports,
     label_edits,
     labels,
@@ -23,6 +24,7 @@ from bowerbird.toolserver.tools.tool import Tool
 TOOLS: Final[tuple[Tool, ...]] = (
     *bookmarks.TOOLS,
     *similar.TOOLS,
+    *facets.TOOLS,
     *bulk.TOOLS,
     *notes.TOOLS,
     *saving.TOOLS,

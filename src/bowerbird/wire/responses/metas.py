@@ -19,6 +19,14 @@ class ListMeta(PageMeta, frozen=True, kw_only=True):
     vector_pending: int | UnsetType = UNSET
 
 
+class FacetMeta(Struct, frozen=True, kw_only=True):
+    by: str
+    count: int
+    total_count: int
+    bookmarks: int
+    bookmarks_read: int | UnsetType = UNSET
+
+
 class LabelListMeta(Struct, frozen=True, kw_only=True):
     """Empty unless limit or cursor is sent."""
 

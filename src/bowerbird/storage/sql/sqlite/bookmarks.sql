@@ -47,17 +47,21 @@ SELECT c.place - :place FROM content AS c
 b.post_id IN (SELECT wanted.value FROM json_each(:post_ids) AS wanted)
 
 -- name: filter_authors
-b.number IN (SELECT a.number FROM bookmark AS a
-              WHERE a.account_id = :account_id AND a.author_key IN (SELECT wanted.value FROM json_each(:author_handle) AS wanted)
+-- CROSS JOIN makes SQLite start with the names; otherwise it would scan the whole account.
+b.number IN (SELECT a.number FROM json_each(:author_handle) AS wanted
+              CROSS JOIN bookmark AS a
+                 ON a.account_id = :account_id AND a.author_key = wanted.value
               UNION
-             SELECT a.number FROM bookmark AS a
-              WHERE a.account_id = :account_id AND a.author_name_key IN (SELECT wanted.value FROM json_each(:author) AS wanted))
+             SELECT a.number FROM json_each(:author) AS wanted
+              CROSS JOIN bookmark AS a
+                 ON a.account_id = :account_id AND a.author_name_key = wanted.value)
 
 -- name: filter_labels
-b.number IN (SELECT bl.number FROM bookmark_label AS bl
-               JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id
-              WHERE bl.account_id = :account_id AND l.account_id = :account_id
-                AND l.name_key IN (SELECT wanted.value FROM json_each(:labels) AS wanted)
+b.number IN (SELECT bl.number FROM json_each(:labels) AS wanted
+              CROSS JOIN label AS l
+                 ON l.account_id = :account_id AND l.name_key = wanted.value
+              CROSS JOIN bookmark_label AS bl
+                 ON bl.account_id = :account_id AND bl.label_id = l.label_id
               GROUP BY bl.number
              HAVING count(*) >= :labels_needed)
 
