@@ -19,7 +19,7 @@ from bowerbird.requests.bookmarks import (
     StateRequest,
     UpdateRequest,
 )
-from bowerbird.requests.filters import MEANING, ImportedQuery
+from bowerbird.requests.filters import DATES, MEANING, ImportedQuery, WordFilters
 from bowerbird.requests.gates import gates_for
 from bowerbird.rest import bulk
 from bowerbird.rest.bulk import Changing
@@ -31,6 +31,9 @@ from bowerbird.wire.responses.metas import ChangeMeta, ListMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done, done_with
+
+# A query with a relative date has one of these.
+_MAY_MOVE: Final = (b"before", b"after", b"_from", b"_to", b"%")
 
 LIST: Final = Operation(
     method="GET",
@@ -237,14 +240,14 @@ def _target(call: Call, vectors: VectorState | None) -> RequestTarget:
 
 
 def moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> RequestTarget:
-    """The same, with the minute if q has a date that is relative to it."""
+    """The same, with the minute if the query has a date that is relative to it."""
     target, query_string = _target(call, vectors), call.target.query_string
     # Letters may be percent-encoded.
-    if not any(text in query_string.lower() for text in (b"before", b"after", b"%")):
+    if not any(text in query_string.lower() for text in _MAY_MOVE):
         return target
     try:
-        text = query_strings.values(query_string, ("q",)).get("q", "")
+        sent = query_strings.values(query_string, ("q", *DATES))
     except Refusal:
         # It is refused where the query is read, after the plan.
         return target
-    return msgspec.structs.replace(target, minute=bookmarks.minute(text))
+    return msgspec.structs.replace(target, minute=bookmarks.minute(WordFilters(**sent)))

@@ -21,7 +21,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.periods import instant_of, local_day, zone_of
 from bowerbird.requests.facets import FacetsQuery
-from bowerbird.requests.filters import filter_of, sent
+from bowerbird.requests.filters import sent
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.limits import FACET_LINKED_POSTS_MAX, PAGE_DEFAULT
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
@@ -83,7 +83,7 @@ class FacetCounts:
         self, account: Account, query: FacetsQuery, vectors: VectorState | None = None
     ) -> Facets:
         plans.check_fields(account, gates_for(FacetsQuery, sent(query)))
-        filter = filter_of(query, searched_at=self._clock())
+        filter = await self._lists.filter(account, query)
         filter = await self._labels.resolved(account, filter)
         if filter.meaning is not None:
             filter = await self._nearest(account, filter, vectors)
