@@ -95,7 +95,7 @@ def arguments(ids: list[str]) -> dict[str, list[dict[str, Any]]]:
         "list_views": [{}],
         "get_view_bookmarks": [{"slug": "v"}, {"slug": "all", "limit": 100}],
         "delete_view": [{"slug": "v"}],
-        "create_export": [{"format": "json", **QUERY}],
+        "create_export": [{"format": "json"}],
         "list_digests": [{"limit": 100}],
         "get_digest": [{}],
         "get_account": [{}],

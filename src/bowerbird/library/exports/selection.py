@@ -29,7 +29,7 @@ from bowerbird.requests.filters import (
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.views import ViewQuery
 from bowerbird.search import query_language
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.views import ViewStore
 
 
@@ -43,25 +43,25 @@ class ExportQueries:
 
     async def read(
         self,
-        transaction: Transaction,
+        reader: Reader,
         account: Account,
         format: str,
         request: ExportRequest,
         now: int,
     ) -> ExportQuery:
         if request.vector_search_term:
-            await self._meaning.require_within(transaction, account)
+            await self._meaning.require_within(reader, account)
         view = None
         if request.view:
-            views = await self._views.all_within(transaction, account.account_id)
+            views = await self._views.all_within(reader, account.account_id)
             if request.view not in views:
                 raise errors.not_found("Smart View", request.view)
             view = views[request.view]
-        zone = await self._zones.of(account, request, transaction)
+        zone = await self._zones.of(account, request, reader)
         check_order(filter_of(ExportFilters(**sent(request)), now, zone))
         query = _query_of(account, format, request, view, _Moment(now, zone))
         if MEANING in query.given and not request.vector_search_term:
-            await self._meaning.require_within(transaction, account)
+            await self._meaning.require_within(reader, account)
         return query
 
 
