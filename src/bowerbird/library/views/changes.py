@@ -72,7 +72,8 @@ def stored_query(query: Query) -> ViewQuery:
 def is_moving(query: Query) -> bool:
     """Whether a stored query has a date that is relative to the current time."""
     # Most queries have no date, and an account can have thousands of queries.
-    return not _DATES.isdisjoint(query) and _moves(tuple(query.items()))
+    dates = tuple((name, query[name]) for name in sorted(_DATES & query.keys()))
+    return bool(dates) and _moves(dates)
 
 
 @lru_cache(maxsize=4_096)
