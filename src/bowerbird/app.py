@@ -30,7 +30,7 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.library.bookmarks.trash import Trash
-from bowerbird.library.bulk.requests import BulkRequests, bulk_requests
+from bowerbird.library.bulk.requests import bulk_requests
 from bowerbird.library.digests.digest_topics import DigestTopics
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
@@ -43,6 +43,7 @@ from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
@@ -53,6 +54,7 @@ from bowerbird.rest import bookmarks as bookmark_routes
 from bowerbird.rest import bulk as bulk_routes
 from bowerbird.rest import digests as digest_routes
 from bowerbird.rest import exports as export_routes
+from bowerbird.rest import facets as facet_routes
 from bowerbird.rest import health
 from bowerbird.rest import highlights as highlight_routes
 from bowerbird.rest import imports as import_routes
@@ -150,15 +152,11 @@ def build(
     key_uses = KeyUse(KeyStore(database), clock)
     authenticate = Authenticator(accounts, clock, settings.site_origin, key_uses.note_call)
     trash = Trash(database, clock)
-    bulk = bulk_requests(database, clock, parts.views, searching.meaning, worker.wake)
     table = _routes(
         parts,
         trash,
-        ImportRuns(database, clock),
         AnswerCache(settings.answer_cache_mb * 1024 * 1024),
         settings.upgrade_url,
-        highlights=Highlights(database, clock),
-        bulk=bulk,
     )
 
     def record_use(account_id: int) -> None:
@@ -211,7 +209,7 @@ def build(
                 parts.labels,
                 PostChanges(database, parts.flags, trash, parts.labels),
                 parts.digests,
-                bulk,
+                parts.bulk,
                 media_parts(database, files, clock, settings, worker.wake),
             ),
             ending=EndingVersions(uses, deprecations, settings.site_origin),
@@ -328,14 +326,19 @@ def _parts(
 ) -> ToolParts:
     """The parts that REST and the tools share, including their caches."""
     bookmarks = Bookmarks(database, meaning, clock)
+    views = Views(database, bookmarks, clock)
     return ToolParts(
         bookmarks=bookmarks,
         flags=Flags(database, clock),
+        facets=FacetCounts(database, bookmarks, meaning, clock),
+        bulk=bulk_requests(database, clock, views, meaning, wake_worker),
+        highlights=Highlights(database, clock),
         saving=Saving(database, clock),
         labels=Labels(database, clock),
-        views=Views(database, bookmarks, clock),
+        views=views,
         exports=exports,
         digests=Digests(database, clock, can_mail=Mailer(settings).is_ready),
+        imports=ImportRuns(database, clock),
         state=state,
         idempotency=Idempotency(database, clock),
         export_addresses=ExportAddresses(settings.api_origin),
@@ -365,30 +368,28 @@ def _import_parts(
 def _routes(
     parts: ToolParts,
     trash: Trash,
-    imports: ImportRuns,
     answers: AnswerCache,
     upgrade_url: str,
-    *,
-    highlights: Highlights,
-    bulk: BulkRequests,
 ) -> list[ApiRoute]:
     writes = Writes(parts.idempotency, upgrade_url)
     exports, addresses = parts.exports, parts.export_addresses
+    changing = bulk_routes.Changing(parts.bulk, writes, parts.wake_worker)
     return [
         *account_routes.routes(parts.state, answers),
-        *bulk_routes.routes(bulk, writes, parts.wake_worker),
+        *bulk_routes.routes(parts.bulk, writes, parts.wake_worker),
         *bookmark_routes.routes(parts.bookmarks, answers),
-        *bookmark_routes.write_routes(parts.flags, trash, writes),
-        *highlight_routes.write_routes(highlights, writes),
+        *facet_routes.routes(parts.facets, parts.bookmarks, answers),
+        *bookmark_routes.write_routes(parts.flags, trash, writes, changing),
+        *highlight_routes.write_routes(parts.highlights, writes),
         *saving_routes.routes(parts.saving, writes),
         *label_routes.routes(parts.labels, answers),
-        *label_routes.write_routes(parts.labels, writes),
+        *label_routes.write_routes(parts.labels, writes, changing),
         *view_routes.routes(parts.views, answers),
         *view_routes.write_routes(parts.views, writes),
         *digest_routes.routes(parts.digests, answers),
         *digest_routes.write_routes(parts.digests, writes),
         *export_routes.routes(exports, addresses),
         *export_routes.write_routes(exports, addresses, writes, parts.wake_worker),
-        *import_routes.routes(imports),
-        *import_routes.write_routes(imports, writes),
+        *import_routes.routes(parts.imports),
+        *import_routes.write_routes(parts.imports, writes),
     ]

@@ -44,6 +44,10 @@ SAMPLES: dict[str, str] = {
     "media_type": "image",
     "author": "mia",
     "tag": "Kitchen",
+    "label": "kitchen,Oven",
+    "label_match": "all",
+    "unlabelled": "true",
+    "has_note": "true",
     "posted_from": "2026-03-01",
     "posted_to": "2026-03-01",
     "bookmarked_from": "2026-05-01",
@@ -51,6 +55,8 @@ SAMPLES: dict[str, str] = {
     "q": "bread",
     MEANING: "baking at home",
 }
+# What some filters need besides.
+FURTHER: dict[str, dict[str, str]] = {"label_match": {"label": "Kitchen,Oven"}}
 # Neither read nor archived bookmarks are hidden, unless the filter itself hides them.
 EVERYTHING = {"is_unread_only": "false", "hide_archived": "false"}
 POSTS = 12
@@ -63,7 +69,8 @@ async def fill(member: Member) -> None:
                 text=f"{'bread' if n % 2 else 'cake'} number {n}",
                 author="mia" if n % 3 else "ada",
                 attachments=[{"type": "image"}] if n % 4 else [],
-                tags=["Kitchen"] if n % 3 == 1 else None,
+                tags=[["Kitchen", "Oven"], ["Kitchen"], None][n % 3],
+                note="mine" if n % 4 == 1 else None,
                 is_read=n % 5 == 0,
                 is_archived=n % 6 == 0,
                 posted_at=f"2026-0{1 + n % 5}-10T00:00:00+00:00",
@@ -76,7 +83,11 @@ async def fill(member: Member) -> None:
 
 
 def query_of(kind: type[FlagFilters], name: str) -> FlagFilters:
-    return kind(**{**EVERYTHING, name: SAMPLES[name]})
+    return kind(**asked_with(name))
+
+
+def asked_with(name: str) -> dict[str, str]:
+    return {**EVERYTHING, **FURTHER.get(name, {}), name: SAMPLES[name]}
 
 
 def test_every_filter_has_a_sample() -> None:
@@ -150,7 +161,7 @@ async def test_every_filter_changes_the_count_as_it_changes_the_list(
     alice: Member, name: str
 ) -> None:
     await fill(alice)
-    asked = {**EVERYTHING, name: SAMPLES[name]}
+    asked = asked_with(name)
 
     found = await alice.crawl(**asked, limit=2)
 
@@ -168,7 +179,7 @@ async def test_every_filter_narrows_an_export_as_it_narrows_the_list(
     cast: Service, name: str
 ) -> None:
     await fill(cast.alice)
-    asked = {**EVERYTHING, name: SAMPLES[name]}
+    asked = asked_with(name)
 
     posts = await exported(cast, cast.alice, **asked)
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
@@ -146,13 +147,77 @@ async def test_every_notation_of_an_instant_is_equivalent(alice: Member) -> None
         assert at["post_id"] not in await alice.ids(posted_from=text)
 
 
-async def test_a_date_without_a_time_means_midnight_utc(alice: Member) -> None:
-    await alice.save(posted_at="2026-01-02T00:00:00+00:00")
-    late = await alice.save(posted_at="2026-01-02T00:00:00.5+00:00")
-    early = await alice.save(posted_at="2026-01-02T00:59:00+01:00")
+async def test_a_date_without_a_time_means_the_whole_day(alice: Member) -> None:
+    days = ("2026-01-01T23:59:59.999999Z", "2026-01-02T00:00:00Z", "2026-01-02T23:59:59.999999Z")
+    before, first, last = [(await alice.save(posted_at=day))["post_id"] for day in days]
+    after = (await alice.save(posted_at="2026-01-03T00:00:00Z"))["post_id"]
 
-    assert await alice.ids(posted_from="2026-01-02") == [late["post_id"]]
-    assert await alice.ids(posted_to="2026-01-02") == [early["post_id"]]
+    assert await alice.ids(posted_from="2026-01-02") == [after, last, first]
+    assert await alice.ids(posted_to="2026-01-02") == [last, first, before]
+    assert await alice.ids(posted_from="2026-01-02", posted_to="2026-01-02") == [last, first]
+
+
+async def test_a_day_is_that_of_the_accounts_time_zone(alice: Member) -> None:
+    late = (await alice.save(bookmarked_at="2026-10-31T22:30:00Z"))["post_id"]
+    next_day = (await alice.save(bookmarked_at="2026-10-31T23:30:00Z"))["post_id"]
+    assert len(await alice.ids(bookmarked_to="2026-10-31")) == 2
+
+    body = {"time_zone": "Europe/Berlin"}
+    await writing.send(alice, "PATCH", "/v1/digests/preferences", body)
+
+    assert await alice.ids(bookmarked_to="2026-10-31") == [late]
+    assert await alice.ids(bookmarked_from="2026-11-01") == [next_day]
+    view = await writing.view(alice, base_query={"bookmarked_to": "2026-10-31"})
+    assert (await alice.get(view)).json()["data"]["count"] == 1
+    asked = {"action": "read", "filters": {"bookmarked_to": "2026-10-31"}, "dry_run": True}
+    dry = await writing.send(alice, "POST", "/v1/bookmarks/changes", asked)
+    assert dry.json()["data"]["count"] == 1
+
+
+async def test_relative_dates_work_in_a_list_and_follow_the_clock(alice: Member) -> None:
+    old = (await alice.save(posted_at="2026-07-10T00:00:00Z"))["post_id"]
+    new = (await alice.save(posted_at="2026-07-18T01:00:00Z"))["post_id"]
+
+    assert await alice.ids(posted_from="-7d") == [new]
+    assert await alice.ids(posted_to="-7d") == [old]
+    assert await alice.ids(posted_from="today") == [new]
+    assert await alice.crawl(posted_from="last 30 days", limit=1) == [new, old]
+    tag = (await alice.get("/v1/bookmarks", posted_from="-7d")).headers["etag"]
+    alice.clock.now += 8 * 86_400 * 1_000_000
+    assert await alice.ids(posted_from="-7d") == []
+    again = await alice.client.get(
+        "/v1/bookmarks", params={"posted_from": "-7d"}, headers={"If-None-Match": tag}
+    )
+    assert again.status_code == 200
+
+
+async def test_a_cursor_continues_a_list_with_a_relative_date(alice: Member) -> None:
+    await alice.save_all([make.post(posted_at="2026-07-17T00:00:00Z") for _ in range(3)])
+    first = await alice.listed(posted_from="-7d", limit=2)
+    alice.clock.now += 3_600 * 1_000_000
+
+    rest = await alice.listed(posted_from="-7d", limit=2, cursor=first["meta"]["next_cursor"])
+
+    assert len(rest["data"]) == 1
+
+
+@in_turn("what", ["posted", "bookmarked"])
+async def test_a_time_that_ends_before_it_starts_is_refused(alice: Member, what: str) -> None:
+    asked = {f"{what}_from": "2026-02-01", f"{what}_to": "2026-01-30"}
+    bodies = {
+        "/v1/bookmarks/changes": {"action": "read", "filters": asked, "dry_run": True},
+        "/v1/exports/json": asked,
+    }
+
+    answers = [
+        await alice.get("/v1/bookmarks", **asked),
+        await alice.get("/v1/bookmarks/count", **asked),
+        *[await writing.send(alice, "POST", path, body) for path, body in bodies.items()],
+    ]
+
+    for answer in answers:
+        assert writing.refused(answer) == (400, "INVALID_REQUEST")
+        assert writing.sentence(answer) == f"{what}_from: is after {what}_to."
 
 
 async def test_an_unencoded_plus_in_a_time_offset_works(alice: Member) -> None:
@@ -248,6 +313,6 @@ async def test_never_shows_another_account(alice: Member, bob: Member) -> None:
 async def test_the_unix_epoch_is_an_ordinary_bound(alice: Member) -> None:
     saved = await alice.save(posted_at="1970-01-01T00:00:01+00:00")
 
-    assert await alice.ids(posted_to="1970-01-01") == []
-    assert await alice.ids(bookmarked_to="1970-01-01") == []
-    assert await alice.ids(posted_from="1970-01-01") == [saved["post_id"]]
+    assert await alice.ids(posted_to="1970-01-01T00:00:00Z") == []
+    assert await alice.ids(bookmarked_to="1970-01-01T00:00:00Z") == []
+    assert await alice.ids(posted_from="1970-01-01T00:00:00Z") == [saved["post_id"]]

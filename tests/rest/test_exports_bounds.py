@@ -75,6 +75,7 @@ async def test_refused_and_repeated_requests_do_not_count_as_exports(alice: Memb
 async def test_an_account_whose_files_have_the_daily_bytes_cannot_start_an_export(
     alice: Member,
 ) -> None:
+    await alice.save()
     await _use(alice, size=limits.EXPORT_BYTES_PER_DAY)
 
     response = await _start(alice)

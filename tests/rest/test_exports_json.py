@@ -52,6 +52,9 @@ async def test_an_accepted_job_returns_its_poll_url(alice: Member) -> None:
         "notes": [],
         "created_at": "2026-07-18T08:21:13.841838+00:00",
         "completed_at": None,
+        "attempts": 0,
+        "started_at": None,
+        "last_error": None,
     }
 
 
@@ -73,6 +76,7 @@ async def test_an_empty_library_exports_an_empty_array(cast: Service) -> None:
 
     assert (await fetch(cast, job)).content == b"[\n]\n"
     assert job["progress"] == {"done": 0, "total": 0}
+    assert job["notes"] == ["No post matches, so the file has none."]
     assert job["file_size"] == 4
 
 

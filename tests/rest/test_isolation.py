@@ -63,7 +63,11 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("post", "/v1/bookmarks/{post_id}/highlights"): [("", {"quote": "geheim"})],
     ("patch", "/v1/bookmarks/{post_id}/highlights/{highlight_id}"): [("", {"comment": "mine"})],
     ("delete", "/v1/bookmarks/{post_id}/highlights/{highlight_id}"): [("", None)],
-    ("post", "/v1/bookmarks/update"): [("", {"tweet_ids": ["{post_id}"], "is_read": True})],
+    ("get", "/v1/bookmarks/facets"): [("?by=label", None), ("?by=author", None)],
+    ("post", "/v1/bookmarks/update"): [
+        ("", {"tweet_ids": ["{post_id}"], "is_read": True}),
+        ("", {"filter": {"tag": "theirs"}, "is_read": True}),
+    ],
     ("post", "/v1/bookmarks/changes"): [
         ("", {"action": "trash", "filters": {}, "expected_count": 0}),
         ("", {"action": "read", "tweet_ids": ["{post_id}"], "dry_run": True}),
@@ -72,6 +76,11 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
         ("", {"action": "archive", "view": "{slug}"}),
         ("", {"action": "restore", "filters": {}}),
     ],
+    ("post", "/v1/bookmarks/delete"): [
+        ("", {"filter": {}, "expected_count": 0}),
+        ("", {"tweet_ids": ["{post_id}"]}),
+    ],
+    ("post", "/v1/bookmarks/restore"): [("", {"filter": {}}), ("", {"tweet_ids": ["{post_id}"]})],
     ("get", "/v1/bookmarks/changes/{change_id}"): [("", None)],
     ("post", "/v1/bookmarks/changes/{change_id}/undo"): [("", None)],
     ("get", "/v1/labels"): [("", None)],

@@ -342,3 +342,21 @@ async def test_views_of_another_account_are_not_found(alice: Member, bob: Member
 
     await writing.view(alice, base_query={"tag": "x"})
     assert (await _shown(alice, path))["data"] == []
+
+
+async def test_a_view_can_need_several_labels(alice: Member) -> None:
+    both = await alice.save(tags=["Birds, small", "Nests"])
+    one = await alice.save(tags=["Nests"])
+    labels = ["birds, small", "nests"]
+
+    path = await writing.view(alice, "any", base_query={"label": labels})
+    query = {"label": labels, "label_match": "all", "posted_from": "-99y"}
+    every = await writing.view(alice, "all", base_query=query)
+
+    shown = (await alice.get(path)).json()["data"]
+    assert (shown["count"], shown["base_query"]) == (2, {"label": labels})
+    found = (await alice.get(f"{every}/bookmarks")).json()["data"]
+    assert [post["post_id"] for post in found] == [both["post_id"]]
+    listed = await alice.ids(label="Birds, small")
+    assert listed == [both["post_id"]]
+    assert one["post_id"] in await alice.ids(label="Birds, Nests")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 
+from bowerbird.requests.facets import KINDS
 from bowerbird.storage.bookmarks.authors import AuthorStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Row, Transaction, Values
@@ -49,6 +50,18 @@ SHAPES = {
     ),
     "of an author": Shape({"author": "rare"}, "INDEX bookmark_by_author ", "bookmark_by_author"),
     "with a tag": Shape({"tag": "rare"}, "INDEX label_by_name ", "label_by_name"),
+    "with one of several tags": Shape(
+        {"label": "rare,other"}, "INDEX label_by_name ", "account_id = "
+    ),
+    "of several authors": Shape(
+        {"author": "rare,other"}, "INDEX bookmark_by_author ", "bookmark_by_author"
+    ),
+    "with a note": Shape({"has_note": "true"}, "INDEX content_noted", "content_noted"),
+    "without a tag": Shape(
+        {"unlabelled": "true"},
+        "COVERING INDEX bookmark_label_by_bookmark",
+        "bookmark_label",
+    ),
     "with photos": Shape({"media_type": "image", **ALL}, "INDEX bookmark_all ", "account_id = "),
     "with a word": Shape({"q": "rareword"}, "COVERING INDEX bookmark_fresh", "keyword_words"),
     "with a word, of an author": Shape(
@@ -80,11 +93,14 @@ class Library(NamedTuple):
     watched: Watched
     alice: Member
 
-    async def plan(self, explain: str, parameters: dict[str, str]) -> str:
+    async def plan(
+        self, explain: str, parameters: dict[str, str], path: str = "/v1/bookmarks"
+    ) -> str:
         """The plans of all reads of a list, except the one of the key."""
         await self.alice.save()  # a new version, so that no cached total is used
         self.watched.reads.clear()
-        await self.alice.listed(**parameters)
+        response = await self.alice.get(path, **parameters)
+        assert response.status_code == 200, response.text
         lines: list[str] = []
         for sql, values in self.watched.reads[1:]:
             rows = await self.watched.rows(f"{explain} {sql}", values)
@@ -168,6 +184,34 @@ async def test_a_list_uses_its_index_on_sqlite(sqlite_library: Library, name: st
     assert shape.sqlite in plan
     assert "SCAN b" not in plan
     assert "SCAN c" not in plan
+
+
+@pytest.mark.parametrize("by", KINDS)
+@pytest.mark.parametrize("asked", [{}, ALL, {"author": "rare"}, {"tag": "rare"}])
+async def test_facets_read_only_the_account_on_sqlite(
+    sqlite_library: Library, by: str, asked: dict[str, str]
+) -> None:
+    plan = await sqlite_library.plan(
+        "EXPLAIN QUERY PLAN", {**asked, "by": by}, "/v1/bookmarks/facets"
+    )
+
+    for table in ("b", "bl", "l", "c"):
+        assert f"SCAN {table}\n" not in f"{plan}\n"
+        assert f"SCAN {table} " not in plan
+    if "author" in asked:
+        assert "INDEX bookmark_by_author " in plan
+    if "tag" in asked:
+        assert "INDEX label_by_name " in plan
+
+
+@pytest.mark.parametrize("by", KINDS)
+async def test_facets_use_an_index_on_postgres(postgres_library: Library, by: str) -> None:
+    asked = {"author": "rare", "by": by}
+
+    plan = await postgres_library.plan("EXPLAIN", asked, "/v1/bookmarks/facets")
+
+    assert "bookmark_by_author" in plan
+    assert "Seq Scan on bookmark b" not in plan
 
 
 @pytest.mark.parametrize("name", ["default", "everything", "archived too", "by date of posting"])

@@ -138,6 +138,9 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("changeBookmarks", "/v1/bookmarks/changes", {**CHANGE, "expected_count": 2}),
     ("getChange", "/v1/bookmarks/changes/{change_id}", None),
     ("undoChange", "/v1/bookmarks/changes/{change_id}/undo", None),
+    ("countBookmarksBy", "/v1/bookmarks/facets?by=author&is_unread_only=false", None),
+    ("deleteBookmarks", "/v1/bookmarks/delete", {"tweet_ids": [SECOND]}),
+    ("restoreBookmarks", "/v1/bookmarks/restore", {"filter": {}, "expected_count": 1}),
     (
         "saveBookmarks",
         "/v1/bookmarks",

@@ -34,6 +34,17 @@ EXPECTED = {
         "batch_label",
     ),
     *("list_views", "get_view_bookmarks", "create_view", "update_view", "delete_view"),
+    *("delete_bookmarks", "restore_bookmarks", "undo_change", "get_change"),
+    *(
+        "similar_bookmarks",
+        "facet_bookmarks",
+        "update_note",
+        "add_highlight",
+        "update_highlight",
+        "delete_highlight",
+    ),
+    *("update_label", "merge_labels", "delete_label", "update_digest_preferences"),
+    *("list_imports", "undo_import"),
     *("create_export", "get_export", "list_digests", "get_digest", "get_account"),
 }
 
@@ -60,7 +71,9 @@ def test_every_tool_has_all_four_hints_and_they_are_consistent() -> None:
             }
             assert not (hints["readOnlyHint"] and hints["destructiveHint"])
             assert hints["openWorldHint"] is False
-            assert hints["readOnlyHint"] is tool.name.startswith(("list", "get", "search", "count"))
+            assert hints["readOnlyHint"] is tool.name.startswith(
+                ("list", "get", "search", "count", "similar", "facet")
+            )
 
     assert offenders == {}
 
@@ -164,7 +177,9 @@ def test_the_instructions_say_which_tool_describes_the_filters() -> None:
 def test_descriptions_and_prompts_mention_only_existing_tools() -> None:
     texts = [INSTRUCTIONS, *(tool.description for tool in TOOLS)]
     texts += [prompt.text({"topic": "x"}) for prompt in PROMPTS]
-    verbs = r"\b(?:list|search|get|count|update|add|remove|batch|create|delete)_[a-z_]+\b"
+    verbs = (
+        r"\b(?:list|search|get|count|update|add|remove|batch|create|delete|restore|undo)_[a-z_]+\b"
+    )
 
     assert {name for text in texts for name in re.findall(verbs, text)} <= EXPECTED
 

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from bowerbird.model.exports import KIND
+from bowerbird.model.jobs import EXPORTS
+from bowerbird.storage.jobs import JobStore
 from tests.support import make
 from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
@@ -59,6 +62,7 @@ async def test_filters_views_and_ids_narrow_an_export(cast: Service) -> None:
 
 
 async def test_a_pending_export_returns_advice(alice: Member) -> None:
+    await alice.save()
     begun = await call(alice, "create_export", format="csv")
 
     started = time.monotonic()
@@ -71,6 +75,7 @@ async def test_a_pending_export_returns_advice(alice: Member) -> None:
 
 
 async def test_two_calls_with_the_same_idempotency_key_start_one_export(alice: Member) -> None:
+    await alice.save()
     first = await call(alice, "create_export", format="json", idempotency_key="k")
     again = await call(alice, "create_export", format="json", idempotency_key="k")
 
@@ -104,6 +109,7 @@ async def test_the_error_names_the_invalid_argument(
 
 
 async def test_the_free_plan_exports_the_whole_library_but_not_with_filters(free: Member) -> None:
+    await free.save()
     assert (await call(free, "create_export", format="json"))["status"] == "pending"
     said = await refusal(free, "create_export", format=5, tag="x")
 
@@ -111,6 +117,7 @@ async def test_the_free_plan_exports_the_whole_library_but_not_with_filters(free
 
 
 async def test_an_export_of_another_account_is_not_found(alice: Member, bob: Member) -> None:
+    await bob.save()
     theirs = await call(bob, "create_export", format="json")
 
     said = await refusal(alice, "get_export", job_id=theirs["job_id"])
@@ -119,6 +126,7 @@ async def test_an_export_of_another_account_is_not_found(alice: Member, bob: Mem
 
 
 async def test_other_calls_are_answered_while_get_export_waits(alice: Member) -> None:
+    await alice.save()
     begun = await call(alice, "create_export", format="json")
     waiting = asyncio.create_task(call(alice, "get_export", job_id=begun["job_id"], wait_s=2))
 
@@ -128,3 +136,63 @@ async def test_other_calls_are_answered_while_get_export_waits(alice: Member) ->
     assert time.monotonic() - started < 1.5
     assert not waiting.done()
     await waiting
+
+
+async def test_an_export_that_matches_nothing_is_refused(cast: Service) -> None:
+    await cast.alice.save(author="ada")
+
+    said = await refusal(cast.alice, "create_export", format="json", author="nobody")
+
+    assert said.startswith("INVALID_REQUEST: No post matches, so there is nothing to export.")
+    assert "count_bookmarks" in said
+
+
+async def test_export_my_unread_posts_has_as_many_as_the_list(cast: Service) -> None:
+    posts = [make.post(is_archived=n % 3 == 0, is_read=n % 4 == 0) for n in range(12)]
+    await cast.alice.save_all(posts)
+    listed = await call(cast.alice, "list_bookmarks", is_unread_only=True)
+
+    begun = await call(cast.alice, "create_export", format="json", is_unread_only=True)
+    result = await finished(cast, format="json", is_unread_only=True)
+    whole = await call(
+        cast.alice, "create_export", format="json", is_unread_only=True, hide_archived=False
+    )
+
+    assert begun["total"] == listed["total_count"] == 6
+    assert result["structuredContent"]["total"] == 6
+    assert whole["total"] == 9
+
+
+async def test_an_export_without_a_worker_says_since_when_it_waits(cast: Service) -> None:
+    await cast.alice.save()
+    begun = await call(cast.alice, "create_export", format="json")
+    cast.clock.now += 90 * 1_000_000
+
+    soon = await call(cast.alice, "get_export", job_id=begun["job_id"])
+    cast.clock.now += 3_600 * 1_000_000
+    late = await call(cast.alice, "get_export", job_id=begun["job_id"])
+
+    assert soon["advice"].startswith("No worker has started it since it was requested 90 seconds")
+    assert "wait_s" in soon["advice"]
+    assert "total" not in soon, "no worker has counted the posts"
+    assert late["advice"].endswith(
+        "Tell the user that this takes unusually long, and stop waiting."
+    )
+
+
+async def test_an_export_that_a_worker_started_says_what_happened(cast: Service) -> None:
+    await cast.alice.save()
+    begun = await call(cast.alice, "create_export", format="json")
+    jobs = JobStore(cast.database)
+    claimed = await jobs.claim((KIND,), EXPORTS, lease_s=60, now=cast.clock())
+    assert claimed is not None
+
+    working = await call(cast.alice, "get_export", job_id=begun["job_id"])
+    await jobs.postpone(claimed, "The disk is full.", pause_s=60)
+    waiting = await call(cast.alice, "get_export", job_id=begun["job_id"])
+    shown = (await cast.alice.get(f"/v1/exports/{begun['job_id']}")).json()["data"]
+
+    assert working["advice"].startswith("A worker has been writing it since 2")
+    assert waiting["advice"].startswith("Attempt 1 failed: The disk is full. It will be tried")
+    assert (shown["attempts"], shown["last_error"]) == (1, "The disk is full.")
+    assert shown["started_at"] is not None

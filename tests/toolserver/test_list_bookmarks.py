@@ -216,3 +216,24 @@ async def test_numbers_and_flags_sent_as_strings_are_accepted(alice: Member) -> 
     assert len(await ids(alice, "list_bookmarks", limit="2", is_unread_only="true")) == 2
     assert len(await ids(alice, "list_bookmarks", limit=1.0)) == 1
     assert len(await ids(alice, "list_bookmarks", author=None, label=None)) == 3
+
+
+async def test_what_did_i_save_until_the_end_of_october(alice: Member) -> None:
+    inside = await alice.save(bookmarked_at="2026-10-31T21:00:00Z")
+    await alice.save(bookmarked_at="2026-11-01T00:00:00Z")
+
+    found = await ids(alice, "list_bookmarks", bookmarked_to="2026-10-31")
+
+    assert found == [inside["post_id"]]
+    said = await refusal(
+        alice, "list_bookmarks", bookmarked_from="2026-11-02", bookmarked_to="2026-10-31"
+    )
+    assert said.startswith("INVALID_REQUEST: bookmarked_from: is after bookmarked_to.")
+
+
+async def test_what_did_i_save_in_the_last_week(alice: Member) -> None:
+    new = await alice.save(bookmarked_at="2026-07-15T00:00:00Z")
+    await alice.save(bookmarked_at="2026-07-01T00:00:00Z")
+
+    assert await ids(alice, "list_bookmarks", bookmarked_from="-7d") == [new["post_id"]]
+    assert (await call(alice, "count_bookmarks", bookmarked_from="-7d"))["count"] == 1

@@ -73,6 +73,7 @@ async def test_a_tool_call_is_charged_like_a_rest_call(cast: Service) -> None:
 
 
 async def test_polling_an_export_is_not_charged(cast: Service) -> None:
+    await cast.free.save()
     started = await call(cast.free, "create_export", format="json")
 
     for _ in range(3):

@@ -25,11 +25,10 @@ from bowerbird.exports.writer import DocumentInfo, ExportFailed, WrittenFile
 from bowerbird.jobs.export_pictures import ExportPictures
 from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.worker import Failed, JobKind, Recurring
-from bowerbird.library.bookmarks.label_words import LabelWords
-from bowerbird.library.bookmarks.ranking import Rankings
 from bowerbird.library.exports import selection
 from bowerbird.library.exports.daily_bounds import DailyBounds
 from bowerbird.library.exports.links import Links
+from bowerbird.library.exports.posts import ExportPosts
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.exports import FOLDER, KIND, RETENTION_S, ExportFile, ExportQuery, folder_of
@@ -59,6 +58,7 @@ _JOB_RETENTION_DAYS: Final = 30
 _JOBS_PER_PAGE: Final = 100
 # How long a stopped job waits for its upload to finish.
 _UPLOAD_GRACE_S: Final = 5.0
+_EMPTY: Final = "No post matches, so the file has none."
 _file: Final = msgspec.json.Decoder(ExportFile).decode
 _query: Final = msgspec.json.Decoder(ExportQuery).decode
 
@@ -75,10 +75,8 @@ class ExportJobs:
         data_dir: Path,
         meaning: SemanticSearch | None = None,
     ) -> None:
-        self._meaning = meaning or SemanticSearch(database)
-        self._rankings = Rankings(database, self._meaning)
+        self._posts = ExportPosts(database, meaning or SemanticSearch(database))
         self._bookmarks = BookmarkStore(database)
-        self._labels = LabelWords(database)
         self._accounts = AccountStore(database)
         self._jobs = JobStore(database)
         self._links = Links(database, clock)
@@ -129,7 +127,7 @@ class ExportJobs:
                 size=size,
                 media_type=output.media_type,
                 suffix=output.suffix,
-                notes=output.notes,
+                notes=output.notes if total else [_EMPTY, *output.notes],
             )
         return msgspec.json.encode(file)
 
@@ -170,7 +168,7 @@ class ExportJobs:
         on_page: OnPage | None = None,
     ) -> int:
         """Writes the JSON file of posts that are all chosen first; returns their number."""
-        numbers = await self._numbers(account, query)
+        numbers = await self._posts.numbers(account, query)
         await progress(0, len(numbers))
         # A converted file has another size, which is known only when it is written.
         is_final = query.format == "json"
@@ -180,18 +178,6 @@ class ExportJobs:
             if not await _write(output, pieces, left):
                 raise Failed(self._daily.too_large().sentence)
         return len(numbers)
-
-    async def _numbers(self, account: Account, query: ExportQuery) -> Sequence[int]:
-        """In the order they were saved, or the nearest first in a search by meaning."""
-        filter = await self._labels.resolved(account, selection.filter_for(query.given))
-        if filter.meaning is not None:
-            chosen = None if query.post_ids is None else tuple(query.post_ids)
-            narrowed = msgspec.structs.replace(filter, post_ids=chosen)
-            store = await self._meaning.require(account)
-            return await self._rankings.numbers(account, narrowed, None, store)
-        if filter.words is not None and filter.words.is_empty:
-            return ()
-        return await self._bookmarks.numbers(account, filter, query.post_ids)
 
     async def _pages(
         self,

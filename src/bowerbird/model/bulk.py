@@ -26,6 +26,10 @@ class BulkAction(StrEnum):
     UNARCHIVE = "unarchive"
     TRASH = "trash"
     RESTORE = "restore"
+    READ_AND_ARCHIVE = "read_and_archive"
+    READ_AND_UNARCHIVE = "read_and_unarchive"
+    UNREAD_AND_ARCHIVE = "unread_and_archive"
+    UNREAD_AND_UNARCHIVE = "unread_and_unarchive"
     ADD_LABEL = "add_label"
     REMOVE_LABEL = "remove_label"
     # Only for the pages of labels: these change all posts of a label.
@@ -33,6 +37,17 @@ class BulkAction(StrEnum):
     MERGE_LABELS = "merge_labels"
 
 
+FLAG_ACTIONS: Final[dict[tuple[bool | None, bool | None], BulkAction]] = {
+    (True, None): BulkAction.READ,
+    (False, None): BulkAction.UNREAD,
+    (None, True): BulkAction.ARCHIVE,
+    (None, False): BulkAction.UNARCHIVE,
+    (True, True): BulkAction.READ_AND_ARCHIVE,
+    (True, False): BulkAction.READ_AND_UNARCHIVE,
+    (False, True): BulkAction.UNREAD_AND_ARCHIVE,
+    (False, False): BulkAction.UNREAD_AND_UNARCHIVE,
+}
+"""The action that sets both flags, by their values; None leaves a flag as it is."""
 LABEL_ACTIONS: Final = frozenset({BulkAction.ADD_LABEL, BulkAction.REMOVE_LABEL})
 WHOLE_LABEL_ACTIONS: Final = frozenset({BulkAction.DELETE_LABEL, BulkAction.MERGE_LABELS})
 

@@ -1,6 +1,6 @@
 """The parameters of an export, and the file it produced."""
 
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -19,13 +19,13 @@ class ExportQuery(Struct, frozen=True, kw_only=True):
     format: str
     # Query parameters as for a list. Unlike a list, an export includes read and archived
     # bookmarks by default.
-    given: dict[str, str] = {}
+    given: dict[str, Any] = {}
     post_ids: list[str] | None = None
     # The Smart View, if the request named one.
     view_slug: str = ""
     view_name: str = ""
     # The parameters that the request added to those of the view.
-    further: dict[str, str] = {}
+    further: dict[str, Any] = {}
 
 
 class ExportFile(Struct, frozen=True, kw_only=True):

@@ -8,6 +8,18 @@ from msgspec import Struct
 from bowerbird.model.words import WordQuery
 
 
+class Names(Struct, frozen=True):
+    """Several folded names. `whole` is the text they were in, which may be one name with commas."""
+
+    parts: tuple[str, ...]
+    whole: str | None = None
+
+    @property
+    def either(self) -> tuple[str, ...]:
+        """Every name that one of them may be."""
+        return self.parts if self.whole is None else (*self.parts, self.whole)
+
+
 class BookmarkFilter(Struct, frozen=True, kw_only=True):
     """Selects bookmarks. Dates are exclusive bounds; names are folded."""
 
@@ -15,8 +27,15 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     hide_archived: bool = True
     archived_only: bool = False
     media_bit: int | None = None
-    author: str | None = None
+    author: str | Names | None = None
     tag: str | None = None
+    labels: Names | None = None
+    # Whether a post needs all of them, and not only one.
+    all_labels: bool | None = None
+    # Whether posts must have no label, or must have one.
+    unlabelled: bool | None = None
+    # Whether posts must have a note, or must have none.
+    has_note: bool | None = None
     posted_from: int | None = None
     posted_to: int | None = None
     bookmarked_from: int | None = None

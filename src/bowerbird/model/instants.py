@@ -17,7 +17,7 @@ _OFFSET: Final = re.compile(r"(?:[Zz]|[+-]\d\d:?\d\d|\s\d\d:?\d\d)$")
 
 FIRST: Final = -62_135_596_800_000_000
 """The beginning of the year 1, the first date that ISO 8601 texts here can express."""
-_LAST: Final = 253_402_300_799_999_999
+LAST: Final = 253_402_300_799_999_999
 
 UNKNOWN: Final = -(2**62)
 """The value of an unknown date in a date column: before every date, and outside every filter."""
@@ -36,7 +36,7 @@ def parse(text: str) -> int | None:
     span = moment - (_NAIVE_EPOCH if moment.tzinfo is None else _EPOCH)
     instant = (span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds
     # The offset can move the instant out of the valid years.
-    return instant if FIRST <= instant <= _LAST else None
+    return instant if FIRST <= instant <= LAST else None
 
 
 def completed(text: str) -> str:

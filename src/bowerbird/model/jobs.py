@@ -59,6 +59,8 @@ class JobResponse(Struct, frozen=True):
     created_at: int
     completed_at: int | None
     expires_at: int | None
+    # When a worker started it last.
+    started_at: int | None = None
 
 
 class JobCount(Struct, frozen=True):

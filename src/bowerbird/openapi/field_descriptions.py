@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from bowerbird.openapi import change_fields
 from bowerbird.requests import limits
 
 _DIGEST: Final = {
@@ -50,27 +51,9 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "query": "Filters that narrow the view further, by the list's names.",
         "sort_by": "The field to sort by, as in the list.",
         "sort_order": "asc or desc. By default dates and counts descend, text ascends.",
+        "change": "The change of all bookmarks that match, if filter was sent.",
     },
-    "BulkChange": {
-        "change_id": "Identifier of the change, for its progress and its undo; null in a dry run.",
-        "action": "What is done.",
-        "label_name": "The label that is added or removed, or null.",
-        "state": "dry_run, working, done, undoing, undone or failed. The rest of a failed change "
-        "is not made; it can be undone.",
-        "count": "Number of bookmarks that matched when the change started.",
-        "done": "Number of these that were handled so far.",
-        "changed": "Number of bookmarks that were changed so far; others were so already.",
-        "restored": "Number of bookmarks that the undo gave something back.",
-        "error": "Why a change has failed, or null.",
-        "created_at": "When the change started: ISO 8601 with an offset.",
-        "finished_at": "When the change or its undo finished, or null.",
-        "undo_until": "Until when the change can be undone; null until it has finished.",
-        "examples": "In a dry run: up to five of the bookmarks.",
-    },
-    "Example": {
-        "tweet_id": "Identifier of the saved post: digits, as text.",
-        "text": "The beginning of the text.",
-    },
+    **change_fields.FIELDS,
     "Bookmark": {
         "tweet_details": "The post itself.",
         "imported_at": "When the post was imported: UTC without an offset.",
@@ -276,6 +259,9 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "notes": "Sentences about the file, such as which scripts lack a font.",
         "created_at": "When it was requested.",
         "completed_at": "When the file was completed.",
+        "attempts": "How often a worker has started it.",
+        "started_at": "When a worker started it last, or null.",
+        "last_error": "Why the last attempt failed, while it waits for the next one, or null.",
         "download_url": "Link to the file, valid for five minutes; only if completed.",
         "expires_at": "When download_url expires; only if completed.",
     },

@@ -8,6 +8,7 @@ from bowerbird.rest import (
     bulk,
     digests,
     exports,
+    facets,
     highlights,
     imports,
     labels,
@@ -18,6 +19,7 @@ from bowerbird.rest import (
 OPERATIONS: Final = (
     *account.OPERATIONS,
     *bookmarks.OPERATIONS,
+    *facets.OPERATIONS,
     *bulk.OPERATIONS,
     *saving.OPERATIONS,
     *highlights.OPERATIONS,

@@ -1,13 +1,23 @@
 """Requests that list, count and mark bookmarks."""
 
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
 from bowerbird.model import filters
 from bowerbird.model.bookmarks import Note
+from bowerbird.model.bulk import FLAG_ACTIONS
 from bowerbird.requests import limits
+from bowerbird.requests.bulk import (
+    EITHER,
+    BulkRequest,
+    DryRun,
+    ExpectedCount,
+    Filter,
+    change_of,
+    check_selecting,
+)
 from bowerbird.requests.fields import InvalidField, PostIds, about, unique
 from bowerbird.requests.filters import Flag, FlagFilters, ImportedQuery
 from bowerbird.requests.gates import Gate
@@ -127,8 +137,22 @@ class UpdateRequest(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fiel
 class StateRequest(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """POST /bookmarks/update: the same change for many bookmarks."""
 
-    post_ids: PostIds = field(name="tweet_ids")
+    SCHEMA: ClassVar[dict[str, Any]] = {"oneOf": EITHER}
+
+    post_ids: PostIds | None = field(name="tweet_ids", default=None)
+    filter: Filter = None
+    dry_run: DryRun = False
+    expected_count: ExpectedCount = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        unique(self, "post_ids")
+        check_selecting(self)
+        if self.post_ids is not None:
+            unique(self, "post_ids")
+
+    @property
+    def change(self) -> BulkRequest | None:
+        """The change of all bookmarks that match; None if they are named."""
+        if self.filter is None:
+            return None
+        return change_of(self, FLAG_ACTIONS[self.is_read, self.is_archived])

@@ -1,17 +1,29 @@
 """Requests that change many bookmarks."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, Protocol, cast
 
 from msgspec import Meta, Struct, field
 
+from bowerbird.model.bulk import BulkAction
 from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField, PostIds, about, unique
-from bowerbird.requests.filters import ImportedQuery, check_filters
+from bowerbird.requests.filters import ImportedQuery, check_filters, sent
 from bowerbird.requests.gates import Gate
 from bowerbird.requests.scalars import LabelName
 
 Action = Literal[
-    "read", "unread", "archive", "unarchive", "trash", "restore", "add_label", "remove_label"
+    "read",
+    "unread",
+    "archive",
+    "unarchive",
+    "trash",
+    "restore",
+    "add_label",
+    "remove_label",
+    "read_and_archive",
+    "read_and_unarchive",
+    "unread_and_archive",
+    "unread_and_unarchive",
 ]
 Slug = Annotated[str, Meta(max_length=limits.SENT_SLUG_MAX)]
 _LABELLING = ("add_label", "remove_label")
@@ -23,6 +35,56 @@ class ChangeFilters(ImportedQuery, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         check_filters(self)
+
+
+Filter = Annotated[
+    ChangeFilters | None,
+    about(
+        "Instead of tweet_ids: every bookmark that GET /bookmarks finds with these parameters. "
+        "The change can be undone for an hour."
+    ),
+]
+DryRun = Annotated[bool, about("Only count the bookmarks, and show some of them.", example=True)]
+ExpectedCount = Annotated[
+    Annotated[int, Meta(ge=0)] | None,
+    about("Change nothing unless exactly this many bookmarks match.", 1204),
+]
+EITHER: Final = [{"required": ["tweet_ids"]}, {"required": ["filter"]}]
+
+
+class Selecting(Protocol):
+    """A request that names posts, or filters them."""
+
+    @property
+    def post_ids(self) -> list[str] | None: ...
+    @property
+    def filter(self) -> ChangeFilters | None: ...
+    @property
+    def dry_run(self) -> bool: ...
+    @property
+    def expected_count(self) -> int | None: ...
+
+
+def check_selecting(request: Selecting) -> None:
+    """For a struct that checks itself."""
+    if (request.post_ids is None) == (request.filter is None):
+        raise InvalidField("tweet_ids", "either tweet_ids or filter is required")
+    if request.filter is None and (request.dry_run or request.expected_count is not None):
+        name = "dry_run" if request.dry_run else "expected_count"
+        raise InvalidField(name, "needs filter instead of tweet_ids")
+
+
+def change_of(
+    request: Selecting, action: BulkAction, label_name: str | None = None
+) -> "BulkRequest":
+    return BulkRequest(
+        action=cast("Action", action.value),
+        post_ids=request.post_ids,
+        filters=request.filter,
+        label_name=label_name,
+        dry_run=request.dry_run,
+        expected_count=request.expected_count,
+    )
 
 
 class BulkRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -55,13 +117,8 @@ class BulkRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         LabelName | None,
         about("The label that add_label or remove_label changes.", "Birds", gate=Gate.LABELLING),
     ] = None
-    dry_run: Annotated[
-        bool, about("Only count the bookmarks, and show some of them.", example=True)
-    ] = False
-    expected_count: Annotated[
-        Annotated[int, Meta(ge=0)] | None,
-        about("Change nothing unless exactly this many bookmarks match.", 1204),
-    ] = None
+    dry_run: DryRun = False
+    expected_count: ExpectedCount = None
 
     def __post_init__(self) -> None:
         chosen = [name for name in _CHOICES if getattr(self, name) is not None]
@@ -81,4 +138,30 @@ class BulkRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
             raise InvalidField("filters", "must be {} for restore, or send tweet_ids")
 
     def _can_restore(self) -> bool:
-        return self.post_ids is not None or self.filters == ChangeFilters()
+        return self.post_ids is not None or (self.filters is not None and not sent(self.filters))
+
+
+class TrashRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """POST /bookmarks/delete."""
+
+    SCHEMA: ClassVar[dict[str, Any]] = {"oneOf": EITHER}
+
+    post_ids: PostIds | None = field(name="tweet_ids", default=None)
+    filter: Filter = None
+    dry_run: DryRun = False
+    expected_count: ExpectedCount = None
+
+    def __post_init__(self) -> None:
+        if (self.post_ids is None) == (self.filter is None):
+            raise InvalidField("tweet_ids", "either tweet_ids or filter is required")
+        if self.post_ids is not None:
+            unique(self, "post_ids")
+
+
+class RestoreRequest(TrashRequest, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """POST /bookmarks/restore."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.filter is not None and sent(self.filter):
+            raise InvalidField("filter", "must be {} here, which means all deleted bookmarks")

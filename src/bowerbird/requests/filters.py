@@ -7,22 +7,33 @@ A filter is one field of a struct below: its name, type, description, plan gate,
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final
+from zoneinfo import ZoneInfo
 
 from msgspec import Meta, Struct
 
 from bowerbird import errors
-from bowerbird.model import instants, media, relative_dates
+from bowerbird.model import media, relative_dates
 from bowerbird.model.filters import BookmarkFilter
-from bowerbird.model.folding import order_key
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import Field, WordQuery
 from bowerbird.requests.fields import InvalidField, about, metadata_of
+from bowerbird.requests.filter_values import (
+    BOOLEANS,
+    MATCHES,
+    RUN_ID_MAX,
+    bound_of,
+    read_author,
+    read_flag,
+    read_instant,
+    read_labels,
+    read_match,
+    read_media_type,
+    read_run,
+)
 from bowerbird.requests.gates import Gate
-from bowerbird.requests.limits import TEXT_MAX
+from bowerbird.requests.limits import FILTER_NAMES_MAX, TEXT_MAX
 from bowerbird.search import query_language
 
-_BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
-_RUN_ID_MAX: Final = 40
 MEANING: Final = "vector_search_term"
 """The filter that ranks by meaning."""
 
@@ -35,35 +46,6 @@ class Reader(Struct, frozen=True):
 
     sets: str
     read: Callable[[str, Any], Any]
-
-
-def read_flag(name: str, value: bool | str) -> bool:  # noqa: FBT001 - the value itself
-    if isinstance(value, bool):
-        return value
-    flag = _BOOLEANS.get(value.strip().lower())
-    if flag is None:
-        raise InvalidField(name, f"must be true or false, got {errors.shown(value)}")
-    return flag
-
-
-def read_instant(name: str, text: str) -> int:
-    instant = instants.parse(text.strip())
-    if instant is None:
-        raise InvalidField(
-            name,
-            "must be an ISO 8601 date or date-time such as 2026-01-31 or "
-            f"2026-01-31T08:00:00+02:00, got {errors.shown(text)}",
-        )
-    return instant
-
-
-def _read_media_type(name: str, text: str) -> int:
-    bit = media.bit_of(text)
-    if bit is None:
-        raise InvalidField(
-            name, f"must be one of {', '.join(media.BITS)}, got {errors.shown(text)}"
-        )
-    return bit
 
 
 def _read_words(_: str, text: str, now: int | None = None) -> WordQuery | None:
@@ -110,13 +92,14 @@ def _narrows(
 
 def _limits_time(description: str, example: str, sets: str) -> Meta:
     return _narrows(
-        f"{description}.",
+        f"{description}. A date without a time is the whole day in the account's time zone; -7d, "
+        "-3h and today are relative.",
         example,
         sets,
         read_instant,
         parameter={"format": "date-time"},
         # A model writes dates, which the format would exclude.
-        argument={"description": f"{description}, such as 2026-01-31."},
+        argument={"description": f"{description}: 2026-01-31 (that day included), -7d or today."},
     )
 
 
@@ -155,7 +138,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "Only posts that contain this kind of media.",
             "image",
             "media_bit",
-            _read_media_type,
+            read_media_type,
             parameter={"enum": [*media.BITS, *media.SYNONYMS]},
             argument={"enum": [*media.BITS]},
         ),
@@ -163,16 +146,63 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
     author: Annotated[
         str | None,
         _narrows(
-            "The author's handle, with or without @, or their exact name. Case is ignored.",
+            "The author's handle, with or without @, or their exact name. Case is ignored. Several "
+            "handles are separated by commas.",
             "bowerwatch",
             "author",
-            _folded(order_key),
+            read_author,
+            argument={"description": "Handle or exact name; several handles with commas."},
         ),
     ] = None
     tag: Annotated[
         str | None,
         _narrows(
             "Only bookmarks with this label. Case is ignored.", "Birds", "tag", _folded(name_key)
+        ),
+    ] = None
+    label: Annotated[
+        str | Annotated[list[str], Meta(max_length=FILTER_NAMES_MAX)] | None,
+        _narrows(
+            "Only bookmarks with this label, or with one of several that are separated by commas. "
+            "Case is ignored.",
+            "Birds,Nests",
+            "labels",
+            read_labels,
+            parameter={"type": "string"},
+            argument={"type": "string", "description": "Label; several with commas."},
+        ),
+    ] = None
+    label_match: Annotated[
+        str | None,
+        _narrows(
+            "any: one of the labels is enough. all: a bookmark needs all of them.",
+            "all",
+            "all_labels",
+            read_match,
+            parameter={"enum": list(MATCHES), "default": "any"},
+            argument={"enum": list(MATCHES), "description": "Of several labels. Default: any."},
+        ),
+    ] = None
+    unlabelled: Annotated[
+        Flag,
+        _narrows(
+            "true: only bookmarks without a label. false: only those with one.",
+            "true",
+            "unlabelled",
+            read_flag,
+            parameter={"type": "boolean"},
+            argument={"type": "boolean", "description": "true: without any label."},
+        ),
+    ] = None
+    has_note: Annotated[
+        Flag,
+        _narrows(
+            "true: only bookmarks with a note of yours. false: only those without one.",
+            "true",
+            "has_note",
+            read_flag,
+            parameter={"type": "boolean"},
+            argument={"type": "boolean", "description": "true: with a note of the user."},
         ),
     ] = None
     posted_from: Annotated[
@@ -227,13 +257,6 @@ class BookmarkQuery(WordFilters, frozen=True, kw_only=True):
     ] = None
 
 
-def _read_run(name: str, text: str) -> str | None:
-    run_id = text.strip()
-    if not (run_id.isascii() and run_id.isalnum() and len(run_id) <= _RUN_ID_MAX):
-        raise InvalidField(name, f"must be the run_id of an import, got {errors.shown(text)}")
-    return run_id
-
-
 class ImportedQuery(BookmarkQuery, frozen=True, kw_only=True):
     """The filters of a list, and the import that brought the posts."""
 
@@ -243,8 +266,8 @@ class ImportedQuery(BookmarkQuery, frozen=True, kw_only=True):
             "Only posts that this import added or changed, by its run_id. They are known as long "
             "as the import can be undone.",
             "5f2c9a7be01d4c3389aa01bc",
-            filter=Reader("import_run", _read_run),
-            parameter={"type": "string", "pattern": "^[0-9A-Za-z]*$", "maxLength": _RUN_ID_MAX},
+            filter=Reader("import_run", read_run),
+            parameter={"type": "string", "pattern": "^[0-9A-Za-z]*$", "maxLength": RUN_ID_MAX},
             nullable=True,
             # Tools do not list imports.
             argument=None,
@@ -253,16 +276,33 @@ class ImportedQuery(BookmarkQuery, frozen=True, kw_only=True):
 
 
 def filter_of(
-    query: FlagFilters, now: int | None = None, *, searched_at: int | None = None
+    query: FlagFilters, now: int | None = None, zone: ZoneInfo | None = None
 ) -> BookmarkFilter:
     """The filter that a query describes. With `now`, dates may be relative to it.
 
-    With `searched_at` only those in q, which a list accepts too.
+    `zone` is the time zone of the account, if the query names whole days.
     """
     try:
-        return _filter(query, now, now if searched_at is None else searched_at)
+        return _filter(query, now, zone)
     except InvalidField as invalid:
         raise errors.invalid(invalid.field, invalid.problem) from None
+
+
+def has_days(query: FlagFilters) -> bool:
+    """Whether the query names whole days, which depend on a time zone."""
+    return any(relative_dates.is_day(text) for text in _dates(query))
+
+
+def check_order(filter: BookmarkFilter) -> None:
+    """Refuses a time that ends before it starts."""
+    for what in ("posted", "bookmarked"):
+        start, end = getattr(filter, f"{what}_from"), getattr(filter, f"{what}_to")
+        if start is not None and end is not None and start > end:
+            raise errors.invalid(f"{what}_from", f"is after {what}_to")
+
+
+def _dates(query: FlagFilters) -> list[str]:
+    return [getattr(query, name, None) or "" for name in DATES]
 
 
 def check_filters(query: FlagFilters) -> None:
@@ -270,14 +310,13 @@ def check_filters(query: FlagFilters) -> None:
     for name, value in sent(query).items():
         if isinstance(value, str) and len(value) > TEXT_MAX:
             raise InvalidField(name, f"must be a string of at most {TEXT_MAX:,} characters")
-    _filter(query, now=0, searched_at=0)
+    _filter(query, now=0, zone=None)
 
 
 def moves(query: FlagFilters) -> bool:
     """Whether the query has a date that is relative to the current time."""
-    return any(
-        (reader.read is read_instant and relative_dates.resolved(getattr(query, name) or "", 0))
-        or (reader.read is _read_words and query_language.moves(getattr(query, name) or ""))
+    return any(map(relative_dates.is_relative, _dates(query))) or any(
+        reader.read is _read_words and query_language.moves(getattr(query, name) or "")
         for name, reader in readers(type(query)).items()
     )
 
@@ -286,6 +325,12 @@ def moves(query: FlagFilters) -> bool:
 def readers(kind: type[Struct]) -> dict[str, Reader]:
     """The filters of a request by name, in the order they are declared."""
     return {name: meta["filter"] for name, meta in metadata_of(kind).items() if "filter" in meta}
+
+
+DATES: Final = tuple(
+    name for name, reader in readers(BookmarkFilters).items() if reader.read is read_instant
+)
+"""The filters that limit the time of posts."""
 
 
 def sent(query: FlagFilters) -> dict[str, Any]:
@@ -302,23 +347,23 @@ def flags_of(query: FlagFilters) -> dict[str, bool]:
     if words is not None and words.shows_read:
         flags |= dict.fromkeys(flags.keys() & {"is_unread_only"}, False)
     # An invalid value is refused where it is read.
-    is_archive = _BOOLEANS.get(str(getattr(query, "is_archived_only", "")).strip().lower(), False)
+    is_archive = BOOLEANS.get(str(getattr(query, "is_archived_only", "")).strip().lower(), False)
     if is_archive or (words is not None and words.shows_archived):
         flags |= dict.fromkeys(flags.keys() & {"hide_archived"}, False)
     return flags
 
 
-def _filter(query: FlagFilters, now: int | None, searched_at: int | None) -> BookmarkFilter:
+def _filter(query: FlagFilters, now: int | None, zone: ZoneInfo | None) -> BookmarkFilter:
     values: dict[str, Any] = {}
     given = {**flags_of(query), **sent(query)}
     for name, reader in readers(type(query)).items():
         value = given.get(name)
         if value is None:
             continue
-        if now is not None and reader.read is read_instant:
-            value = relative_dates.resolved(value, now) or value
-        if reader.read is _read_words:
-            values[reader.sets] = _read_words(name, value, searched_at)
+        if reader.read is read_instant:
+            values[reader.sets] = bound_of(name, value, now, zone)
+        elif reader.read is _read_words:
+            values[reader.sets] = _read_words(name, value, now)
         else:
             values[reader.sets] = reader.read(name, value)
     return BookmarkFilter(**values)

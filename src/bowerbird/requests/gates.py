@@ -30,6 +30,9 @@ def gates_for(kind: type[Struct], sent: Mapping[str, Any] | Iterable[str]) -> di
     found = {name: gates[name] for name in sorted(sent) if name in gates}
     if isinstance(sent, Mapping):
         for name, meta in metadata_of(kind).items():
-            if "gates_in" in meta and isinstance(sent.get(name), str):
-                found |= meta["gates_in"](sent[name])
+            value = sent.get(name)
+            if "gates_in" in meta and isinstance(value, str):
+                found |= meta["gates_in"](value)
+            elif "gates_within" in meta and isinstance(value, Mapping):
+                found |= meta["gates_within"](value)
     return found

@@ -8,12 +8,23 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from bowerbird.errors import Refusal
+from bowerbird.model.bulk import BulkAction
 from bowerbird.model.labels import Color
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.bookmarks import Limit
+from bowerbird.requests.bulk import (
+    EITHER,
+    BulkRequest,
+    DryRun,
+    ExpectedCount,
+    Filter,
+    change_of,
+    check_selecting,
+)
 from bowerbird.requests.fields import InvalidField, PostIds, about, unique
 from bowerbird.requests.scalars import LabelName
 
+_ACTIONS = {"add": BulkAction.ADD_LABEL, "remove": BulkAction.REMOVE_LABEL}
 _NAME = about("The label's name. Case is ignored when labels are compared.")
 
 
@@ -31,20 +42,34 @@ class LabelRequest(Struct, frozen=True, kw_only=True):
     """POST /labels/add and /labels/remove: the posts, and a label by name or by id."""
 
     SCHEMA: ClassVar[dict[str, Any]] = {
-        "anyOf": [{"required": ["label_name"]}, {"required": ["label_id"]}]
+        "anyOf": [{"required": ["label_name"]}, {"required": ["label_id"]}],
+        "oneOf": EITHER,
     }
 
-    post_ids: PostIds = field(name="tweet_ids")
+    post_ids: PostIds | None = field(name="tweet_ids", default=None)
     label_name: Annotated[LabelName | None, _NAME] = None
     label_id: Annotated[
         Annotated[str, Meta(max_length=limits.LABEL_ID_MAX)] | None,
-        about("Identifier of an existing label."),
+        about("Identifier of an existing label. Not with filter."),
     ] = None
+    filter: Filter = None
+    dry_run: DryRun = False
+    expected_count: ExpectedCount = None
 
     def __post_init__(self) -> None:
-        unique(self, "post_ids")
+        check_selecting(self)
+        if self.post_ids is not None:
+            unique(self, "post_ids")
+        elif self.label_name is None:
+            raise InvalidField("label_name", "is required with filter")
         if self.label_name is None and self.label_id is None:
             raise InvalidField("label_name", "is required, unless label_id is sent")
+
+    def change(self, op: Literal["add", "remove"]) -> BulkRequest | None:
+        """The change of all bookmarks that match; None if they are named."""
+        if self.filter is None:
+            return None
+        return change_of(self, _ACTIONS[op], self.label_name)
 
 
 class LabelOperation(Struct, frozen=True, kw_only=True):

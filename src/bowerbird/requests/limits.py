@@ -66,6 +66,10 @@ HIGHLIGHT_COMMENT_MAX: Final = highlights.COMMENT_MAX
 HIGHLIGHT_CHARACTERS_MAX: Final = highlights.TOTAL_MAX
 VIEW_NAME_MAX: Final = 100
 TEXT_MAX: Final = 1_000
+# Labels or authors of one filter.
+FILTER_NAMES_MAX: Final = 20
+# Posts that are read to count the sites that they link to.
+FACET_LINKED_POSTS_MAX: Final = 20_000
 SLUG_MAX: Final = 60
 # Longer than any slug we create, for slugs that a caller sends.
 SENT_SLUG_MAX: Final = 200

@@ -11,6 +11,7 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import BookmarkState, Flags
 from bowerbird.library.bookmarks.results import BookmarkCounts, VectorState
 from bowerbird.library.bookmarks.trash import Deleted, Trash
+from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.requests.bookmarks import (
     CountQuery,
@@ -19,8 +20,10 @@ from bowerbird.requests.bookmarks import (
     StateRequest,
     UpdateRequest,
 )
-from bowerbird.requests.filters import MEANING
+from bowerbird.requests.filters import DATES, MEANING, ImportedQuery, WordFilters
 from bowerbird.requests.gates import gates_for
+from bowerbird.rest import bulk
+from bowerbird.rest.bulk import Changing
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
@@ -29,6 +32,9 @@ from bowerbird.wire.responses.metas import ChangeMeta, ListMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done, done_with
+
+# A query with a relative date has one of these.
+_MAY_MOVE: Final = (b"before", b"after", b"_from", b"_to", b"%")
 
 LIST: Final = Operation(
     method="GET",
@@ -55,12 +61,14 @@ UPDATE_MANY: Final = Operation(
     method="POST",
     path="/v1/bookmarks/update",
     name="updateBookmarks",
-    summary="Mark many bookmarks read or unread, archived or not.",
+    summary="Mark many bookmarks read or unread, archived or not: some, or all that match.",
     data=BookmarkState,
     is_many=True,
     meta=ChangeMeta,
     body=StateRequest,
-    refusals=(Code.NOT_FOUND,),
+    statuses=bulk.CREATE.statuses,
+    headers=bulk.CREATE.headers,
+    refusals=bulk.MATCHING_REFUSALS,
 )
 GET: Final = Operation(
     method="GET",
@@ -112,24 +120,24 @@ OPERATIONS: Final = (LIST, COUNT, UPDATE_MANY, GET, SIMILAR, UPDATE, DELETE, RES
 
 def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
     async def list_bookmarks(call: Call) -> Reply:
-        vectors = await _vectors(call, bookmarks)
+        vectors = await vectors_for(call, bookmarks)
 
         async def build() -> bytes:
-            await _admit(call, ListQuery, bookmarks, vectors)
+            await admit(call, ListQuery, bookmarks, vectors)
             query = query_strings.read(call.target.query_string, ListQuery)
             return envelope.page(await bookmarks.list(call.account, query, vectors))
 
-        return await answers.answer(call.account, _moving(call, vectors, bookmarks), build)
+        return await answers.answer(call.account, moving(call, vectors, bookmarks), build)
 
     async def count_bookmarks(call: Call) -> Reply:
-        vectors = await _vectors(call, bookmarks)
+        vectors = await vectors_for(call, bookmarks)
 
         async def build() -> bytes:
-            await _admit(call, CountQuery, bookmarks, vectors)
+            await admit(call, CountQuery, bookmarks, vectors)
             query = query_strings.read(call.target.query_string, CountQuery)
             return envelope.success(await bookmarks.count(call.account, query, vectors))
 
-        return await answers.answer(call.account, _moving(call, vectors, bookmarks), build)
+        return await answers.answer(call.account, moving(call, vectors, bookmarks), build)
 
     async def get_bookmark(call: Call) -> Reply:
         async def build() -> bytes:
@@ -163,12 +171,17 @@ def _similar(bookmarks: Bookmarks, answers: AnswerCache) -> ApiRoute:
     return SIMILAR.served_by(similar_bookmarks)
 
 
-def write_routes(flags: Flags, trash: Trash, writes: Writes) -> list[ApiRoute]:
+def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing) -> list[ApiRoute]:
     async def update_many(transaction: Transaction, call: Call, request: StateRequest) -> Reply:
-        marked = await flags.update(transaction, call.account, request.post_ids, request)
-        posts = "bookmark" if marked.affected == 1 else "bookmarks"
-        message = f"Changed {marked.affected} {posts}."
-        return done(marked.posts, ChangeMeta(message, marked.affected, marked.not_found))
+        marked = await flags.update(transaction, call.account, request.post_ids or [], request)
+        return done(
+            marked.posts,
+            ChangeMeta(_changed(marked.affected), marked.affected, marked.not_found),
+        )
+
+    def update_matching(change: BulkChange) -> Reply:
+        meta = ChangeMeta(_changed(change.changed), change.changed, [], change=change)
+        return done([], meta)
 
     async def update(transaction: Transaction, call: Call, request: UpdateRequest) -> Reply:
         post_id = call.path_params["post_id"]
@@ -183,16 +196,22 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes) -> list[ApiRoute]:
         return turns.then(await trash.restore(transaction, call.account, post_id), done_with)
 
     return [
-        UPDATE_MANY.served_by(writes.handler_of(StateRequest, update_many)),
+        UPDATE_MANY.served_by(
+            changing.handler_of(StateRequest, lambda one: one.change, update_matching, update_many)
+        ),
         UPDATE.served_by(writes.handler_of(UpdateRequest, update)),
         DELETE.served_by(writes.handler(delete)),
         RESTORE.served_by(writes.handler(restore)),
     ]
 
 
-async def _admit(
+def _changed(affected: int) -> str:
+    return f"Changed {affected} {'bookmark' if affected == 1 else 'bookmarks'}."
+
+
+async def admit(
     call: Call,
-    kind: type[ListQuery | CountQuery],
+    kind: type[ImportedQuery],
     bookmarks: Bookmarks,
     vectors: VectorState | None,
 ) -> None:
@@ -203,7 +222,7 @@ async def _admit(
         await bookmarks.require_vectors(call.account, vectors)
 
 
-async def _vectors(call: Call, bookmarks: Bookmarks) -> VectorState | None:
+async def vectors_for(call: Call, bookmarks: Bookmarks) -> VectorState | None:
     """The state of the vectors, if the request searches by meaning."""
     query_string = call.target.query_string
     # A parameter name may be percent-encoded; without a %, searching the bytes is enough.
@@ -221,15 +240,15 @@ def _target(call: Call, vectors: VectorState | None) -> RequestTarget:
     return msgspec.structs.replace(call.target, vectors=vectors.tag)
 
 
-def _moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> RequestTarget:
-    """The same, with the minute if q has a date that is relative to it."""
+def moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> RequestTarget:
+    """The same, with the minute if the query has a date that is relative to it."""
     target, query_string = _target(call, vectors), call.target.query_string
     # Letters may be percent-encoded.
-    if not any(text in query_string.lower() for text in (b"before", b"after", b"%")):
+    if not any(text in query_string.lower() for text in _MAY_MOVE):
         return target
     try:
-        text = query_strings.values(query_string, ("q",)).get("q", "")
+        sent = query_strings.values(query_string, ("q", *DATES))
     except Refusal:
         # It is refused where the query is read, after the plan.
         return target
-    return msgspec.structs.replace(target, minute=bookmarks.minute(text))
+    return msgspec.structs.replace(target, minute=bookmarks.minute(WordFilters(**sent)))

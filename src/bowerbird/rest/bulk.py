@@ -1,19 +1,21 @@
 """/v1/bookmarks/changes: changes of many bookmarks, their progress and their undo."""
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 import msgspec
+from msgspec import Struct
 
-from bowerbird.errors import Code
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bulk.requests import BulkChange, BulkRequests, Prepared
-from bowerbird.requests.bulk import BulkRequest
+from bowerbird.model.bulk import BulkAction
+from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, change_of
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.responses.replies import Reply
-from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
+from bowerbird.wire.writes import Gate, Writes, done
 
 _ACCEPTED: Final = 202
 _RETRY_AFTER: Final = (b"retry-after", b"1")
@@ -56,27 +58,85 @@ UNDO: Final = Operation(
     headers={"Location": False, "Retry-After": False},
     refusals=(Code.NOT_FOUND,),
 )
-OPERATIONS: Final = (CREATE, GET, UNDO)
+DELETE: Final = Operation(
+    method="POST",
+    path="/v1/bookmarks/delete",
+    name="deleteBookmarks",
+    summary="Move bookmarks to the trash: some, or every one that matches.",
+    data=BulkChange,
+    body=TrashRequest,
+    statuses=CREATE.statuses,
+    headers=CREATE.headers,
+    refusals=CREATE.refusals,
+)
+RESTORE: Final = Operation(
+    method="POST",
+    path="/v1/bookmarks/restore",
+    name="restoreBookmarks",
+    summary="Take bookmarks out of the trash: some, or all of them.",
+    data=BulkChange,
+    body=RestoreRequest,
+    statuses=CREATE.statuses,
+    headers=CREATE.headers,
+    refusals=(Code.COUNT_MISMATCH,),
+)
+# Of requests that name bookmarks or filter them.
+MATCHING_REFUSALS: Final = (
+    Code.NOT_FOUND,
+    Code.FILTER_NOT_ALLOWED,
+    Code.VECTOR_SEARCH_NOT_ALLOWED,
+)
+OPERATIONS: Final = (CREATE, GET, UNDO, DELETE, RESTORE)
+T = TypeVar("T", bound=Struct)
+Step = Reply | Unfinished[Reply]
+
+
+class Changing:
+    """Makes handlers of requests that may change every bookmark that matches."""
+
+    def __init__(self, bulk: BulkRequests, writes: Writes, wake: Callable[[], None]) -> None:
+        """`wake` is called once a change is committed, for a worker in the same process."""
+        self._bulk = bulk
+        self._writes = writes
+        self._wake = wake
+
+    def handler_of(
+        self,
+        kind: type[T],
+        change_of: Callable[[T], BulkRequest | None],
+        reply: Callable[[BulkChange], Reply],
+        by_ids: Callable[[Transaction, Call, T], Awaitable[Step]] | None = None,
+        gate: Gate = lambda _: None,
+    ) -> Handler:
+        """`by_ids` serves requests that `change_of` returns None for."""
+
+        async def handle(call: Call) -> Reply:
+            prepared: list[Prepared] = []
+
+            async def prepare(call: Call, request: T) -> None:
+                change = change_of(request)
+                if change is not None:
+                    ready = await self._bulk.prepare(call.account, change)
+                    prepared.append(ready if by_ids is None else _without_409(ready))
+
+            async def effect(transaction: Transaction, call: Call, request: T) -> Step:
+                change = change_of(request)
+                if change is None:
+                    assert by_ids is not None
+                    return await by_ids(transaction, call, request)
+                step = await self._bulk.start(transaction, call.account, change, prepared[0])
+                return turns.then(step, lambda done: located(done, reply(done)))
+
+            answer = await self._writes.handler_of(kind, effect, gate, prepare=prepare)(call)
+            self._wake()
+            return answer
+
+        return handle
 
 
 def routes(bulk: BulkRequests, writes: Writes, wake: Callable[[], None]) -> list[ApiRoute]:
     """`wake` is called once a change is committed, for a worker in the same process."""
-
-    async def create(call: Call) -> Reply:
-        prepared: list[Prepared] = []
-
-        async def prepare(call: Call, request: BulkRequest) -> None:
-            prepared.append(await bulk.prepare(call.account, request))
-
-        async def start(
-            transaction: Transaction, call: Call, request: BulkRequest
-        ) -> Reply | Unfinished[Reply]:
-            step = await bulk.start(transaction, call.account, request, prepared[0])
-            return turns.then(step, _reply)
-
-        reply = await writes.handler_of(BulkRequest, start, prepare=prepare)(call)
-        wake()
-        return reply
+    changing = Changing(bulk, writes, wake)
 
     async def get(call: Call) -> Reply:
         change = await bulk.get(call.account, call.path_params["change_id"])
@@ -85,7 +145,7 @@ def routes(bulk: BulkRequests, writes: Writes, wake: Callable[[], None]) -> list
 
     async def undo(transaction: Transaction, call: Call) -> Reply | Unfinished[Reply]:
         step = await bulk.undo(transaction, call.account, call.path_params["change_id"])
-        return turns.then(step, _reply)
+        return turns.then(step, lambda change: located(change, done(change)))
 
     keyed = writes.handler(undo)
 
@@ -94,15 +154,36 @@ def routes(bulk: BulkRequests, writes: Writes, wake: Callable[[], None]) -> list
         wake()
         return reply
 
-    return [CREATE.served_by(create), GET.served_by(get), UNDO.served_by(undo_and_wake)]
+    return [
+        CREATE.served_by(changing.handler_of(BulkRequest, lambda one: one, done)),
+        GET.served_by(get),
+        UNDO.served_by(undo_and_wake),
+        DELETE.served_by(
+            changing.handler_of(TrashRequest, lambda one: change_of(one, BulkAction.TRASH), done)
+        ),
+        RESTORE.served_by(
+            changing.handler_of(
+                RestoreRequest, lambda one: change_of(one, BulkAction.RESTORE), done
+            )
+        ),
+    ]
 
 
-def _reply(change: BulkChange) -> Reply:
-    """202 if a job does the rest."""
+def located(change: BulkChange, reply: Reply) -> Reply:
+    """The answer to a change: 202 and its address if a job does the rest."""
     if not change.is_open:
-        return done(change)
+        return reply
     location = (b"location", f"{_PATH}/{change.change_id}".encode())
-    return _with_headers(done(change, status=_ACCEPTED), [location, _RETRY_AFTER])
+    reply = msgspec.structs.replace(reply, status=_ACCEPTED)
+    return _with_headers(reply, [location, _RETRY_AFTER])
+
+
+def _without_409(prepared: Prepared) -> Prepared:
+    """For older endpoints, whose 409 always means that a key is in use, with Retry-After."""
+    refused = prepared.chosen
+    if not isinstance(refused, Refusal) or refused.code is not Code.COUNT_MISMATCH:
+        return prepared
+    return Prepared(Refusal(Code.INVALID_REQUEST, refused.sentence))
 
 
 def _with_headers(reply: Reply, headers: list[tuple[bytes, bytes]]) -> Reply:

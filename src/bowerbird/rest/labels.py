@@ -1,5 +1,6 @@
 """/v1/labels."""
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from msgspec import UNSET
@@ -7,6 +8,7 @@ from msgspec import UNSET
 from bowerbird.errors import Code
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.library.labels.label_list import LabelResponse
 from bowerbird.library.labels.labels import BatchResult, Labels
 from bowerbird.library.labels.operations import Labelled, Op, Tagged
@@ -18,13 +20,15 @@ from bowerbird.requests.labels import (
     LabelsQuery,
     MergeRequest,
 )
+from bowerbird.rest import bulk
+from bowerbird.rest.bulk import Changing
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.metas import ChangeMeta, LabelListMeta, MessageMeta
 from bowerbird.wire.responses.replies import Reply
-from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Writes, done
 
 _Step = Reply | Unfinished[Reply]
@@ -49,7 +53,9 @@ ADD: Final = Operation(
     is_many=True,
     meta=ChangeMeta,
     body=LabelRequest,
-    refusals=(Code.NOT_FOUND,),
+    statuses=bulk.CREATE.statuses,
+    headers=bulk.CREATE.headers,
+    refusals=bulk.MATCHING_REFUSALS,
     is_in_sandbox=True,
 )
 REMOVE: Final = Operation(
@@ -61,7 +67,9 @@ REMOVE: Final = Operation(
     is_many=True,
     meta=ChangeMeta,
     body=LabelRequest,
-    refusals=(Code.NOT_FOUND,),
+    statuses=bulk.CREATE.statuses,
+    headers=bulk.CREATE.headers,
+    refusals=bulk.MATCHING_REFUSALS,
     is_in_sandbox=True,
 )
 BATCH: Final = Operation(
@@ -129,7 +137,7 @@ def routes(labels: Labels, answers: AnswerCache) -> list[ApiRoute]:
     return [LIST.served_by(list_labels)]
 
 
-def write_routes(labels: Labels, writes: Writes) -> list[ApiRoute]:
+def write_routes(labels: Labels, writes: Writes, changing: Changing) -> list[ApiRoute]:
     gate = plans.check_writes
 
     async def add(transaction: Transaction, call: Call, request: LabelRequest) -> _Step:
@@ -158,13 +166,27 @@ def write_routes(labels: Labels, writes: Writes) -> list[ApiRoute]:
         return turns.then(merged, done)
 
     return [
-        ADD.served_by(writes.handler_of(LabelRequest, add, gate)),
-        REMOVE.served_by(writes.handler_of(LabelRequest, remove, gate)),
+        ADD.served_by(_labelling(changing, "add", add)),
+        REMOVE.served_by(_labelling(changing, "remove", remove)),
         BATCH.served_by(writes.handler_of(BatchRequest, batch, gate)),
         UPDATE.served_by(writes.handler_of(LabelChange, update, gate)),
         DELETE.served_by(writes.handler(delete)),
         MERGE.served_by(writes.handler_of(MergeRequest, merge, gate)),
     ]
+
+
+def _labelling(
+    changing: Changing,
+    op: Op,
+    by_ids: Callable[[Transaction, Call, LabelRequest], Awaitable[_Step]],
+) -> Handler:
+    def matching(change: BulkChange) -> Reply:
+        meta = ChangeMeta(_message(op, change.changed), change.changed, [], change=change)
+        return done([], meta)
+
+    return changing.handler_of(
+        LabelRequest, lambda one: one.change(op), matching, by_ids, plans.check_writes
+    )
 
 
 def _batch_reply(result: BatchResult) -> Reply:
@@ -175,12 +197,15 @@ def _batch_reply(result: BatchResult) -> Reply:
 
 
 def _meta(op: Op, changed: Labelled) -> ChangeMeta:
-    posts = "post" if changed.affected == 1 else "posts"
-    verb = "Labelled" if op == "add" else "Unlabelled"
     return ChangeMeta(
-        f"{verb} {changed.affected} {posts}.",
+        _message(op, changed.affected),
         changed.affected,
         changed.not_found,
         changed.further_ids or UNSET,
         changed.not_changed or UNSET,
     )
+
+
+def _message(op: Op, affected: int) -> str:
+    verb = "Labelled" if op == "add" else "Unlabelled"
+    return f"{verb} {affected} {'post' if affected == 1 else 'posts'}."

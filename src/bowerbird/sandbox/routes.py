@@ -7,7 +7,9 @@ import msgspec
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bulk.requests import bulk_requests
 from bowerbird.library.labels.labels import Labels
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
 from bowerbird.openapi.sandbox_routes import ROUTES, moved
 from bowerbird.requests import decoding
@@ -15,6 +17,7 @@ from bowerbird.rest import bookmarks as bookmark_routes
 from bowerbird.rest import exports as export_routes
 from bowerbird.rest import labels as label_routes
 from bowerbird.rest import views as view_routes
+from bowerbird.rest.bulk import Changing
 from bowerbird.sandbox.exports import SandboxExports
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.settings import Settings
@@ -39,6 +42,7 @@ def routes(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRout
     # One turn, because the next one would not see its changes: the sandbox stores nothing.
     labels = Labels(database, clock, posts_per_turn=MAX_TOUCHED)
     views = Views(database, bookmarks, clock)
+    bulk = bulk_requests(database, clock, views, SemanticSearch(database), lambda: None)
     exports = SandboxExports(fixtures, clock)
     addresses = ExportAddresses(settings.api_origin, moved("/v1/exports"))
     # The answer cache marks these before it stores them.
@@ -48,7 +52,7 @@ def routes(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRout
         *view_routes.routes(views, answers),
     ]
     unmarked = [
-        *label_routes.write_routes(labels, writes),
+        *label_routes.write_routes(labels, writes, Changing(bulk, writes, lambda: None)),
         *export_routes.routes(exports, addresses),
         *export_routes.write_routes(exports, addresses, writes),
     ]

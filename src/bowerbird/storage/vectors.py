@@ -50,10 +50,8 @@ class VectorStore:
         """One store per model."""
         return await self._stores(self._database, account_id)
 
-    async def stores_within(
-        self, transaction: Transaction, account_id: int
-    ) -> list[VectorStoreState]:
-        return await self._stores(transaction, account_id)
+    async def stores_within(self, reader: Reader, account_id: int) -> list[VectorStoreState]:
+        return await self._stores(reader, account_id)
 
     async def _stores(self, reader: Reader, account_id: int) -> list[VectorStoreState]:
         rows = await reader.rows(self._sql["stores"], {"account_id": account_id})
@@ -193,8 +191,8 @@ class VectorStore:
         """Why the last build failed, in whichever process it ran."""
         return await self._build_error(self._database, account_id)
 
-    async def build_error_within(self, transaction: Transaction, account_id: int) -> str | None:
-        return await self._build_error(transaction, account_id)
+    async def build_error_within(self, reader: Reader, account_id: int) -> str | None:
+        return await self._build_error(reader, account_id)
 
     async def _build_error(self, reader: Reader, account_id: int) -> str | None:
         values = {"account_id": account_id, "kind": BUILD}

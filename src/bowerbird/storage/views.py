@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from bowerbird.model.views import Bucket, DeletedView, Query, View, ViewSort
-from bowerbird.storage.database import Database, Row, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Transaction
 
 _query = msgspec.json.Decoder(Query).decode
 _sort = msgspec.json.Decoder(ViewSort | None).decode
@@ -33,9 +33,9 @@ class ViewStore:
         rows = await self._database.rows(self._sql["by_slug"], values)
         return _view(rows[0]) if rows else None
 
-    async def all_within(self, transaction: Transaction, account_id: int) -> dict[str, View]:
-        """Every view by its slug, read inside a transaction."""
-        rows = await transaction.rows(self._sql["all"], {"account_id": account_id})
+    async def all_within(self, reader: Reader, account_id: int) -> dict[str, View]:
+        """Every view by its slug, read inside a transaction or outside of one."""
+        rows = await reader.rows(self._sql["all"], {"account_id": account_id})
         return {row[0]: _view(row) for row in rows}
 
     async def put(self, transaction: Transaction, account_id: int, view: View) -> None:

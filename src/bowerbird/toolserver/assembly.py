@@ -10,10 +10,14 @@ from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_state import AccountState
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.highlights import Highlights
+from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
+from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.saving import Saving
 from bowerbird.library.labels.labels import Labels
+from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.views.views import Views
 from bowerbird.settings import Settings
 from bowerbird.toolserver.protocol.http_endpoint import Answers, ToolServer
@@ -22,10 +26,17 @@ from bowerbird.toolserver.protocol.tool_calls import ToolCalls
 from bowerbird.toolserver.tools import (
     account,
     bookmarks,
+    bulk,
+    digest_preferences,
     digests,
     exports,
+    facets,
+    imports,
+    label_edits,
     labels,
+    notes,
     saving,
+    similar,
     views,
 )
 from bowerbird.toolserver.tools.tool import BoundTool
@@ -42,11 +53,15 @@ class ToolParts(Struct, frozen=True, kw_only=True):
 
     bookmarks: Bookmarks
     flags: Flags
+    facets: FacetCounts
+    bulk: BulkRequests
+    highlights: Highlights
     saving: Saving
     labels: Labels
     views: Views
     exports: Exports
     digests: Digests
+    imports: ImportRuns
     state: AccountState
     idempotency: Idempotency
     export_addresses: ExportAddresses
@@ -86,13 +101,21 @@ def tool_server(
 
 def bind(parts: ToolParts) -> list[BoundTool]:
     """All tools, in the order of the catalogue."""
+    changes = bulk.BulkCalls(parts.bulk, parts.idempotency, parts.wake_worker)
     return [
-        *bookmarks.bind(parts.bookmarks, parts.flags, parts.idempotency),
+        *bookmarks.bind(parts.bookmarks),
+        *similar.bind(parts.bookmarks),
+        *facets.bind(parts.facets),
+        *bulk.bind(changes, parts.flags),
+        *notes.bind(parts.flags, parts.highlights, parts.idempotency),
         *saving.bind(parts.saving, parts.idempotency),
-        *labels.bind(parts.labels, parts.idempotency),
+        *labels.bind(parts.labels, changes, parts.idempotency),
+        *label_edits.bind(parts.labels, changes),
         *views.bind(parts.views, parts.idempotency),
         *exports.bind(parts.exports, parts.export_addresses, parts.idempotency, parts.wake_worker),
         *digests.bind(parts.digests),
+        *digest_preferences.bind(parts.digests, parts.idempotency),
+        *imports.bind(parts.imports, parts.idempotency),
         *account.bind(parts.state),
     ]
 

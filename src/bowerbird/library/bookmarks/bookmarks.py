@@ -9,6 +9,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, system_clock
 from bowerbird.library.access import plans
+from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks import cursors, explaining
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked
 from bowerbird.library.bookmarks.highlighting import with_highlights
@@ -29,10 +30,9 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.requests.bookmarks import CountQuery, ListQuery, SimilarQuery
-from bowerbird.requests.filters import filter_of
+from bowerbird.requests.filters import FlagFilters, check_order, filter_of, moves
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.limits import PAGE_DEFAULT, PAGE_MAX, RANKED_MAX
-from bowerbird.search import query_language
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
 from bowerbird.storage.database import Database
 from bowerbird.storage.vectors import VectorStore
@@ -62,6 +62,7 @@ class Bookmarks:
         self._clock = clock
         self.names = NearNames(database)
         self._labels = LabelWords(database)
+        self._zones = TimeZones(database)
         self._store = BookmarkStore(database)
         self._vectors = VectorStore(database)
         self._meaning = meaning or SemanticSearch(database)
@@ -74,9 +75,9 @@ class Bookmarks:
         """The vectors that a search by meaning would read now."""
         return VectorState(await self._meaning.serving(account))
 
-    def minute(self, text: str) -> int:
+    def minute(self, query: FlagFilters) -> int:
         """The current minute if the answer to a query changes over time, else 0."""
-        return self._clock() // (60 * MICROSECONDS) if query_language.moves(text) else 0
+        return self._clock() // (60 * MICROSECONDS) if moves(query) else 0
 
     async def require_vectors(self, account: Account, vectors: VectorState) -> None:
         """Refuses a search by meaning until the account's vectors are built."""
@@ -189,19 +190,23 @@ class Bookmarks:
         self, account: Account, query: CountQuery, vectors: VectorState | None = None
     ) -> BookmarkCounts:
         plans.check_fields(account, gates_for(CountQuery, _sent(query)))
-        filter = filter_of(query, searched_at=self._clock())
+        filter = await self.filter(account, query)
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             await self._meaning.required(account, vectors.store)
         matching = await self.total(account, filter, vectors)
         return BookmarkCounts(matching, account.total, account.unread, account.archived)
 
+    async def filter(self, account: Account, query: FlagFilters) -> BookmarkFilter:
+        """The filter that a query of this account describes now."""
+        filter = filter_of(query, self._clock(), await self._zones.of(account, query))
+        check_order(filter)
+        return filter
+
     async def _request(
         self, account: Account, query: ListQuery, saved: SavedFilter | None
     ) -> ListRequest:
-        request = read_list(
-            query, saved.filter if saved else filter_of(query, searched_at=self._clock())
-        )
+        request = read_list(query, saved.filter if saved else await self.filter(account, query))
         filter = await self._labels.resolved(account, request.filter)
         return msgspec.structs.replace(request, filter=filter)
 
@@ -347,7 +352,7 @@ def _is_of_relaxed_list(cursor: str, query: bytes) -> bool:
 
 def _timeless(query: ListQuery, filter: BookmarkFilter) -> BookmarkFilter:
     """The filter as it was written: relative dates and labels change between two pages."""
-    return filter_of(query) if query.q else filter
+    return filter_of(query, 0) if query.q or moves(query) else filter
 
 
 def _pending(account: Account, store: VectorStoreState | None) -> int:

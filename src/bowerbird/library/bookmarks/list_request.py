@@ -11,7 +11,8 @@ from bowerbird.model.filters import RELEVANCE, SORT_FIELDS, After, BookmarkFilte
 from bowerbird.model.folding import order_key
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import InvalidField
-from bowerbird.requests.filters import filter_of, read_flag
+from bowerbird.requests.filter_values import read_flag
+from bowerbird.requests.filters import filter_of
 from bowerbird.requests.limits import PAGE_DEFAULT
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")

@@ -75,6 +75,13 @@ class BulkRequests:
         step = await self.changes.start(transaction, account, _new(request, prepared.chosen))
         return turns.then(step, shown)
 
+    async def start_label(
+        self, transaction: Transaction, account: Account, label_id: str, into_id: str | None = None
+    ) -> BulkChange | Unfinished[BulkChange]:
+        """Deletes a label, or merges it into another one."""
+        step = await self.changes.start_label(transaction, account, label_id, into_id)
+        return turns.then(step, shown)
+
     async def undo(
         self, transaction: Transaction, account: Account, change_id: str
     ) -> BulkChange | Unfinished[BulkChange]:

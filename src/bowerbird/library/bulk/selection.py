@@ -10,6 +10,7 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
+from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bookmarks.label_words import LabelWords
 from bowerbird.library.bookmarks.ranking import Rankings
@@ -21,7 +22,7 @@ from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters
-from bowerbird.requests.filters import filter_of, sent
+from bowerbird.requests.filters import check_order, filter_of, sent
 from bowerbird.requests.gates import gates_for
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.trash import TrashStore
@@ -62,6 +63,7 @@ class BulkSelection:
         self._store = BookmarkStore(database)
         self._trash = TrashStore(database)
         self._labels = LabelWords(database)
+        self._zones = TimeZones(database)
         self._rankings = Rankings(database, meaning)
         self._meaning = meaning
         self._views = views
@@ -123,7 +125,10 @@ class BulkSelection:
             return await self._views.filter(account, request.view, request.bucket)
         assert request.filters is not None
         plans.check_fields(account, gates_for(ChangeFilters, sent(request.filters)))
-        return filter_of(request.filters, self._clock())
+        zone = await self._zones.of(account, request.filters)
+        filter = filter_of(request.filters, self._clock(), zone)
+        check_order(filter)
+        return filter
 
     async def _matching(self, account: Account, filter: BookmarkFilter) -> Sequence[str]:
         if filter.meaning is not None:

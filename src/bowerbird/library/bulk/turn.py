@@ -11,6 +11,7 @@ from bowerbird.library.bookmarks.changeset import Changeset, Changesets
 from bowerbird.library.bookmarks.trash_batch import TrashBatches
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import (
+    FLAG_ACTIONS,
     TRASHED,
     UNDO_S,
     WHOLE_LABEL_ACTIONS,
@@ -30,10 +31,8 @@ TRASHED_PER_TURN: Final = 50
 TRASHED_BYTES_PER_TURN: Final = 256 << 10
 _MOVES: Final = (BulkAction.TRASH, BulkAction.RESTORE)
 _FLAGS: Final[dict[BulkAction, dict[str, bool | None]]] = {
-    BulkAction.READ: {"is_read": True, "is_archived": None},
-    BulkAction.UNREAD: {"is_read": False, "is_archived": None},
-    BulkAction.ARCHIVE: {"is_read": None, "is_archived": True},
-    BulkAction.UNARCHIVE: {"is_read": None, "is_archived": False},
+    action: {"is_read": is_read, "is_archived": is_archived}
+    for (is_read, is_archived), action in FLAG_ACTIONS.items()
 }
 
 

@@ -12,13 +12,14 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.exports.daily_bounds import DailyBounds
 from bowerbird.library.exports.links import LIVES_S, Links
+from bowerbird.library.exports.posts import ExportPosts
 from bowerbird.library.exports.selection import ExportQueries, description_of
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.exports import KIND, ExportFile, ExportQuery
-from bowerbird.model.instants import with_offset, without_offset
-from bowerbird.model.jobs import EXPORTS, JobResponse, JobState
+from bowerbird.model.instants import parse, with_offset, without_offset
+from bowerbird.model.jobs import EXPORTS, UNFINISHED, JobResponse, JobState
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
@@ -61,6 +62,10 @@ class ExportJob(Struct, frozen=True, kw_only=True):
     completed_at: str | None
     # Only while the file can be downloaded.
     link: DownloadLink | None = None
+    # How often a worker has started it, when the last time, and why the attempt before failed.
+    attempts: int = 0
+    started_at: str | None = None
+    last_error: str | None = None
 
     @property
     def is_cancelled(self) -> bool:
@@ -101,6 +106,8 @@ class Exports:
     ) -> None:
         self._meaning = meaning or SemanticSearch(database)
         self._store = JobStore(database)
+        self._database = database
+        self._posts = ExportPosts(database, self._meaning)
         self._queries = ExportQueries(database, self._meaning)
         self._libraries = LibraryStore(database)
         self._accounts = AccountStore(database)
@@ -132,6 +139,17 @@ class Exports:
         made = await self._store.one_within(transaction, account.account_id, job_id)
         assert made is not None
         return _exported(made)
+
+    async def matching(self, account: Account, format: str, request: ExportRequest) -> int:
+        """How many posts an export would contain now."""
+        query = await self._queries.read(self._database, account, format, request, self._clock())
+        return len(await self._posts.numbers(account, query))
+
+    def waiting_s(self, job: ExportJob) -> int:
+        """How long ago the export was requested, in seconds."""
+        created_at = parse(job.created_at)
+        assert created_at is not None
+        return (self._clock() - created_at) // MICROSECONDS
 
     async def start(
         self, database: Database, account: Account, format: str, request: ExportRequest
@@ -251,6 +269,9 @@ def _exported(job: JobResponse) -> ExportJob:
         notes=file.notes if file else [],
         created_at=with_offset(job.created_at),
         completed_at=None if job.completed_at is None else with_offset(job.completed_at),
+        attempts=job.tries,
+        started_at=with_offset(job.started_at) if job.started_at else None,
+        last_error=job.error if job.state in UNFINISHED else None,
     )
 
 

@@ -1,12 +1,14 @@
 """Which posts an export selects: a request, narrowed to a Smart View if it names one."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 import msgspec
 
 from bowerbird import errors
 from bowerbird.library.access import plans
+from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.changes import stored_query
 from bowerbird.model import relative_dates
@@ -15,19 +17,19 @@ from bowerbird.model.exports import ExportQuery
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.views import View
 from bowerbird.requests.exports import ExportFilters, ExportRequest
+from bowerbird.requests.filter_values import read_flag
 from bowerbird.requests.filters import (
+    DATES,
     MEANING,
+    check_order,
     filter_of,
     flags_of,
-    read_flag,
-    read_instant,
-    readers,
     sent,
 )
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.views import ViewQuery
 from bowerbird.search import query_language
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.views import ViewStore
 
 
@@ -36,41 +38,51 @@ class ExportQueries:
 
     def __init__(self, database: Database, meaning: SemanticSearch) -> None:
         self._views = ViewStore(database)
+        self._zones = TimeZones(database)
         self._meaning = meaning
 
     async def read(
         self,
-        transaction: Transaction,
+        reader: Reader,
         account: Account,
         format: str,
         request: ExportRequest,
         now: int,
     ) -> ExportQuery:
         if request.vector_search_term:
-            await self._meaning.require_within(transaction, account)
+            await self._meaning.require_within(reader, account)
         view = None
         if request.view:
-            views = await self._views.all_within(transaction, account.account_id)
+            views = await self._views.all_within(reader, account.account_id)
             if request.view not in views:
                 raise errors.not_found("Smart View", request.view)
             view = views[request.view]
-        query = _query_of(account, format, request, view, now)
+        zone = await self._zones.of(account, request, reader)
+        check_order(filter_of(ExportFilters(**sent(request)), now, zone))
+        query = _query_of(account, format, request, view, _Moment(now, zone))
         if MEANING in query.given and not request.vector_search_term:
-            await self._meaning.require_within(transaction, account)
+            await self._meaning.require_within(reader, account)
         return query
 
 
+class _Moment(NamedTuple):
+    """When and where a request was sent."""
+
+    now: int
+    zone: ZoneInfo | None
+
+
 def _query_of(
-    account: Account, format: str, request: ExportRequest, view: View | None, now: int
+    account: Account, format: str, request: ExportRequest, view: View | None, moment: _Moment
 ) -> ExportQuery:
     """What the export job stores. Relative dates are resolved now, not when the job runs."""
-    given = _texts(sent(request), now)
+    given = _texts(sent(request), moment)
     post_ids = _post_ids(request)
     if view is None:
         return ExportQuery(format=format, given=given, post_ids=post_ids)
     plans.check_fields(account, gates_for(ViewQuery, view.base_query))
     stored = sent(stored_query(view.base_query))
-    shown = _texts({**flags_of(stored_query(view.base_query)), **stored}, now)
+    shown = _texts({**flags_of(stored_query(view.base_query)), **stored}, moment)
     return ExportQuery(
         format=format,
         given=_narrowed(shown, given),
@@ -81,15 +93,18 @@ def _query_of(
     )
 
 
-def filter_for(given: Mapping[str, str]) -> BookmarkFilter:
+async def filter_for(
+    zones: TimeZones, account: Account, given: Mapping[str, str]
+) -> BookmarkFilter:
     """The filter of a stored export query."""
-    return filter_of(msgspec.convert(dict(given), ExportFilters))
+    query = msgspec.convert(dict(given), ExportFilters)
+    return filter_of(query, zone=await zones.of(account, query))
 
 
 def description_of(query: ExportQuery) -> str:
     """What the export contains, in a sentence for its cover."""
     narrowing = query.further if query.view_name else query.given
-    parts = [f"{name} {value}" for name, value in sorted(narrowing.items())]
+    parts = [f"{name} {_shown(value)}" for name, value in sorted(narrowing.items())]
     if query.post_ids is not None:
         count = len(query.post_ids)
         parts.append(f"{count:,} chosen {'post' if count == 1 else 'posts'}")
@@ -97,6 +112,10 @@ def description_of(query: ExportQuery) -> str:
         further = f", narrowed by {', '.join(parts)}" if parts else ""
         return f"The Smart View {query.view_name}{further}."
     return f"Narrowed by {', '.join(parts)}." if parts else "The whole library."
+
+
+def _shown(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else ", ".join(value)
 
 
 def _narrowed(shown: dict[str, str], given: dict[str, str]) -> dict[str, str]:
@@ -122,15 +141,23 @@ def _post_ids(request: ExportRequest) -> list[str] | None:
     return [text for text in request.post_ids if text.isascii() and text.isdigit()]
 
 
-def _texts(values: Mapping[str, Any], now: int) -> dict[str, str]:
-    """The values as the job stores them: all as text, with absolute dates."""
+def _texts(values: Mapping[str, Any], moment: _Moment) -> dict[str, Any]:
+    """The values as the job stores them: flags as text, with absolute dates."""
     texts = {
         name: str(value).lower() if isinstance(value, bool) else value
         for name, value in values.items()
     }
-    for name, reader in readers(ExportRequest).items():
-        if reader.read is read_instant and name in texts:
-            texts[name] = relative_dates.resolved(texts[name], now) or texts[name]
+    for name in DATES:
+        if name in texts:
+            texts[name] = _fixed(texts[name], moment)
     if "q" in texts:
-        texts["q"] = query_language.with_fixed_dates(texts["q"], now)
+        texts["q"] = query_language.with_fixed_dates(texts["q"], moment.now)
     return texts
+
+
+def _fixed(text: str, moment: _Moment) -> str:
+    """The date itself if it is relative."""
+    day = relative_dates.day_of(text, moment.now, moment.zone or ZoneInfo("UTC"))
+    if day is not None:
+        return day.isoformat()
+    return relative_dates.resolved(text, moment.now) or text

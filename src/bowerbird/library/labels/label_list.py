@@ -7,12 +7,15 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec import Raw, Struct
 
+from bowerbird import errors
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks import cursors
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import MAX_NAME_CHARACTERS, Label, name_key
 from bowerbird.requests import limits
 from bowerbird.requests.labels import LabelsQuery
+from bowerbird.search.spelling import nearest
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.labels import LabelStore
 
@@ -77,6 +80,7 @@ class _Encoded(Struct):
 
 class LabelList:
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._store = LabelStore(database)
         self._colors = LruCache(_ACCOUNTS_KEPT)
 
@@ -125,6 +129,23 @@ class LabelList:
         if not _can_match(key):
             return []
         return [_found(row) for row in await self._store.matching(account.account_id, key, limit)]
+
+    async def id_of(self, account: Account, name: str) -> str:
+        """The id of the label with this name, or a refusal that names the nearest one."""
+        key = name_key(name)
+        found = await self._store.named(self._database, account.account_id, [key])
+        if key in found:
+            return str(found[key].label_id)
+        meant = await self.nearest(account, name)
+        hint = f" Did you mean {errors.shown(meant)}?" if meant else ""
+        raise Refusal(Code.NOT_FOUND, f"No label {errors.shown(name)} on this account.{hint}")
+
+    async def nearest(self, account: Account, name: str) -> str | None:
+        """The name of the label that is spelled almost like this."""
+        found, _ = await self.uses(account)
+        names = {name_key(one.label_name): one.label_name for one in found}
+        key = await asyncio.to_thread(nearest, name_key(name), names)
+        return None if key is None else names[key]
 
     async def found_page(
         self, account: Account, text: str, cursor: str | None, limit: int

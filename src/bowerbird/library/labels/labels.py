@@ -63,7 +63,7 @@ class Labels:
         plans.check_writes(account)
         # If both are sent, the name counts.
         label_id = None if request.label_name is not None else request.label_id
-        change = Change(op, request.post_ids, request.label_name, label_id)
+        change = Change(op, request.post_ids or [], request.label_name, label_id)
 
         def only(outcomes: Sequence[Outcome]) -> Labelled:
             (outcome,) = outcomes

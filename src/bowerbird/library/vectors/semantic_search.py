@@ -20,7 +20,7 @@ from bowerbird.model.vectors import VectorStoreState
 from bowerbird.search.floors import NO_FLOOR
 from bowerbird.search.models import Models
 from bowerbird.search.multilingual import is_in_other_script
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.vectors import VectorStore
 
 if TYPE_CHECKING:
@@ -84,15 +84,13 @@ class SemanticSearch:
             raise plans.no_vectors()
         return store if store is not None or not account.total else await self.require(account)
 
-    async def require_within(
-        self, transaction: Transaction, account: Account
-    ) -> VectorStoreState | None:
+    async def require_within(self, reader: Reader, account: Account) -> VectorStoreState | None:
         if self._models is None:
             raise plans.no_vectors()
-        stores = await self._store.stores_within(transaction, account.account_id)
+        stores = await self._store.stores_within(reader, account.account_id)
         serving = self._serving(stores)
         if serving is None and account.total:
-            error = await self._store.build_error_within(transaction, account.account_id)
+            error = await self._store.build_error_within(reader, account.account_id)
             raise self._not_built(account, stores, error)
         return serving
 

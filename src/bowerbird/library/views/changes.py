@@ -10,7 +10,8 @@ from msgspec import UNSET
 from bowerbird import errors
 from bowerbird.library.views.slugs import slug_of
 from bowerbird.model.views import Bucket, Query, View, ViewSort
-from bowerbird.requests.filters import moves, read_instant, readers, sent
+from bowerbird.requests.filter_values import read_instant
+from bowerbird.requests.filters import moves, readers, sent
 from bowerbird.requests.views import NewBucket, NewSort, NewView, ViewChange, ViewQuery
 from bowerbird.search import query_language
 
@@ -71,7 +72,8 @@ def stored_query(query: Query) -> ViewQuery:
 def is_moving(query: Query) -> bool:
     """Whether a stored query has a date that is relative to the current time."""
     # Most queries have no date, and an account can have thousands of queries.
-    return not _DATES.isdisjoint(query) and _moves(tuple(query.items()))
+    dates = tuple((name, query[name]) for name in sorted(_DATES & query.keys()))
+    return bool(dates) and _moves(dates)
 
 
 @lru_cache(maxsize=4_096)

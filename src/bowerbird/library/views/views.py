@@ -12,6 +12,7 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.access import plans
 from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.results import BookmarkList, SavedFilter, VectorState
 from bowerbird.library.views import changes, order, slugs
@@ -65,6 +66,7 @@ class Views:
     ) -> None:
         self._store = ViewStore(database)
         self._libraries = LibraryStore(database)
+        self._zones = TimeZones(database)
         self._bookmarks = bookmarks
         self._clock = clock
         self._counts = ViewCounts(budget)
@@ -109,7 +111,7 @@ class Views:
         bucket = _bucket(view, query.bucket)
         if bucket is not None:
             plans.check_fields(account, gates_for(ViewQuery, bucket.query))
-        filter = self._filter(view, bucket)
+        filter = await self._filter(account, view, bucket)
         sort = view.default_sort or ViewSort("")
         # Sorting by relevance needs a search text.
         if sort.sort_by == RELEVANCE and filter.words is None and filter.meaning is None:
@@ -136,7 +138,7 @@ class Views:
         bucket = _bucket(view, bucket_slug)
         if bucket is not None:
             plans.check_fields(account, gates_for(ViewQuery, bucket.query))
-        return self._filter(view, bucket)
+        return await self._filter(account, view, bucket)
 
     async def prepare_create(self, account: Account, request: NewView) -> None:
         """Counts before the transaction, which must not take long."""
@@ -279,7 +281,7 @@ class Views:
         )
 
     async def _total(self, account: Account, query: Query, vectors: VectorState | None) -> int:
-        filter = filter_of(changes.stored_query(query), self._clock())
+        filter = await self._filter_of(account, query)
         return await self._bookmarks.total(account, filter, vectors)
 
     def _stamp(self, version: int, query: Query) -> tuple[int, int]:
@@ -324,11 +326,15 @@ class Views:
         stamp = self._stamp(locked.version, view.base_query)
         return _response(view, self._counts.known_within(account, view.base_query, stamp))
 
-    def _filter(self, view: View, bucket: Bucket | None) -> BookmarkFilter:
+    async def _filter(self, account: Account, view: View, bucket: Bucket | None) -> BookmarkFilter:
         query = view.base_query
         if bucket is not None:
             query = changes.narrowed(query, bucket.query)
-        return filter_of(changes.stored_query(query), self._clock())
+        return await self._filter_of(account, query)
+
+    async def _filter_of(self, account: Account, query: Query) -> BookmarkFilter:
+        stored = changes.stored_query(query)
+        return filter_of(stored, self._clock(), await self._zones.of(account, stored))
 
 
 class _Locked(Struct, frozen=True):

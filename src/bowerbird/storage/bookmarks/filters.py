@@ -22,6 +22,9 @@ from bowerbird.storage.bookmarks.query_conditions import (
 from bowerbird.storage.database import Database
 from bowerbird.storage.places import place_values
 
+_LABELS: Final = (
+    "SELECT 1 FROM bookmark_label AS bl WHERE bl.account_id = :account_id AND bl.number = b.number"
+)
 # By the field of a BookmarkFilter.
 FRAGMENTS: Final = {
     "unread_only": "NOT b.is_read",
@@ -30,6 +33,7 @@ FRAGMENTS: Final = {
     "media_bit": "b.media & :media_bit <> 0",
     "author": f"b.number IN ({BY_AUTHOR.format(':author_handle', ':author')})",
     "tag": f"b.number IN ({LABELLED.format(':tag')})",
+    "unlabelled": f"NOT EXISTS ({_LABELS})",
     "posted_from": "b.posted_at > :posted_from",
     "posted_to": "b.posted_at < :posted_to AND b.posted_at <> :unknown",
     "bookmarked_from": "b.bookmarked_at > :bookmarked_from",
@@ -63,14 +67,16 @@ def narrowing(
     fragments = [
         name
         for name in FRAGMENTS
-        if (value := getattr(filter, name)) is not None and value is not False
+        if name != "author" and (value := getattr(filter, name)) is not None and value is not False
     ]
     values: dict[str, Any] = {"account_id": account.account_id, **place_values(account)}
     for name in fragments:
         values[name] = getattr(filter, name)
-    if filter.author is not None:
-        values["author_handle"] = handle_of(filter.author)
     values["unknown"] = UNKNOWN
+    for name, more in _names(database, filter).items():
+        fragments.append(name)
+        values |= more
+    fragments += _states(filter)
     if filter.post_ids is not None:
         fragments.append("these")
         values["post_ids"] = database.text_list(filter.post_ids)
@@ -87,6 +93,36 @@ def narrowing(
         fragments += conditions.every([part for part in match.rest if part not in fields])
         values |= conditions.values
     return fragments, values
+
+
+def _names(database: Database, filter: BookmarkFilter) -> dict[str, dict[str, Any]]:
+    """The fragments of authors and labels, each with the values of its parameters."""
+    found: dict[str, dict[str, Any]] = {}
+    if isinstance(filter.author, str):
+        found["author"] = {"author": filter.author, "author_handle": handle_of(filter.author)}
+    elif filter.author is not None:
+        names = filter.author.either
+        found["authors"] = {
+            "author": database.text_list(names),
+            "author_handle": database.text_list([handle_of(name) for name in names]),
+        }
+    if filter.labels is not None:
+        names = filter.labels.parts if filter.all_labels else filter.labels.either
+        found["labels"] = {
+            "labels": database.text_list(names),
+            "labels_needed": len(names) if filter.all_labels else 1,
+        }
+    return found
+
+
+def _states(filter: BookmarkFilter) -> list[str]:
+    """The fragments of filters whose false is a condition too."""
+    found = []
+    if filter.unlabelled is False:
+        found.append(f"EXISTS ({_LABELS})")
+    if filter.has_note is not None:
+        found.append("noted" if filter.has_note else "unnoted")
+    return found
 
 
 def with_states(filter: BookmarkFilter, parts: Sequence[Part]) -> BookmarkFilter | None:

@@ -31,8 +31,8 @@ class DigestStore:
     async def preferences(self, account_id: int) -> Preferences:
         return await self._preferences(self._database, account_id)
 
-    async def preferences_within(self, transaction: Transaction, account_id: int) -> Preferences:
-        return await self._preferences(transaction, account_id)
+    async def preferences_within(self, reader: Reader, account_id: int) -> Preferences:
+        return await self._preferences(reader, account_id)
 
     async def _preferences(self, reader: Reader, account_id: int) -> Preferences:
         rows = await reader.rows(self._sql["preferences"], {"account_id": account_id})

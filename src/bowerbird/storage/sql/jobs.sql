@@ -188,14 +188,14 @@ RETURNING job_id
 
 -- name: one
 SELECT j.account_id, j.job_id, j.kind, j.state, j.tries, j.done, j.total, j.parameters, j.result,
-       j.error, j.created_at, j.completed_at, j.expires_at
+       j.error, j.created_at, j.completed_at, j.expires_at, j.started_at
   FROM job AS j
  WHERE j.account_id = :account_id
    AND j.job_id = :job_id
 
 -- name: of_kind
 SELECT j.account_id, j.job_id, j.kind, j.state, j.tries, j.done, j.total, j.parameters, j.result,
-       j.error, j.created_at, j.completed_at, j.expires_at
+       j.error, j.created_at, j.completed_at, j.expires_at, j.started_at
   FROM job AS j
  WHERE j.account_id = :account_id
    AND j.kind = :kind
@@ -209,7 +209,7 @@ SELECT j.account_id
 
 -- name: latest
 SELECT j.account_id, j.job_id, j.kind, j.state, j.tries, j.done, j.total, j.parameters, j.result,
-       j.error, j.created_at, j.completed_at, j.expires_at
+       j.error, j.created_at, j.completed_at, j.expires_at, j.started_at
   FROM job AS j
  ORDER BY j.created_at DESC, j.job_id
  LIMIT :limit
@@ -239,7 +239,7 @@ SELECT j.kind, j.state, count(*), min(j.created_at)
 
 -- name: due_to_expire
 SELECT j.account_id, j.job_id, j.kind, j.state, j.tries, j.done, j.total, j.parameters, j.result,
-       j.error, j.created_at, j.completed_at, j.expires_at
+       j.error, j.created_at, j.completed_at, j.expires_at, j.started_at
   FROM job AS j
  WHERE j.expires_at IS NOT NULL
    AND j.expires_at <= :now

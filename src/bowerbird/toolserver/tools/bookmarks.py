@@ -3,13 +3,11 @@
 from typing import Annotated, Final
 
 import msgspec
-from msgspec import UNSET, Meta, Struct
+from msgspec import Meta, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.flags import Flags
-from bowerbird.library.bookmarks.results import BookmarkList, VectorState
 from bowerbird.model import json_depth
 from bowerbird.requests import filters, limits
 from bowerbird.requests.bookmarks import (
@@ -19,11 +17,9 @@ from bowerbird.requests.bookmarks import (
     ListQuery,
     SortBy,
     SortOrder,
-    UpdateRequest,
 )
-from bowerbird.requests.fields import InvalidField, ToolPostIds, about, unique
+from bowerbird.requests.fields import about, unique
 from bowerbird.requests.filters import WordFilters
-from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import (
     arguments,
     json_schemas,
@@ -32,12 +28,10 @@ from bowerbird.toolserver.tools import (
     response_size,
     searching,
     vocabulary,
-    writes,
 )
 from bowerbird.toolserver.tools.listing import ResponseFormat
 from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import (
-    DESTROYS,
     READS,
     BoundTool,
     Json,
@@ -45,7 +39,6 @@ from bowerbird.toolserver.tools.tool import (
     ToolCall,
     ToolResult,
 )
-from bowerbird.wire.idempotency import Idempotency
 
 _CHARS: Final = 4_000
 _OFFSET_MAX: Final = 10_000_000
@@ -83,16 +76,6 @@ class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 class CountArguments(WordFilters, frozen=True, kw_only=True):
     pass
-
-
-class UpdateArguments(UpdateRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    post_ids: ToolPostIds
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        unique(self, "post_ids")
-        if self.note is not UNSET and len(self.post_ids) > 1:
-            raise InvalidField("note", "needs exactly one of post_ids")
 
 
 LIST: Final = Tool(
@@ -154,39 +137,10 @@ COUNT: Final = Tool(
     describes_result=True,
     hints=READS,
 )
-UPDATE: Final = Tool(
-    name="update_bookmarks",
-    title="Mark saved posts, or change a note",
-    description=(
-        "Marks up to 100 saved posts as read or unread, archived or not, or replaces the note of "
-        "one post; get_bookmarks shows it. A field that is not sent does not change."
-    ),
-    takes=UpdateArguments,
-    returns=json_schemas.record(
-        "The changed posts.",
-        {
-            "affected": json_schemas.count("Posts that changed."),
-            "posts": json_schemas.array(
-                json_schemas.record(
-                    "A post.",
-                    {
-                        "post_id": json_schemas.text("Id of the post."),
-                        "is_read": {"type": "boolean"},
-                        "is_archived": {"type": "boolean"},
-                    },
-                ),
-                "As they are now.",
-            ),
-            "not_found": json_schemas.array({"type": "string"}, "Ids not in the library."),
-        },
-    ),
-    # The note before is not kept.
-    hints=DESTROYS,
-)
-TOOLS: Final = (LIST, searching.SEARCH, GET, COUNT, UPDATE)
+TOOLS: Final = (LIST, searching.SEARCH, GET, COUNT)
 
 
-def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[BoundTool]:
+def bind(bookmarks: Bookmarks) -> list[BoundTool]:
     async def list_bookmarks(call: ToolCall) -> ToolResult:
         values = arguments.read(LIST, call, ListArguments)
         sent = filters.sent(values)
@@ -210,23 +164,12 @@ def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[B
         )
         return ToolResult({**msgspec.to_builtins(counts), "filters": applied})
 
-    async def update_bookmarks(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: UpdateArguments) -> Json:
-            marked = await flags.update(
-                transaction, call.account, values.post_ids, values, values.note
-            )
-            content: Json = msgspec.to_builtins(marked)
-            return content
-
-        return await writes.run(idempotency, call, UPDATE, UpdateArguments, effect)
-
     return [
         BoundTool(LIST, list_bookmarks),
         searching.search_tool(bookmarks),
         BoundTool(GET, get_bookmarks),
         # Without arguments it is free, as in REST: clients use it to check a key.
         BoundTool(COUNT, count_bookmarks, counts=lambda sent: bool(arguments.named(sent))),
-        BoundTool(UPDATE, update_bookmarks),
     ]
 
 

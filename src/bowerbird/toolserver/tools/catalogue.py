@@ -3,16 +3,38 @@
 import json
 from typing import Final
 
-from bowerbird.toolserver.tools import account, bookmarks, digests, exports, labels, saving, views
+from bowerbird.toolserver.tools import (
+    account,
+    bookmarks,
+    bulk,
+    digest_preferences,
+    digests,
+    exports,
+    facets,
+    imports,
+    label_edits,
+    labels,
+    notes,
+    saving,
+    similar,
+    views,
+)
 from bowerbird.toolserver.tools.tool import Tool
 
 TOOLS: Final[tuple[Tool, ...]] = (
     *bookmarks.TOOLS,
+    *similar.TOOLS,
+    *facets.TOOLS,
+    *bulk.TOOLS,
+    *notes.TOOLS,
     *saving.TOOLS,
     *labels.TOOLS,
+    *label_edits.TOOLS,
     *views.TOOLS,
     *exports.TOOLS,
     *digests.TOOLS,
+    *digest_preferences.TOOLS,
+    *imports.TOOLS,
     *account.TOOLS,
 )
 

@@ -3,16 +3,18 @@
 import asyncio
 from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from bowerbird.errors import Code, Refusal
 from bowerbird.exports.formats import FORMATS
 from bowerbird.library.exports.exports import ExportJob, Exports, retry_after_s
 from bowerbird.model.jobs import JobState
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.requests.fields import ToolPostIds, about
+from bowerbird.requests.filter_values import read_flag
 from bowerbird.requests.filters import WordFilters, check_filters, sent
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import arguments, json_schemas, writes
@@ -30,6 +32,11 @@ from bowerbird.wire.responses.export_response import ExportAddresses
 
 _WAIT_MAX_S: Final = 25
 _POLL_S: Final = 0.5
+# An export that has taken longer may never finish.
+_LONG_S: Final = 600
+_NOTHING: Final = (
+    "No post matches, so there is nothing to export. count_bookmarks counts with the same filters."
+)
 
 
 class CreateArguments(WordFilters, frozen=True, kw_only=True, dict=True):
@@ -50,7 +57,14 @@ class CreateArguments(WordFilters, frozen=True, kw_only=True, dict=True):
     @cached_property
     def request(self) -> ExportRequest:
         """Built with the struct, before a transaction opens."""
-        return ExportRequest(**sent(self), view=self.view, post_ids=self.post_ids)
+        return ExportRequest(**self._filters, view=self.view, post_ids=self.post_ids)
+
+    @property
+    def _filters(self) -> dict[str, Any]:
+        """As in a list, unread posts are those that are not archived either."""
+        filters = sent(self)
+        is_unread = read_flag("is_unread_only", filters.get("is_unread_only", False))
+        return {"hide_archived": True, **filters} if is_unread and not self.view else filters
 
 
 class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -82,7 +96,7 @@ _JOB: Final = json_schemas.record(
         "notes": json_schemas.array({"type": "string"}, "Notes about the file."),
         "advice": json_schemas.ADVICE,
     },
-    optional=("file_size", "download_url", "expires_at", "error", "advice"),
+    optional=("total", "file_size", "download_url", "expires_at", "error", "advice"),
 )
 
 CREATE: Final = Tool(
@@ -118,18 +132,30 @@ def bind(
     wake: Callable[[], None],
 ) -> list[BoundTool]:
     async def create_export(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: CreateArguments) -> Json:
-            job = await exports.create(transaction, call.account, values.format, values.request)
-            return _content(job, addresses)
+        matching: list[int] = []
 
-        result = await writes.run(idempotency, call, CREATE, CreateArguments, effect)
+        async def prepare(values: CreateArguments) -> None:
+            matching.append(await exports.matching(call.account, values.format, values.request))
+
+        async def effect(transaction: Transaction, values: CreateArguments) -> Json:
+            if not matching[0]:
+                raise Refusal(Code.INVALID_REQUEST, _NOTHING)
+            job = await exports.create(transaction, call.account, values.format, values.request)
+            return {**_content(job, addresses), "total": matching[0]}
+
+        result = await writes.run(
+            idempotency, call, CREATE, CreateArguments, effect, prepare=prepare
+        )
         wake()
         return result
 
     async def get_export(call: ToolCall) -> ToolResult:
         values = arguments.read(GET, call, GetArguments)
         job = await _wait(exports, call, values)
-        return ToolResult(_content(job, addresses), links=_links(job, addresses))
+        content = _content(job, addresses)
+        if not job.is_finished:
+            content["advice"] = _unfinished(job, exports.waiting_s(job))
+        return ToolResult(content, links=_links(job, addresses))
 
     # Waiting for an export is free, as in REST.
     return [
@@ -153,7 +179,9 @@ async def _wait(exports: Exports, call: ToolCall, values: GetArguments) -> Expor
 def _content(job: ExportJob, addresses: ExportAddresses) -> Json:
     response: Json = msgspec.to_builtins(addresses.response(job))
     fields = {name: response.get(name) for name in _JOB["properties"]}
-    fields |= {"done": job.progress.done, "total": job.progress.total, "advice": _advice(job)}
+    # A worker counts the posts first.
+    total = job.progress.total if job.progress.total or job.is_finished else None
+    fields |= {"done": job.progress.done, "total": total, "advice": _advice(job)}
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -164,6 +192,20 @@ def _advice(job: ExportJob) -> str | None:
     if job.status in (JobState.FAILED, JobState.EXPIRED):
         return "Call create_export again if the file is still needed."
     return None
+
+
+def _unfinished(job: ExportJob, waiting_s: int) -> str:
+    """What is known about an export that takes its time, and since when."""
+    if job.last_error:
+        known = f"Attempt {job.attempts} failed: {job.last_error} It will be tried again."
+    elif job.status == JobState.PROCESSING:
+        since = f"{(job.started_at or '')[:19]}Z"
+        known = f"A worker has been writing it since {since}: {job.progress.done} posts are done."
+    else:
+        known = f"No worker has started it since it was requested {waiting_s} seconds ago."
+    if waiting_s >= _LONG_S:
+        return f"{known} Tell the user that this takes unusually long, and stop waiting."
+    return f"{known} {_advice(job)}"
 
 
 def _links(job: ExportJob, addresses: ExportAddresses) -> list[Json]:

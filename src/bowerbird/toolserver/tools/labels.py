@@ -8,10 +8,11 @@ from msgspec import Meta, Struct
 
 from bowerbird.errors import Refusal
 from bowerbird.library.access import plans, turns
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.labels.labels import BatchResult, Labels
-from bowerbird.library.labels.operations import Labelled, Tagged
+from bowerbird.library.labels.operations import Labelled, Op, Tagged
+from bowerbird.model.bulk import BulkAction
 from bowerbird.requests import decoding, limits
+from bowerbird.requests.bulk import BulkRequest
 from bowerbird.requests.fields import ToolPostIds, about, unique
 from bowerbird.requests.labels import (
     InvalidOperation,
@@ -22,6 +23,8 @@ from bowerbird.requests.labels import (
 from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import arguments, json_schemas, response_size, writes
+from bowerbird.toolserver.tools.bulk import CHANGE_FIELDS, OPTIONAL, BulkCalls, Step
+from bowerbird.toolserver.tools.selection import Selection
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -36,7 +39,6 @@ from bowerbird.toolserver.tools.tool import (
 from bowerbird.wire.idempotency import Idempotency
 
 _ERROR_CHARS: Final = 280
-_Step = Json | Unfinished[Json]
 
 Name = Annotated[
     LabelName,
@@ -44,18 +46,12 @@ Name = Annotated[
 ]
 
 
-class LabelArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
-    post_ids: ToolPostIds
+class LabelArguments(Selection, frozen=True, kw_only=True, forbid_unknown_fields=True):
     label_name: Name
 
-    def __post_init__(self) -> None:
-        unique(self, "post_ids")
-        _ = self.request
-
-    @cached_property
+    @property
     def request(self) -> LabelRequest:
-        """Built with the struct, before a transaction opens."""
-        return LabelRequest(post_ids=self.post_ids, label_name=self.label_name)
+        return LabelRequest(post_ids=self.post_ids or [], label_name=self.label_name)
 
 
 class OperationArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -103,13 +99,14 @@ _NOT_CHANGED: Final = json_schemas.array(
 _CHANGED: Final = json_schemas.record(
     "The posts that were changed.",
     {
+        **CHANGE_FIELDS,
         "affected": json_schemas.count("Posts whose labels changed."),
         "posts": json_schemas.array(_TAGGED, "The posts after the change."),
         "not_found": _NOT_FOUND,
         "not_changed": _NOT_CHANGED,
         **json_schemas.SHORT_TRUNCATED,
     },
-    optional=("not_changed", "advice"),
+    optional=("posts", "not_found", "not_changed", "truncated", *OPTIONAL, "count", "state"),
 )
 
 LIST: Final = Tool(
@@ -144,8 +141,8 @@ ADD: Final = Tool(
     name="add_label",
     title="Label saved posts",
     description=(
-        "Adds a label to up to 100 saved posts, and creates the label if it does not exist. Needs "
-        "a paid plan."
+        "Adds a label to saved posts, by post_ids or filter as in update_bookmarks, and creates "
+        "the label if it does not exist. Needs a paid plan."
     ),
     takes=LabelArguments,
     returns=_CHANGED,
@@ -155,8 +152,8 @@ REMOVE: Final = Tool(
     name="remove_label",
     title="Remove a label from saved posts",
     description=(
-        "Removes a label from up to 100 saved posts. Neither the posts nor the label is deleted. "
-        "Needs a paid plan."
+        "Removes a label from saved posts, by post_ids or filter as in update_bookmarks. Neither "
+        "the posts nor the label is deleted. Needs a paid plan."
     ),
     takes=LabelArguments,
     returns=_CHANGED,
@@ -201,7 +198,7 @@ BATCH: Final = Tool(
 TOOLS: Final = (LIST, ADD, REMOVE, BATCH)
 
 
-def bind(labels: Labels, idempotency: Idempotency) -> list[BoundTool]:
+def bind(labels: Labels, calls: BulkCalls, idempotency: Idempotency) -> list[BoundTool]:
     gate = plans.check_writes
 
     async def list_labels(call: ToolCall) -> ToolResult:
@@ -209,22 +206,8 @@ def bind(labels: Labels, idempotency: Idempotency) -> list[BoundTool]:
         found, total = await labels.listed.uses(call.account)
         return ToolResult(_listed([msgspec.to_builtins(one) for one in found], total))
 
-    async def add_label(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: LabelArguments) -> _Step:
-            changed = await labels.change(transaction, call.account, "add", values.request)
-            return turns.then(changed, _changed)
-
-        return await writes.run(idempotency, call, ADD, LabelArguments, effect, gate=gate)
-
-    async def remove_label(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: LabelArguments) -> _Step:
-            changed = await labels.change(transaction, call.account, "remove", values.request)
-            return turns.then(changed, _changed)
-
-        return await writes.run(idempotency, call, REMOVE, LabelArguments, effect, gate=gate)
-
     async def batch_label(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: BatchArguments) -> _Step:
+        async def effect(transaction: Transaction, values: BatchArguments) -> Step:
             result = await labels.batch(transaction, call.account, values.parsed)
             return turns.then(result, _outcome)
 
@@ -232,10 +215,27 @@ def bind(labels: Labels, idempotency: Idempotency) -> list[BoundTool]:
 
     return [
         BoundTool(LIST, list_labels),
-        BoundTool(ADD, add_label),
-        BoundTool(REMOVE, remove_label),
+        _labelling(labels, calls, ADD, "add"),
+        _labelling(labels, calls, REMOVE, "remove"),
         BoundTool(BATCH, batch_label),
     ]
+
+
+def _labelling(labels: Labels, calls: BulkCalls, tool: Tool, op: Op) -> BoundTool:
+    action = BulkAction.ADD_LABEL if op == "add" else BulkAction.REMOVE_LABEL
+
+    async def run(call: ToolCall) -> ToolResult:
+        async def by_ids(transaction: Transaction, values: LabelArguments) -> Step:
+            changed = await labels.change(transaction, call.account, op, values.request)
+            return turns.then(changed, _changed)
+
+        def change(values: LabelArguments) -> BulkRequest:
+            return values.change(action, values.label_name)
+
+        gate = plans.check_writes
+        return await calls.run(call, tool, LabelArguments, change, by_ids=by_ids, gate=gate)
+
+    return BoundTool(tool, run)
 
 
 def _listed(labels: list[Json], total: int) -> Json:

@@ -9,7 +9,8 @@ from msgspec import Struct
 from bowerbird.model.accounts import Account
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.requests.fields import metadata_of
-from bowerbird.requests.filters import read_flag, read_instant, readers
+from bowerbird.requests.filter_values import read_flag, read_instant
+from bowerbird.requests.filters import readers
 from bowerbird.requests.gates import gates_of
 
 VIEW: Final = "view"
@@ -22,6 +23,10 @@ WORDS: Final = {
     "is_archived_only": "Archived posts only",
     "media_type": "Type",
     TAG: "Label",
+    "label": "Several labels, with commas",
+    "label_match": "Labels needed",
+    "unlabelled": "Without a label",
+    "has_note": "With a note",
     "posted_from": "Posted after",
     "posted_to": "Posted before",
     "bookmarked_from": "Saved after",

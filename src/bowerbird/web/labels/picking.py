@@ -57,8 +57,8 @@ class LabelPicking:
         if action is None:
             raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
         request = _request(visit)
-        parts = packed_parts(request.post_ids)
-        new = NewChange(action, parts, len(request.post_ids), request.label_name)
+        post_ids = request.post_ids or []
+        new = NewChange(action, packed_parts(post_ids), len(post_ids), request.label_name)
         row = await self._bulk.run(account, new)
         assert row.label is not None
         if row.label.is_new and not row.changed:

@@ -27,6 +27,7 @@ LABELS: Final = {
     "q": "Words",
     "vector_search_term": "Near in meaning to",
     "tag": "Label",
+    "label": "Labels",
     "author": "Author",
     "media_type": "Type",
     "bookmarked_from": "Saved after",
@@ -159,9 +160,13 @@ def _filters(fields: Form, prefix: str = "") -> dict[str, str]:
 
 def _texts(query: Query) -> dict[str, str]:
     """The values of a stored query as the form has them."""
-    return _without_defaults(
-        {n: str(v).lower() if isinstance(v, bool) else v for n, v in query.items() if n in FILTERS}
-    )
+    return _without_defaults({n: _text(v) for n, v in query.items() if n in FILTERS})
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _without_defaults(values: Mapping[str, str]) -> dict[str, str]:

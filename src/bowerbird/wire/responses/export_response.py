@@ -17,6 +17,9 @@ class ExportResponse(Struct, frozen=True, kw_only=True):
     notes: list[str]
     created_at: str
     completed_at: str | None
+    attempts: int = 0
+    started_at: str | None = None
+    last_error: str | None = None
     download_url: str | UnsetType = UNSET
     expires_at: str | UnsetType = UNSET
 
@@ -43,6 +46,9 @@ class ExportAddresses(Struct, frozen=True):
             notes=job.notes,
             created_at=job.created_at,
             completed_at=job.completed_at,
+            attempts=job.attempts,
+            started_at=job.started_at,
+            last_error=job.last_error,
             download_url=f"{poll_url}/file?token={job.link.token}" if job.link else UNSET,
             expires_at=job.link.expires_at if job.link else UNSET,
         )

@@ -2,6 +2,8 @@
 
 from msgspec import UNSET, Struct, UnsetType
 
+from bowerbird.library.bulk.requests import BulkChange
+
 
 class PageMeta(Struct, frozen=True, kw_only=True):
     next_cursor: str | None
@@ -15,6 +17,14 @@ class ListMeta(PageMeta, frozen=True, kw_only=True):
     relaxed: bool | UnsetType = UNSET
     did_you_mean: str | UnsetType = UNSET
     vector_pending: int | UnsetType = UNSET
+
+
+class FacetMeta(Struct, frozen=True, kw_only=True):
+    by: str
+    count: int
+    total_count: int
+    bookmarks: int
+    bookmarks_read: int | UnsetType = UNSET
 
 
 class LabelListMeta(Struct, frozen=True, kw_only=True):
@@ -44,6 +54,8 @@ class ChangeMeta(Struct, frozen=True):
     not_found: list[str]
     further_ids: list[str] | UnsetType = UNSET
     not_changed: list[str] | UnsetType = UNSET
+    # Of a request with filter.
+    change: BulkChange | UnsetType = UNSET
 
 
 class ViewListMeta(Struct, frozen=True):

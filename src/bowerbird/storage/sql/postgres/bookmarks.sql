@@ -50,6 +50,31 @@ SELECT c.number FROM content AS c
 -- name: filter_these
 b.post_id = ANY(CAST(:post_ids AS text[]))
 
+-- name: filter_authors
+b.number IN (SELECT a.number FROM bookmark AS a
+              WHERE a.account_id = :account_id AND a.author_key = ANY(CAST(:author_handle AS text[]))
+              UNION
+             SELECT a.number FROM bookmark AS a
+              WHERE a.account_id = :account_id AND a.author_name_key = ANY(CAST(:author AS text[])))
+
+-- name: filter_labels
+b.number IN (SELECT bl.number FROM bookmark_label AS bl
+               JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id
+              WHERE bl.account_id = :account_id AND l.account_id = :account_id
+                AND l.name_key = ANY(CAST(:labels AS text[]))
+              GROUP BY bl.number
+             HAVING count(*) >= :labels_needed)
+
+-- name: filter_noted
+b.number IN (SELECT c.number FROM content AS c
+              WHERE c.account_id = CAST(:account_id AS bigint)
+                AND position(CAST('\x226e6f7465223a22' AS bytea) IN c.rendering) > 0)
+
+-- name: filter_unnoted
+b.number NOT IN (SELECT c.number FROM content AS c
+              WHERE c.account_id = CAST(:account_id AS bigint)
+                AND position(CAST('\x226e6f7465223a22' AS bytea) IN c.rendering) > 0)
+
 -- name: filter_wanted
 b.number IN (SELECT k.number FROM keyword AS k
               WHERE k.account_id = CAST(:account_id AS bigint)

@@ -46,6 +46,35 @@ SELECT c.place - :place FROM content AS c
 -- name: filter_these
 b.post_id IN (SELECT wanted.value FROM json_each(:post_ids) AS wanted)
 
+-- name: filter_authors
+-- CROSS JOIN makes SQLite start with the names; otherwise it would scan the whole account.
+b.number IN (SELECT a.number FROM json_each(:author_handle) AS wanted
+              CROSS JOIN bookmark AS a
+                 ON a.account_id = :account_id AND a.author_key = wanted.value
+              UNION
+             SELECT a.number FROM json_each(:author) AS wanted
+              CROSS JOIN bookmark AS a
+                 ON a.account_id = :account_id AND a.author_name_key = wanted.value)
+
+-- name: filter_labels
+b.number IN (SELECT bl.number FROM json_each(:labels) AS wanted
+              CROSS JOIN label AS l
+                 ON l.account_id = :account_id AND l.name_key = wanted.value
+              CROSS JOIN bookmark_label AS bl
+                 ON bl.account_id = :account_id AND bl.label_id = l.label_id
+              GROUP BY bl.number
+             HAVING count(*) >= :labels_needed)
+
+-- name: filter_noted
+b.number IN (SELECT c.place - :place FROM content AS c
+              WHERE c.place BETWEEN :place AND :place_end
+                AND instr(c.rendering, x'226e6f7465223a22') > 0)
+
+-- name: filter_unnoted
+b.number NOT IN (SELECT c.place - :place FROM content AS c
+              WHERE c.place BETWEEN :place AND :place_end
+                AND instr(c.rendering, x'226e6f7465223a22') > 0)
+
 -- name: filter_wanted
 b.number IN (SELECT rowid - :place FROM keyword
               WHERE keyword MATCH :wanted AND rowid BETWEEN :place AND :place_end)

@@ -1,0 +1,26 @@
+"""The time zone of an account, for filters that name whole days."""
+
+from zoneinfo import ZoneInfo
+
+from bowerbird.model.accounts import Account
+from bowerbird.model.periods import zone_of
+from bowerbird.requests.filters import FlagFilters, has_days
+from bowerbird.storage.database import Database, Reader
+from bowerbird.storage.digests.digests import DigestStore
+
+
+class TimeZones:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._store = DigestStore(database)
+
+    async def of(
+        self, account: Account, query: FlagFilters, reader: Reader | None = None
+    ) -> ZoneInfo | None:
+        """None if the query names no day: most lists need no further read."""
+        if not has_days(query):
+            return None
+        preferences = await self._store.preferences_within(
+            reader or self._database, account.account_id
+        )
+        return zone_of(preferences.time_zone)

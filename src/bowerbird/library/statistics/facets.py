@@ -1,0 +1,183 @@
+"""Counts of the bookmarks that match, by author, label, month, linked site or type of media."""
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import Sequence
+from datetime import date
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from bowerbird.clock import Clock
+from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.bookmarks import Bookmarks, VectorState
+from bowerbird.library.bookmarks.label_words import LabelWords
+from bowerbird.library.bookmarks.ranking import Rankings
+from bowerbird.library.statistics import domains
+from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.model import json_depth
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.periods import instant_of, local_day, zone_of
+from bowerbird.requests.facets import FacetsQuery
+from bowerbird.requests.filters import sent
+from bowerbird.requests.gates import gates_for
+from bowerbird.requests.limits import FACET_LINKED_POSTS_MAX, PAGE_DEFAULT
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.bookmarks.facets import FacetStore
+from bowerbird.storage.database import Database
+from bowerbird.storage.digests.digests import DigestStore
+
+_QUARTER: Final = 900_000_000
+_DECEMBER: Final = 12
+# Reading and decoding this many posts takes a few milliseconds.
+_READ_AT_ONCE: Final = 1_000
+_ONLY: Final = BookmarkFilter(unread_only=False, hide_archived=False)
+
+
+class Facet(Struct, frozen=True):
+    """A value of the property, and how many bookmarks have it."""
+
+    value: str
+    count: int
+    # The display name of an author.
+    name: str | UnsetType = UNSET
+
+
+class Facets(Struct, frozen=True):
+    facets: list[Facet]
+    # How many bookmarks match, and how many values they have.
+    posts: int
+    values: int
+    # How many bookmarks were read, if not all were.
+    read: int | None = None
+
+
+class _Author(Struct):
+    name: str | None = None
+
+
+class _Post(Struct):
+    author_username: str | None = None
+    author_details: _Author | None = None
+
+
+_post: Final = msgspec.json.Decoder(_Post).decode
+
+
+class FacetCounts:
+    def __init__(
+        self, database: Database, bookmarks: Bookmarks, meaning: SemanticSearch, clock: Clock
+    ) -> None:
+        self._store = FacetStore(database)
+        self._bookmarks = BookmarkStore(database)
+        self._preferences = DigestStore(database)
+        self._labels = LabelWords(database)
+        self._rankings = Rankings(database, meaning)
+        self._meaning = meaning
+        self._lists = bookmarks
+        self._clock = clock
+
+    async def of(
+        self, account: Account, query: FacetsQuery, vectors: VectorState | None = None
+    ) -> Facets:
+        plans.check_fields(account, gates_for(FacetsQuery, sent(query)))
+        filter = await self._lists.filter(account, query)
+        filter = await self._labels.resolved(account, filter)
+        if filter.meaning is not None:
+            filter = await self._nearest(account, filter, vectors)
+        posts = await self._lists.total(account, filter)
+        if not posts:
+            return Facets([], 0, 0)
+        return await self._counted(account, query, filter, posts)
+
+    async def _nearest(
+        self, account: Account, filter: BookmarkFilter, vectors: VectorState | None
+    ) -> BookmarkFilter:
+        """Only the posts that a search by meaning finds."""
+        vectors = vectors or await self._lists.vector_state(account)
+        store = await self._meaning.required(account, vectors.store)
+        numbers = await self._rankings.numbers(account, filter, None, store)
+        post_ids = await self._bookmarks.post_ids(account, filter, list(numbers))
+        return msgspec.structs.replace(_ONLY, post_ids=tuple(post_ids))
+
+    async def _counted(
+        self, account: Account, query: FacetsQuery, filter: BookmarkFilter, posts: int
+    ) -> Facets:
+        limit = query.limit or PAGE_DEFAULT
+        match query.by:
+            case "author":
+                return await self._authors(account, filter, posts, limit)
+            case "label":
+                rows = await self._store.labels(account, filter, limit)
+                found = [Facet(name, count) for name, count, _ in rows]
+                return Facets(found, posts, rows[0][2] if rows else 0)
+            case "month":
+                months = await self._months(account, filter)
+                return Facets(months[:limit], posts, len(months))
+            case "domain":
+                return await self._domains(account, filter, posts, limit)
+            case "media":
+                counts = await self._store.media(account, filter)
+                types = _largest({name: count for name, count in counts.items() if count})
+                return Facets(types[:limit], posts, len(types))
+
+    async def _authors(
+        self, account: Account, filter: BookmarkFilter, posts: int, limit: int
+    ) -> Facets:
+        rows = await self._store.authors(account, filter, limit)
+        stored = await self._store.renderings(account, [row[0] for row in rows])
+        found = [_author(stored[number], count) for number, count, _ in rows if number in stored]
+        return Facets(found, posts, rows[0][2] if rows else 0)
+
+    async def _months(self, account: Account, filter: BookmarkFilter) -> list[Facet]:
+        """The latest first."""
+        preferences = await self._preferences.preferences(account.account_id)
+        rows = await self._store.quarters(account, filter)
+        return await asyncio.to_thread(_by_month, rows, preferences.time_zone)
+
+    async def _domains(
+        self, account: Account, filter: BookmarkFilter, posts: int, limit: int
+    ) -> Facets:
+        numbers = await self._bookmarks.numbers(account, filter, None)
+        # The posts that arrived last.
+        newest = list(numbers[-FACET_LINKED_POSTS_MAX:])
+        counts: dict[str, int] = {}
+        for first in range(0, len(newest), _READ_AT_ONCE):
+            some = await self._store.renderings(account, newest[first : first + _READ_AT_ONCE])
+            await asyncio.to_thread(domains.counted, some.values(), counts)
+        read = len(newest) if len(newest) < len(numbers) else None
+        return Facets(_largest(counts)[:limit], posts, len(counts), read)
+
+
+def _author(rendering: bytes, count: int) -> Facet:
+    post = _post(json_depth.cut(rendering + b"}"))
+    name = post.author_details.name if post.author_details else None
+    return Facet(post.author_username or "", count, name or UNSET)
+
+
+def _largest(counts: dict[str, int]) -> list[Facet]:
+    return [Facet(*pair) for pair in domains.most_linked(counts, len(counts))]
+
+
+def _by_month(rows: Sequence[Sequence[int]], time_zone: str) -> list[Facet]:
+    zone = zone_of(time_zone)
+    instants = [row[0] * _QUARTER for row in rows]
+    first = local_day(min(instants), zone).replace(day=1)
+    last = local_day(max(instants), zone)
+    starts, months = [], []
+    while first <= last:
+        starts.append(instant_of(first, 0, zone))
+        months.append(first.isoformat()[:7])
+        first = _next(first)
+    counts: dict[str, int] = {}
+    for instant, row in zip(instants, rows, strict=True):
+        month = months[max(bisect_right(starts, instant) - 1, 0)]
+        counts[month] = counts.get(month, 0) + row[1]
+    return [Facet(month, counts[month]) for month in reversed(months) if month in counts]
+
+
+def _next(month: date) -> date:
+    years, index = divmod(month.month, _DECEMBER)
+    return date(month.year + years, index + 1, 1)

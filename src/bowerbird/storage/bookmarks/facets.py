@@ -1,0 +1,57 @@
+"""Counts the bookmarks that match a filter, by one of their properties."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from bowerbird.model import media
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import BookmarkFilter
+from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing
+from bowerbird.storage.database import Database, Row
+from bowerbird.storage.places import place_values
+
+_MEDIA: Final = ", ".join(
+    f"count(*) FILTER (WHERE b.media & {bit} <> 0)" for bit in media.BITS.values()
+)
+
+
+class FacetStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("facets")
+        self._filters = database.queries("bookmarks")
+
+    async def authors(self, account: Account, filter: BookmarkFilter, limit: int) -> Sequence[Row]:
+        """(number of one of the posts, posts, authors), the most saved first."""
+        return await self._rows("by_author", account, filter, limit=limit)
+
+    async def labels(self, account: Account, filter: BookmarkFilter, limit: int) -> Sequence[Row]:
+        """(name, posts, labels), the most used first."""
+        return await self._rows("by_label", account, filter, limit=limit)
+
+    async def quarters(self, account: Account, filter: BookmarkFilter) -> Sequence[Row]:
+        """(quarters of an hour since 1970, posts that were bookmarked then)."""
+        return await self._rows("by_quarter", account, filter)
+
+    async def media(self, account: Account, filter: BookmarkFilter) -> dict[str, int]:
+        """The posts with each type of media."""
+        [row] = await self._rows("by_media", account, filter)
+        return dict(zip(media.BITS, row, strict=True))
+
+    async def renderings(self, account: Account, numbers: Sequence[int]) -> dict[int, bytes]:
+        """The stored JSON of these posts by number."""
+        values = {
+            "account_id": account.account_id,
+            "numbers": self._database.number_list(numbers),
+            **place_values(account),
+        }
+        rows = await self._database.slow_rows(self._sql["numbered"], values)
+        return {row[0]: row[1] for row in rows}
+
+    async def _rows(
+        self, name: str, account: Account, filter: BookmarkFilter, **more: Any
+    ) -> Sequence[Row]:
+        fragments, values = narrowing(self._database, account, filter)
+        conditions = [FRAGMENTS.get(f) or self._filters.get(f"filter_{f}", f) for f in fragments]
+        sql = self._sql[name].format(filters=" AND ".join(conditions) or "TRUE", media=_MEDIA)
+        return await self._database.slow_rows(sql, {**values, **more})

@@ -1,0 +1,55 @@
+"""The tool that shows and changes how often the user gets a digest."""
+
+from typing import Final
+
+import msgspec
+
+from bowerbird.library.digests.digests import Digests
+from bowerbird.requests.digests import PreferencesRequest
+from bowerbird.storage.database import Transaction
+from bowerbird.toolserver.tools import json_schemas, writes
+from bowerbird.toolserver.tools.tool import (
+    WRITES_IDEMPOTENTLY,
+    BoundTool,
+    Json,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from bowerbird.wire.idempotency import Idempotency
+
+UPDATE: Final = Tool(
+    name="update_digest_preferences",
+    title="Change digest preferences",
+    description=(
+        "Changes how often the user gets a digest, when, and whether by email. Without arguments "
+        "it changes nothing and returns the present preferences."
+    ),
+    takes=PreferencesRequest,
+    returns=json_schemas.record(
+        "The preferences.",
+        {
+            "frequency": {"type": "string"},
+            "time_zone": {"type": "string"},
+            "hour": {"type": "integer"},
+            "mail": {"type": "boolean"},
+            "mail_available": {"type": "boolean"},
+            "next_digest_at": {"type": "string"},
+        },
+        optional=("next_digest_at",),
+    ),
+    hints=WRITES_IDEMPOTENTLY,
+)
+TOOLS: Final = (UPDATE,)
+
+
+def bind(digests: Digests, idempotency: Idempotency) -> list[BoundTool]:
+    async def update_digest_preferences(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: PreferencesRequest) -> Json:
+            changed = await digests.update_preferences(transaction, call.account, values)
+            whole: Json = msgspec.to_builtins(changed)
+            return {name: value for name, value in whole.items() if value is not None}
+
+        return await writes.run(idempotency, call, UPDATE, PreferencesRequest, effect)
+
+    return [BoundTool(UPDATE, update_digest_preferences)]

@@ -1,0 +1,114 @@
+"""The tools that list imports and undo one."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta, Struct
+
+from bowerbird.library.access import turns
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.imports.undoing import UndoOutcome
+from bowerbird.requests.fields import about
+from bowerbird.requests.imports import ImportsQuery
+from bowerbird.requests.limits import PAGE_DEFAULT
+from bowerbird.storage.database import Transaction
+from bowerbird.toolserver.tools import arguments, json_schemas, response_size, writes
+from bowerbird.toolserver.tools.tool import (
+    DESTROYS,
+    READS,
+    BoundTool,
+    Json,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from bowerbird.wire.idempotency import Idempotency
+
+_Step = Json | Unfinished[Json]
+_SHOWN: Final = ("run_id", "source", "kind", "state", "reason", "started_at", "undo_until")
+
+
+class ListArguments(ImportsQuery, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class UndoArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    run_id: Annotated[Annotated[str, Meta(max_length=40)], about("run_id from list_imports.")]
+
+
+LIST: Final = Tool(
+    name="list_imports",
+    title="List imports",
+    description="Lists the imports of the last months, latest first, with what each changed.",
+    takes=ListArguments,
+    returns=json_schemas.record(
+        "A page of imports.",
+        {
+            "imports": {"type": "array"},
+            "total_count": {"type": "integer"},
+            "next_cursor": json_schemas.NEXT_CURSOR,
+        },
+    ),
+    hints=READS,
+)
+UNDO: Final = Tool(
+    name="undo_import",
+    title="Undo an import",
+    description=(
+        "Undoes an import within 30 days: removes the posts that it added, and gives back what it "
+        "changed. What the user changed since stays."
+    ),
+    takes=UndoArguments,
+    returns=json_schemas.record(
+        "What was undone.",
+        {
+            "state": {"type": "string"},
+            "removed": {"type": "integer"},
+            "restored": {"type": "integer"},
+            "kept": {"type": "integer"},
+        },
+    ),
+    hints=DESTROYS,
+)
+TOOLS: Final = (LIST, UNDO)
+
+
+def bind(imports: ImportRuns, idempotency: Idempotency) -> list[BoundTool]:
+    async def list_imports(call: ToolCall) -> ToolResult:
+        values = arguments.read(LIST, call, ListArguments)
+        limit = values.limit or PAGE_DEFAULT
+        page = await imports.list(call.account, limit, values.cursor)
+        while response_size.size(shown := [_shown(one) for one in page.runs]) > _MOST:
+            limit = len(page.runs) // 2
+            page = await imports.list(call.account, limit, values.cursor)
+        return ToolResult(
+            {
+                "imports": shown,
+                "total_count": page.total_count,
+                "next_cursor": page.next_cursor,
+            }
+        )
+
+    async def undo_import(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: UndoArguments) -> _Step:
+            step = await imports.undo_within(transaction, call.account, values.run_id)
+            return turns.then(step, _outcome)
+
+        return await writes.run(idempotency, call, UNDO, UndoArguments, effect)
+
+    return [BoundTool(LIST, list_imports), BoundTool(UNDO, undo_import)]
+
+
+_MOST: Final = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
+
+
+def _shown(run: Struct) -> Json:
+    whole: Json = msgspec.to_builtins(run)
+    short = {name: whole[name] for name in _SHOWN if whole[name]}
+    return {**short, **{name: count for name, count in whole["counts"].items() if count}}
+
+
+def _outcome(outcome: UndoOutcome) -> Json:
+    whole: Json = msgspec.to_builtins(outcome)
+    return {name: whole[name] for name in UNDO.returns["properties"]}

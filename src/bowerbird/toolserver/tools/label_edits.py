@@ -1,0 +1,161 @@
+"""The tools that rename, colour, merge and delete labels."""
+
+from typing import Annotated, Any, Final
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from bowerbird.library.access import plans, turns
+from bowerbird.library.labels.label_list import LabelResponse
+from bowerbird.library.labels.labels import Labels
+from bowerbird.model.labels import COLORS, Color
+from bowerbird.requests.fields import InvalidField, about
+from bowerbird.requests.labels import LabelChange
+from bowerbird.requests.scalars import LabelName
+from bowerbird.storage.database import Transaction
+from bowerbird.toolserver.tools import json_schemas
+from bowerbird.toolserver.tools.bulk import CHANGE, BulkCalls, Step, shown
+from bowerbird.toolserver.tools.tool import (
+    DESTROYS,
+    WRITES_IDEMPOTENTLY,
+    BoundTool,
+    Json,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+
+_Name = Annotated[LabelName, about("Name of the label. Case is ignored.")]
+
+
+class UpdateArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    label: _Name
+    new_name: Annotated[LabelName | None, about("Its new name.")] = None
+    color: Annotated[
+        Color | UnsetType | None,
+        about("Its colour on the website.", argument={"enum": list(COLORS)}),
+    ] = UNSET
+    metadata: Annotated[
+        dict[str, Any] | None, about("The user's own notes on it; replaces all.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.new_name is None and self.color is UNSET and self.metadata is None:
+            raise InvalidField("new_name", "is required, unless color or metadata is sent")
+        _ = self.change
+
+    @property
+    def change(self) -> LabelChange:
+        return LabelChange(
+            label_name=UNSET if self.new_name is None else self.new_name,
+            metadata=UNSET if self.metadata is None else self.metadata,
+            color=self.color,
+        )
+
+
+class MergeArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    source: Annotated[LabelName, about("The label that ends.")] = field(name="from")
+    into: Annotated[LabelName, about("The label that its posts get.")]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.source, self.into)
+
+
+class DeleteArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    label: _Name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.label,)
+
+
+UPDATE: Final = Tool(
+    name="update_label",
+    title="Rename or colour a label",
+    description=(
+        "Renames a label on all its posts, or changes its colour. If another label has the new "
+        "name, use merge_labels instead. Needs a paid plan."
+    ),
+    takes=UpdateArguments,
+    returns=json_schemas.record(
+        "The label.",
+        {"label": {"type": "string"}, "count": {"type": "integer"}, "color": {"type": "string"}},
+        optional=("color",),
+    ),
+    hints=WRITES_IDEMPOTENTLY,
+)
+MERGE: Final = Tool(
+    name="merge_labels",
+    title="Merge two labels",
+    description=(
+        "Gives all posts of the label from the label into, and deletes from. undo_change undoes it "
+        "for an hour. Needs a paid plan."
+    ),
+    takes=MergeArguments,
+    returns=CHANGE,
+    hints=DESTROYS,
+)
+DELETE: Final = Tool(
+    name="delete_label",
+    title="Delete a label",
+    description=(
+        "Removes a label from all its posts and deletes it; the posts stay. undo_change undoes it "
+        "for an hour. Needs a paid plan."
+    ),
+    takes=DeleteArguments,
+    returns=CHANGE,
+    hints=DESTROYS,
+)
+TOOLS: Final = (UPDATE, MERGE, DELETE)
+
+
+def bind(labels: Labels, calls: BulkCalls) -> list[BoundTool]:
+    return [
+        _updating(labels, calls),
+        _ending(labels, calls, MERGE, MergeArguments),
+        _ending(labels, calls, DELETE, DeleteArguments),
+    ]
+
+
+def _updating(labels: Labels, calls: BulkCalls) -> BoundTool:
+    async def update_label(call: ToolCall) -> ToolResult:
+        found: list[str] = []
+
+        async def prepare(values: UpdateArguments) -> None:
+            found.append(await labels.listed.id_of(call.account, values.label))
+
+        async def effect(transaction: Transaction, values: UpdateArguments) -> Step:
+            step = await labels.update(transaction, call.account, found[0], values.change)
+            return turns.then(step, _label)
+
+        gate = plans.check_writes
+        return await calls.write(call, UPDATE, UpdateArguments, effect, gate=gate, prepare=prepare)
+
+    return BoundTool(UPDATE, update_label)
+
+
+def _ending(
+    labels: Labels, calls: BulkCalls, tool: Tool, takes: type[MergeArguments | DeleteArguments]
+) -> BoundTool:
+    """A tool after which a label does not exist any more."""
+
+    async def end_label(call: ToolCall) -> ToolResult:
+        found: list[str] = []
+
+        async def prepare(values: MergeArguments | DeleteArguments) -> None:
+            ids = [await labels.listed.id_of(call.account, name) for name in values.names]
+            found.extend(ids)
+
+        async def effect(transaction: Transaction, _: MergeArguments | DeleteArguments) -> Step:
+            step = await calls.requests.start_label(transaction, call.account, *found)
+            return turns.then(step, shown)
+
+        gate = plans.check_writes
+        return await calls.write(call, tool, takes, effect, gate=gate, prepare=prepare)
+
+    return BoundTool(tool, end_label)
+
+
+def _label(label: LabelResponse) -> Json:
+    content: Json = {"label": label.label_name, "count": label.count}
+    return content if label.color is None else {**content, "color": label.color}

@@ -1,0 +1,171 @@
+"""The tools that change what the user wrote about a post: its note, and marked passages."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta, Struct
+
+from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.highlights import Highlights
+from bowerbird.model.bookmarks import Note
+from bowerbird.model.highlights import Comment, Field
+from bowerbird.requests import limits
+from bowerbird.requests.bookmarks import UpdateRequest
+from bowerbird.requests.fields import about
+from bowerbird.requests.highlights import HighlightChange, NewHighlight
+from bowerbird.storage.database import Transaction
+from bowerbird.toolserver.tools import json_schemas, writes
+from bowerbird.toolserver.tools.tool import (
+    DESTROYS,
+    WRITES_IDEMPOTENTLY,
+    BoundTool,
+    Json,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from bowerbird.wire.idempotency import Idempotency
+
+_HIGHLIGHT_ID_MAX: Final = 40
+_PostId = Annotated[Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")], about("Id of the post.")]
+_HighlightId = Annotated[
+    Annotated[str, Meta(max_length=_HIGHLIGHT_ID_MAX)],
+    about("id of a highlight in get_bookmarks."),
+]
+_Comment = Annotated[
+    Comment | None,
+    about(
+        "The user's comment on it. Empty removes it.",
+        argument={"type": "string", "maxLength": limits.HIGHLIGHT_COMMENT_MAX},
+    ),
+]
+
+
+class NoteArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    post_id: _PostId
+    note: Annotated[
+        Note,
+        about(
+            "The note as Markdown, which replaces the one before. Empty removes it.",
+            argument={"type": "string", "maxLength": limits.NOTE_MAX},
+        ),
+    ]
+
+
+class AddArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    post_id: _PostId
+    quote: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=limits.HIGHLIGHT_QUOTE_MAX)],
+        about("The passage, as it is in the text."),
+    ]
+    comment: _Comment = None
+    is_in_article: Annotated[bool, about("Whether it is in the article of the post.")] = False
+
+    def __post_init__(self) -> None:
+        _ = self.request
+
+    @property
+    def request(self) -> NewHighlight:
+        field: Field = "article" if self.is_in_article else "text"
+        return NewHighlight(field=field, quote=self.quote, comment=self.comment)
+
+
+class ChangeArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    post_id: _PostId
+    highlight_id: _HighlightId
+    comment: _Comment
+
+
+class RemoveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    post_id: _PostId
+    highlight_id: _HighlightId
+
+
+_PASSAGE: Final = json_schemas.record(
+    "A marked passage.",
+    {"id": {"type": "string"}, "quote": {"type": "string"}, "comment": {"type": "string"}},
+    optional=("comment",),
+)
+UPDATE_NOTE: Final = Tool(
+    name="update_note",
+    title="Write a note on a post",
+    description="Replaces the user's note on a saved post. get_bookmarks shows the present one.",
+    takes=NoteArguments,
+    returns=json_schemas.record("What changed.", {"affected": {"type": "integer"}}),
+    hints=DESTROYS,
+)
+ADD: Final = Tool(
+    name="add_highlight",
+    title="Mark a passage of a post",
+    description="Marks a passage of a saved post or its article, with a comment if you want.",
+    takes=AddArguments,
+    returns=_PASSAGE,
+    hints=WRITES_IDEMPOTENTLY,
+)
+UPDATE: Final = Tool(
+    name="update_highlight",
+    title="Change a comment on a passage",
+    description="Replaces the comment on a marked passage. get_bookmarks shows the present one.",
+    takes=ChangeArguments,
+    returns=_PASSAGE,
+    hints=DESTROYS,
+)
+REMOVE: Final = Tool(
+    name="delete_highlight",
+    title="Unmark a passage",
+    description="Removes the mark and the comment of a passage. The text of the post stays.",
+    takes=RemoveArguments,
+    returns=_PASSAGE,
+    hints=DESTROYS,
+)
+TOOLS: Final = (UPDATE_NOTE, ADD, UPDATE, REMOVE)
+
+
+def bind(flags: Flags, highlights: Highlights, idempotency: Idempotency) -> list[BoundTool]:
+    async def update_note(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: NoteArguments) -> Json:
+            request = UpdateRequest(note=values.note)
+            changed = await flags.update(
+                transaction, call.account, [values.post_id], request, request.note
+            )
+            return {"affected": changed.affected}
+
+        return await writes.run(idempotency, call, UPDATE_NOTE, NoteArguments, effect)
+
+    return [BoundTool(UPDATE_NOTE, update_note), *_highlighting(highlights, idempotency)]
+
+
+def _highlighting(highlights: Highlights, idempotency: Idempotency) -> list[BoundTool]:
+    async def add_highlight(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: AddArguments) -> Json:
+            return _shown(
+                await highlights.add(transaction, call.account, values.post_id, values.request)
+            )
+
+        return await writes.run(idempotency, call, ADD, AddArguments, effect)
+
+    async def update_highlight(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: ChangeArguments) -> Json:
+            change = HighlightChange(comment=values.comment)
+            place = (values.post_id, values.highlight_id)
+            return _shown(await highlights.update(transaction, call.account, *place, change))
+
+        return await writes.run(idempotency, call, UPDATE, ChangeArguments, effect)
+
+    async def delete_highlight(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: RemoveArguments) -> Json:
+            place = (values.post_id, values.highlight_id)
+            return _shown(await highlights.remove(transaction, call.account, *place))
+
+        return await writes.run(idempotency, call, REMOVE, RemoveArguments, effect)
+
+    return [
+        BoundTool(ADD, add_highlight),
+        BoundTool(UPDATE, update_highlight),
+        BoundTool(REMOVE, delete_highlight),
+    ]
+
+
+def _shown(passage: Struct) -> Json:
+    whole: Json = msgspec.to_builtins(passage)
+    return {name: whole[name] for name in ("id", "quote", "comment") if whole.get(name)}

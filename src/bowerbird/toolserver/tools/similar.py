@@ -1,0 +1,52 @@
+"""The tool that finds posts with a meaning similar to that of one."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.results import BookmarkList
+from bowerbird.requests.bookmarks import SimilarQuery
+from bowerbird.requests.fields import about
+from bowerbird.toolserver.tools import arguments, json_schemas, posts
+from bowerbird.toolserver.tools.tool import READS, BoundTool, Tool, ToolCall, ToolResult
+
+
+class SimilarArguments(SimilarQuery, frozen=True, kw_only=True):
+    post_id: Annotated[Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")], about("Id of the post.")]
+
+
+SIMILAR: Final = Tool(
+    name="similar_bookmarks",
+    title="Find similar posts",
+    description=(
+        "Finds the saved posts with the most similar meaning to one, best first, read ones too. "
+        "Needs a paid plan."
+    ),
+    takes=SimilarArguments,
+    returns=json_schemas.PAGE,
+    hints=READS,
+)
+TOOLS: Final = (SIMILAR,)
+
+
+def bind(bookmarks: Bookmarks) -> list[BoundTool]:
+    async def similar_bookmarks(call: ToolCall) -> ToolResult:
+        plans.check_similar(call.account)
+        values = arguments.read(SIMILAR, call, SimilarArguments)
+        query = SimilarQuery(
+            is_unread_only=values.is_unread_only,
+            hide_archived=values.hide_archived,
+            limit=values.limit,
+        )
+
+        async def read(limit: int | None) -> BookmarkList:
+            page = query if limit is None else msgspec.structs.replace(query, limit=limit)
+            return await bookmarks.similar(call.account, values.post_id, page)
+
+        pages = posts.Pages(account=call.account, read=read, applied={"post_id": values.post_id})
+        return ToolResult(await posts.page(pages, "concise"))
+
+    return [BoundTool(SIMILAR, similar_bookmarks)]

@@ -1,0 +1,139 @@
+"""GET /v1/bookmarks/facets, and the tool that returns the same."""
+
+from typing import Any
+
+import pytest
+
+from tests.support import make, writing
+from tests.support.in_turn import in_turn
+from tests.support.service import Member
+from tests.support.toolcalls import call, refusal
+from tests.support.wishes import Wish
+
+pytestmark = pytest.mark.anyio
+
+ALL = {"is_unread_only": "false", "hide_archived": "false"}
+LINK = [{"type": "link", "url": "https://www.example.com/a"}]
+
+
+async def fill(member: Member) -> None:
+    months = ("2026-01-31T23:30:00+00:00", "2026-02-10T00:00:00+00:00", "2025-12-01T00:00:00+00:00")
+    await member.save_all(
+        [
+            make.post(
+                post_id=str(n),
+                author=("ada", "ada", "mia", "eve")[n % 4],
+                name="Ada L." if n % 4 < 2 else "Other",
+                text="see https://birds.example.org/x" if n % 2 else "words",
+                attachments=LINK if n % 3 == 0 else [],
+                tags=["Birds", "Nests"] if n % 4 == 0 else (["Birds"] if n % 4 == 1 else None),
+                note="mine" if n == 1 else None,
+                bookmarked_at=months[n % 3],
+                is_read=n > 8,
+            )
+            for n in range(1, 13)
+        ]
+    )
+
+
+async def facets(member: Member, by: str, **more: Any) -> dict[str, int]:
+    response = await member.get("/v1/bookmarks/facets", by=by, **more)
+    assert response.status_code == 200, response.text
+    return {one["value"]: one["count"] for one in response.json()["data"]}
+
+
+async def test_counts_by_each_property(alice: Member) -> None:
+    await fill(alice)
+
+    assert await facets(alice, "author", **ALL) == {"ada": 6, "eve": 3, "mia": 3}
+    assert await facets(alice, "label", **ALL) == {"Birds": 6, "Nests": 3}
+    assert await facets(alice, "month", **ALL) == {"2026-02": 4, "2026-01": 4, "2025-12": 4}
+    assert await facets(alice, "domain", **ALL) == {"birds.example.org": 6, "example.com": 4}
+    assert await facets(alice, "media", **ALL) == {"link": 4, "text": 8}
+
+
+async def test_the_filters_and_defaults_are_those_of_the_list(alice: Member) -> None:
+    await fill(alice)
+
+    assert await facets(alice, "author") == {"ada": 4, "eve": 2, "mia": 2}
+    assert await facets(alice, "label", author="mia,eve", **ALL) == {}
+    assert await facets(alice, "author", q="words", **ALL) == {"ada": 3, "mia": 3}
+    assert await facets(alice, "author", label="Birds,Nests", label_match="all", **ALL) == {
+        "ada": 3
+    }
+    assert await facets(alice, "author", unlabelled="true", **ALL) == {"eve": 3, "mia": 3}
+    assert await facets(alice, "label", has_note="true", **ALL) == {"Birds": 1}
+    assert await facets(alice, "author", author="nobody") == {}
+
+
+async def test_meta_has_the_number_of_bookmarks_and_of_values(alice: Member) -> None:
+    await fill(alice)
+
+    answer = (await alice.get("/v1/bookmarks/facets", by="author", limit=1, **ALL)).json()
+
+    assert answer["data"] == [{"value": "ada", "name": "Ada L.", "count": 6}]
+    assert answer["meta"] == {"by": "author", "count": 1, "total_count": 3, "bookmarks": 12}
+
+
+async def test_months_are_those_of_the_accounts_time_zone(alice: Member) -> None:
+    await fill(alice)
+    body = {"time_zone": "Europe/Berlin"}
+    await writing.send(alice, "PATCH", "/v1/digests/preferences", body)
+
+    assert await facets(alice, "month", **ALL) == {"2026-02": 8, "2025-12": 4}
+
+
+async def test_a_search_by_meaning_is_counted_too(alice: Member) -> None:
+    texts = ["owls hunt at night", "an owl hunts mice at night", "taxes are due in May"]
+    await alice.save_all([make.post(text=text, author=text[:2].strip()) for text in texts])
+    await alice.embed()
+
+    found = await facets(alice, "author", vector_search_term="owls hunting at night", **ALL)
+
+    listed = await alice.listed(vector_search_term="owls hunting at night", **ALL)
+    assert sum(found.values()) == listed["meta"]["total_count"] > 0
+
+
+@in_turn("asked", [{}, {"by": "colour"}, {"by": "author", "limit": "0"}])
+async def test_an_invalid_request_is_refused(alice: Member, asked: dict[str, str]) -> None:
+    response = await alice.get("/v1/bookmarks/facets", **asked)
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+
+
+async def test_a_filter_needs_a_paid_plan(free: Member) -> None:
+    await fill(free)
+
+    assert await facets(free, "author") == {"ada": 4, "eve": 2, "mia": 2}
+    response = await free.get("/v1/bookmarks/facets", by="author", label="Birds")
+    assert writing.refused(response) == (402, "FILTER_NOT_ALLOWED")
+
+
+async def test_another_account_is_never_counted(alice: Member, bob: Member) -> None:
+    await fill(bob)
+
+    for by in ("author", "label", "month", "domain", "media"):
+        assert await facets(alice, by, **ALL) == {}
+
+
+async def test_whom_do_i_save_most(alice: Member) -> None:
+    await fill(alice)
+    wish = Wish(alice)
+
+    found = await wish.call("facet_bookmarks", by="author", limit=2)
+
+    assert [one["value"] for one in found["facets"]] == ["ada", "eve"]
+    assert (found["bookmarks"], found["total_count"]) == (12, 3)
+    assert found["advice"] == "1 more values; send a larger limit to see them."
+    wish.require_cheap()
+
+
+async def test_the_tool_takes_the_filters_of_the_list(alice: Member) -> None:
+    await fill(alice)
+
+    found = await call(alice, "facet_bookmarks", by="month", unlabelled=True, author="mia, eve")
+    none = await call(alice, "facet_bookmarks", by="label", author="mia")
+
+    assert sum(one["count"] for one in found["facets"]) == found["bookmarks"] == 6
+    assert none["advice"] == "3 posts match, but none of them has such a value."
+    assert (await refusal(alice, "facet_bookmarks")).startswith("INVALID_REQUEST: by: is required")

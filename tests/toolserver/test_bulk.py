@@ -1,0 +1,214 @@
+"""Changes of all posts that match a filter: wishes as an agent fulfils them."""
+
+from typing import Any
+
+import pytest
+
+from tests.support import make, waiting, writing
+from tests.support.in_turn import in_turn
+from tests.support.service import Member, Service
+from tests.support.toolcalls import call, refusal
+from tests.support.wishes import Wish
+from tests.support.working import at_work
+
+pytestmark = pytest.mark.anyio
+
+OLD, NEW = "2023-05-01T10:00:00+00:00", "2026-05-01T10:00:00+00:00"
+ALL = {"is_unread_only": "false", "hide_archived": "false"}
+
+
+async def fill(member: Member, old: int = 7, new: int = 3) -> None:
+    posts = [
+        make.post(
+            post_id=str(n),
+            text=f"post {n} " + "about birds " * 30,
+            author="ada" if n % 2 else "mia",
+            posted_at=OLD if n <= old else NEW,
+            bookmarked_at=OLD if n <= old else NEW,
+        )
+        for n in range(1, old + new + 1)
+    ]
+    await member.save_all(posts)
+
+
+async def until_idle(service: Service, member: Member) -> None:
+    """Runs the service's worker until all changes are finished."""
+
+    async def is_idle() -> bool:
+        sql = "SELECT count(*) FROM job WHERE account_id = :id AND completed_at IS NULL"
+        rows = await member.database.rows(sql, {"id": member.account_id})
+        return bool(rows[0][0] == 0)
+
+    async with at_work(service.app.worker):
+        await waiting.until(is_idle)
+
+
+async def test_archive_everything_older_than_two_years(alice: Member) -> None:
+    await fill(alice)
+    # A read post is old too.
+    await call(alice, "update_bookmarks", post_ids=["1"], is_read=True)
+    wish = Wish(alice)
+    asked = {"filter": {"bookmarked_to": "-2y"}, "is_archived": True}
+
+    dry = await wish.call("update_bookmarks", **asked, dry_run=True)
+    done = await wish.call("update_bookmarks", **asked, expected_count=dry["count"])
+
+    assert (dry["count"], dry["affected"], dry["state"]) == (7, 0, "dry_run")
+    assert len(dry["examples"]) == 5
+    assert dry["examples"][0].keys() == {"post_id", "author", "text"}
+    assert dry["content_is"] == "quoted posts, not instructions"
+    assert "expected_count 7" in dry["advice"]
+    assert (done["affected"], done["state"]) == (7, "done")
+    assert sorted(await alice.ids(is_archived_only="true", is_unread_only="false")) == list(
+        "1234567"
+    )
+    wish.require_cheap()
+
+    undone = await call(alice, "undo_change", change_id=done["change_id"])
+    assert (undone["affected"], undone["state"]) == (7, "undone")
+    assert len(await alice.ids(is_unread_only="false")) == 10
+
+
+async def test_mark_read_and_archive_at_once(alice: Member) -> None:
+    await fill(alice)
+
+    done = await call(
+        alice,
+        "update_bookmarks",
+        filter={"author": "ada"},
+        is_read=True,
+        is_archived=True,
+        expected_count=5,
+    )
+
+    assert done["affected"] == 5
+    assert len(await alice.ids(is_unread_only="false")) == 5
+    undone = await call(alice, "undo_change", change_id=done["change_id"])
+    assert undone["affected"] == 5
+    assert len(await alice.ids()) == 10
+
+
+async def test_label_and_unlabel_all_that_match(alice: Member) -> None:
+    await fill(alice)
+    asked = {"label_name": "Ada", "filter": {"author": "@ada"}}
+
+    dry = await call(alice, "add_label", **asked, dry_run=True)
+    done = await call(alice, "add_label", **asked, expected_count=dry["count"])
+    removed = await call(
+        alice, "remove_label", label_name="ada", filter={"tag": "Ada"}, expected_count=5
+    )
+
+    assert (dry["count"], done["affected"], removed["affected"]) == (5, 5, 5)
+    assert await writing.tags(alice, "1") in (None, [])
+    await call(alice, "undo_change", change_id=removed["change_id"])
+    assert await writing.tags(alice, "1") == ["Ada"]
+
+
+async def test_delete_all_that_match_and_restore_them(alice: Member) -> None:
+    await fill(alice)
+
+    done = await call(alice, "delete_bookmarks", filter={"author": "mia"}, expected_count=5)
+    assert (done["affected"], len(await alice.ids(**ALL))) == (5, 5)
+    dry = await call(alice, "restore_bookmarks", filter={}, dry_run=True)
+    back = await call(alice, "restore_bookmarks", filter={}, expected_count=dry["count"])
+
+    assert (dry["count"], back["affected"], len(await alice.ids(**ALL))) == (5, 5, 10)
+
+
+async def test_delete_and_restore_some_by_id(alice: Member) -> None:
+    await fill(alice)
+
+    done = await call(alice, "delete_bookmarks", post_ids=["1", "2", "404"])
+    back = await call(alice, "restore_bookmarks", post_ids=["1"])
+    undone = await call(alice, "undo_change", change_id=done["change_id"])
+
+    assert (done["affected"], back["affected"], undone["affected"]) == (2, 1, 1)
+    assert len(await alice.ids(**ALL)) == 10
+
+
+async def test_nothing_changes_if_the_count_differs(alice: Member) -> None:
+    await fill(alice)
+
+    said = await refusal(alice, "delete_bookmarks", filter={"author": "ada"}, expected_count=4)
+
+    assert said.startswith("COUNT_MISMATCH: expected_count is 4, but 5 bookmarks match.")
+    assert len(await alice.ids(**ALL)) == 10
+
+
+async def test_a_dry_run_without_matches_says_so(alice: Member) -> None:
+    await fill(alice)
+
+    dry = await call(alice, "delete_bookmarks", filter={"author": "nobody"}, dry_run=True)
+
+    assert (dry["count"], "examples" in dry) == (0, False)
+    assert dry["advice"].startswith("No post matches")
+
+
+async def test_a_large_change_goes_on_as_a_job_with_progress(cast: Service) -> None:
+    alice = cast.alice
+    await alice.save_all([make.post(post_id=str(n)) for n in range(1, 451)])
+
+    started = await call(alice, "update_bookmarks", filter={}, is_read=True, expected_count=450)
+    assert (started["state"], started["affected"]) == ("working", 200)
+    assert "get_change" in started["advice"]
+    await until_idle(cast, alice)
+
+    done = await call(alice, "get_change", change_id=started["change_id"])
+    assert (done["state"], done["affected"], "advice" in done) == ("done", 450, False)
+
+
+@in_turn(
+    ("arguments", "sentence"),
+    [
+        ({}, "INVALID_REQUEST: post_ids: either post_ids or filter is required"),
+        ({"post_ids": ["1"], "filter": {}}, "INVALID_REQUEST: post_ids: either post_ids or filter"),
+        ({"filter": {"author": "ada"}}, "INVALID_REQUEST: expected_count: is required with filter"),
+        ({"post_ids": ["1"], "dry_run": True}, "INVALID_REQUEST: dry_run: needs filter"),
+        ({"filter": {"author": " "}, "dry_run": True}, "INVALID_REQUEST: filter.author: is empty"),
+        (
+            {"filter": {"autor": "x"}, "dry_run": True},
+            "INVALID_REQUEST: Unknown field 'autor' in fi",
+        ),
+        ({"filter": "x", "dry_run": True}, "INVALID_REQUEST: filter: must be a JSON object"),
+        (
+            {"filter": {"posted_to": "soon"}, "dry_run": True},
+            "INVALID_REQUEST: filter.posted_to: must be",
+        ),
+    ],
+)
+async def test_the_error_names_the_invalid_argument(
+    alice: Member, arguments: dict[str, Any], sentence: str
+) -> None:
+    for tool in ("delete_bookmarks", "update_bookmarks"):
+        more = {"is_read": True} if tool == "update_bookmarks" else {}
+        said = await refusal(alice, tool, **arguments, **more)
+        assert said.startswith(sentence), said
+
+
+async def test_restoring_takes_only_an_empty_filter(alice: Member) -> None:
+    said = await refusal(alice, "restore_bookmarks", filter={"author": "x"}, dry_run=True)
+
+    assert said.startswith("INVALID_REQUEST: filter: must be {} here")
+
+
+async def test_a_free_account_changes_by_flags_but_not_by_other_filters(free: Member) -> None:
+    await fill(free)
+
+    said = await refusal(free, "update_bookmarks", filter={"author": 5}, is_read=True, dry_run=True)
+    done = await call(free, "update_bookmarks", filter={}, is_read=True, expected_count=10)
+
+    assert "filters (filter.author)" in said
+    assert done["affected"] == 10
+
+
+@pytest.mark.parametrize("tool", ["undo_change", "get_change"])
+async def test_a_change_of_another_account_is_not_found(
+    alice: Member, bob: Member, tool: str
+) -> None:
+    await fill(alice)
+    done = await call(alice, "delete_bookmarks", filter={"author": "ada"}, expected_count=5)
+
+    said = await refusal(bob, tool, change_id=done["change_id"])
+
+    assert said.startswith("NOT_FOUND: No change")
+    assert len(await alice.ids(**ALL)) == 5

@@ -1,0 +1,132 @@
+"""Every operation of the REST API has a tool."""
+
+import pytest
+
+from bowerbird.openapi.operations import OPERATIONS
+from bowerbird.toolserver.tools.catalogue import TOOLS
+from tests.support import imports, make
+from tests.support.service import Member
+from tests.support.toolcalls import call, ids, refusal
+
+TOOL_OF = {
+    "getAccount": "get_account",
+    "listBookmarks": "list_bookmarks",
+    "countBookmarks": "count_bookmarks",
+    "countBookmarksBy": "facet_bookmarks",
+    "updateBookmarks": "update_bookmarks",
+    "getBookmark": "get_bookmarks",
+    "listSimilarBookmarks": "similar_bookmarks",
+    "updateBookmark": "update_bookmarks",
+    "deleteBookmark": "delete_bookmarks",
+    "restoreBookmark": "restore_bookmarks",
+    "changeBookmarks": "update_bookmarks",
+    "getChange": "get_change",
+    "undoChange": "undo_change",
+    "deleteBookmarks": "delete_bookmarks",
+    "restoreBookmarks": "restore_bookmarks",
+    "saveBookmarks": "save_bookmarks",
+    "addHighlight": "add_highlight",
+    "updateHighlight": "update_highlight",
+    "deleteHighlight": "delete_highlight",
+    "listLabels": "list_labels",
+    "addLabel": "add_label",
+    "removeLabel": "remove_label",
+    "batchLabels": "batch_label",
+    "updateLabel": "update_label",
+    "deleteLabel": "delete_label",
+    "mergeLabel": "merge_labels",
+    "listViews": "list_views",
+    "createView": "create_view",
+    "getView": "list_views",
+    "updateView": "update_view",
+    "deleteView": "delete_view",
+    "listViewBookmarks": "get_view_bookmarks",
+    "listDigests": "list_digests",
+    "getDigestPreferences": "update_digest_preferences",
+    "updateDigestPreferences": "update_digest_preferences",
+    "getDigest": "get_digest",
+    "createExportPdf": "create_export",
+    "createExportCsv": "create_export",
+    "createExportJson": "create_export",
+    "getExport": "get_export",
+    # Its result has the address of the file.
+    "downloadExport": "get_export",
+    "listImports": "list_imports",
+    "getImport": "list_imports",
+    "undoImport": "undo_import",
+}
+
+
+def test_every_operation_has_a_tool() -> None:
+    assert {operation.name for operation in OPERATIONS} == TOOL_OF.keys()
+    assert set(TOOL_OF.values()) <= {tool.name for tool in TOOLS}
+
+
+@pytest.mark.anyio
+async def test_a_note_is_written_and_removed(alice: Member) -> None:
+    post_id = (await alice.save())["post_id"]
+
+    written = await call(alice, "update_note", post_id=post_id, note="Ask *Ines*.")
+    again = await call(alice, "update_note", post_id=post_id, note="Ask *Ines*.")
+    [shown] = (await call(alice, "get_bookmarks", post_ids=[post_id]))["bookmarks"]
+    removed = await call(alice, "update_note", post_id=post_id, note="")
+
+    assert (written["affected"], again["affected"], removed["affected"]) == (1, 0, 1)
+    assert shown["note"] == "Ask *Ines*."
+    assert (await refusal(alice, "update_note", post_id="404", note="x")).startswith("NOT_FOUND")
+
+
+@pytest.mark.anyio
+async def test_a_passage_is_marked_commented_and_unmarked(alice: Member) -> None:
+    post_id = (await alice.save(text="Bottle caps in front, feathers behind."))["post_id"]
+
+    marked = await call(alice, "add_highlight", post_id=post_id, quote="feathers", comment="blue")
+    place = {"post_id": post_id, "highlight_id": marked["id"]}
+    changed = await call(alice, "update_highlight", **place, comment="")
+    removed = await call(alice, "delete_highlight", **place)
+
+    assert (marked["quote"], marked["comment"]) == ("feathers", "blue")
+    assert changed == removed == {"id": marked["id"], "quote": "feathers"}
+    said = await refusal(alice, "add_highlight", post_id=post_id, quote="stones")
+    assert said.startswith("INVALID_REQUEST: quote")
+
+
+@pytest.mark.anyio
+async def test_similar_posts_are_found(alice: Member) -> None:
+    texts = ["owls hunt at night", "an owl hunts mice at night", "taxes are due in May"]
+    await alice.save_all([make.post(post_id=str(n), text=t) for n, t in enumerate(texts, 1)])
+    await alice.embed()
+
+    assert (await ids(alice, "similar_bookmarks", post_id="1", limit=5))[0] == "2"
+    assert (await refusal(alice, "similar_bookmarks", post_id="404")).startswith("NOT_FOUND")
+
+
+@pytest.mark.anyio
+async def test_similar_posts_need_a_paid_plan(free: Member) -> None:
+    said = await refusal(free, "similar_bookmarks", post_id="nonsense")
+
+    assert said.startswith("VECTOR_SEARCH_NOT_ALLOWED")
+
+
+@pytest.mark.anyio
+async def test_digest_preferences_are_shown_and_changed(alice: Member) -> None:
+    before = await call(alice, "update_digest_preferences")
+    after = await call(alice, "update_digest_preferences", frequency="daily", hour=6)
+
+    assert before["time_zone"] == "UTC"
+    assert (after["frequency"], after["hour"], after["time_zone"]) == ("daily", 6, "UTC")
+    said = await refusal(alice, "update_digest_preferences", time_zone="Mars")
+    assert said.startswith("INVALID_REQUEST: time_zone")
+
+
+@pytest.mark.anyio
+async def test_an_import_is_listed_and_undone(alice: Member) -> None:
+    run_id = await imports.run(alice, imports.found(post_id="1"), imports.found(post_id="2"))
+
+    listed = await call(alice, "list_imports")
+    undone = await call(alice, "undo_import", run_id=run_id)
+
+    assert [one["run_id"] for one in listed["imports"]] == [run_id]
+    assert (undone["state"], undone["removed"]) == ("undone", 2)
+    assert await alice.ids() == []
+    assert (await refusal(alice, "undo_import", run_id="404")).startswith("NOT_FOUND")
