@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from bowerbird_mcp import __version__
 from bowerbird_mcp.configuration import Configuration
+from bowerbird_mcp.http_failures import Answer
 
 _CONNECT_TIMEOUT_S: Final = 10.0
 # Longer than any tool takes.
@@ -59,8 +60,7 @@ class Connections:
         self._idle: list[http.client.HTTPConnection] = []
         self._lock = threading.Lock()
 
-    def post(self, body: bytes, headers: dict[str, str], call: Call) -> tuple[int, str, bytes]:
-        """Returns status, content type and body of the response."""
+    def post(self, body: bytes, headers: dict[str, str], call: Call) -> Answer:
         connection = self._open()
         try:
             call.attach(connection)
@@ -77,7 +77,13 @@ class Connections:
                 self._idle.append(connection)
         else:
             connection.close()
-        return response.status, response.headers.get_content_type(), content
+        return Answer(
+            response.status,
+            response.headers.get_content_type(),
+            content,
+            response.headers.get("Retry-After"),
+            response.headers.get("Location"),
+        )
 
     def close(self) -> None:
         """Closes the idle connections."""
