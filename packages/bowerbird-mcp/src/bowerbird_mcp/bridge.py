@@ -84,7 +84,7 @@ class Bridge:
     def _respond_without_key(self, message: Json) -> None:
         try:
             problem = bundled.how_to_get_a_key(self._configuration)
-            response = encoded(bundled.respond(message, problem))
+            response = encoded(bundled.respond(message, self._configuration, problem))
         except Exception as error:  # noqa: BLE001 - one message must not stop the others
             self._refuse(message, INTERNAL_ERROR, _internal_error(error))
         else:
@@ -167,7 +167,7 @@ class Bridge:
         """The response while the server is down, so that a client can start before it."""
         if not is_request(message):
             return b""
-        response = encoded(bundled.respond(message, problem, UNREACHABLE))
+        response = encoded(bundled.respond(message, self._configuration, problem, UNREACHABLE))
         if message["method"] == "initialize":
             self._remember_version(response)
         return response

@@ -18,7 +18,9 @@ _SERVER_INFO: Final = {"name": "bowerbird", "title": "Bowerbird", "version": __v
 STARTING: Final = frozenset({"initialize", "server/discover", "tools/list", "ping"})
 
 
-def respond(message: Json, problem: str, code: int = METHOD_NOT_FOUND) -> Json:
+def respond(
+    message: Json, configuration: Configuration, problem: str, code: int = METHOD_NOT_FOUND
+) -> Json:
     """Responds from the catalogue. A call or another method gets the problem."""
     request_id, method = message["id"], message["method"]
     content: Json
@@ -31,7 +33,10 @@ def respond(message: Json, problem: str, code: int = METHOD_NOT_FOUND) -> Json:
             **_not_cacheable(),
         }
     elif method == "tools/list":
-        content = {"tools": catalogue(), **(_not_cacheable() if version_in(message) else {})}
+        content = {
+            "tools": catalogue(configuration),
+            **(_not_cacheable() if version_in(message) else {}),
+        }
     elif method == "tools/call":
         content = {"content": [{"type": "text", "text": problem}], "isError": True}
     elif method == "ping":
@@ -53,10 +58,14 @@ def how_to_get_a_key(configuration: Configuration) -> str:
     )
 
 
-def catalogue() -> list[Any]:
-    """The tools that a server of the same release lists."""
+def catalogue(configuration: Configuration) -> list[Any]:
+    """The tools that a server of the same release lists on this connection."""
     tools: list[Any] = json.loads(pkgutil.get_data("bowerbird_mcp", "tools.json") or b"[]")
-    return tools
+    return [
+        tool
+        for tool in tools
+        if configuration.allows(tool["name"], is_reading=tool["annotations"]["readOnlyHint"])
+    ]
 
 
 def _initialize(message: Json) -> Json:

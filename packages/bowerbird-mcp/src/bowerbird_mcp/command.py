@@ -22,6 +22,8 @@ bowerbird-mcp {__version__}: your Bowerbird library for MCP clients that start a
 Environment variables:
   {configuration.TOKEN}    an API key of your account (required)
   {configuration.ADDRESS}      address of the tool server (default: {configuration.DEFAULT_ADDRESS})
+  {configuration.READ_ONLY}  1 leaves out the tools that change the library
+  {configuration.TOOLS}    names of the only tools to offer, separated by commas
 """
 _OK: Final = 200
 _USAGE_ERROR: Final = 2

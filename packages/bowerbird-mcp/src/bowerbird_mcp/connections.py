@@ -124,6 +124,7 @@ class Connections:
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
             "User-Agent": f"bowerbird-mcp/{__version__}",
+            **self._configuration.restrictions,
             **extra,
         }
 

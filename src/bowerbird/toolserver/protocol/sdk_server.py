@@ -45,12 +45,16 @@ class Handlers:
         self._tool_calls = tool_calls
         self._resources = resources
         self._upgrade_url = upgrade_url
-        self._tools = [tool.published() for tool in tool_calls.tools]
+        self._tools = [(tool, tool.published()) for tool in tool_calls.tools]
         self._prompts: dict[str, Prompt] = {prompt.name: prompt for prompt in PROMPTS}
 
-    async def list_tools(self, _: _Context, params: _Page) -> Any:
+    async def list_tools(self, context: _Context, params: _Page) -> Any:
         _reject_cursor(params)
-        return {"resultType": "complete", "tools": self._tools}
+        selection = _caller(context).selection
+        tools = [published for tool, published in self._tools if selection.allows(tool)]
+        # A restriction can be in a header, so that the URL alone does not identify the list.
+        scope = {} if selection.is_everything else {"cacheScope": "private"}
+        return {"resultType": "complete", "tools": tools, **scope}
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> Any:
         result = await self._tool_calls.run(_caller(context), params.name, params.arguments or {})
