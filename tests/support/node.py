@@ -54,3 +54,8 @@ def run(script: str, *arguments: object, **environment: str) -> subprocess.Compl
         check=False,
         timeout=100,
     )
+
+
+if __name__ == "__main__":
+    # For `make test`: an installation takes longer than a test may.
+    packages()
