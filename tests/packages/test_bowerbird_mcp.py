@@ -155,6 +155,22 @@ def test_a_slow_call_does_not_block_others_and_can_be_cancelled(tmp_path: Path) 
     wait_until(lambda: any(m["method"] == "notifications/cancelled" for _, m in fake.requests))
 
 
+def test_notifications_of_an_event_stream_come_before_the_response(tmp_path: Path) -> None:
+    progress = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}}
+    result = {"jsonrpc": "2.0", "id": 7, "result": {"content": []}}
+    events = [f"event: message\r\ndata: {json.dumps(each)}\r\n\r\n" for each in (progress, result)]
+    with fake_server() as (address, fake):
+        fake.content_type, fake.body = "text/event-stream", ": ping\r\n\r\n".join(events).encode()
+        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
+        with started(environment, tmp_path) as bridge:
+            assert bridge.request("tools/call", 7, **LIST) == progress
+            assert bridge.response() == result
+            fake.content_type, fake.body = "application/json", b""
+            assert bridge.request("ping", 8)["id"] == 8
+
+    assert len(fake.connections) == 1, "the connection stays open after a stream"
+
+
 @pytest.mark.parametrize(
     ("status", "content_type", "body", "message"),
     [

@@ -145,7 +145,7 @@ async def test_the_settings_decide_the_path_of_the_tool_server(service: Service)
         (b"[" * 50_000, 400, -32700),
         (b'{"a":' * 100 + b"1" + b"}" * 100, 400, -32700),
         (b"[]", 400, -32600),
-        ([CALL], 400, -32600),
+        ([CALL] * 21, 400, -32600),
         (b'"hello"', 400, -32600),
         (b"{}", 400, -32600),
         ({"jsonrpc": "1.0", "id": 1, "method": "ping"}, 400, -32600),

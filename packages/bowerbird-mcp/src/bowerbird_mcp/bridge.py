@@ -132,7 +132,7 @@ class Bridge:
         call = self._calls.get(_key(request_id)) or Call()
         try:
             headers = headers_of(message, self._negotiated_version)
-            answer = self._connections.post(line.strip(), headers, call)
+            answer = self._connections.post(line.strip(), headers, call, self._write)
             response = self._response(message, answer)
         except CallFailedError as error:
             log(str(error))
