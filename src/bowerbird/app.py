@@ -71,6 +71,7 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.toolserver.assembly import ToolParts, tool_server
+from bowerbird.toolserver.protocol.http_endpoint import ToolServer
 from bowerbird.web import unsubscribing
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.assembly import LibraryParts, Transfers, visits
@@ -85,6 +86,7 @@ from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
 from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.metrics import RequestMetrics
+from bowerbird.wire.responses import server_card
 from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.export_response import ExportAddresses
 from bowerbird.wire.router import api
@@ -111,6 +113,7 @@ class App:
     watch: JobWatch
     models: Models
     file_imports: FileJobs
+    tools: ToolServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,11 +239,13 @@ def build(
     )
     single: dict[str, ASGIApp] = {
         **dict.fromkeys(HEALTH_PATHS, health.router(database, HEALTH_PATHS)),
-        tools.path: tools,
+        **dict.fromkeys(tools.paths, tools),
+        server_card.card_path(settings): pages,
         redeeming.PATH: redeeming.surface(settings, database, clock, addresses, metrics),
     }
     operations = rest.routes
     surfaces: dict[str, ASGIApp] = {
+        **({} if tools.path == "/" else {tools.path: tools}),
         "/v1": rest,
         INGEST: sending,
         unsubscribing.PREFIX: unsubscribing.pages(
@@ -265,6 +270,7 @@ def build(
         watch=JobWatch(database, clock, metrics),
         models=searching.models,
         file_imports=file_imports,
+        tools=tools,
     )
 
 

@@ -13,8 +13,15 @@ from granian.http import HTTP2Settings
 from granian.server.embed import Server
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-# Counted after decompression: a few bytes of HTTP/2 can stand for megabytes of headers.
-MAX_HEADER_BYTES: Final = 64 * 1024
+from bowerbird.errors import Code, Refusal
+from bowerbird.wire.request_ids import RequestIds
+from bowerbird.wire.responses import envelope
+
+# URL and headers, as on the main port. Above it we answer, in the form of the API.
+MAX_HEAD_BYTES: Final = 64 * 1024
+# Above this one granian answers, with an empty body. Counted after decompression: a few bytes of
+# HTTP/2 can stand for megabytes of headers.
+MAX_HEADER_BYTES: Final = 2 * MAX_HEAD_BYTES
 _MAX_STREAMS: Final = 100
 _MAX_CONNECTIONS: Final = 256
 _PING_MS: Final = 30_000
@@ -26,7 +33,7 @@ async def serve(
 ) -> None:
     """Serves until `stopping` is set, then lets current requests finish within the time-out."""
     server = Server(
-        _with_joined_cookies(app),
+        _refusing_large_heads(_with_joined_cookies(app)),
         address=address,
         port=port,
         interface=Interfaces.ASGINL,
@@ -62,3 +69,25 @@ def _with_joined_cookies(app: ASGIApp) -> ASGIApp:
         await app(scope, receive, send)
 
     return joined
+
+
+def _refusing_large_heads(app: ASGIApp) -> ASGIApp:
+    ids = RequestIds()
+    refusal = Refusal(
+        Code.INVALID_REQUEST,
+        f"The request's URL and headers are larger than {MAX_HEAD_BYTES // 1024} KiB.",
+    )
+
+    async def bounded(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = scope.get("headers", ())
+        size = len(scope.get("raw_path") or b"") + len(scope.get("query_string", b""))
+        if size + sum([len(name) + len(value) for name, value in headers]) <= MAX_HEAD_BYTES:
+            await app(scope, receive, send)
+            return
+        reply = envelope.refusal(refusal, "")
+        request_id = (b"x-request-id", ids.of(dict(headers)).encode())
+        start = {"type": "http.response.start", "status": reply.status}
+        await send({**start, "headers": [*reply.headers, request_id]})
+        await send({"type": "http.response.body", "body": reply.body})
+
+    return bounded

@@ -25,11 +25,14 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.storage.opening import open_database
+from bowerbird.toolserver.protocol.http_endpoint import ToolServer
 
 _RETRY_S: Final = 3.0
 # Metrics are read by one or two programs.
 _ADMIN_CONNECTIONS: Final = 16
 _JOB_READ_LIMIT_S: Final = 30.0
+# The start itself needs the processor.
+_PRELOAD_AFTER_S: Final = 1.0
 
 
 def run(settings: Settings, worker: int = 0) -> None:
@@ -171,6 +174,8 @@ async def _running_app(
     tasks = [asyncio.create_task(service.sweeping.keep_sweeping())]
     if settings.admin_port:
         tasks.append(asyncio.create_task(service.watch.keep_refreshing()))
+    if settings.tool_preload == "on":
+        tasks.append(asyncio.create_task(_load_tools(service.tools)))
     if not settings.is_sqlite:
         tasks.append(asyncio.create_task(_stop_unless_files_are_shared(settings, database)))
     workers = [asyncio.create_task(service.worker.run(stopping))] if runs_jobs else []
@@ -186,6 +191,13 @@ async def _running_app(
         await service.file_imports.close()
         await service.models.close()
         await database.close()
+
+
+async def _load_tools(tools: ToolServer) -> None:
+    """Loads the MCP server once the service answers, so that its first call need not wait."""
+    await asyncio.sleep(_PRELOAD_AFTER_S)
+    await tools.load()
+    structlog.get_logger().info("tools loaded")
 
 
 async def _stop_unless_files_are_shared(settings: Settings, database: Database) -> None:

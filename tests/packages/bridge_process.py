@@ -88,6 +88,7 @@ class FakeServer:
         self.requests: list[tuple[dict[str, str], Json]] = []
         self.connections: set[tuple[str, int]] = set()
         self.status, self.content_type, self.body = 200, "application/json", b""
+        self.headers: dict[str, str] = {}
         # The id of a request that gets no response until the client closes the connection.
         self.held_id: Any = None
         self.is_holding = threading.Event()
@@ -109,6 +110,8 @@ class FakeServer:
         handler.send_response(self.status)
         handler.send_header("Content-Type", self.content_type)
         handler.send_header("Content-Length", str(len(content)))
+        for name, value in self.headers.items():
+            handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(content)
 

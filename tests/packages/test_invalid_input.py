@@ -21,8 +21,8 @@ DEEPLY_NESTED = b'{"jsonrpc":"2.0","id":%b,"method":"tools/list"}' % (b"[" * 900
 )
 def test_every_request_to_an_unusable_address_gets_an_error(address: str, tmp_path: Path) -> None:
     with started(stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key"), tmp_path) as bridge:
-        assert bridge.request("tools/list", 1)["error"]["code"] == -32000
-        assert bridge.request("tools/list", 2)["id"] == 2
+        assert bridge.request("resources/list", 1)["error"]["code"] == -32000
+        assert bridge.request("resources/list", 2)["id"] == 2
 
 
 @pytest.mark.parametrize("token", ["", "key"])

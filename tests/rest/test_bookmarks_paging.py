@@ -216,7 +216,7 @@ async def test_damaged_cursors_are_refused(alice: Member) -> None:
             cursor[:at] + ("A" if cursor[at] != "A" else "B") + cursor[at + 1 :]
             for at in range(0, len(cursor), 3)
         ]
-        damaged = [*flipped, cursor[:-1], cursor[1:], cursor + "A", cursor * 2, cursor + "=", "x"]
+        damaged = [*flipped, cursor[:-1], cursor[2:], cursor + "A", cursor * 2, cursor + "=", "x"]
         damaged += ["\u00e9", "\uff21" + cursor[1:], "0", "null", "A" * 20_000, " " + cursor[:-1]]
 
         for text in damaged:
@@ -247,6 +247,18 @@ async def test_sort_cursor_continues_strictly_after_a_value(alice: Member) -> No
     for field, value in MIDDLES:
         assert await alice.ids(sort_by=field, sort_order="desc", sort_cursor=value) == below
         assert await alice.ids(sort_by=field, sort_order="asc", sort_cursor=value) == above[::-1]
+
+
+async def test_an_empty_sort_cursor_is_the_empty_value_of_a_text(alice: Member) -> None:
+    empty = (await alice.save(text="", author=""))["post_id"]
+    named = (await alice.save(text="katze", author="a"))["post_id"]
+
+    for field in ("title", "author"):
+        assert await alice.ids(sort_by=field, sort_order="asc") == [empty, named]
+        assert await alice.ids(sort_by=field, sort_order="asc", sort_cursor="") == [named]
+        assert await alice.ids(sort_by=field, sort_order="desc", sort_cursor="") == []
+    # A number or a date is never empty, so there it means the first page.
+    assert len(await alice.ids(sort_by="posted_at", sort_cursor="")) == 2
 
 
 async def test_sort_cursor_works_in_the_default_order_and_with_filters(alice: Member) -> None:

@@ -159,7 +159,6 @@ async def test_an_export_contains_the_selected_posts(
         ({"tweet_ids": []}, 400, "INVALID_REQUEST"),
         ({"media_type": "smell"}, 400, "INVALID_REQUEST"),
         ({"view": "none"}, 404, "NOT_FOUND"),
-        ({"vector_search_term": "x"}, 402, "VECTOR_SEARCH_NOT_ALLOWED"),
         ([], 400, "INVALID_REQUEST"),
     ],
     ids=str,

@@ -89,7 +89,6 @@ async def test_the_list_can_be_sorted(visitor: Visitor) -> None:
         ("/bookmarks?limit=0", 400, "INVALID_REQUEST"),
         ("/bookmarks?cursor=x", 400, "INVALID_REQUEST"),
         ("/bookmarks?media_type=smell", 400, "INVALID_REQUEST"),
-        ("/bookmarks?vector_search_term=wings", 402, "VECTOR_SEARCH_NOT_ALLOWED"),
         ("/bookmarks/1", 404, "NOT_FOUND"),
         ("/views/none", 404, "NOT_FOUND"),
         ("/views/birds/bookmarks?bucket=none", 400, "INVALID_REQUEST"),
@@ -153,18 +152,32 @@ async def test_head_returns_the_headers_of_get(visitor: Visitor, path: str) -> N
     assert head.headers.get("etag") == got.headers.get("etag")
 
 
-async def test_search_by_meaning_is_refused_because_the_sandbox_has_no_vectors(
-    visitor: Visitor,
-) -> None:
-    sentence = "The sandbox does not support search by meaning. q searches by word."
+async def test_search_by_meaning_ranks_the_sample_posts(visitor: Visitor) -> None:
+    found = (await visitor.get("/bookmarks", vector_search_term="birds in the reeds")).json()
+    again = (await visitor.get("/bookmarks", vector_search_term="birds in the reeds")).json()
 
-    responses = [
-        await visitor.get("/bookmarks", vector_search_term="wings"),
-        await visitor.get("/bookmarks", vector_search_term="wings", q="bird"),
-        await visitor.post("/exports/json", {"vector_search_term": "wings"}),
-    ]
+    scores = [post["score"] for post in found["data"]]
+    assert found == again
+    assert scores == sorted(scores, reverse=True)
+    assert 0 < len(scores) < 69, "posts that share nothing with the term are left out"
+    assert "birds" in found["data"][0]["tags"]
+    nothing = (await visitor.get("/bookmarks", vector_search_term="xqzj wvkk")).json()
+    assert nothing["data"] == []
 
-    for response in responses:
-        assert response.status_code == 402
-        assert response.json()["code"] == "VECTOR_SEARCH_NOT_ALLOWED"
-        assert response.json()["error"] == sentence
+
+async def test_search_by_meaning_pages_counts_and_exports_alike(visitor: Visitor) -> None:
+    asked = {"vector_search_term": "bread and butter", "is_unread_only": "false"}
+    asked["hide_archived"] = "false"
+    whole = (await visitor.get("/bookmarks", **asked, limit=100)).json()
+    first = (await visitor.get("/bookmarks", **asked, limit=1)).json()
+    second = (
+        await visitor.get("/bookmarks", **asked, limit=1, cursor=first["meta"]["next_cursor"])
+    ).json()
+    with_words = await visitor.get("/bookmarks", **asked, q="bread")
+    export = (await visitor.post("/exports/json", asked)).json()
+
+    ids = [post["post_id"] for post in whole["data"]]
+    assert len(ids) > 1
+    assert [first["data"][0]["post_id"], second["data"][0]["post_id"]] == ids[:2]
+    assert with_words.status_code == 200
+    assert export["data"]["progress"]["total"] == whole["meta"]["total_count"] == len(ids)

@@ -192,7 +192,7 @@ def test_the_openapi_operations_match() -> None:
 
 def _require_same_operation(api: dict[str, Any], sandbox: dict[str, Any]) -> None:
     assert sandbox["security"] == []
-    assert sandbox.get("requestBody") == api.get("requestBody")
+    assert _body(sandbox) == _body(api)
     assert _parameters(api) <= _parameters(sandbox)
     assert _parameters(sandbox) - _parameters(api) == {("header", "X-Service-Sandbox-Error")}
     # The sandbox ignores Idempotency-Key, so these errors cannot occur.
@@ -205,6 +205,12 @@ def _require_same_operation(api: dict[str, Any], sandbox: dict[str, Any]) -> Non
                 # A file has only a media type and no schema.
                 mark = {"$ref": "#/components/schemas/SandboxMark"}
                 assert not media or mark in media["schema"]["allOf"]
+
+
+def _body(operation: dict[str, Any]) -> Any:
+    """Without the example: the sandbox has other posts."""
+    body = operation.get("requestBody")
+    return body and (body["required"], body["content"]["application/json"]["schema"])
 
 
 def _parameters(operation: dict[str, Any]) -> set[tuple[str, str]]:

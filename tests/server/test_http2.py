@@ -1,5 +1,6 @@
 """HTTP/2 is off unless it has a port, and its headers are bounded after decompression."""
 
+import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,6 +110,22 @@ def test_cookies_that_arrive_one_by_one_are_all_read(server: Server, client: Htt
     )
 
     assert b'data-theme="dark"' in page
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [("/v1/bookmarks", 7), ("/v1/bookmarks?q=" + "x" * 60_000, 1)],
+    ids=["headers", "both"],
+)
+def test_a_url_and_headers_that_are_too_large_are_refused_in_the_form_of_the_api(
+    client: Http2Client, path: str, headers: int
+) -> None:
+    large = [(f"x-large-{number}", "x" * 10_000) for number in range(headers)]
+
+    refused = json.loads(client.body(client.send_headers(path, *large)))
+
+    assert refused["code"] == "INVALID_REQUEST"
+    assert refused["error"] == "The request's URL and headers are larger than 64 KiB."
 
 
 def test_headers_that_grow_when_decompressed_are_refused(

@@ -38,7 +38,7 @@ def packages() -> Path:
 def _install(folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent) as making:
         shutil.copy(WANTED / "package.json", making)
-        subprocess.run([NODE, _NPM, "install", *_OPTIONS], cwd=making, check=True, timeout=100)
+        subprocess.run([NODE, _NPM, "install", *_OPTIONS], cwd=making, check=True, timeout=300)
         # Renamed when complete, because a partial installation would never be replaced.
         Path(making).rename(folder)
         Path(making).mkdir()
@@ -54,3 +54,8 @@ def run(script: str, *arguments: object, **environment: str) -> subprocess.Compl
         check=False,
         timeout=100,
     )
+
+
+if __name__ == "__main__":
+    # For `make test`: an installation takes longer than a test may.
+    packages()

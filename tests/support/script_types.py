@@ -6,7 +6,7 @@ from tests.support import node
 
 
 def main() -> int:
-    checked = node.run("typescript/bin/tsc", "--project", node.WANTED / "tsconfig.json")
+    checked = node.run("typescript-checker/bin/tsc", "--project", node.WANTED / "tsconfig.json")
     sys.stdout.write(checked.stdout + checked.stderr)
     return checked.returncode
 

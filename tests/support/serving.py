@@ -132,12 +132,13 @@ def started(
 ) -> Iterator[Server]:
     """Starts `bowerbird serve` with data and output in `folder`; it may not answer yet."""
     port, admin_port = settings.get("port") or free_port(), free_port()
-    # No model, because embedding would slow down tests that do not need it.
+    # No model and no tools, because loading them would slow down tests that do not need them.
     known = {
         "data_dir": folder / "data",
         "port": port,
         "admin_port": admin_port,
         "model_dir": os.devnull,
+        "tool_preload": "off",
     }
     environment = environment_of(**{**known, **settings})
     with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:

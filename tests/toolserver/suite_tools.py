@@ -91,7 +91,7 @@ STATELESS = {
     "test_input_required_result_list_roots",
 }
 OTHER_TOOLS = (
-    *("test_error_handling", "test_tool_with_progress", "test_missing_capability"),
+    *("test_error_handling", "test_missing_capability"),
     "test_input_required_result_capabilities",
 )
 
@@ -127,9 +127,11 @@ async def call_tool(context: Any, params: types.CallToolRequestParams) -> Any:
         return rounds(name, params)
     if name in CONTENTS:
         return {"resultType": "complete", "content": CONTENTS[name]}
+    if name in TALKATIVE:
+        await TALKATIVE[name](context)
+        return {"resultType": "complete", "content": [text("done")]}
     special = {
         "test_error_handling": _fails,
-        "test_tool_with_progress": _is_done,
         "test_missing_capability": _needs_sampling,
         "test_input_required_result_capabilities": _requests_supported_input,
     }
@@ -148,8 +150,46 @@ def _fails(_: Any) -> Json:
     return {"resultType": "complete", "isError": True, "content": content}
 
 
-def _is_done(_: Any) -> Json:
-    return {"resultType": "complete", "content": [text("done")]}
+async def _reports_progress(context: Any) -> None:
+    for done in (0, 50, 100):
+        await context.session.report_progress(done, 100)
+
+
+async def _logs(context: Any) -> None:
+    for words in ("started", "halfway", "finished"):
+        await context.session.send_log_message("info", words, related_request_id=context.request_id)
+
+
+async def _samples(context: Any) -> None:
+    content = types.TextContent(type="text", text="Capital of France?")
+    question = types.SamplingMessage(role="user", content=content)
+    await context.session.create_message(
+        [question], max_tokens=100, related_request_id=context.request_id
+    )
+
+
+async def _elicits(context: Any) -> None:
+    """No form reaches the client, so all three scenarios can ask for the same."""
+    asked = NAME["params"]
+    await context.session.elicit_form(
+        asked["message"], asked["requestedSchema"], related_request_id=context.request_id
+    )
+
+
+# Tools that send something to the client before their result.
+TALKATIVE = {
+    "test_tool_with_progress": _reports_progress,
+    "test_tool_with_logging": _logs,
+    "test_sampling": _samples,
+    "test_elicitation": _elicits,
+    "test_elicitation_sep1034_defaults": _elicits,
+    "test_elicitation_sep1330_enums": _elicits,
+}
+
+
+async def set_level(_: Any, __: Any) -> Any:
+    """Accepted and ignored: without sessions a level cannot be remembered."""
+    return {}
 
 
 def _needs_sampling(context: Any) -> Json:
@@ -173,7 +213,7 @@ def _requests_supported_input(context: Any) -> Json:
 
 _PLAIN: Json = {"type": "object", "properties": {}}
 SCHEMAS: dict[str, Json] = {
-    **dict.fromkeys((*CONTENTS, *ROUNDS, *OTHER_TOOLS), _PLAIN),
+    **dict.fromkeys((*CONTENTS, *ROUNDS, *OTHER_TOOLS, *TALKATIVE), _PLAIN),
     "test_custom_headers": {
         "type": "object",
         "properties": {"region": {"type": "string", "x-mcp-header": "Region"}},
@@ -287,5 +327,6 @@ def server() -> "Server[Any]":
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
         on_completion=complete,
+        on_set_logging_level=set_level,
     )
     return made

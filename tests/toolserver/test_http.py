@@ -1,6 +1,7 @@
 """The HTTP endpoint of the tool server: keys, origins, methods, invalid and hostile messages."""
 
 import asyncio
+import re
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -35,8 +36,45 @@ async def test_a_missing_or_invalid_key_is_rejected_as_in_the_rest_api(service: 
 
         assert ours.status_code == rest.status_code == 401
         assert ours.json() == rest.json()
-        assert ours.headers["www-authenticate"] == rest.headers["www-authenticate"]
-        assert 'realm="bowerbird", resource_metadata="' in ours.headers["www-authenticate"]
+        challenge = rest.headers["www-authenticate"]
+        assert 'realm="bowerbird", resource_metadata="' in challenge
+        own = challenge.replace("oauth-protected-resource", "oauth-protected-resource/mcp")
+        assert ours.headers["www-authenticate"] == own
+
+
+@pytest.mark.parametrize("address", ["", "https://tools.example.com/agents/bowerbird/"])
+async def test_the_401_names_metadata_of_the_tool_server(service: Service, address: str) -> None:
+    settings = Settings(mcp_url=address)
+    other = service.alice.on(app.build(settings, service.database, SetClock()))
+    path = httpx.URL(settings.tool_server).path
+
+    refused = await other.client.post(path, json=CALL, headers={"Authorization": "Bearer x"})
+    (metadata,) = re.findall(r'resource_metadata="([^"]+)"', refused.headers["www-authenticate"])
+    found = await other.client.get(httpx.URL(metadata).path)
+
+    assert found.json()["resource"] == settings.tool_server
+
+
+async def test_a_slash_after_the_path_makes_no_difference(service: Service) -> None:
+    client = service.alice.client
+
+    assert (await client.post("/mcp/", json=CALL)).json() == (await sent(service, CALL)).json()
+    assert (await service.nobody.post("/mcp/", json=CALL)).status_code == 401
+    assert (await client.get("/mcp/")).status_code == 405
+    assert (await client.get("/mcp/server-card")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/mcp/sse", "/mcp/messages/x"])
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "PUT"])
+async def test_every_refusal_is_json(service: Service, path: str, method: str) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml"}
+    for client in (service.alice.client, service.nobody):
+        for headers in (browser, {}, {**browser, "Origin": "https://evil.example"}):
+            refused = await client.request(method, path, headers=headers)
+
+            assert refused.status_code in (401, 403, 404, 405, 406, 415)
+            assert refused.headers["content-type"] == "application/json"
+            assert refused.json()["error"]
 
 
 async def test_a_revoked_key_stops_working_immediately(service: Service) -> None:
@@ -107,7 +145,7 @@ async def test_the_settings_decide_the_path_of_the_tool_server(service: Service)
         (b"[" * 50_000, 400, -32700),
         (b'{"a":' * 100 + b"1" + b"}" * 100, 400, -32700),
         (b"[]", 400, -32600),
-        ([CALL], 400, -32600),
+        ([CALL] * 21, 400, -32600),
         (b'"hello"', 400, -32600),
         (b"{}", 400, -32600),
         ({"jsonrpc": "1.0", "id": 1, "method": "ping"}, 400, -32600),

@@ -1,7 +1,9 @@
 """The tool server in `bowerbird serve`: log, metrics, loading of the SDK, disconnects."""
 
 import json
+import os
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,7 +89,34 @@ def idle(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield server
 
 
-def test_the_sdk_is_loaded_by_the_first_call_with_a_valid_key(idle: Server) -> None:
+@pytest.fixture
+def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with serving.serving(tmp_path_factory.mktemp("preloaded"), tool_preload="on") as server:
+        yield server
+
+
+def cpu_seconds(server: Server) -> float:
+    stat = Path(f"/proc/{server.process.pid}/stat").read_text(encoding="ascii")
+    user, system = stat.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def test_the_first_call_after_a_start_takes_less_than_half_a_second(preloaded: Server) -> None:
+    headers = {"Authorization": f"Bearer {preloaded.new_key()}"}
+    call = {"name": "list_bookmarks", "arguments": {}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    wait_until(lambda: "tools loaded" in preloaded.errors())
+    before = cpu_seconds(preloaded)
+
+    address = f"http://127.0.0.1:{preloaded.port}/mcp"
+    first = serving.http.post(address, json=message, headers=headers, timeout=60)
+
+    assert first.json()["result"]["isError"] is False
+    # The time of the processor, because other tests run on this machine.
+    assert cpu_seconds(preloaded) - before < 0.5
+
+
+def test_without_preloading_the_first_call_with_a_valid_key_loads_the_sdk(idle: Server) -> None:
     def is_loaded() -> bool:
         maps = f"/proc/{idle.process.pid}/maps"
         with open(maps, encoding="utf-8") as file:  # noqa: PTH123 - a kernel file

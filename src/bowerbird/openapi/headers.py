@@ -128,14 +128,18 @@ IF_RANGE: Final[Json] = {
     "schema": _TEXT,
     "example": '"6c1f8e0a5d4b3c2f1e0d9c8b7a695847"',
 }
-IDEMPOTENCY_KEY: Final[Json] = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": False,
-    "description": "A retry with the same key within 24 hours gets the first answer.",
-    "schema": {"type": "string", "pattern": "^[!-~]{1,255}$", "minLength": 1, "maxLength": 255},
-    "example": "8f14e45f-ceea-467f-a8c6-9b1d2c3e4f50",
-}
+
+
+def idempotency_key(operation: str) -> Json:
+    """Each operation has its own example: a key that is used for another request is refused."""
+    return {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": False,
+        "description": "A retry with the same key within 24 hours gets the first answer.",
+        "schema": {"type": "string", "pattern": "^[!-~]{1,255}$", "minLength": 1, "maxLength": 255},
+        "example": f"{operation}-8f14e45f-ceea-467f",
+    }
 
 
 def named(*names: str) -> Json:

@@ -8,7 +8,7 @@ import msgspec
 from bowerbird import __version__
 from bowerbird.ingest.operations import OPERATIONS, SEND_EVENTS, SEND_FILE
 from bowerbird.model.jobs import JobState
-from bowerbird.openapi import ingest_fields, promised, specification
+from bowerbird.openapi import ingest_fields, request_bodies, specification
 from bowerbird.openapi.headers import HEADERS
 from bowerbird.openapi.schemas import REF, Json, described, refusals, schemas
 from bowerbird.requests import limits
@@ -106,7 +106,7 @@ def _schemas() -> Json:
     made |= {name: schemas()[name] for name in _OF_V1}
     bodies = [one.body for one in OPERATIONS if one.body is not None]
     made |= requests.components(bodies, REF)
-    made["SaveRequest"] = promised.body("SaveRequest", made["SaveRequest"])
+    made["SaveRequest"] = request_bodies.enforced("SaveRequest", made["SaveRequest"])
     made |= refusals()
     return {name: described(name, schema) for name, schema in made.items()}
 

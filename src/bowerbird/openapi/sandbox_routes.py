@@ -9,7 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.errors import Code
-from bowerbird.openapi.headers import IDEMPOTENCY_KEY, named
+from bowerbird.openapi import sandbox_examples
+from bowerbird.openapi.headers import idempotency_key, named
 from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.openapi.schemas import REF, Json, required
 from bowerbird.wire.deprecation import Route
@@ -28,6 +29,8 @@ SIMULATED: Final = {
     "rate_limited": Code.RATE_LIMITED,
     "server_error": Code.INTERNAL_ERROR,
 }
+# Simulates nothing. Programs that send every example of the document get real answers with it.
+NONE: Final = "none"
 MARK: Final = "SandboxMark"
 TAG: Final = "sandbox"
 ENVIRONMENT: Final = "X-Service-Environment"
@@ -63,11 +66,13 @@ def mark_schema() -> Json:
 
 
 def marked(operation: Json) -> Json:
-    """The operation as the sandbox serves it."""
+    """The operation as the sandbox serves it, with examples of its own library."""
+    added = _headers(operation["operationId"], is_write="requestBody" in operation)
+    own = [sandbox_examples.parameter(one) for one in operation["parameters"]]
     return {
-        **operation,
+        **sandbox_examples.with_body(operation),
         "security": [],
-        "parameters": [*operation["parameters"], *_headers(is_write="requestBody" in operation)],
+        "parameters": [*own, *added],
         "responses": {
             status: _marked_response(response)
             for status, response in operation["responses"].items()
@@ -75,14 +80,14 @@ def marked(operation: Json) -> Json:
     }
 
 
-def _headers(*, is_write: bool) -> list[Json]:
+def _headers(operation: str, *, is_write: bool) -> list[Json]:
     simulate: Json = {
         "name": "X-Service-Sandbox-Error",
         "in": "header",
         "required": False,
-        "description": "Simulate this error.",
-        "schema": {"type": "string", "enum": list(SIMULATED)},
-        "example": "rate_limited",
+        "description": "Simulate this error, such as rate_limited.",
+        "schema": {"type": "string", "enum": [*SIMULATED, NONE]},
+        "example": NONE,
     }
     key: Json = {
         "name": "Idempotency-Key",
@@ -90,7 +95,7 @@ def _headers(*, is_write: bool) -> list[Json]:
         "required": False,
         "description": "Accepted and ignored: the sandbox stores nothing that could be replayed.",
         "schema": {"type": "string"},
-        "example": IDEMPOTENCY_KEY["example"],
+        "example": idempotency_key(operation)["example"],
     }
     return [key, simulate] if is_write else [simulate]
 

@@ -7,7 +7,7 @@ import msgspec
 from bowerbird.model.bookmarks import Article, Attachment, QuotedPost
 from bowerbird.model.jobs import JobState
 from bowerbird.model.periods import PeriodKind
-from bowerbird.openapi import field_descriptions, promised
+from bowerbird.openapi import field_descriptions, request_bodies
 from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.requests import schemas as requests
 from bowerbird.requests.limits import PAGE_MAX
@@ -76,6 +76,9 @@ def _records() -> Json:
     made["ExportResponse"]["properties"]["status"] = {"enum": list(JobState)}
     for name in ("DigestSummary", "DigestResponse"):
         made[name]["properties"]["kind"] = {"enum": list(PeriodKind)}
+    # Generators of clients drop an array without items, and everything that contains it.
+    choices = {"type": "array", "items": {}}
+    made["Attachment"]["properties"]["choices"] = {"anyOf": [choices, {"type": "null"}]}
     made["Highlight"] = _highlight()
     made["Bookmark"]["properties"]["highlight"] = {"$ref": REF + "Highlight"}
     made["Bookmark"]["properties"]["score"] = {"type": "number"}
@@ -107,7 +110,7 @@ def _metas() -> Json:
 def _bodies() -> Json:
     kinds = {one.body for one in OPERATIONS if one.body is not None}
     made = requests.components(sorted(kinds, key=lambda kind: kind.__name__), REF)
-    return {name: promised.body(name, schema) for name, schema in made.items()}
+    return {name: request_bodies.enforced(name, schema) for name, schema in made.items()}
 
 
 def _untitled(schema: Json) -> Json:

@@ -7,7 +7,7 @@ from msgspec import Struct
 Json = dict[str, Any]
 LIMITS: Final = (
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-    *("minLength", "maxLength", "minItems", "maxItems", "pattern"),
+    *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "pattern"),
 )
 _TYPES: Final = {
     bool: "boolean",

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE, Code
-from bowerbird.openapi import examples, headers, promised, sandbox_routes
+from bowerbird.openapi import examples, headers, sandbox_routes
 from bowerbird.openapi.headers import HEADERS, named
 from bowerbird.openapi.operations import OPERATIONS, PATH_EXAMPLES, PATH_PARAMETERS, TAGS
 from bowerbird.openapi.sandbox_routes import MARK, ROUTES
@@ -194,7 +194,7 @@ def _parameters(operation: Operation) -> list[Json]:
     elif operation.method == "GET" and operation.is_tagged:
         found.append(headers.IF_NONE_MATCH)
     if operation.is_keyed:
-        found.append(headers.IDEMPOTENCY_KEY)
+        found.append(headers.idempotency_key(operation.name))
     return [*found, headers.REQUEST_ID]
 
 
@@ -203,7 +203,6 @@ def _query_parameters(kind: type[Struct]) -> list[Json]:
     found = []
     for name, field in requests.parameters(kind).items():
         schema = {key: value for key, value in field.items() if key != "description"}
-        schema = promised.parameter(kind, name, schema)
         made = {"name": name, "in": "query", "required": False, "schema": schema}
         found.append({**made, "description": field["description"], "example": examples[name]})
     return found

@@ -36,7 +36,8 @@ Cursor = Annotated[
     str | None,
     about(
         "next_cursor of the previous page, unchanged, with the same query.",
-        "AoJ1c29ydF9pbmRleA",
+        # Any other example would be refused: a cursor belongs to one account and query.
+        "",
         gate=Gate.PAGING,
         argument={"maxLength": limits.CURSOR_MAX},
     ),
@@ -75,8 +76,10 @@ class ListQuery(ImportedQuery, frozen=True, kw_only=True):
     sort_cursor: Annotated[
         str | None,
         about(
-            "Continue after this value of the sort field. cursor is safer: it also resolves ties.",
-            "2026-07-01T08:00:00+00:00",
+            "Continue after this value of the sort field, such as 2026-07-01T08:00:00+00:00. "
+            "Empty is a value of a text, and means the first page otherwise. cursor is safer: it "
+            "also resolves ties.",
+            "",
             gate=Gate.PAGING,
         ),
     ] = None
@@ -114,6 +117,8 @@ class FlagsRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class UpdateRequest(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """PATCH /bookmarks/{post_id}: the flags and the note that are sent change."""
 
+    SCHEMA: ClassVar[dict[str, Any]] = {"minProperties": 1}
+
     note: Annotated[
         Note | UnsetType | None,
         about(
@@ -137,7 +142,7 @@ class UpdateRequest(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fiel
 class StateRequest(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """POST /bookmarks/update: the same change for many bookmarks."""
 
-    SCHEMA: ClassVar[dict[str, Any]] = {"oneOf": EITHER}
+    SCHEMA: ClassVar[dict[str, Any]] = {"minProperties": 2, "oneOf": EITHER}
 
     post_ids: PostIds | None = field(name="tweet_ids", default=None)
     filter: Filter = None

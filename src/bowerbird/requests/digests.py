@@ -21,7 +21,7 @@ class DigestsQuery(Struct, frozen=True):
         str | None,
         about(
             "next_cursor of the previous page, unchanged.",
-            "AoJ1c29ydF9pbmRleA",
+            "",
             argument={"maxLength": limits.CURSOR_MAX},
         ),
     ] = None

@@ -1,6 +1,6 @@
 """Requests that mark passages of a post."""
 
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, Struct
 
@@ -13,6 +13,10 @@ _COMMENT = "Your comment on the passage."
 
 class NewHighlight(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """POST /bookmarks/{post_id}/highlights: the passage, or where it is."""
+
+    SCHEMA: ClassVar[dict[str, Any]] = {
+        "anyOf": [{"required": ["quote"]}, {"required": ["start", "end"]}]
+    }
 
     field: Annotated[
         Field, about("text: the text of the post. article: the text of its article.", "text")

@@ -17,7 +17,7 @@ class ImportsQuery(Struct, frozen=True):
         str | None,
         about(
             "next_cursor of the previous page, unchanged.",
-            "AoJ1c29ydF9pbmRleA",
+            "",
             argument={"maxLength": limits.CURSOR_MAX},
         ),
     ] = None

@@ -34,7 +34,7 @@ class LabelsQuery(Struct, frozen=True, kw_only=True):
     limit: Limit = None
     cursor: Annotated[
         str | None,
-        about("next_cursor of the previous page, unchanged.", "AoJ1c29ydF9pbmRleA"),
+        about("next_cursor of the previous page, unchanged.", ""),
     ] = None
 
 

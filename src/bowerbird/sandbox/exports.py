@@ -14,7 +14,6 @@ from bowerbird.library.exports import selection
 from bowerbird.library.exports.exports import Download, DownloadLink, ExportJob, ExportProgress
 from bowerbird.library.exports.links import LIVES_S, Links
 from bowerbird.library.exports.selection import ExportQueries
-from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.exports import RETENTION_S, ExportFile
 from bowerbird.model.instants import with_offset, without_offset
@@ -23,6 +22,7 @@ from bowerbird.requests.exports import ExportRequest
 from bowerbird.sandbox import tickets
 from bowerbird.sandbox.file_creation import SandboxFile, SandboxFiles
 from bowerbird.sandbox.fixtures import Fixtures
+from bowerbird.sandbox.meaning import SandboxMeaning
 from bowerbird.sandbox.tickets import Ticket
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Transaction
@@ -40,7 +40,7 @@ class SandboxExports:
         self._fixtures = fixtures
         self._clock = clock
         self._links = Links(fixtures.database, clock)
-        self._meaning = SemanticSearch(fixtures.database)
+        self._meaning = SandboxMeaning(fixtures.database.stage)
         self._queries = ExportQueries(fixtures.database, self._meaning)
         self._zones = TimeZones(fixtures.database)
         self._labels = LabelWords(fixtures.database)
@@ -57,11 +57,14 @@ class SandboxExports:
         filter = await self._labels.resolved(account, filter)
         numbers: tuple[int, ...] = ()
         if filter.words is None or not filter.words.is_empty:
-            numbers = tuple(await self._staged.numbers(account, filter, query.post_ids))
+            matching = msgspec.structs.replace(filter, meaning=None)
+            numbers = tuple(await self._staged.numbers(account, matching, query.post_ids))
+        if filter.meaning is not None and query.post_ids is None:
+            numbers = await self._meaning.near(account, filter.meaning, numbers)
         return self._job(account, Ticket(format, now, numbers), None)
 
     async def require_vectors(self, transaction: Transaction, account: Account) -> None:
-        """Refuses: the sandbox has no vectors."""
+        """Allows it: the sandbox ranks its posts without vectors."""
         await self._meaning.require_within(transaction, account)
 
     async def get(self, account: Account, job_id: str) -> ExportJob:

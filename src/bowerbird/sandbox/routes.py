@@ -20,6 +20,7 @@ from bowerbird.rest import views as view_routes
 from bowerbird.rest.bulk import Changing
 from bowerbird.sandbox.exports import SandboxExports
 from bowerbird.sandbox.fixtures import Fixtures
+from bowerbird.sandbox.meaning import SandboxMeaning
 from bowerbird.settings import Settings
 from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.responses import envelope
@@ -38,7 +39,7 @@ def routes(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRout
     database = fixtures.database
     answers = AnswerCache(_CACHE_BYTES, finish=envelope.marked)
     writes = Writes(Idempotency(database, clock), settings.upgrade_url)
-    bookmarks = Bookmarks(database, clock=clock)
+    bookmarks = Bookmarks(database, SandboxMeaning(database), clock)
     # One turn, because the next one would not see its changes: the sandbox stores nothing.
     labels = Labels(database, clock, posts_per_turn=MAX_TOUCHED)
     views = Views(database, bookmarks, clock)

@@ -5,7 +5,7 @@ from typing import Final
 
 from bowerbird import errors
 from bowerbird.errors import CATALOGUE, Code, Refusal
-from bowerbird.openapi.sandbox_routes import SIMULATED
+from bowerbird.openapi.sandbox_routes import NONE, SIMULATED
 from bowerbird.wire.auth import unauthorized
 from bowerbird.wire.responses.replies import Header
 
@@ -16,7 +16,8 @@ _RETRY_AFTER_S: Final = 30
 def judge(headers: Iterable[Header], reference: str, site_origin: str) -> None:
     """Raises the error that the header requests, if any. Of several values the first one counts."""
     lowered = [(name.lower(), value) for name, value in headers]
-    values = [value.decode("latin-1").strip() for name, value in lowered if name == _HEADER]
+    sent = [value.decode("latin-1").strip() for name, value in lowered if name == _HEADER]
+    values = [value for value in sent if value != NONE]
     if not values:
         return
     for value in values:

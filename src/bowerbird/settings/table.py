@@ -77,6 +77,11 @@ class Settings:
         "Additional origins whose web pages may call the MCP server, separated by commas, such as "
         "`https://app.example.com`. Only browsers need this.",
     )
+    tool_preload: str = setting(
+        "on",
+        "`off` loads the code of the MCP server with its first call, which then takes a second "
+        "longer. Until then the process needs 37 MB less.",
+    )
     operator_contact: str = setting(
         "",
         "How to reach the operator: an email address or an `https://` page. The website shows it "

@@ -1,6 +1,7 @@
 """Builds the tool server from the parts of the library that its tools call."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -43,6 +44,7 @@ from bowerbird.toolserver.tools.tool import BoundTool
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.metrics import RequestMetrics
+from bowerbird.wire.responses import server_card
 from bowerbird.wire.responses.export_response import ExportAddresses
 
 _PORTS: Final = {"http": 80, "https": 443}
@@ -91,10 +93,12 @@ def tool_server(
     return ToolServer(
         path_of(settings),
         load,
-        authenticate=authenticate,
+        # The 401 must name the metadata of this resource, not of the API.
+        authenticate=partial(authenticate, resource_path=server_card.tool_path(settings)),
         origins=origins_of(settings),
         metrics=metrics,
         upgrade_url=settings.upgrade_url,
+        tool_names=frozenset(tool.name for tool in tool_calls.tools),
         record_use=record_use,
     )
 

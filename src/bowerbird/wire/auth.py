@@ -5,6 +5,7 @@ the last read. Then the account from that read is reused.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
@@ -33,13 +34,16 @@ class Authenticator:
         self._moment: tuple[int, int] | None = None
         self._accounts: dict[bytes, Account] = {}
 
-    async def __call__(self, header: bytes | None) -> Account:
-        """Raises a refusal unless the Authorization header contains a valid key."""
+    async def __call__(self, header: bytes | None, resource_path: str = "") -> Account:
+        """Raises a refusal unless the Authorization header contains a valid key.
+
+        The refusal names the metadata of the resource at this path, by default of the origin.
+        """
         now = self._clock()
         moment = self._moment_of(now)
         if moment is not None and moment == self._moment and header in self._accounts:
             return self._accounts[header]
-        account = await self._found(header, month_of(now))
+        account = await self._found(header, month_of(now), resource_path)
         self._cache(moment, header, account)
         return account
 
@@ -62,17 +66,18 @@ class Authenticator:
             self._accounts.clear()
         self._accounts[header] = account
 
-    async def _found(self, header: bytes | None, month: int) -> Account:
+    async def _found(self, header: bytes | None, month: int, resource_path: str) -> Account:
+        refused = partial(unauthorized, site_origin=self._site_origin, resource_path=resource_path)
         if header is None:
-            raise self._refused(
+            raise refused(
                 "No API key was sent; send it as Authorization: Bearer <API_KEY>.",
                 is_bad_token=False,
             )
         token = bearer_token(header)
         if not token:
-            raise self._refused("Authorization must be: Bearer <API_KEY>.", is_bad_token=False)
+            raise refused("Authorization must be: Bearer <API_KEY>.", is_bad_token=False)
         if token.startswith(DEVICE_PREFIX):
-            raise self._refused(
+            raise refused(
                 "A device token cannot be used here, only under /ingest/v1. Use an API key.",
                 is_bad_token=True,
             )
@@ -83,10 +88,7 @@ class Authenticator:
                 self._record_use(key)
                 return account
         # The same sentence for malformed, unknown and revoked keys: it must not reveal which.
-        raise self._refused("The API key is not valid, or was revoked.", is_bad_token=True)
-
-    def _refused(self, sentence: str, *, is_bad_token: bool) -> Refusal:
-        return unauthorized(sentence, self._site_origin, is_bad_token=is_bad_token)
+        raise refused("The API key is not valid, or was revoked.", is_bad_token=True)
 
 
 def bearer_token(header: bytes) -> str:
@@ -95,11 +97,13 @@ def bearer_token(header: bytes) -> str:
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-def unauthorized(sentence: str, site_origin: str, *, is_bad_token: bool) -> Refusal:
+def unauthorized(
+    sentence: str, site_origin: str, *, is_bad_token: bool, resource_path: str = ""
+) -> Refusal:
     """A refusal with its challenge header. `is_bad_token` means that an invalid key was sent."""
     challenge = (
         'Bearer realm="bowerbird", '
-        f'resource_metadata="{site_origin}/.well-known/oauth-protected-resource"'
+        f'resource_metadata="{site_origin}/.well-known/oauth-protected-resource{resource_path}"'
     )
     extra = ', error="invalid_token"' if is_bad_token else ""
     return Refusal(Code.UNAUTHORIZED, sentence, {"WWW-Authenticate": challenge + extra})

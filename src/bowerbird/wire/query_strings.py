@@ -14,6 +14,8 @@ from bowerbird.requests import decoding
 T = TypeVar("T", bound=Struct)
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+# A sort field can be empty, so a list can continue after the empty value.
+_CAN_BE_EMPTY: Final = frozenset({"sort_cursor"})
 
 
 def read(query_string: bytes, kind: type[T]) -> T:
@@ -32,7 +34,7 @@ def known(kind: type[Struct]) -> frozenset[str]:
 
 
 def values(query_string: bytes, known: Collection[str]) -> dict[str, str]:
-    """The known parameters that were sent; an empty value means absent."""
+    """The known parameters that were sent; an empty value means absent, except in a sort_cursor."""
     found: dict[str, str] = {}
     seen: set[str] = set()
     for pair in query_string.split(b"&") if query_string else ():
@@ -44,7 +46,7 @@ def values(query_string: bytes, known: Collection[str]) -> dict[str, str]:
         if name in seen:
             raise errors.invalid(name, "was sent more than once")
         seen.add(name)
-        if raw_value:
+        if raw_value or name in _CAN_BE_EMPTY:
             found[name] = _value(name, raw_value)
     return found
 

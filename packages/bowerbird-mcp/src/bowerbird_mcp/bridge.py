@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import IO, Any, Final
 
-from bowerbird_mcp import keyless
+from bowerbird_mcp import bundled, http_failures
 from bowerbird_mcp.configuration import Configuration
 from bowerbird_mcp.connections import Call, CallFailedError, Connections
+from bowerbird_mcp.http_failures import Answer
 from bowerbird_mcp.messages import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -31,6 +32,8 @@ _DRAIN_S: Final = 10.0
 # The server's own limit.
 _MAX_BYTES: Final = 1024 * 1024
 _TOO_LARGE: Final = f"The message is larger than {_MAX_BYTES // 1024} KiB."
+# Some clients write it before the first message.
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _OK: Final = 200
 _ACCEPTED: Final = 202
 
@@ -52,8 +55,9 @@ class Bridge:
     def run(self, lines: Iterable[bytes]) -> None:
         """Forwards messages until the lines end."""
         for line in lines:
-            if line.strip():
-                self._handle(line)
+            message = line.removeprefix(_BYTE_ORDER_MARK)
+            if message.strip():
+                self._handle(message)
         deadline = time.monotonic() + _DRAIN_S
         with self._changed:
             while self._unfinished and time.monotonic() < deadline:
@@ -79,7 +83,8 @@ class Bridge:
 
     def _respond_without_key(self, message: Json) -> None:
         try:
-            response = encoded(keyless.respond(message, self._configuration))
+            problem = bundled.how_to_get_a_key(self._configuration)
+            response = encoded(bundled.respond(message, self._configuration, problem))
         except Exception as error:  # noqa: BLE001 - one message must not stop the others
             self._refuse(message, INTERNAL_ERROR, _internal_error(error))
         else:
@@ -127,11 +132,11 @@ class Bridge:
         call = self._calls.get(_key(request_id)) or Call()
         try:
             headers = headers_of(message, self._negotiated_version)
-            status, content_type, body = self._connections.post(line.strip(), headers, call)
-            response = self._response(message, status, content_type, body)
+            answer = self._connections.post(line.strip(), headers, call, self._write)
+            response = self._response(message, answer)
         except CallFailedError as error:
             log(str(error))
-            response = encoded(failure(request_id, UNREACHABLE, str(error)))
+            response = self._without_server(message, str(error))
         except Exception as error:  # noqa: BLE001 - every request must get a response
             log(_internal_error(error))
             response = encoded(failure(request_id, INTERNAL_ERROR, _internal_error(error)))
@@ -140,15 +145,32 @@ class Bridge:
         if is_request(message) and not call.is_cancelled:
             self._write(response)
 
-    def _response(self, message: Json, status: int, content_type: str, body: bytes) -> bytes:
+    def _response(self, message: Json, answer: Answer) -> bytes:
         """The server's response as one line with the id of its request."""
-        if status == _ACCEPTED:
+        if answer.status == _ACCEPTED:
             return b""
-        if status == _OK and content_type == "application/json":
+        if answer.status == _OK and answer.content_type == "application/json":
             if message.get("method") == "initialize":
-                self._remember_version(body)
-            return _one_line(message.get("id"), body)
-        return encoded(_http_failure(message.get("id"), status, body))
+                self._remember_version(answer.body)
+            return _one_line(message.get("id"), answer.body)
+        sentence = http_failures.sentence(answer, self._configuration)
+        if answer.status in http_failures.DOWN and message.get("method") in bundled.STARTING:
+            log(sentence)
+            return self._without_server(message, sentence)
+        error = http_failures.as_error(message.get("id"), answer, self._configuration)
+        if error["error"].get("message") == sentence:
+            # The problem is not in the message but in the key, the address or the server.
+            log(sentence)
+        return encoded(error)
+
+    def _without_server(self, message: Json, problem: str) -> bytes:
+        """The response while the server is down, so that a client can start before it."""
+        if not is_request(message):
+            return b""
+        response = encoded(bundled.respond(message, self._configuration, problem, UNREACHABLE))
+        if message["method"] == "initialize":
+            self._remember_version(response)
+        return response
 
     def _remember_version(self, body: bytes) -> None:
         with suppress(ValueError, KeyError, TypeError):
@@ -177,22 +199,6 @@ def _one_line(request_id: Any, body: bytes) -> bytes:
 
 def _internal_error(error: Exception) -> str:
     return f"bowerbird-mcp failed: {type(error).__name__}: {error}"
-
-
-def _http_failure(request_id: Any, status: int, body: bytes) -> Json:
-    """Turns an HTTP error into a JSON-RPC error, with the server's message if it sent one."""
-    try:
-        response = json.loads(body)
-    except ValueError:
-        response = None
-    if isinstance(response, dict) and isinstance(response.get("error"), dict):
-        return {**response, "id": request_id}
-    if isinstance(response, dict) and isinstance(response.get("code"), str):
-        text = f"{response['code']}: {response.get('error', '')}"
-        return failure(request_id, UNREACHABLE, text, {"status": status, "code": response["code"]})
-    return failure(
-        request_id, UNREACHABLE, f"The server returned HTTP {status}.", {"status": status}
-    )
 
 
 def _key(request_id: Any) -> Any:

@@ -5,10 +5,11 @@ import os
 import sys
 from typing import Final
 
-from bowerbird_mcp import __version__, configuration, keyless
+from bowerbird_mcp import __version__, bundled, configuration, http_failures
 from bowerbird_mcp.bridge import Bridge, log
 from bowerbird_mcp.configuration import BadConfigurationError, Configuration
 from bowerbird_mcp.connections import Call, CallFailedError, Connections
+from bowerbird_mcp.http_failures import Answer
 from bowerbird_mcp.messages import encoded
 
 _HELP: Final = f"""\
@@ -21,6 +22,8 @@ bowerbird-mcp {__version__}: your Bowerbird library for MCP clients that start a
 Environment variables:
   {configuration.TOKEN}    an API key of your account (required)
   {configuration.ADDRESS}      address of the tool server (default: {configuration.DEFAULT_ADDRESS})
+  {configuration.READ_ONLY}  1 leaves out the tools that change the library
+  {configuration.TOOLS}    names of the only tools to offer, separated by commas
 """
 _OK: Final = 200
 _USAGE_ERROR: Final = 2
@@ -47,7 +50,7 @@ def main() -> int:
 
 def _serve(settings: Configuration) -> int:
     if not settings.token:
-        log(keyless.how_to_get_a_key(settings))
+        log(bundled.how_to_get_a_key(settings))
     try:
         Bridge(settings, sys.stdout.buffer).run(sys.stdin.buffer)
     except (KeyboardInterrupt, BrokenPipeError):
@@ -59,23 +62,29 @@ def _serve(settings: Configuration) -> int:
 def _check(settings: Configuration) -> int:
     """Calls a cheap tool, as a client would."""
     if not settings.token:
-        log(keyless.how_to_get_a_key(settings))
+        log(bundled.how_to_get_a_key(settings))
         return 1
     call = {"name": "count_bookmarks", "arguments": {}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     connections = Connections(settings)
     try:
-        status, _, body = connections.post(encoded(message), {}, Call())
+        answer = connections.post(encoded(message), {}, Call())
     except CallFailedError as error:
         log(str(error))
         return 1
     finally:
         connections.close()
-    if status != _OK or not _is_tool_result(body):
-        log(f"{settings.address} returned {status}: {body.decode('utf-8', 'replace')[:300]}")
+    if answer.status != _OK or not _is_tool_result(answer.body):
+        log(_what_is_wrong(answer, settings))
         return 1
     sys.stdout.write(f"{settings.address} answers, and the key works.\n")
     return 0
+
+
+def _what_is_wrong(answer: Answer, settings: Configuration) -> str:
+    if answer.status == _OK and answer.content_type == "application/json":
+        return f"{settings.address} returned {answer.body.decode('utf-8', 'replace')[:300]}"
+    return http_failures.sentence(answer, settings)
 
 
 def _is_tool_result(body: bytes) -> bool:

@@ -1,12 +1,18 @@
-"""Reads the address of the server and the API key from the environment."""
+"""Reads the address of the server, the API key and the allowed tools from the environment."""
 
+import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 TOKEN: Final = "SERVICE_TOKEN"  # noqa: S105 - the name of the variable, not a key
 ADDRESS: Final = "SERVICE_URL"
+READ_ONLY: Final = "SERVICE_READ_ONLY"
+TOOLS: Final = "SERVICE_TOOLS"
 DEFAULT_ADDRESS: Final = "http://localhost:8080/mcp"
+_ON: Final = ("1", "true")
+_OFF: Final = ("", "0", "false")
+_TOOL_NAME: Final = re.compile(r"[a-z_]{1,64}")
 
 
 class BadConfigurationError(Exception):
@@ -18,8 +24,28 @@ class Configuration(NamedTuple):
     scheme: str
     host: str
     port: int | None
+    # With the query, if the address has one.
     path: str
     token: str
+    is_read_only: bool = False
+    # Names of tools; an empty list means all.
+    tools: tuple[str, ...] = ()
+
+    @property
+    def restrictions(self) -> dict[str, str]:
+        """The headers with which the server restricts this connection."""
+        headers = {"X-MCP-Readonly": "1"} if self.is_read_only else {}
+        return {**headers, "X-MCP-Tools": ",".join(self.tools)} if self.tools else headers
+
+    def allows(self, name: str, *, is_reading: bool) -> bool:
+        """Whether the server would list this tool, restricted by variables and by the address."""
+        query = parse_qs(self.path.partition("?")[2])
+        in_address = query.get("read_only", ["0"])[-1].lower() in _ON
+        if (self.is_read_only or in_address) and not is_reading:
+            return False
+        chosen = [self.tools] if self.tools else []
+        chosen += [tuple(part.strip() for part in t.split(",")) for t in query.get("tools", [])]
+        return all(name in names for names in chosen)
 
     @property
     def origin(self) -> str:
@@ -54,4 +80,30 @@ def read(environment: Mapping[str, str]) -> Configuration:
             f"{TOKEN} contains characters that no API key has. Copy the key again."
         )
     path = parts.path if parts.path not in ("", "/") else "/mcp"
-    return Configuration(parts.scheme, parts.hostname, port, path, token)
+    return Configuration(
+        parts.scheme,
+        parts.hostname,
+        port,
+        f"{path}?{parts.query}" if parts.query else path,
+        token,
+        _switch(environment),
+        _tools(environment),
+    )
+
+
+def _switch(environment: Mapping[str, str]) -> bool:
+    given = environment.get(READ_ONLY, "").strip().lower()
+    # Anything else would leave a person in doubt whether the connection can write.
+    if given not in (*_ON, *_OFF):
+        raise BadConfigurationError(f"{READ_ONLY}={given!r} must be 1 or 0.")
+    return given in _ON
+
+
+def _tools(environment: Mapping[str, str]) -> tuple[str, ...]:
+    given = environment.get(TOOLS, "")
+    names = tuple(filter(None, (name.strip() for name in given.split(","))))
+    if not all(_TOOL_NAME.fullmatch(name) for name in names):
+        raise BadConfigurationError(
+            f"{TOOLS}={given!r} must be names of tools, separated by commas."
+        )
+    return names

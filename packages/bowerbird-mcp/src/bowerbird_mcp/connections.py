@@ -4,15 +4,19 @@ import http.client
 import select
 import socket
 import threading
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Final
 
 from bowerbird_mcp import __version__
 from bowerbird_mcp.configuration import Configuration
+from bowerbird_mcp.http_failures import Answer
+from bowerbird_mcp.messages import is_notification
 
 _CONNECT_TIMEOUT_S: Final = 10.0
 # Longer than any tool takes.
 _RESPONSE_TIMEOUT_S: Final = 90.0
+_EVENT_STREAM: Final = "text/event-stream"
 # http.client raises ValueError for a host or path that it cannot encode.
 _FAILURES: Final = (OSError, ValueError, http.client.HTTPException)
 
@@ -59,14 +63,24 @@ class Connections:
         self._idle: list[http.client.HTTPConnection] = []
         self._lock = threading.Lock()
 
-    def post(self, body: bytes, headers: dict[str, str], call: Call) -> tuple[int, str, bytes]:
-        """Returns status, content type and body of the response."""
+    def post(
+        self,
+        body: bytes,
+        headers: dict[str, str],
+        call: Call,
+        notify: Callable[[bytes], None] = lambda _: None,
+    ) -> Answer:
+        """Returns the response. `notify` gets each notification that arrives before it."""
         connection = self._open()
         try:
             call.attach(connection)
             connection.request("POST", self._configuration.path, body, self._headers(headers))
             response = connection.getresponse()
-            content = response.read()
+            content_type = response.headers.get_content_type()
+            if content_type == _EVENT_STREAM:
+                content_type, content = "application/json", _response_in(response, notify)
+            else:
+                content = response.read()
         except _FAILURES as error:
             call.detach()
             connection.close()
@@ -77,7 +91,13 @@ class Connections:
                 self._idle.append(connection)
         else:
             connection.close()
-        return response.status, response.headers.get_content_type(), content
+        return Answer(
+            response.status,
+            content_type,
+            content,
+            response.headers.get("Retry-After"),
+            response.headers.get("Location"),
+        )
 
     def close(self) -> None:
         """Closes the idle connections."""
@@ -118,6 +138,7 @@ class Connections:
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
             "User-Agent": f"bowerbird-mcp/{__version__}",
+            **self._configuration.restrictions,
             **extra,
         }
 
@@ -131,6 +152,19 @@ class Connections:
         if isinstance(error, TimeoutError):
             return f"{address} did not respond in time."
         return f"The connection to {address} broke: {error or type(error).__name__}."
+
+
+def _response_in(lines: Iterable[bytes], notify: Callable[[bytes], None]) -> bytes:
+    """Reads an event stream to its end, and returns the response in it."""
+    response = b""
+    for line in lines:
+        field, _, value = line.partition(b":")
+        if field == b"data":
+            if is_notification(value):
+                notify(value.strip())
+            else:
+                response = value.strip()
+    return response
 
 
 def _is_closed(connection: http.client.HTTPConnection) -> bool:

@@ -41,6 +41,14 @@ def is_request(message: Json) -> bool:
     return "method" in message and "id" in message
 
 
+def is_notification(encoded_message: bytes) -> bool:
+    try:
+        message = json.loads(encoded_message)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(message, dict) and "method" in message and "id" not in message
+
+
 def is_response_to(request_id: Any, message: Any) -> bool:
     if not isinstance(message, dict) or message.get("id") != request_id:
         return False

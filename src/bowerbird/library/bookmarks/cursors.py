@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Collection
+from contextlib import suppress
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
@@ -13,6 +14,8 @@ from bowerbird import errors
 from bowerbird.model.bookmarks import Integer
 from bowerbird.model.filters import SORT_FIELDS, After, Sort, SortKind
 
+# A letter, because programs take an argument that begins with "-" for an option.
+_FIRST_LETTER: Final = "c"
 _SEAL_BYTES: Final = 8
 # Enough for a full ranked list: a thousand gaps of at most five bytes.
 _MAX_LENGTH: Final = 7_000
@@ -48,7 +51,7 @@ _decoder: Final[msgspec.msgpack.Decoder[End]] = msgspec.msgpack.Decoder(End)
 
 def write(end: End, query: bytes) -> str:
     body = _pack(end)
-    return _encoded(_seal(body, query) + body)
+    return _FIRST_LETTER + _encoded(_seal(body, query) + body)
 
 
 def read_after(text: str, query: bytes, sort: Sort) -> After:
@@ -96,13 +99,13 @@ def query_of(*parts: Any) -> bytes:
 
 def read(text: str, query: bytes) -> End:
     """Raises a refusal if the text is not a cursor of this query."""
-    try:
-        sealed = _decoded(text)
-        body = sealed[_SEAL_BYTES:]
-        if sealed[:_SEAL_BYTES] == _seal(body, query):
-            return _decoder.decode(body)
-    except (ValueError, msgspec.MsgspecError):
-        pass
+    # Cursors of earlier releases have no first letter, but may begin with the same one.
+    for encoded in (text.removeprefix(_FIRST_LETTER), text):
+        with suppress(ValueError, msgspec.MsgspecError):
+            sealed = _decoded(encoded)
+            body = sealed[_SEAL_BYTES:]
+            if sealed[:_SEAL_BYTES] == _seal(body, query):
+                return _decoder.decode(body)
     raise refused(text)
 
 

@@ -92,12 +92,13 @@ def _order(query: ListQuery, *, default: bool) -> bool:
 
 def _sort_cursor(query: ListQuery, sort: Sort, *, is_ranked: bool) -> After | None:
     text = query.sort_cursor
+    kind = SORT_FIELDS[sort.field].kind
+    is_value = bool(text) or (kind is SortKind.TEXT and not is_ranked)
     # If both are sent, cursor decides.
-    if not text or query.cursor:
+    if text is None or query.cursor or not is_value:
         return None
     if is_ranked:
         raise errors.invalid("sort_cursor", "a ranked list continues only by cursor")
-    kind = SORT_FIELDS[sort.field].kind
     if kind is SortKind.TEXT:
         return After(order_key(text))
     value = _whole_number(text) if kind is SortKind.NUMBER else instants.parse(text.strip())

@@ -1,20 +1,18 @@
-"""Answers one message of the protocol, of any revision, with one response.
+"""Answers the messages of the protocol, of any revision.
 
 The SDK's server handles the message, and the SDK validates the headers of the newest revision.
-The SDK's sessions and streams are not used: no state outlives a request. See docs/adr/0017.
+The SDK's sessions and streams are not used: no state outlives a request. See docs/adr/0017 and
+0042.
 """
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-import anyio
 import mcp_types as types
 import structlog
 from mcp.server.connection import Connection
 from mcp.server.runner import serve_one
-from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
     MCP_PROTOCOL_VERSION_HEADER,
@@ -27,24 +25,27 @@ from mcp.shared.inbound import (
 )
 from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 from mcp.shared.message import ServerMessageMetadata
-from mcp.shared.transport_context import TransportContext
 from mcp_types import methods
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from bowerbird.errors import Refusal
 from bowerbird.requests import decoding
+from bowerbird.toolserver.protocol import event_streams
+from bowerbird.toolserver.protocol.event_streams import EVENT_STREAM, Channel
 from bowerbird.toolserver.protocol.messages import failure, reply
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
 from bowerbird.toolserver.tools.tool import Json
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.replies import Header, Reply
+from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
 _ACCEPTED: Final = Reply(202, [(b"content-length", b"0")])
-_ONE_WAY: Final = TransportContext(kind="streamable-http", can_send_request=False)
+# The only revision with batches. A client without a version header may speak it.
+_WITH_BATCHES: Final = "2025-03-26"
+MAX_BATCH: Final = 20
 
 
 class _Rejected(Exception):  # noqa: N818 - an error response of the protocol, not a fault
@@ -67,9 +68,48 @@ class Exchange:
 
     async def answer(self, body: bytes, headers: Sequence[Header], caller: ToolCaller) -> Reply:
         named = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
+        try:
+            value = _value(body)
+            if isinstance(value, list) and _may_batch(named):
+                return await self._batch(value, named, headers, caller)
+        except _Rejected as rejected:
+            return _rejection(rejected, None)
+        return await self._single(value, named, headers, caller)
+
+    async def _batch(
+        self,
+        values: list[Any],
+        named: Mapping[str, str],
+        headers: Sequence[Header],
+        caller: ToolCaller,
+    ) -> Reply:
+        """Answers several messages one after another. Notifications get no response."""
+        if not 0 < len(values) <= MAX_BATCH:
+            raise _Rejected(types.INVALID_REQUEST, f"A batch must have 1 to {MAX_BATCH} messages.")
+        responses = []
+        plain = {**named, "accept": "application/json"}
+        for value in values:
+            if isinstance(value, dict) and value.get("method") == "initialize":
+                rejected = _Rejected(types.INVALID_REQUEST, "initialize must not be in a batch.")
+                reply = _rejection(rejected, value.get("id"))
+            else:
+                reply = await self._single(value, plain, headers, caller)
+            responses += [reply.body] if reply.body else []
+        caller.called = "batch"
+        if not responses:
+            return _ACCEPTED
+        return Reply(200, [JSON, *PRIVATE], b"[" + b",".join(responses) + b"]")
+
+    async def _single(
+        self,
+        value: Any,
+        named: Mapping[str, str],
+        headers: Sequence[Header],
+        caller: ToolCaller,
+    ) -> Reply:
         request_id: Any = None
         try:
-            message = _message(body)
+            message = _message(value)
             if "id" not in message or "method" not in message:
                 return _acknowledged(message, named)
             request_id = message["id"]
@@ -77,11 +117,16 @@ class Exchange:
             called = message["method"]
             caller.called = called if called in methods.SPEC_CLIENT_METHODS else "unknown"
             connection = self._connection(message, named, headers)
-            return await self._served(message, connection, caller)
+            channel = Channel(
+                request_id,
+                ServerMessageMetadata(request_context=caller),
+                message.get("params"),
+                accepts_stream=_accepts_stream(named),
+            )
+            serving = self._served(message, connection, channel, caller)
+            return await event_streams.answered(channel, serving, lambda: not caller.is_writing)
         except _Rejected as rejected:
-            status = ERROR_CODE_HTTP_STATUS.get(rejected.code, 400)
-            known_id = request_id if _is_id(request_id) else None
-            return failure(status, known_id, rejected.code, rejected.message, rejected.data)
+            return _rejection(rejected, request_id)
 
     def _connection(
         self, message: Json, headers: Mapping[str, str], raw: Sequence[Header]
@@ -114,14 +159,15 @@ class Exchange:
         if is_call and schema is not None:
             _raise(validate_mcp_param_headers(schema, arguments, headers))
 
-    async def _served(self, message: Json, connection: Connection, caller: ToolCaller) -> Reply:
+    async def _served(
+        self, message: Json, connection: Connection, channel: Channel, caller: ToolCaller
+    ) -> Reply:
         request_id, method = message["id"], message["method"]
-        context = _Context(request_id, ServerMessageMetadata(request_context=caller))
         is_older = connection.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
         try:
             result = await serve_one(
                 self._server,
-                context,
+                channel,
                 method,
                 message.get("params"),
                 connection=connection,
@@ -142,26 +188,6 @@ class Exchange:
         return types.ErrorData(code=types.INTERNAL_ERROR, message=sentence)
 
 
-@dataclass
-class _Context:
-    """The channel of a request, as the SDK's runner needs it. It can only send one response."""
-
-    request_id: Any
-    message_metadata: ServerMessageMetadata
-    transport: TransportContext = _ONE_WAY
-    can_send_request: bool = False
-    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
-
-    async def send_raw_request(self, method: str, *_: Any, **__: Any) -> dict[str, Any]:
-        raise NoBackChannelError(method)
-
-    async def notify(self, *_: Any, **__: Any) -> None:
-        """Does nothing: a JSON response contains only the result."""
-
-    async def progress(self, *_: Any, **__: Any) -> None:
-        """Does nothing, for the same reason."""
-
-
 def _invalid_params(error: Exception) -> types.ErrorData | None:
     """An error that names the first invalid parameter. The SDK's own error does not name it."""
     if not isinstance(error, ValidationError):
@@ -172,11 +198,29 @@ def _invalid_params(error: Exception) -> types.ErrorData | None:
     return types.ErrorData(code=types.INVALID_PARAMS, message=sentence)
 
 
-def _message(body: bytes) -> Json:
+def _rejection(rejected: _Rejected, request_id: Any) -> Reply:
+    status = ERROR_CODE_HTTP_STATUS.get(rejected.code, 400)
+    known_id = request_id if _is_id(request_id) else None
+    return failure(status, known_id, rejected.code, rejected.message, rejected.data)
+
+
+def _may_batch(headers: Mapping[str, str]) -> bool:
+    return headers.get(MCP_PROTOCOL_VERSION_HEADER, _WITH_BATCHES) == _WITH_BATCHES
+
+
+def _accepts_stream(headers: Mapping[str, str]) -> bool:
+    accepted = headers.get("accept", "").lower().split(",")
+    return EVENT_STREAM.decode() in (kind.partition(";")[0].strip() for kind in accepted)
+
+
+def _value(body: bytes) -> Any:
     try:
-        value = decoding.parse(body)
+        return decoding.parse(body)
     except Refusal as refused:
         raise _Rejected(types.PARSE_ERROR, f"Parse error: {refused.sentence}") from None
+
+
+def _message(value: Any) -> Json:
     if not isinstance(value, dict):
         raise _Rejected(
             types.INVALID_REQUEST, "The body must be one JSON-RPC request or notification."

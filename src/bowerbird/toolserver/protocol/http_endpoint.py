@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 from starlette.types import Receive, Scope, Send
 
 from bowerbird.errors import Code, Refusal
+from bowerbird.toolserver.protocol import tool_selection
 from bowerbird.toolserver.protocol.messages import INVALID_REQUEST, failure
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
 from bowerbird.wire import bodies
@@ -23,7 +24,7 @@ from bowerbird.wire.responses.replies import PREFLIGHT, Header, Reply
 _ALLOW: Final = "POST, OPTIONS"
 _HEADERS: Final = (
     b"Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
-    b"Mcp-Session-Id, Last-Event-ID, X-Request-Id"
+    b"Mcp-Session-Id, Last-Event-ID, X-Request-Id, X-MCP-Readonly, X-MCP-Tools"
 )
 # A client of the protocol expects these as JSON-RPC errors.
 _MESSAGE_FAULTS: Final = frozenset({Code.INVALID_REQUEST, Code.PAYLOAD_TOO_LARGE})
@@ -45,17 +46,21 @@ class ToolServer:
         origins: Collection[str],
         metrics: RequestMetrics,
         upgrade_url: str,
+        tool_names: Collection[str] = (),
         record_use: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.path = path
+        # With a slash too: some clients and proxies add one.
+        self.paths = (path, path.rstrip("/") + "/")
         self._load = load
         self._loaded: Answers | None = None
         self._loading = asyncio.Lock()
         self._origins = {origin.encode() for origin in origins}
         self._upgrade_url = upgrade_url
+        self._tool_names = tool_names
         routed = RoutedPath(path, {"POST": self._handle}, _ALLOW)
         surface = Surface(
-            find=lambda _: (routed, {}),
+            find=lambda found: (routed if found in self.paths else None, {}),
             phrase_refusal=self._phrase_refusal,
             extra_headers=lambda request, _: _cors(request.headers.get(b"origin"), self._origins),
             on_arrival=self._check_origin,
@@ -86,12 +91,19 @@ class ToolServer:
     async def _handle(self, request: Request) -> Reply | None:
         if refused := _unreadable(request.headers):
             return refused
+        selection = tool_selection.read(
+            request.scope.get("query_string", b""), request.scope["headers"], self._tool_names
+        )
         body = await bodies.read(request.receive, request.headers.get(b"content-encoding", b""))
         assert request.account is not None
-        caller = request.state = ToolCaller(request.account, request.request_id)
+        caller = request.state = ToolCaller(request.account, request.request_id, selection)
         answers = self._loaded or await self._first()
         answering = answers.answer(body, request.scope["headers"], caller)
         return await unless_gone(request.receive, answering, lambda: not caller.is_writing)
+
+    async def load(self) -> None:
+        """Loads the protocol code before the first message needs it."""
+        await self._first()
 
     async def _first(self) -> Answers:
         async with self._loading:

@@ -6,12 +6,12 @@ import msgspec
 
 from bowerbird.wire.responses.replies import JSON, PRIVATE, Reply
 
-_encode: Final = msgspec.json.Encoder().encode
+encoded: Final = msgspec.json.Encoder().encode
 INVALID_REQUEST: Final = -32600
 
 
 def reply(status: int, message: dict[str, Any]) -> Reply:
-    return Reply(status, [JSON, *PRIVATE], _encode(message))
+    return Reply(status, [JSON, *PRIVATE], encoded(message))
 
 
 def failure(status: int, request_id: Any, code: int, message: str, data: Any = None) -> Reply:

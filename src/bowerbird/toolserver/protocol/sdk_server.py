@@ -3,7 +3,9 @@
 Imported when the first message arrives: the SDK takes more than a second and 30 MB to load.
 """
 
+import asyncio
 from collections.abc import Awaitable, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import mcp_types as types
@@ -32,6 +34,7 @@ _HOUR_MS: Final = 3_600_000
 _PUBLIC: Final = CacheHint(_HOUR_MS, "public")
 _PRIVATE: Final = CacheHint(0, "private")
 _SERVER_ERROR: Final = 500
+_PROGRESS_EVERY_S: Final = 2
 # Used by revisions up to 2025-11-25; the newest uses "invalid params".
 _RESOURCE_NOT_FOUND: Final = -32002
 _Page = types.PaginatedRequestParams | None
@@ -45,15 +48,20 @@ class Handlers:
         self._tool_calls = tool_calls
         self._resources = resources
         self._upgrade_url = upgrade_url
-        self._tools = [tool.published() for tool in tool_calls.tools]
+        self._tools = [(tool, tool.published()) for tool in tool_calls.tools]
         self._prompts: dict[str, Prompt] = {prompt.name: prompt for prompt in PROMPTS}
 
-    async def list_tools(self, _: _Context, params: _Page) -> Any:
+    async def list_tools(self, context: _Context, params: _Page) -> Any:
         _reject_cursor(params)
-        return {"resultType": "complete", "tools": self._tools}
+        selection = _caller(context).selection
+        tools = [published for tool, published in self._tools if selection.allows(tool)]
+        # A restriction can be in a header, so that the URL alone does not identify the list.
+        scope = {} if selection.is_everything else {"cacheScope": "private"}
+        return {"resultType": "complete", "tools": tools, **scope}
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> Any:
-        result = await self._tool_calls.run(_caller(context), params.name, params.arguments or {})
+        running = self._tool_calls.run(_caller(context), params.name, params.arguments or {})
+        result = await _with_progress(context, running)
         if result is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {errors.shown(params.name)}")
         return result
@@ -143,6 +151,24 @@ def server(handlers: Handlers, site_url: str) -> "Server[Any]":
     # The default middleware records trace spans, which nothing exports.
     built.middleware.clear()
     return built
+
+
+async def _with_progress(context: _Context, work: Awaitable[T]) -> T:
+    """Reports that a call still runs, if its client asked for progress, so that it waits longer."""
+    meta = (context.params or {}).get("_meta")
+    if not isinstance(meta, dict) or "progressToken" not in meta:
+        return await work
+    reporting = asyncio.create_task(_report(context))
+    try:
+        return await work
+    finally:
+        reporting.cancel()
+
+
+async def _report(context: _Context) -> None:
+    for seconds in count(_PROGRESS_EVERY_S, _PROGRESS_EVERY_S):
+        await asyncio.sleep(_PROGRESS_EVERY_S)
+        await context.session.report_progress(seconds, message=f"Working for {seconds} s.")
 
 
 def _reject_cursor(params: _Page) -> None:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.call_allowance import CallCharge, CallCounter
 from bowerbird.model.accounts import Account
+from bowerbird.toolserver.protocol.tool_selection import EVERYTHING, ToolSelection
 from bowerbird.toolserver.tools import refusals
 from bowerbird.toolserver.tools.tool import BoundTool, Json, Tool, ToolCall, ToolResult
 from bowerbird.wire.responses import envelope
@@ -17,6 +18,8 @@ from bowerbird.wire.responses import envelope
 T = TypeVar("T")
 
 _encode: Final = msgspec.json.Encoder().encode
+# Logged for a call of a tool that the connection excludes.
+_NOT_SELECTED: Final = "NOT_SELECTED"
 
 
 class ToolCaller(Struct):
@@ -24,6 +27,7 @@ class ToolCaller(Struct):
 
     account: Account
     request_id: str
+    selection: ToolSelection = EVERYTHING
     # The method of the protocol, or the name of the tool.
     called: str = "unknown"
     # The error code of a call that was refused.
@@ -49,6 +53,10 @@ class ToolCalls:
         if bound is None:
             return None
         caller.called = name
+        if reason := caller.selection.why_not(bound.tool):
+            caller.refused = _NOT_SELECTED
+            text = f"The tool {name} is not available on this connection: {reason}. Tell the user."
+            return {"resultType": "complete", "content": [_text(text)], "isError": True}
         caller.is_writing = not bound.tool.hints.is_read_only
         try:
             result = await self._run(caller.account, bound, sent)

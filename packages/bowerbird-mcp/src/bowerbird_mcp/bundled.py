@@ -1,4 +1,4 @@
-"""Responses when no API key is configured: the list of tools, and how to get a key.
+"""Responses without a server: the list of tools of the same release, and why calls fail.
 
 It does not use the sandbox, because a model would mistake its posts for the user's.
 """
@@ -14,9 +14,14 @@ from bowerbird_mcp.messages import METHOD_NOT_FOUND, Json, failure, result, vers
 _OLDER_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 _NEWEST_VERSION: Final = "2026-07-28"
 _SERVER_INFO: Final = {"name": "bowerbird", "title": "Bowerbird", "version": __version__}
+# What a client sends when it starts. Without these responses it would give up.
+STARTING: Final = frozenset({"initialize", "server/discover", "tools/list", "ping"})
 
 
-def respond(message: Json, configuration: Configuration) -> Json:
+def respond(
+    message: Json, configuration: Configuration, problem: str, code: int = METHOD_NOT_FOUND
+) -> Json:
+    """Responds from the catalogue. A call or another method gets the problem."""
     request_id, method = message["id"], message["method"]
     content: Json
     if method == "initialize":
@@ -28,16 +33,16 @@ def respond(message: Json, configuration: Configuration) -> Json:
             **_not_cacheable(),
         }
     elif method == "tools/list":
-        content = {"tools": catalogue(), **(_not_cacheable() if version_in(message) else {})}
-    elif method == "tools/call":
         content = {
-            "content": [{"type": "text", "text": how_to_get_a_key(configuration)}],
-            "isError": True,
+            "tools": catalogue(configuration),
+            **(_not_cacheable() if version_in(message) else {}),
         }
+    elif method == "tools/call":
+        content = {"content": [{"type": "text", "text": problem}], "isError": True}
     elif method == "ping":
         content = {}
     else:
-        return failure(request_id, METHOD_NOT_FOUND, how_to_get_a_key(configuration))
+        return failure(request_id, code, problem)
     if version_in(message):
         meta = {"io.modelcontextprotocol/serverInfo": _SERVER_INFO}
         content = {"resultType": "complete", "_meta": meta, **content}
@@ -53,10 +58,14 @@ def how_to_get_a_key(configuration: Configuration) -> str:
     )
 
 
-def catalogue() -> list[Any]:
-    """The tools that a server of the same release lists."""
+def catalogue(configuration: Configuration) -> list[Any]:
+    """The tools that a server of the same release lists on this connection."""
     tools: list[Any] = json.loads(pkgutil.get_data("bowerbird_mcp", "tools.json") or b"[]")
-    return tools
+    return [
+        tool
+        for tool in tools
+        if configuration.allows(tool["name"], is_reading=tool["annotations"]["readOnlyHint"])
+    ]
 
 
 def _initialize(message: Json) -> Json:
@@ -70,5 +79,5 @@ def _initialize(message: Json) -> Json:
 
 
 def _not_cacheable() -> Json:
-    """The response changes once a key is set."""
+    """The response may differ once the server responds itself."""
     return {"ttlMs": 0, "cacheScope": "private"}

@@ -1,0 +1,135 @@
+"""bowerbird-mcp when the service is down, misconfigured or busy."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bowerbird.toolserver.tools.catalogue import TOOLS
+from tests.packages.bridge_process import fake_server, started
+from tests.support.serving import free_port
+from tests.support.tool_server import PACKAGE, Running, stdio_environment
+
+INITIALIZE = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+COUNT = {"name": "count_bookmarks", "arguments": {}}
+NEWEST_META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+def test_a_client_can_start_while_the_service_is_down(tmp_path: Path) -> None:
+    address = f"http://127.0.0.1:{free_port()}/mcp"
+    with started(stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key"), tmp_path) as bridge:
+        initialized = bridge.request("initialize", 1, **INITIALIZE)
+        bridge.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        listed = bridge.request("tools/list", 2)
+        called = bridge.request("tools/call", 3, **COUNT)
+        newest = bridge.request("server/discover", 4, _meta=NEWEST_META)
+        other = bridge.request("resources/list", 5)
+
+    assert initialized["result"]["protocolVersion"] == "2025-06-18"
+    assert listed["result"]["tools"] == [tool.published() for tool in TOOLS]
+    assert called["result"]["isError"] is True
+    assert f"Cannot reach {address}: " in called["result"]["content"][0]["text"]
+    assert newest["result"]["supportedVersions"] == ["2026-07-28"]
+    assert f"Cannot reach {address}: " in other["error"]["message"]
+    assert f"Cannot reach {address}: " in (tmp_path / "stderr").read_text(encoding="utf-8")
+
+
+def test_calls_work_once_the_service_is_up(tmp_path: Path) -> None:
+    with fake_server() as (address, fake):
+        fake.status, fake.content_type, fake.body = 503, "text/html", b"<h1>Starting</h1>"
+        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
+        with started(environment, tmp_path) as bridge:
+            started_with = bridge.request("initialize", 1, **INITIALIZE)["result"]
+            assert "result" in bridge.request("tools/list", 2)
+            assert (
+                "the service is down"
+                in bridge.request("tools/call", 3, **COUNT)["error"]["message"]
+            )
+            fake.status, fake.content_type, fake.body = 200, "application/json", b""
+
+            assert bridge.request("tools/call", 4, **COUNT)["result"] == {}
+
+    headers, _ = fake.requests[-1]
+    assert headers["MCP-Protocol-Version"] == started_with["protocolVersion"]
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "advice"),
+    [("30", "Retry after 30 s."), ("Wed, 21 Oct 2026 07:28:00 GMT", "07:28:00 GMT.")],
+)
+def test_the_time_to_wait_is_kept(retry_after: str, advice: str, tmp_path: Path) -> None:
+    with fake_server() as (address, fake):
+        fake.status, fake.headers = 429, {"Retry-After": retry_after}
+        fake.body = b'{"status":false,"code":"RATE_LIMITED","error":"Too many requests."}'
+        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
+        with started(environment, tmp_path) as bridge:
+            enveloped = bridge.request("tools/call", 1, **COUNT)["error"]
+            fake.body = b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"Wait."}}'
+            of_protocol = bridge.request("tools/call", 2, **COUNT)["error"]
+
+    assert enveloped["message"].startswith("RATE_LIMITED: Too many requests. Retry after ")
+    assert enveloped["message"].endswith(advice)
+    assert enveloped["data"]["retry_after"] == of_protocol["data"]["retry_after"] == retry_after
+    assert of_protocol["message"] == "Wait."
+
+
+def test_a_redirect_names_the_other_address(tmp_path: Path) -> None:
+    with fake_server() as (address, fake):
+        fake.status, fake.headers = 301, {"Location": "https://birds.example/mcp"}
+        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
+        with started(environment, tmp_path) as bridge:
+            error = bridge.request("tools/call", 1, **COUNT)["error"]
+
+    assert error["message"] == (
+        f"{address} redirects to https://birds.example/mcp. Set SERVICE_URL to that address."
+    )
+
+
+def test_another_path_of_the_service_is_not_a_tool_server(there: Running, tmp_path: Path) -> None:
+    address = there.address.replace("/mcp", "/v1/mcp")
+    environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN=there.key)
+    with started(environment, tmp_path) as bridge:
+        error = bridge.request("initialize", 1, **INITIALIZE)["error"]
+
+    assert error["message"].startswith(f"There is no tool server at {address}: HTTP 404 (")
+    assert error["message"] in (tmp_path / "stderr").read_text(encoding="utf-8")
+
+
+def test_a_byte_order_mark_before_a_message_is_ignored(there: Running, tmp_path: Path) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}
+    with started(there.environment(), tmp_path) as bridge:
+        bridge.send_line(b"\xef\xbb\xbf" + json.dumps(message).encode())
+
+        assert bridge.response()["result"]["protocolVersion"] == "2025-06-18"
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_running_does_not_change_the_installed_files(*, is_compiled: bool, tmp_path: Path) -> None:
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    shutil.copytree(PACKAGE, tmp_path / "site", ignore=ignored)
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPATH"] = str(tmp_path / "site")
+    if is_compiled:
+        compiling = [sys.executable, "-m", "compileall", "-q", str(tmp_path / "site")]
+        subprocess.run(compiling, check=True, timeout=60)
+    before = sorted((tmp_path / "site").rglob("*"))
+
+    for start in (["-m", "bowerbird_mcp"], ["-c", "import bowerbird_mcp.__main__ as m; m.main()"]):
+        ran = subprocess.run(
+            [sys.executable, *start, "--version"], env=environment, check=True, timeout=60
+        )
+        assert ran.returncode == 0
+
+    assert sorted((tmp_path / "site").rglob("*")) == before
+    assert any(file.suffix == ".pyc" for file in before) == is_compiled

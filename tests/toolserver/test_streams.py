@@ -1,0 +1,150 @@
+"""Responses as event streams, and batches of messages."""
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import pytest
+from mcp.shared.message import ServerMessageMetadata
+
+from bowerbird.toolserver.protocol.event_streams import Channel, answered
+from bowerbird.wire.responses.replies import Reply
+from tests.support.service import Member, Service
+from tests.support.toolcalls import headers_of, message
+from tests.support.waiting import PATIENCE_S
+
+pytestmark = pytest.mark.anyio
+
+BATCHES = "2025-03-26"
+STREAM = "application/json, text/event-stream"
+COUNT = {"name": "count_bookmarks", "arguments": {}}
+
+
+def request(number: int, method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+async def posted(member: Member, body: Any, version: str | None) -> httpx.Response:
+    headers = {} if version is None else {"MCP-Protocol-Version": version}
+    return await member.client.post("/mcp", json=body, headers=headers)
+
+
+def events_of(response: httpx.Response) -> list[dict[str, Any]]:
+    return [
+        json.loads(line.removeprefix("data: "))
+        for line in response.text.splitlines()
+        if line.startswith("data: ")
+    ]
+
+
+async def waiting_call(
+    member: Member, accept: str, *, asks_for_progress: bool = True
+) -> httpx.Response:
+    """A call that takes three seconds, because nothing works on the export."""
+    created = await member.client.post("/v1/exports/csv", json={})
+    arguments = {"job_id": created.json()["data"]["job_id"], "wait_s": 3}
+    sent = message("tools/call", {"name": "get_export", "arguments": arguments})
+    if asks_for_progress:
+        sent["params"]["_meta"]["progressToken"] = "mine"
+    headers = {**headers_of(sent), "Accept": accept}
+    return await member.client.post("/mcp", json=sent, headers=headers)
+
+
+async def test_a_long_call_reports_its_progress_before_its_result(service: Service) -> None:
+    await service.alice.save()
+
+    streamed, plain, silent = await asyncio.gather(
+        waiting_call(service.alice, STREAM),
+        waiting_call(service.alice, "application/json"),
+        waiting_call(service.alice, STREAM, asks_for_progress=False),
+    )
+
+    assert streamed.status_code == 200
+    assert streamed.headers["content-type"] == "text/event-stream"
+    progress, result = events_of(streamed)
+    assert progress == {
+        "jsonrpc": "2.0",
+        "method": "notifications/progress",
+        "params": {"progressToken": "mine", "progress": 2, "message": "Working for 2 s."},
+    }
+    assert result["result"]["structuredContent"]["status"] == "pending"
+    for answer in (plain, silent):
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.json()["result"]["structuredContent"]["status"] == "pending"
+
+
+async def test_a_fast_call_is_answered_with_json(service: Service) -> None:
+    sent = message("tools/call", COUNT)
+    sent["params"]["_meta"]["progressToken"] = 1
+
+    answer = await service.alice.client.post("/mcp", json=sent, headers=headers_of(sent))
+
+    assert answer.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("is_writing", [False, True])
+async def test_only_a_reading_call_ends_when_its_client_leaves_the_stream(
+    *, is_writing: bool
+) -> None:
+    channel = Channel(1, ServerMessageMetadata(), accepts_stream=True)
+    is_left, is_finished = asyncio.Event(), asyncio.Event()
+
+    async def work() -> Reply:
+        await channel.notify("notifications/message", {})
+        await is_left.wait()
+        is_finished.set()
+        return Reply(200, [], b"{}")
+
+    reply = await answered(channel, work(), lambda: not is_writing)
+    assert reply.stream is not None
+    reading = asyncio.ensure_future(anext(reply.stream))
+    assert b"notifications/message" in await reading
+    waiting = asyncio.ensure_future(anext(reply.stream))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.wait((waiting,))
+    is_left.set()
+
+    if is_writing:
+        await asyncio.wait_for(is_finished.wait(), PATIENCE_S)
+    else:
+        await asyncio.sleep(0.1)
+        assert not is_finished.is_set()
+
+
+@pytest.mark.parametrize("version", [BATCHES, None])
+async def test_a_batch_gets_one_response_per_request(service: Service, version: str | None) -> None:
+    batch = [
+        request(1, "tools/call", **COUNT),
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        request(2, "sing"),
+        request(3, "initialize"),
+        5,
+        request(4, "ping"),
+    ]
+
+    answer = await posted(service.alice, batch, version)
+
+    assert answer.status_code == 200
+    first, second, third, fourth, fifth = answer.json()
+    assert (first["id"], first["result"]["structuredContent"]["count"]) == (1, 0)
+    assert (second["id"], second["error"]["code"]) == (2, -32601)
+    assert (third["id"], third["error"]["message"]) == (3, "initialize must not be in a batch.")
+    assert (fourth["id"], fourth["error"]["code"]) == (None, -32600)
+    assert fifth == {"jsonrpc": "2.0", "id": 4, "result": {}}
+
+
+async def test_a_batch_of_notifications_has_no_response(service: Service) -> None:
+    note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+    answer = await posted(service.alice, [note, note], BATCHES)
+
+    assert (answer.status_code, answer.content) == (202, b"")
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"])
+async def test_other_revisions_have_no_batches(service: Service, version: str) -> None:
+    answer = await posted(service.alice, [request(1, "ping")], version)
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32600)
