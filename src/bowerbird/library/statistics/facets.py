@@ -11,9 +11,10 @@ from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.clock import Clock
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks.bookmarks import Bookmarks, VectorState
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.label_words import LabelWords
 from bowerbird.library.bookmarks.ranking import Rankings
+from bowerbird.library.bookmarks.results import VectorState
 from bowerbird.library.statistics import domains
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model import json_depth

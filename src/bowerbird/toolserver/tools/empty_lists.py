@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import Field
 from bowerbird.requests import filters

@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
 
-from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks, VectorState
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.results import BookmarkList, VectorState
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import about
 from bowerbird.toolserver.tools import posts

@@ -4,7 +4,8 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal, TooManyWaiting
-from bowerbird.library.bookmarks.bookmarks import Bookmarks, VectorState
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.results import VectorState
 from bowerbird.model.filters import RELEVANCE
 from bowerbird.requests import filters
 from bowerbird.requests.bookmarks import Cursor, Limit, ListQuery, SortBy, SortOrder
