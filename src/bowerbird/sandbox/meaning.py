@@ -16,7 +16,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader
 
 if TYPE_CHECKING:
     from bowerbird.search.nearness import Nearness
@@ -63,7 +63,7 @@ class SandboxMeaning(SemanticSearch):
 
     async def require_within(
         self,
-        transaction: Transaction,  # noqa: ARG002 - nothing is read
+        reader: Reader,  # noqa: ARG002 - nothing is read
         account: Account,  # noqa: ARG002
     ) -> VectorStoreState | None:
         return _STATE
