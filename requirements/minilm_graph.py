@@ -1,72 +1,48 @@
 """Writes all-MiniLM-L6-v2 as an ONNX graph with int8 weights.
 
-build_model.py runs it with onnx and safetensors on the path: `minilm_graph.py WEIGHTS OUTPUT`.
+build_model.py runs it with onnx and safetensors on the path:
+`minilm_graph.py WEIGHTS TOKENIZER FOLDER`.
 The inputs of the graph are token ids and their mask; the output is one vector of length 1 per
 text.
 """
 
 import logging
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto
+from onnx_graph import Graph
 from safetensors.numpy import load_file
 
 WIDTH, HEADS, LAYERS = 384, 12, 6
 HEAD_WIDTH = WIDTH // HEADS
-OPSET, IR_VERSION = 20, 10
 # Added to the attention scores of padding, so that softmax gives it no weight.
 PADDING_SCORE = -10_000.0
 
 
-class Graph:
-    """The nodes of the graph in order, and the constants they use."""
-
-    def __init__(self, weights: dict[str, Any]) -> None:
-        self._weights = weights
-        self._nodes: list[Any] = []
-        self._constants: dict[str, Any] = {}
-
-    def constant(self, name: str, value: Any) -> str:
-        if name not in self._constants:
-            array = np.ascontiguousarray(value)
-            # ascontiguousarray turns a scalar into a vector.
-            array = array.reshape(np.shape(value))
-            self._constants[name] = numpy_helper.from_array(array, name)
-        return name
-
-    def integers(self, *values: int) -> str:
-        return self.constant("i" + "_".join(map(str, values)), np.array(values, np.int64))
-
-    def number(self, value: float) -> str:
-        return self.constant(f"f{value!r}", np.float32(value))
-
-    def node(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
-        name = output or f"{kind}_{len(self._nodes)}"
-        self._nodes.append(helper.make_node(kind, inputs, [name], name=name, **attributes))
-        return name
-
+class MiniLm(Graph):
     def linear(self, x: str, part: str) -> str:
         # Transposed, because the weights are stored as (output, input).
-        weight = self.constant(f"{part}.weight", self._weights[f"{part}.weight"].T)
-        bias = self.constant(f"{part}.bias", self._weights[f"{part}.bias"])
+        weight = self.constant(f"{part}.weight", self.weights[f"{part}.weight"].T)
+        bias = self.constant(f"{part}.bias", self.weights[f"{part}.bias"])
         return self.node("Add", self.node("MatMul", x, weight), bias)
 
     def layer_norm(self, x: str, part: str) -> str:
-        weight = self.constant(f"{part}.weight", self._weights[f"{part}.weight"])
-        bias = self.constant(f"{part}.bias", self._weights[f"{part}.bias"])
+        weight = self.constant(f"{part}.weight", self.weights[f"{part}.weight"])
+        bias = self.constant(f"{part}.bias", self.weights[f"{part}.bias"])
         return self.node("LayerNormalization", x, weight, bias, axis=-1, epsilon=1e-12)
 
     def embed(self) -> str:
         """The sum of the token embeddings and the position embeddings."""
-        table = self._weights["embeddings.word_embeddings.weight"]
+        table = self.weights["embeddings.word_embeddings.weight"]
         words = self.node("Gather", self.constant("words", table), "input_ids")
         # Every token has type 0, so the embedding of that type is added to all positions here.
-        table = self._weights["embeddings.position_embeddings.weight"]
-        table = table + self._weights["embeddings.token_type_embeddings.weight"][0]
+        table = self.weights["embeddings.position_embeddings.weight"]
+        table = table + self.weights["embeddings.token_type_embeddings.weight"][0]
         length = self.node("Gather", self.node("Shape", "input_ids"), self.integers(1), axis=0)
         zero = self.integers(0)
         positions = self.node("Slice", self.constant("places", table), zero, length, zero)
@@ -108,21 +84,9 @@ class Graph:
         mean = self.node("Div", total, self.node("Max", count, self.number(1e-9)))
         self.node("LpNormalization", mean, output="embedding", axis=1, p=2)
 
-    def model(self) -> Any:
-        inputs = [
-            helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
-            for name in ("input_ids", "attention_mask")
-        ]
-        outputs = [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["texts", WIDTH])]
-        graph = helper.make_graph(
-            self._nodes, "minilm", inputs, outputs, list(self._constants.values())
-        )
-        opset = [helper.make_opsetid("", OPSET)]
-        return helper.make_model(graph, opset_imports=opset, ir_version=IR_VERSION)
-
 
 def minilm(weights: dict[str, Any]) -> Any:
-    graph = Graph(weights)
+    graph = MiniLm(weights)
     mask = graph.node("Cast", "attention_mask", to=TensorProto.FLOAT)
     is_padding = graph.node("Sub", graph.number(1.0), mask)
     scores = graph.node("Mul", is_padding, graph.number(PADDING_SCORE))
@@ -131,10 +95,10 @@ def minilm(weights: dict[str, Any]) -> Any:
     for number in range(LAYERS):
         x = graph.layer(x, number, padding)
     graph.pool(x, mask)
-    return graph.model()
+    return graph.model("minilm", WIDTH)
 
 
-def main(weights: Path, output: Path) -> None:
+def main(weights: Path, tokenizer: Path, folder: Path) -> None:
     # Imported here, because it takes a second.
     from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: PLC0415 - heavy
 
@@ -142,13 +106,15 @@ def main(weights: Path, output: Path) -> None:
     logging.disable(logging.WARNING)
     model = minilm(load_file(weights))
     onnx.checker.check_model(model)
-    unquantised = output.with_suffix(".fp32.onnx")
+    unquantised = folder / "model.fp32.onnx"
     onnx.save(model, unquantised)
     # With one scale per column, vectors have a cosine of 0.99 to those of the original model. With
     # one scale per matrix, the loss is five times as large.
+    output = folder / "model.onnx"
     quantize_dynamic(unquantised, output, per_channel=True, weight_type=QuantType.QInt8)
     unquantised.unlink()
+    shutil.copyfile(tokenizer, folder / "tokenizer.json")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:4]))

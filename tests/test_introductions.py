@@ -26,7 +26,7 @@ class Endpoint:
     requests: list[tuple[str, dict[str, str], dict[str, Any]]] = field(default_factory=list)
 
     def introductions(self, **settings: Any) -> Introductions:
-        timeout_s = settings.pop("timeout_s", 5.0)
+        timeout_s = settings.pop("timeout_s", 30.0)
         url = f"http://127.0.0.1:{self.port}/v1/"
         return Introductions(Settings(intro_url=url, intro_model="m", **settings), timeout_s)
 
@@ -108,7 +108,7 @@ async def test_an_unusable_response_gives_no_introduction(response: bytes) -> No
 
 
 async def test_a_silent_server_times_out() -> None:
-    async with endpoint(b"") as chat, asyncio.timeout(5):
+    async with endpoint(b"") as chat, asyncio.timeout(30):
         assert await chat.introductions(timeout_s=0.1).write({}) is None
 
 

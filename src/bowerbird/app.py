@@ -17,6 +17,7 @@ from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.media import media_jobs
+from bowerbird.jobs.reindexing import ReindexJobs
 from bowerbird.jobs.sources import source_jobs
 from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
@@ -287,13 +288,16 @@ def build_worker(
     changes = bulk_jobs.kind(database, clock)
     media = media_jobs(database, files, clock, settings)
     sources = source_jobs(database, clock, settings)
+    reindexing = ReindexJobs(database, clock)
     kinds = [changes, exports.kind, digests.kind, searching.jobs.kind, media.kind, sources.kind]
+    kinds.append(reindexing.kind)
     recurring = [
         *exports.recurring,
         *digests.recurring,
         *searching.jobs.recurring,
         *media.recurring,
         *sources.recurring,
+        reindexing.recurring,
         deletions.recurring(database, files),
     ]
     return Worker(database, kinds, recurring, clock)
@@ -323,7 +327,7 @@ def _parts(
     wake_worker: Callable[[], None],
 ) -> ToolParts:
     """The parts that REST and the tools share, including their caches."""
-    bookmarks = Bookmarks(database, meaning)
+    bookmarks = Bookmarks(database, meaning, clock)
     return ToolParts(
         bookmarks=bookmarks,
         flags=Flags(database, clock),

@@ -43,7 +43,9 @@ def raw(library: Library, statement: str) -> list[tuple[Any, ...]]:
 
 
 # A store that claims three vectors of a model that has none.
-STORE = "INSERT INTO vector_store VALUES ({id}, {other_hash}, 'tiny', 2, 3, 1, 0, 1, {yes}, NULL)"
+STORE = (
+    "INSERT INTO vector_store VALUES ({id}, {other_hash}, 'tiny', 2, 3, 1, 0, 1, {yes}, NULL, 0)"
+)
 filling = "{other_hash}, {broken}, 1, {broken}, {broken}"
 VECTORS = ";".join(
     f"INSERT INTO vector VALUES ({{id}}, {number}, {filling})"  # noqa: S608 - ours
@@ -66,6 +68,16 @@ DAMAGES = {
     "INSERT INTO media_file VALUES ({id}, 'a', {other_hash}, 'image/png', 40, 1, 1, 0)": (
         "bytes of kept images: stored 90, expected 40"
     ),
+    "UPDATE word_count SET posts = posts + 2 WHERE {alice} AND word = 'bower'": (
+        "posts that contain 'bower': stored 9, expected 7"
+    ),
+    "INSERT INTO word_count VALUES ({id}, 'stray', 1)": (
+        "posts that contain 'stray': stored 1, expected 0"
+    ),
+    "INSERT INTO word_change VALUES ({id}, 1, '{{\"stray\": 3}}')": (
+        "posts that contain 'stray': stored 3, expected 0"
+    ),
+    "DELETE FROM word_count WHERE {alice}": "posts whose words are counted (and the counts of ",
     "UPDATE library SET unread = unread + 3 WHERE {alice}": "unread: stored 7, expected 4",
     "UPDATE library SET total = 0, fresh = 0 WHERE {alice}": "fresh: stored 0, expected 3",
     "UPDATE library SET archived = 9 WHERE {alice}": "archived: stored 9, expected 1",
@@ -158,6 +170,8 @@ def test_rows_of_no_account_are_removed(library: Library) -> None:
     )
     library.sql("INSERT INTO deleted_view VALUES (77, 'd', '{}', 0)")
     library.sql("INSERT INTO version_use VALUES (77, 'v1', 1)")
+    library.sql("INSERT INTO word_count VALUES (77, 'bird', 1)")
+    library.sql("INSERT INTO word_change VALUES (77, 1, '{}')")
     library.sql("INSERT INTO source_post VALUES (77, 'x', '', '1', '', 0, NULL, NULL, '', NULL)")
     library.sql("INSERT INTO source_folder VALUES (77, '1', 'x')")
     library.sql("INSERT INTO sunset_notice VALUES (77, 'v1', 'sent', 0)")
@@ -182,6 +196,7 @@ def test_rows_of_no_account_are_removed(library: Library) -> None:
             "job",
         ),
         *("digest", "digest_preference", "source_post", "source_folder"),
+        *("word_count", "word_change"),
     ):
         assert f"The library: {table} rows of no account: stored 1, expected 0." in found.text
     assert "The library: api_call rows of no account: stored 1, expected 0." in found.text

@@ -1,5 +1,6 @@
 """`bowerbird doctor`: checks what the service needs, and suggests fixes."""
 
+import re
 import shutil
 import socket
 import threading
@@ -60,7 +61,9 @@ def test_a_working_library_passes(library: Library) -> None:
     assert "✓ database: SQLite 3." in ran.text
     assert "journal mode wal" in ran.text
     assert "✓ schema: is up to date" in ran.text
-    assert "✓ model: all-MiniLM-L6-v2-int8" in ran.text
+    assert (
+        "✓ model: all-MiniLM-L6-v2-int8, universal-sentence-encoder-multilingual-3-int8" in ran.text
+    )
     assert f"✓ port: 127.0.0.1:{library.settings.port} is free" in ran.text
 
 
@@ -176,16 +179,28 @@ def test_a_missing_model_is_a_warning(library: Library, tmp_path: Path) -> None:
     assert "fix: run make model" in ran.text
 
 
-def test_a_damaged_model_is_a_warning(library: Library, tmp_path: Path) -> None:
+@pytest.mark.parametrize("pointer", ["current", "multilingual"])
+def test_a_damaged_model_is_a_warning(library: Library, tmp_path: Path, pointer: str) -> None:
     folder = model_folder(Settings(model_dir=MODEL_DIR))
     shutil.copytree(folder, tmp_path / "model")
-    (file,) = (tmp_path / "model").glob("*/tokenizer.json")
-    file.unlink()
+    name = (tmp_path / "model" / pointer).read_text(encoding="ascii").strip()
+    (tmp_path / "model" / name / "tokenizer.json").unlink()
     other = Library({**library.environment, "BOWERBIRD_MODEL_DIR": str(tmp_path / "model")})
 
     ran = other.run("doctor")
 
-    assert "! model: tokenizer.json is damaged or missing" in ran.text
+    assert re.search("! model: tokenizer.json of .* is damaged or missing", ran.text)
+    assert "fix: run make model" in ran.text
+
+
+def test_a_missing_second_model_is_a_warning(library: Library, tmp_path: Path) -> None:
+    shutil.copytree(model_folder(Settings(model_dir=MODEL_DIR)), tmp_path / "model")
+    (tmp_path / "model" / "multilingual").unlink()
+    other = Library({**library.environment, "BOWERBIRD_MODEL_DIR": str(tmp_path / "model")})
+
+    ran = other.run("doctor")
+
+    assert "! model: all-MiniLM-L6-v2-int8; without the second model" in ran.text
     assert "fix: run make model" in ran.text
 
 

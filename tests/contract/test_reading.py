@@ -279,10 +279,10 @@ async def test_vector_search_term_needs_a_paid_plan_and_a_built_store(
 
 async def test_vector_search_term_searches_by_meaning(alice: Member) -> None:
     cat = await alice.save(text="Our kitten sleeps all day.")
-    dog = await alice.save(text="Interest rates fell again.")
+    await alice.save(text="Interest rates fell again.")
     await alice.embed()
 
-    assert await alice.ids(vector_search_term="pets") == [cat["post_id"], dog["post_id"]]
+    assert await alice.ids(vector_search_term="pets") == [cat["post_id"]]
 
 
 async def test_meta_has_count_in_addition_to_the_documented_fields(alice: Member) -> None:

@@ -22,7 +22,7 @@ PATIENCE_S = 60.0
 # Lease of the worker that is killed; 15 s in production.
 LEASE_S = 1.5
 # Maximum duration of a small export on a busy machine.
-WORK_S = 8.0
+WORK_S = 30.0
 DYING = """
 import os, signal, sys
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore

@@ -221,7 +221,7 @@ async def test_a_process_exits_when_its_service_exits(tmp_path: Path, endless: P
 
     process.stdin.close()
 
-    assert await asyncio.wait_for(process.wait(), 20) == 1
+    assert await asyncio.wait_for(process.wait(), 40) == 1
     os.close(writer)
 
 

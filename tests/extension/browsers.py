@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from tests.extension.patience import wait_until
+from tests.support.waiting import PATIENCE_S
 
 DESK: Final = "/privacy.html"
 EXTENSION: Final = Path(__file__).parents[2] / "extension"
@@ -55,7 +56,9 @@ class Browser(Protocol):
         """Ends the browser and starts it again with the same profile."""
 
 
-def wait_for_text(tab: Tab, text: str, selector: str = "body", patience_s: float = 20) -> str:
+def wait_for_text(
+    tab: Tab, text: str, selector: str = "body", patience_s: float = PATIENCE_S
+) -> str:
     """Waits until an element shows a text; returns all that it shows."""
     function = "(selector) => document.querySelector(selector)?.innerText ?? ''"
 
@@ -70,6 +73,6 @@ def wait_for_text(tab: Tab, text: str, selector: str = "body", patience_s: float
         raise AssertionError(f"{text!r} is not in {seen!r}") from None
 
 
-def wait_for(tab: Tab, function: str, argument: Any = None, patience_s: float = 20) -> Any:
+def wait_for(tab: Tab, function: str, argument: Any = None, patience_s: float = PATIENCE_S) -> Any:
     """Waits until a function of JavaScript returns something true; returns that."""
     return wait_until(lambda: tab.evaluate(function, argument), patience_s)

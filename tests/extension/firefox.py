@@ -15,7 +15,7 @@ from tests.extension.patience import wait_until
 from tests.extension.websocket import WebSocket
 
 FIREFOX: Final = "/usr/bin/firefox-esr"
-_PATIENCE_S: Final = 30.0
+_PATIENCE_S: Final = 60.0
 _MOST_RELOADS: Final = 5
 _PREFERENCES: Final = {
     # X has its certificate pinned and its encryption required in every new profile.

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
+from tests.support.waiting import PATIENCE_S
+
 T = TypeVar("T")
 Connection = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 _MAX_HEAD: Final = 1 << 18
@@ -109,4 +111,4 @@ class Loopback:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=20)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=PATIENCE_S)

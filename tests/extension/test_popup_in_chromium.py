@@ -12,7 +12,7 @@ from tests.extension.fake_x import X
 from tests.extension.library import Refusal
 from tests.extension.patience import wait_until
 from tests.extension.person import Person, wait_for_panel
-from tests.web.accessibility import RUN, script, violations
+from tests.web.accessibility import CONTRAST, RUN, script, violations
 
 # 2026-11-02T10:42:00Z
 SINCE = 1_793_616_120_000
@@ -100,7 +100,7 @@ def problems(page: Page) -> list[str]:
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     found = violations(page)
     page.emulate_media(color_scheme="dark")
-    found += violations(page)
+    found += violations(page, options=CONTRAST)
     width = page.evaluate("() => document.documentElement.scrollWidth")
     return found + ([f"{width} pixels wide"] if width > 360 else [])
 

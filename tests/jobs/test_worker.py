@@ -35,7 +35,7 @@ class Errand:
             self.unblocked.set()
 
     async def until_started(self, count: int) -> None:
-        async with asyncio.timeout(5), self._more:
+        async with asyncio.timeout(PATIENCE_S), self._more:
             await self._more.wait_for(lambda: len(self.started) >= count)
 
     async def __call__(self, job: Job, progress: Progress) -> bytes | None:

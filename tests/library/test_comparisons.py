@@ -28,7 +28,7 @@ def stored(text: str, more: dict[str, Any], standing: Placement, tags: list[str]
     incoming = own_json.read(msgspec.json.encode(record)).incoming
     row = row_of(incoming, standing, 3, words_of(incoming.record), tags_json(tags))
     del row["words"]
-    return StoredBookmark(row, has_words=True, label_names=tags)
+    return StoredBookmark(row, row.pop("word_form"), has_words=True, label_names=tags)
 
 
 @given(TEXTS, OPEN, INSTANTS)

@@ -3,6 +3,8 @@
 import pytest
 
 from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.vectors import matrices
+from bowerbird.library.vectors.matrices import Matrices
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.vectors import NewVector, VectorStoreState
 from bowerbird.search.vectors import pack
@@ -38,7 +40,7 @@ async def _embed_last(member: Member, store: VectorStoreState) -> None:
     await member.database.write(work)
 
 
-async def test_a_vector_that_became_stale_while_rows_were_read_is_dropped(alice: Member) -> None:
+async def test_a_vector_that_became_stale_while_rows_were_read_is_replaced(alice: Member) -> None:
     post = make.post(text="Our kitten sleeps.")
     await alice.save_all([post, make.post(text="Interest rates")])
     await alice.embed()
@@ -48,7 +50,8 @@ async def test_a_vector_that_became_stale_while_rows_were_read_is_dropped(alice:
     # A request has read the state of the vectors. Before it reads the vectors, one text changes
     # and another post gets its vector.
     before = await _serving(meaning, alice)
-    assert await meaning.rows_of(await alice.account(), before, number) is not None
+    old = await meaning.rows_of(await alice.account(), before, number)
+    assert old is not None
     await alice.save_all([make.post(text="later")])
     await alice.embed()
     between = await _serving(meaning, alice)
@@ -58,4 +61,31 @@ async def test_a_vector_that_became_stale_while_rows_were_read_is_dropped(alice:
 
     after = await _serving(meaning, alice)
 
-    assert await meaning.rows_of(await alice.account(), after, number) is None
+    stale = await meaning.rows_of(await alice.account(), after, number)
+    assert stale is not None
+    assert (stale == old).all()
+    await alice.embed()
+    last = await _serving(meaning, alice)
+    new = await meaning.rows_of(await alice.account(), last, number)
+    assert new is not None
+    assert (new != old).any()
+
+
+async def test_a_matrix_of_mostly_stale_vectors_is_not_cleaned_for_every_search(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matrices, "_DELETED_SLACK", 0)
+    posts = [make.post(text=f"note {n}") for n in range(6)]
+    await alice.save_all(posts)
+    await alice.embed()
+    await alice.save_all([{**post, "tweet_details": {"text": "later"}} for post in posts[:5]])
+    cached = Matrices(VectorStore(alice.database), 2**20)
+    account, store = (
+        await alice.account(),
+        await _serving(SemanticSearch(alice.database, MODELS), alice),
+    )
+
+    first = await cached.of(account, store)
+
+    assert (first.posts, store.embedded) == (6, 1)
+    assert await cached.of(account, store) is first

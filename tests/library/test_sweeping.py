@@ -168,7 +168,7 @@ async def test_sweeping_continues_after_a_failure(cast: Service) -> None:
     failing = Watched(cast.database, [unavailable("away"), RuntimeError("a fault")])
 
     task = asyncio.create_task(sweeping_of(cast, failing).keep_sweeping(0.001, first_s=0))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await failing.third_write.wait()
 
     assert await left(cast.database) == []
@@ -183,7 +183,7 @@ async def test_cancelling_stops_a_waiting_sweep_immediately(cast: Service) -> No
     await asyncio.sleep(0)
     task.cancel()
 
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(30):
         await asyncio.wait([task])
 
     assert task.cancelled()

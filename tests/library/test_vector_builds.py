@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from bowerbird.errors import Refusal
+from bowerbird.library.access import turns
+from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.search.models import Models
@@ -111,7 +113,10 @@ async def test_posts_that_change_during_a_build_are_embedded_again(alice: Member
 async def test_a_post_deleted_while_it_is_embedded_gets_no_vector(alice: Member) -> None:
     posts = [make.post() for _ in range(3)]
     await alice.save_all(posts)
-    models = _Interfering(lambda: alice.remove(posts[1]["post_id"]))
+    account, trash = await alice.account(), Trash(alice.database, alice.clock)
+    models = _Interfering(
+        lambda: turns.run(alice.database, lambda t: trash.delete(t, account, posts[1]["post_id"]))
+    )
 
     builds = VectorBuilds(alice.database, models, alice.clock)  # type: ignore[arg-type] # duck typed
     await builds.build(alice.account_id, ignore)
@@ -142,6 +147,7 @@ class _Interfering:
         assert MODELS.current is not None
         self._inner = MODELS.current
         self.current = self
+        self.second = None
         self.name, self.identity, self.problem = self._inner.name, self._inner.identity, None
 
     async def embed_posts(self, texts: Any) -> Any:

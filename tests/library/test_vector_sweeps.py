@@ -87,7 +87,7 @@ async def test_complete_vectors_that_were_not_marked_as_built_are_marked(
 
     assert await _jobs(cast) == [cast.alice.account_id]
     assert await cast.alice.embed() == 0
-    assert len(await cast.alice.ids(vector_search_term="x", limit="100")) == 32
+    assert len(await cast.alice.ids(vector_search_term="note", limit="100")) == 32
 
 
 async def test_an_upgrade_to_a_paid_plan_starts_a_build(cast: Service) -> None:
@@ -250,7 +250,7 @@ async def test_vectors_of_another_model_are_removed_once_the_current_one_is_buil
     async def copy(transaction: Any) -> None:
         await transaction.run(
             "INSERT INTO vector_store SELECT account_id, :model, name, dimensions, embedded,"
-            " complete_below, invalidations, generation, is_built, unpaid_since"
+            " complete_below, invalidations, generation, is_built, unpaid_since, examined_below"
             " FROM vector_store WHERE account_id = :account_id",
             {key: values[key] for key in ("account_id", "model")},
         )
@@ -295,7 +295,7 @@ async def test_paying_again_during_the_removal_keeps_the_remaining_vectors(cast:
     assert embedded == 100
     assert await _vectors(alice) == 250
     assert await writing.recount(alice) == []
-    assert len(await alice.ids(vector_search_term="x", limit="100")) == 100
+    assert len(await alice.ids(vector_search_term="note", limit="100")) == 100
 
 
 async def test_a_build_after_an_interrupted_removal_embeds_what_is_missing(cast: Service) -> None:

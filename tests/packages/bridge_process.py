@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.support.tool_server import STDIO_COMMAND
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 40
 Json = dict[str, Any]
 
 

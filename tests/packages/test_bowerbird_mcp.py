@@ -14,7 +14,7 @@ from bowerbird.toolserver.tools.catalogue import TOOLS
 from tests.packages.bridge_process import BridgeProcess, fake_server, started
 from tests.support.serving import free_port
 from tests.support.tool_server import PACKAGE, STDIO_COMMAND, Running, stdio_environment
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 INITIALIZE = {
     "protocolVersion": "2025-06-18",
@@ -142,13 +142,13 @@ def test_a_slow_call_does_not_block_others_and_can_be_cancelled(tmp_path: Path) 
         environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
         with started(environment, tmp_path) as bridge:
             bridge.send({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": LIST})
-            assert fake.is_holding.wait(10)
+            assert fake.is_holding.wait(PATIENCE_S)
 
             assert bridge.request("ping", 2)["id"] == 2
 
             params = {"requestId": "slow"}
             bridge.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
-            assert fake.saw_disconnect.wait(10), "the server sees the closed connection"
+            assert fake.saw_disconnect.wait(PATIENCE_S), "the server sees the closed connection"
             assert bridge.request("ping", 3)["id"] == 3
             assert bridge.has_no_output(), "a cancelled request gets no response"
     wait_until(lambda: any(m["method"] == "notifications/cancelled" for _, m in fake.requests))

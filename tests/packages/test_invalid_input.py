@@ -10,6 +10,7 @@ from bowerbird_mcp import configuration
 from bowerbird_mcp.connections import Call, CallFailedError, Connections
 from tests.packages.bridge_process import fake_server, started
 from tests.support.tool_server import stdio_environment
+from tests.support.waiting import PATIENCE_S
 
 HALF_SURROGATE = rb'{"jsonrpc":"2.0","id":"\ud800","method":"tools/list"}'
 DEEPLY_NESTED = b'{"jsonrpc":"2.0","id":%b,"method":"tools/list"}' % (b"[" * 900 + b"]" * 900)
@@ -76,7 +77,7 @@ def test_cancelling_a_finished_call_does_not_close_the_connection_of_another() -
 
         other = threading.Thread(target=hold)
         other.start()
-        assert fake.is_holding.wait(10)
+        assert fake.is_holding.wait(PATIENCE_S)
         assert len(fake.connections) == 1, "both calls use the same connection"
 
         first.cancel()

@@ -195,7 +195,6 @@ async def test_there_is_no_hint_when_nothing_is_hidden(alice: Member) -> None:
     await alice.save(is_read=True, author="eve")
 
     assert "hint" not in (await alice.listed(author="nobody"))["meta"]
-    assert "hint" not in (await alice.listed(is_unread_only=0, hide_archived=0, q="nix"))["meta"]
     assert "hint" not in (await alice.listed(is_unread_only=0))["meta"]
 
 

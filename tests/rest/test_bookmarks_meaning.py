@@ -42,7 +42,6 @@ async def test_posts_are_found_by_meaning_without_a_common_word(alice: Member) -
     ):
         found = await alice.ids(vector_search_term=asked)
         assert found[0] == ids[subject], asked
-        assert len(found) == len(TEXTS)
 
 
 async def test_every_filter_applies_exactly(alice: Member) -> None:
@@ -54,18 +53,22 @@ async def test_every_filter_applies_exactly(alice: Member) -> None:
         tax={"attachments": [{"type": "image"}]},
         rocket={"posted_at": "2020-05-05T00:00:00+00:00"},
     )
-    asked = {"vector_search_term": "pets"}
 
-    assert ids["cat"] not in await alice.ids(**asked)
-    assert ids["knee"] not in await alice.ids(**asked)
-    both = await alice.ids(**asked, is_unread_only="false", hide_archived="false")
-    assert set(both) == set(ids.values())
-    assert both[0] == ids["cat"]
-    assert await alice.ids(**asked, author="mia") == [ids["bread"]]
-    assert await alice.ids(**asked, tag="kitchen") == [ids["bread"]]
-    assert await alice.ids(**asked, media_type="image") == [ids["tax"]]
-    assert await alice.ids(**asked, posted_to="2021-01-01") == [ids["rocket"]]
-    assert (await alice.listed(**asked, author="mia"))["meta"]["total_count"] == 1
+    async def found(asked: str, **filters: str) -> list[str]:
+        return await alice.ids(vector_search_term=asked, **filters)
+
+    assert ids["cat"] not in await found("pets")
+    assert ids["knee"] not in await found("sports injury")
+    everything = {"is_unread_only": "false", "hide_archived": "false"}
+    assert (await found("pets", **everything))[0] == ids["cat"]
+    assert (await found("sports injury", **everything))[0] == ids["knee"]
+    assert await found("sourdough bread", author="mia") == [ids["bread"]]
+    assert await found("sourdough bread", tag="kitchen") == [ids["bread"]]
+    assert await found("sourdough bread", tag="other") == []
+    assert await found("invoice and tax", media_type="image") == [ids["tax"]]
+    assert await found("satellites in orbit", posted_to="2021-01-01") == [ids["rocket"]]
+    listed = await alice.listed(vector_search_term="sourdough bread", author="mia")
+    assert listed["meta"]["total_count"] == 1
 
 
 async def test_words_and_meaning_return_the_union_of_both_searches(alice: Member) -> None:
@@ -74,20 +77,24 @@ async def test_words_and_meaning_return_the_union_of_both_searches(alice: Member
     found = await alice.ids(q="invoice", vector_search_term="baking at home")
 
     assert found[:2] in ([ids["bread"], ids["tax"]], [ids["tax"], ids["bread"]])
-    assert set(found) == set(ids.values())
 
 
 async def test_an_excluded_word_also_excludes_matches_by_meaning(alice: Member) -> None:
     ids = await _filled(alice)
 
-    for words in ("-kitten", "sourdough -kitten"):
-        found = await alice.ids(q=words, vector_search_term="pets")
-        assert set(found) == set(ids.values()) - {ids["cat"]}
+    assert ids["cat"] not in await alice.ids(q="-kitten", vector_search_term="pets")
+    found = await alice.ids(q="sourdough -kitten", vector_search_term="pets")
+    assert found[0] == ids["bread"]
+    assert ids["cat"] not in found
 
 
 async def test_a_sort_field_orders_the_ranked_list(alice: Member) -> None:
-    await _filled(alice)
+    names = ("Our old cat", "A kitten", "The cat of my neighbour", "Cats and dogs")
+    await alice.save_all([make.post(text=f"{name} is a lovely pet") for name in names])
+    await alice.embed()
     everything = await alice.ids()
+    await alice.save(text="Quarterly bond yields fell.")
+    await alice.embed()
 
     by_time = await alice.ids(vector_search_term="pets", sort_by="sort_index")
     by_title = await alice.listed(vector_search_term="pets", sort_by="title")
@@ -135,7 +142,8 @@ async def test_paging_continues_correctly_while_the_library_changes(alice: Membe
 
 
 async def test_a_cursor_is_valid_only_for_its_query(alice: Member) -> None:
-    await _filled(alice)
+    await alice.save_all([make.post(text=f"Our pets: cat {n}") for n in range(3)])
+    await alice.embed()
     cursor = (await alice.listed(vector_search_term="pets", limit=2))["meta"]["next_cursor"]
 
     for params in (
@@ -178,14 +186,16 @@ async def test_a_changed_text_is_found_by_its_new_meaning(alice: Member) -> None
     ids = await _filled(alice)
     changed = make.post(post_id=ids["tax"], text="Puppies need eighteen hours of sleep.")
 
-    assert len(await alice.ids(vector_search_term="dogs")) == len(TEXTS)
+    assert ids["tax"] in await alice.ids(vector_search_term="revenue office")
     await alice.save_all([changed])
 
     waiting = await alice.listed(vector_search_term="revenue office")
     assert waiting["meta"]["vector_pending"] == 1
-    assert waiting["meta"]["total_count"] == len(TEXTS) - 1
-    assert ids["tax"] not in [bookmark["post_id"] for bookmark in waiting["data"]]
+    assert waiting["meta"]["total_count"] == len(waiting["data"])
+    # The old vector serves until the new one is built.
+    assert ids["tax"] in [bookmark["post_id"] for bookmark in waiting["data"]]
     assert await alice.embed() == 1
+    assert ids["tax"] not in await alice.ids(vector_search_term="revenue office")
     assert (await alice.ids(vector_search_term="young dogs"))[0] == ids["tax"]
 
 
@@ -238,7 +248,8 @@ async def test_every_search_text_is_valid(alice: Member) -> None:
         response = await alice.get("/v1/bookmarks", vector_search_term=term, q=term)
         with offenders.check(repr(term[:6])):
             assert response.status_code == 200, response.text
-            assert len(response.json()["data"]) == len(TEXTS)
+            listed = response.json()
+            assert len(listed["data"]) == listed["meta"]["total_count"]
 
     assert offenders == {}
 
@@ -268,12 +279,13 @@ async def test_a_view_can_search_by_meaning(alice: Member) -> None:
     shown = (await alice.get(f"{path}/bookmarks", limit=2)).json()
 
     assert shown["data"][0]["post_id"] == ids["cat"]
-    assert shown["meta"]["total_count"] == len(TEXTS)
-    assert (await alice.get(path)).json()["data"]["count"] == len(TEXTS)
-    assert (await alice.get("/v1/views")).json()["data"][0]["count"] == len(TEXTS)
-    await alice.save(text="A parrot that talks.")
+    found = shown["meta"]["total_count"]
+    assert 1 <= found < len(TEXTS)
+    assert (await alice.get(path)).json()["data"]["count"] == found
+    assert (await alice.get("/v1/views")).json()["data"][0]["count"] == found
+    await alice.save(text="Our cats and dogs are the best pets.")
     await alice.embed()
-    assert (await alice.get(path)).json()["data"]["count"] == len(TEXTS) + 1
+    assert (await alice.get(path)).json()["data"]["count"] == found + 1
 
 
 async def test_a_view_by_meaning_can_sort_by_relevance(alice: Member) -> None:
@@ -304,7 +316,7 @@ async def test_a_cached_answer_is_valid_until_posts_or_vectors_change(alice: Mem
 
 async def test_posts_of_another_account_are_never_found(alice: Member, bob: Member) -> None:
     await _filled(bob)
-    mine = await alice.save(text="Nothing about animals here.")
+    mine = await alice.save(text="A kitten of my own.")
     await alice.embed()
 
     assert await alice.ids(vector_search_term="kitten") == [mine["post_id"]]
@@ -398,7 +410,7 @@ async def test_an_export_lists_the_nearest_posts_first(cast: Service) -> None:
     )
 
     assert posts[0]["post_id"] == ids["cat"]
-    assert len(posts) == len(TEXTS)
+    assert len(posts) < len(TEXTS)
     assert [post["post_id"] for post in chosen] == [ids["cat"], ids["tax"]]
 
 

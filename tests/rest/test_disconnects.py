@@ -15,11 +15,10 @@ from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import databases, service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Member, Service
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.anyio
 
-PATIENCE_S = 5
 ENDLESS = """
 CREATE TEMP VIEW bookmark_label AS
 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
@@ -110,7 +109,7 @@ async def test_a_read_on_postgresql_ends_when_its_client_disconnects(
             async def is_stopped() -> bool:
                 return await waiting() == 0
 
-            await until(is_stopped, patience_s=PATIENCE_S)
+            await until(is_stopped)
         assert client.sent == []
         await other.close()
         await watcher.close()

@@ -15,6 +15,7 @@ from tests.support import writing
 from tests.support.exporting import begin, export, fetch
 from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -285,7 +286,7 @@ async def test_reading_stops_when_the_client_disconnects(cast: Service) -> None:
         "query_string": parts.query.encode(),
         "headers": [],
     }
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await cast.app.asgi(scope, receive, send)
 
     assert len(sent) == 2

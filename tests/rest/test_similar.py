@@ -37,7 +37,7 @@ async def test_meta_has_the_fields_of_a_list(alice: Member) -> None:
 
     meta = (await alice.get(f"/v1/bookmarks/{birds}/similar", limit=1)).json()["meta"]
 
-    assert meta == {"next_cursor": None, "limit": 1, "total_count": 1, "count": 1}
+    assert meta == {"next_cursor": None, "limit": 1, "total_count": 2, "count": 1}
 
 
 async def test_read_posts_are_shown_and_archived_ones_hidden(alice: Member) -> None:

@@ -21,6 +21,11 @@ from tests.support.waiting import PATIENCE_S
 pytestmark = pytest.mark.anyio
 
 
+def _version(folder: Path) -> Path:
+    """The folder of the current model."""
+    return folder / (folder / "current").read_text(encoding="ascii").strip()
+
+
 def _folder() -> Path:
     return model_folder(Settings(model_dir=MODEL_DIR))
 
@@ -169,7 +174,7 @@ def test_a_model_that_is_built_later_is_found_without_a_restart(tmp_path: Path) 
 
 async def test_a_damaged_model_is_reported_with_the_fix(tmp_path: Path) -> None:
     shutil.copytree(_folder(), tmp_path / "model")
-    (file,) = (tmp_path / "model").glob("*/model.onnx")
+    file = _version(tmp_path / "model") / "model.onnx"
     file.write_bytes(file.read_bytes()[:-1] + b"?")
     model = local_model(tmp_path / "model")
     assert model is not None
@@ -185,7 +190,7 @@ async def test_a_damaged_model_is_reported_with_the_fix(tmp_path: Path) -> None:
 
 async def test_an_older_model_is_still_available(tmp_path: Path) -> None:
     shutil.copytree(_folder(), tmp_path / "model")
-    (manifest,) = (tmp_path / "model").glob("*/manifest.json")
+    manifest = _version(tmp_path / "model") / "manifest.json"
     newer = tmp_path / "model" / ("ab" * 16)
     shutil.copytree(manifest.parent, newer)
     fields = json.loads(manifest.read_text())

@@ -7,16 +7,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.model.words import GAP
-from bowerbird.search.tokens import MAX_CHARACTERS, MAX_TOKENS, index_text, words
+from bowerbird.model.words import GAP, OTHER_FORM, STEM
+from bowerbird.search.index_forms import marked_tokens
+from bowerbird.search.languages import language_of_words
+from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, fold
+from bowerbird.search.tokens import (
+    MAX_CHARACTERS,
+    MAX_OTHER_TOKENS,
+    MAX_TOKENS,
+    SIGIL_WORD,
+    index_text,
+    words,
+)
 from bowerbird.storage.keyword_queries import vector_text
 
 # st.text alone rarely combines these characters, each of which has a special rule.
 _TRICKY = "aZ09_#@'\u2019\"\\-!* \t\n\x00\x1c\u00a0\u0301\u0130\u00df\u0345\u200b\u200d\ufe0f\u20e3"
 _TRICKY += "\u6771\u4eac\u304b\u3099\u0e17\u0e35\u0915\u093f\u0627\u064e\ud55c\U0001f469\U0001f3fd"
+MARKS = {OTHER_FORM, STEM}
 TEXTS = (
     st.text() | st.text(st.sampled_from(_TRICKY)) | st.text(st.characters(categories=["L", "M"]))
 )
+
+
+def as_written(indexed: str) -> str:
+    """The index text without the other forms of its words."""
+    written = [token for token in indexed.split() if token[0] not in MARKS]
+    return " ".join(written).removesuffix(f" {GAP}") if MARKS & set(indexed) else indexed
 
 
 @pytest.mark.parametrize(
@@ -51,7 +68,7 @@ TEXTS = (
     ],
 )
 def test_splits_a_text_into_tokens(text: str, tokens: str) -> None:
-    assert index_text([text]) == tokens
+    assert as_written(index_text([text])) == tokens
 
 
 def test_separates_fields_by_a_gap_and_skips_empty_ones() -> None:
@@ -89,6 +106,61 @@ def test_writes_a_vector_with_positions_and_without_gaps() -> None:
 
 
 @given(st.lists(TEXTS, max_size=4))
+def test_other_forms_come_after_the_words_as_written(fields: list[str]) -> None:
+    indexed = index_text(fields).split()
+
+    marked = [token[0] in MARKS for token in indexed]
+    assert marked == sorted(marked)
+    others = [token for token in indexed if token[0] in MARKS]
+    assert len(others) == len(set(others))
+    written = _form_1(fields)
+    assert as_written(" ".join(indexed)) == " ".join(written)
+    assert indexed[len(written) :] == ([GAP, *others] if others else [])
+
+
+def _form_1(fields: list[str]) -> list[str]:
+    """The tokens of the first form of the index, for texts far below its limits."""
+    tokens: list[str] = []
+    for field in fields:
+        sigils = [piece[:MAX_TOKEN_CHARACTERS] for piece in SIGIL_WORD.findall(fold(field))]
+        found = [*words(field), *([GAP, *sigils] if sigils else [])]
+        tokens += [GAP, *found] if tokens and found else found
+    return tokens
+
+
+@given(st.lists(st.sampled_from(["l'avion", "GPT-4", "colours", "Häuser", "날씨가"]), max_size=9))
+def test_the_index_of_a_text_has_the_marked_tokens_of_its_pieces(pieces: list[str]) -> None:
+    text = " ".join(pieces)
+    language = language_of_words(words(text), [text])
+
+    indexed = index_text([text]).split()
+
+    expected = {one.token for piece in pieces for one in marked_tokens(piece, language)}
+    assert {token for token in indexed if token[0] in MARKS} == expected
+
+
+@given(TEXTS)
+def test_any_text_has_the_marked_tokens_of_its_pieces(text: str) -> None:
+    language = language_of_words(words(text), [text])
+
+    indexed = index_text([text])
+
+    expected = {one.token for piece in text.split() for one in marked_tokens(piece, language)}
+    assert {token for token in indexed.split() if token[0] in MARKS} == expected
+
+
+def test_a_long_text_keeps_its_words_and_a_part_of_the_other_forms() -> None:
+    text = " ".join(f"wi{n}-fi{n}" for n in range(10_000))
+
+    indexed = index_text([text]).split()
+
+    assert as_written(" ".join(indexed)).split()[:MAX_TOKENS] == words(text)[:MAX_TOKENS]
+    others = [token for token in indexed if token[0] in MARKS]
+    assert 0 < len(others) <= MAX_OTHER_TOKENS
+    assert len(" ".join(indexed)) <= MAX_CHARACTERS
+
+
+@given(st.lists(TEXTS, max_size=4))
 def test_fts5_splits_no_token(fts5: apsw.Connection, fields: list[str]) -> None:
     indexed = index_text(fields)
 
@@ -97,6 +169,26 @@ def test_fts5_splits_no_token(fts5: apsw.Connection, fields: list[str]) -> None:
 
     rows = fts5.execute("SELECT term FROM token_position ORDER BY offset").fetchall()
     assert [term for (term,) in rows] == indexed.split(" ") * bool(indexed)
+
+
+# PostgreSQL refuses a lexeme of more than 2,046 bytes.
+LONG_WORDS = [
+    "\u0436" * 1500 + "1",
+    "\u00e9" + "a" * 3000 + "1",
+    "\u0430" * 1500 + "'" + "\u0431" * 1500,
+    "@" + "a" * 3000 + "_b",
+    "a" * 61 + "ise",
+    "\ufdf2" * 30 + "-a",
+]
+
+
+@pytest.mark.parametrize("word", LONG_WORDS)
+def test_no_token_is_longer_than_the_maximum(word: str) -> None:
+    indexed = index_text([word]).split()
+
+    assert indexed
+    assert max(map(len, indexed)) <= MAX_TOKEN_CHARACTERS
+    assert set(indexed) >= {one.token for one in marked_tokens(word, language_of_words([], [word]))}
 
 
 @given(st.lists(TEXTS, max_size=4))

@@ -87,7 +87,9 @@ def _matching(library: apsw.Connection, expression: str) -> set[str]:
         ("กินข้าว", "thai"),
         ("ข้าวกิน", ""),
         ("हिन्दी", "hindi"),
-        ("हिन्द", ""),
+        # The same stem.
+        ("हिन्द", "hindi"),
+        ("हिन", ""),
         ("हिन्द*", "hindi"),
         ("날씨가", "korean"),
         ("날씨*", "korean"),

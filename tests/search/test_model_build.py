@@ -31,14 +31,16 @@ def _run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
 
 def test_an_existing_model_is_not_built_again(tmp_path: Path) -> None:
     shutil.copytree(model_folder(Settings(model_dir=MODEL_DIR)), tmp_path / "model")
-    (tmp_path / "model" / "current").unlink()
+    for pointer in ("current", "multilingual"):
+        (tmp_path / "model" / pointer).unlink()
 
     result = _run(tmp_path / "model")
 
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
-    model = local_model(tmp_path / "model")
-    assert model is not None
-    assert model.broken_file() is None
+    for pointer in ("current", "multilingual"):
+        model = local_model(tmp_path / "model", pointer)
+        assert model is not None
+        assert model.broken_file() is None
 
 
 def test_a_failed_build_is_reported_and_leaves_no_files(tmp_path: Path) -> None:
@@ -113,7 +115,7 @@ def test_make_succeeds_without_the_model_and_builds_it_the_next_time(
     tmp_path: Path, status: int, stamps: int
 ) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
-    for name in ("model.txt", "weights.txt", "build_model.py", "minilm_graph.py"):
+    for name in ("model.txt", "weights.txt", "build_model.py"):
         (tmp_path / "requirements").mkdir(exist_ok=True)
         (tmp_path / "requirements" / name).touch()
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
@@ -129,9 +131,10 @@ def test_make_succeeds_without_the_model_and_builds_it_the_next_time(
     assert (result.returncode, int(stamp.exists())) == (0, stamps), result.stderr
 
 
-def test_the_manifest_names_the_model_and_its_files() -> None:
+@pytest.mark.parametrize("pointer", ["current", "multilingual"])
+def test_the_manifest_names_the_model_and_its_files(pointer: str) -> None:
     folder = model_folder(Settings(model_dir=MODEL_DIR))
-    name = (folder / "current").read_text(encoding="ascii").strip()
+    name = (folder / pointer).read_text(encoding="ascii").strip()
 
     manifest = json.loads((folder / name / "manifest.json").read_text(encoding="utf-8"))
 

@@ -1,23 +1,64 @@
 """The query language: how it is parsed, and the expressions for both engines."""
 
+from collections.abc import Iterator
+
 import apsw
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.model.words import Match, Term, WordQuery
-from bowerbird.search.query_language import parse
+from bowerbird.model import instants
+from bowerbird.model.words import (
+    OTHER_FORM,
+    Condition,
+    Either,
+    Field,
+    Form,
+    Match,
+    Part,
+    Term,
+    WordQuery,
+    with_terms,
+)
+from bowerbird.search.query_language import (
+    MAX_DEPTH,
+    MAX_HINTS,
+    MAX_TERMS,
+    joined,
+    moves,
+    parse,
+    plain_text,
+    with_fixed_dates,
+)
+from bowerbird.search.query_pieces import MAX_PIECES
 from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
+
+
+def parsed(text: str) -> WordQuery:
+    """A query without other forms of its words, which other tests check."""
+    query = parse(text)
+    parts = with_terms(query.parts, lambda term: msgspec.structs.replace(term, forms=()))
+    return WordQuery(parts, query.hints)
+
+
+def quoted(*tokens: str) -> Term:
+    return Term(tokens, is_quoted=True)
+
+
+def dated(field: Field, date: str) -> Condition:
+    instant = instants.parse(date)
+    return Condition(field, str(instant), instant=instant)
 
 
 @pytest.mark.parametrize(
     ("text", "terms"),
     [
         ("Fast cats", [Term(("fast",)), Term(("cats",))]),
-        ('"Fast cats" run', [Term(("fast", "cats")), Term(("run",))]),
-        ("\u201cFast cats\u201d", [Term(("fast", "cats"))]),
+        ('"Fast cats" run', [quoted("fast", "cats"), Term(("run",))]),
+        ("\u201cFast cats\u201d", [quoted("fast", "cats")]),
         ("-dog !cow", [Term(("dog",), is_excluded=True), Term(("cow",), is_excluded=True)]),
-        ('-"big dog"', [Term(("big", "dog"), is_excluded=True)]),
+        ('-"big dog"', [Term(("big", "dog"), is_excluded=True, is_quoted=True)]),
         ("ca*", [Term(("ca",), is_prefix=True)]),
         ("c*", [Term(("c",))]),
         ("-ca*", [Term(("ca",), is_prefix=True, is_excluded=True)]),
@@ -28,7 +69,7 @@ from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
         ("(@Ada_L),", [Term(("@ada_l",))]),
         ("#py*", [Term(("#py",), is_prefix=True)]),
         ("#p*", [Term(("#p",))]),
-        ('"#python"', [Term(("python",))]),
+        ('"#python"', [quoted("python")]),
         ("#東京タワー", [Term(("#東京タワー",))]),
         ("東京", [Term(("東京",))]),
         ("東京*", [Term(("東京",))]),
@@ -38,14 +79,18 @@ from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
         ("🎉", [Term(("🎉",))]),
         ("cat Cat CAT", [Term(("cat",))]),
         ('5" disk', [Term(("5",)), Term(("disk",))]),
-        ('"never closed', [Term(("never", "closed"))]),
+        ('"never closed', [quoted("never", "closed")]),
         ("a - b", [Term(("a",)), Term(("b",))]),
-        ("--a", [Term(("a",), is_excluded=True)]),
-        ("AND OR NOT NEAR", [Term(("and",)), Term(("or",)), Term(("not",)), Term(("near",))]),
+        ("--a", [Term(("a",))]),
+        ("salt AND pepper", [Term(("salt",)), Term(("pepper",))]),
+        ("AND NEAR", [Term(("and",)), Term(("near",))]),
+        ("and or", [Term(("and",)), Term(("or",))]),
+        ("OR", [Term(("or",))]),
+        ("f(x) :)", [Term(("f", "x"))]),
     ],
 )
 def test_parses_a_query(text: str, terms: list[Term]) -> None:
-    assert parse(text) == WordQuery(tuple(terms))
+    assert parsed(text) == WordQuery(tuple(terms))
 
 
 @pytest.mark.parametrize(
@@ -59,46 +104,40 @@ def test_a_query_of_punctuation_has_no_terms(text: str) -> None:
 def test_uses_only_the_first_terms() -> None:
     query = parse(" ".join(f"? w{number}" for number in range(100)))
 
-    assert [term.tokens for term in query.terms] == [(f"w{number}",) for number in range(32)]
+    assert [term.tokens for term in query.wanted_terms] == [(f"w{number}",) for number in range(32)]
 
 
 def test_uses_only_the_first_words_of_a_long_phrase() -> None:
-    (term,) = parse("-".join(["word"] * 1000) + "*").terms
+    (term,) = parsed("-".join(["word"] * 1000) + "*").wanted_terms
 
     assert term == Term(("word",) * 64)
 
 
+def test_a_phrase_with_a_name_such_as_c_plus_plus_needs_the_name() -> None:
+    name, phrase = quoted(f"{OTHER_FORM}cplusplus"), quoted("c", "lang")
+
+    assert parsed('"c++ lang" fast').parts == (phrase, name, Term(("fast",)))
+    assert parsed('-"c++ lang"').parts == (Either(((phrase, name),), is_excluded=True),)
+    assert parsed('"c++ lang" OR rust').parts == (Either(((phrase, name), (Term(("rust",)),))),)
+    assert parsed('"c++"').parts == (name,)
+
+
 def test_writes_the_expressions_of_both_engines() -> None:
-    query = parse('cat "big dog" ru* -cow -"old owl"')
+    query = parsed('cat "big dog" ru* -cow -"old owl"')
 
     wanted = '"cat" AND "big" + "dog" AND "ru" *'
     assert for_fts5(query) == Match(
         wanted=wanted,
         unwanted='"cow" OR "old" + "owl"',
-        ranking=f'({wanted}) AND ("cat" OR "big" OR "dog" OR "#")',
-        ranking_start=3,
     )
     assert for_tsquery(query) == Match(
         wanted="'cat' & 'big' <-> 'dog' & 'ru':*",
         unwanted="'cow' | 'old' <-> 'owl'",
-        ranking="'cat' | 'big' | 'dog'",
     )
 
 
-def test_ranks_single_words_without_repeating_them() -> None:
-    match = for_fts5(parse("cat dog"))
-
-    assert match.ranking == '("cat" AND "dog") AND ("cat" OR "#")'
-    assert match.ranking_start == 0
-
-
-def test_prefixes_and_exclusions_do_not_affect_the_ranking() -> None:
-    assert for_fts5(parse("ru* -cow")).ranking is None
-    assert for_tsquery(parse("ru* -cow")).ranking is None
-
-
 def test_a_query_of_exclusions_requires_no_term() -> None:
-    assert for_fts5(parse("-cow")) == Match(wanted=None, unwanted='"cow"')
+    assert for_fts5(parsed("-cow")) == Match(wanted=None, unwanted='"cow"')
 
 
 def test_equal_queries_are_equal_keys() -> None:
@@ -122,3 +161,277 @@ def test_a_query_of_ten_thousand_characters_is_valid(fts5: apsw.Connection, text
     wanted = for_fts5(parse(text)).wanted or '"x"'
 
     assert fts5.execute("SELECT count(*) FROM post WHERE post MATCH ?", (wanted,)).fetchone()
+
+
+AUTHOR = Condition(Field.AUTHOR, "ada")
+CAT, DOG, COW = Term(("cat",)), Term(("dog",)), Term(("cow",))
+NOT_COW = Term(("cow",), is_excluded=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("cat OR dog", [Either(((CAT,), (DOG,)))]),
+        ("cat OR dog cow", [Either(((CAT,), (DOG,))), COW]),
+        ("cat dog OR cow", [CAT, Either(((DOG,), (COW,)))]),
+        ("cat OR dog OR cow", [Either(((CAT,), (DOG,), (COW,)))]),
+        ("cat OR (dog cow)", [Either(((CAT,), (DOG, COW)))]),
+        ("(cat dog) OR -cow", [Either(((CAT, DOG), (NOT_COW,)))]),
+        ("cat OR (dog OR cow)", [Either(((CAT,), (DOG,), (COW,)))]),
+        ("(cat OR dog) OR cow", [Either(((CAT,), (DOG,), (COW,)))]),
+        ("(cat dog)", [CAT, DOG]),
+        ("(cat (dog", [CAT, DOG]),
+        ("cat) dog)", [CAT, DOG]),
+        ("() cat ( )", [CAT]),
+        ("cat OR cat", [CAT]),
+        ("cat OR ?! dog", [Either(((CAT,), (DOG,)))]),
+        ("-(cow)", [NOT_COW]),
+        ("-(cat OR dog)", [Either(((CAT,), (DOG,)), is_excluded=True)]),
+        ("-(cat dog)", [Either(((CAT, DOG),), is_excluded=True)]),
+        ("!(cat -cow)", [Either(((CAT, NOT_COW),), is_excluded=True)]),
+        ("author:Ada", [AUTHOR]),
+        ("AUTHOR:ada,", [AUTHOR]),
+        ('author:"Ada  L." cat', [Condition(Field.AUTHOR, "ada l."), CAT]),
+        ("(author:ada OR cat)", [Either(((AUTHOR,), (CAT,)))]),
+        ('-label:"To read"', [Condition(Field.LABEL, "to read", is_excluded=True)]),
+        ("has:photos", [Condition(Field.HAS, "image")]),
+        ("has:note has:Video", [Condition(Field.HAS, "note"), Condition(Field.HAS, "video")]),
+        ("!is:Read", [Condition(Field.IS, "read", is_excluded=True)]),
+        ("before:2026", [dated(Field.BEFORE, "2026-01-01")]),
+        ("after:2026-5", [dated(Field.AFTER, "2026-05-01")]),
+        ("after:2026/05/31", [dated(Field.AFTER, "2026-05-31")]),
+        ("after:2026-05-31T08:00Z", [dated(Field.AFTER, "2026-05-31T08:00:00Z")]),
+        ("after:-7d", [Condition(Field.AFTER, "-7d")]),
+        ('after:"Last  7 days"', [Condition(Field.AFTER, "last 7 days")]),
+    ],
+)
+def test_parses_alternatives_and_fields(text: str, parts: list[Part]) -> None:
+    assert parsed(text) == WordQuery(tuple(parts))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"The unexamined life is not worth living." -Socrates',
+        "The unexamined life is not worth living. -Socrates",
+        "the life is not worth living -Socrates.",
+        "Is it worth living? -Socrates",
+        "one two three four five six seven eight nine ten eleven twelve thirteen -Socrates",
+    ],
+)
+def test_a_dash_in_a_sentence_excludes_no_word(text: str) -> None:
+    query = parsed(text)
+
+    assert Term(("socrates",)) in query.parts
+    assert query.hints == ("The query reads like a sentence, so a dash does not exclude a word.",)
+
+
+@pytest.mark.parametrize("text", ["U.S. -tax", '"big dog" -tax', "node.js 3.5 -tax", "a, b -tax"])
+def test_a_dash_after_words_excludes(text: str) -> None:
+    assert Term(("tax",), is_excluded=True) in parsed(text).parts
+
+
+@pytest.mark.parametrize("sign", ["-", "!", "\u2212", "\u2013"])
+def test_every_dash_of_a_keyboard_excludes(sign: str) -> None:
+    assert Term(("nest",), is_excluded=True) in parsed(f"bower {sign}nest").parts
+
+
+def test_operators_are_not_in_a_pasted_sentence() -> None:
+    words = " OR ".join(f"word{number}" for number in range(13))
+
+    assert Term(("nest",), is_excluded=True) in parsed(f"({words}) -nest").parts
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"), [("rocket NOT moon", "use -word"), ("rocket || moon", "use OR")]
+)
+def test_operators_of_other_searches_are_explained(text: str, hint: str) -> None:
+    query = parsed(text)
+
+    assert hint in query.hints[0]
+    assert not any(part.is_excluded for part in query.parts)
+
+
+def test_a_field_excludes_in_a_sentence_too() -> None:
+    assert Condition(Field.IS, "read", is_excluded=True) in parse("Why so? -is:read").parts
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "hint"),
+    [
+        ("from:ada", ("from", "ada"), "from: is not a field of this search"),
+        ("since:2026", ("since", "2026"), "use after:"),
+        ("has:wings", ("has", "wings"), "has: needs one of image, video"),
+        ("is:big", ("is", "big"), "is: needs one of read, unread, archived"),
+        ("after:soon", ("after", "soon"), "after: needs a date such as"),
+        ("before:2026-02-31", ("before", "2026", "02", "31"), "before: needs a date"),
+        ("author:", ("author",), "without a space after the colon"),
+        ("cat OR", ("cat",), "OR needs a word on both sides"),
+        ("before:вчера", ("before", "вчера"), "'вчера' counts as words"),
+        ("in:title", ("in", "title"), "fields are author"),
+    ],
+)
+def test_a_hint_explains_what_was_not_understood(
+    text: str, term: tuple[str, ...], hint: str
+) -> None:
+    query = parsed(text)
+
+    assert query.wanted_terms == (Term(term),)
+    assert hint in query.hints[0]
+
+
+@pytest.mark.parametrize("text", ["https://example.com", "12:30", "re: cats", "a::b", "from: me"])
+def test_other_colons_are_not_explained(text: str) -> None:
+    assert parse(text).hints == ()
+
+
+def test_says_that_a_query_has_too_many_words() -> None:
+    assert parse(" ".join(f"w{n}" for n in range(40))).hints == (
+        "Only the first 32 words and fields count.",
+    )
+
+
+def test_a_relative_date_has_an_instant_if_the_time_is_known() -> None:
+    now = 1_784_362_873_841_838
+
+    (week,) = parse("after:-7d", now).conditions
+
+    assert week.instant == (now // 60_000_000 - 7 * 24 * 60) * 60_000_000
+    assert moves("cat after:-7d")
+    assert not moves("cat after:2026")
+    assert parse("after:2026", now) is parse("after:2026", now + 10**12)
+
+
+def test_fixes_relative_dates_and_nothing_else() -> None:
+    now = 1_784_362_873_841_838
+    text = 'cat  (after:-7d OR before:"last 2 weeks") after:2026 "after:-7d"'
+
+    fixed = with_fixed_dates(text, now)
+
+    assert fixed.startswith("cat  (after:2026-07-11T08:21:00.000000+00:00 OR before:")
+    assert fixed.endswith(' after:2026 "after:-7d"')
+    assert not moves(fixed)
+    expected = [one.instant for one in parse(text, now).conditions]
+    assert [one.instant for one in parse(fixed).conditions] == expected
+
+
+@pytest.mark.parametrize("first", ["cat", "cat OR dog", "cat OR", '"cat dog', "(cat", "a) b", ")"])
+@pytest.mark.parametrize("second", ["cow", "cow OR owl", '-"cow', "-(cow", "OR cow"])
+def test_joined_queries_keep_their_meaning(first: str, second: str) -> None:
+    parts = (*parse(first).parts, *parse(second).parts)
+
+    assert parse(joined([first, second])).parts == tuple(dict.fromkeys(parts))
+
+
+def test_reads_only_the_first_pieces_of_a_long_query() -> None:
+    now = 1_784_362_873_841_838
+    dates = "after:-7d " * 300
+
+    assert plain_text("a " * 1_000).count("a") == MAX_PIECES
+    assert with_fixed_dates(dates, now).count("-7d") == 300 - MAX_PIECES
+    assert joined(["(" * 1_000, "cat"]).count(")") == MAX_PIECES + 1
+
+
+@pytest.mark.parametrize("first", ["a " * 1_000, "(a OR b) " * 200, '"a" ' * 500])
+def test_a_long_query_keeps_its_meaning_when_joined(first: str) -> None:
+    assert parse(joined([first, "cat"])).parts == parse(first).parts
+
+
+PIECES = [
+    *(
+        "(",
+        ")",
+        "-(",
+        "OR",
+        "AND",
+        "cat",
+        "-dog",
+        "ca*",
+        '"a b"',
+        '-"C++ a"',
+        '"',
+        "author:ada",
+        "label:",
+    ),
+    *('label:"a b"', "has:x", "is:read", "-is:archived", "after:-7d", "before:2026"),
+]
+
+
+@given(
+    st.text()
+    | st.text(st.sampled_from('()-! "aOR'), max_size=300)
+    | st.lists(st.sampled_from(PIECES), max_size=200).map(" ".join)
+)
+def test_every_tree_is_bounded(text: str) -> None:
+    query = parse(text)
+
+    assert size(query.parts) <= 3 * MAX_TERMS
+    assert depth(query.parts) <= MAX_DEPTH + 1
+    assert len(query.hints) <= MAX_HINTS
+    for part in nodes(query.parts):
+        if isinstance(part, Either):
+            assert part.branches
+            assert all(part.branches)
+
+
+@pytest.mark.parametrize(
+    "text", ["(" * 4_000, "-(" * 2_000, "(a OR " * 600, "(a -(b OR " * 300, ") OR (" * 600]
+)
+def test_hostile_nesting_is_valid_for_fts5(fts5: apsw.Connection, text: str) -> None:
+    match = for_fts5(parse(text))
+
+    for expression in (match.wanted or '"x"', match.unwanted or '"x"'):
+        fts5.execute("SELECT count(*) FROM post WHERE post MATCH ?", (expression,)).fetchall()
+
+
+def test_as_many_forms_as_possible_are_valid_for_fts5(fts5: apsw.Connection) -> None:
+    forms = tuple(Form((f"form{n}", "b"), is_phrase=n % 2 == 0) for n in range(24))
+    query = WordQuery(tuple(Term((f"w{n}",) * 64, forms=forms) for n in range(32)))
+
+    wanted = for_fts5(query).wanted
+
+    assert fts5.execute("SELECT count(*) FROM post WHERE post MATCH ?", (wanted,)).fetchall()
+
+
+def test_writes_alternatives_forms_and_exclusions_for_both_engines() -> None:
+    forms = (Form(("nodejs",)), Form(("no", "de"), is_phrase=False))
+    node = Term(("node", "js"), forms=forms)
+    query = WordQuery((node, Either(((CAT, NOT_COW), (DOG,)))))
+
+    fts5 = '("node" + "js" OR "nodejs" OR ("no" AND "de")) AND (("cat") NOT ("cow") OR "dog")'
+    assert for_fts5(query).wanted == fts5
+    tsquery = "('node' <-> 'js' | 'nodejs' | ('no' & 'de')) & (('cat') & !('cow') | 'dog')"
+    assert for_tsquery(query).wanted == tsquery
+
+
+def test_leaves_to_sql_what_no_engine_can_express() -> None:
+    only_excluded = Either(((CAT,), (NOT_COW,)))
+    labelled = Term(("owl",), label_ids=(3,))
+
+    match = for_fts5(WordQuery((DOG, AUTHOR, only_excluded, labelled)))
+
+    assert match == Match('"dog"', None, rest=(AUTHOR, only_excluded, labelled))
+
+
+def test_knows_which_parts_limit_a_search_by_meaning() -> None:
+    query = parsed("cat -cow author:ada (dog OR owl) -(a OR b) (is:read OR has:note)")
+
+    assert query.limits == parsed("-cow author:ada -(a OR b) (is:read OR has:note)")
+    assert [term.tokens[0] for term in query.wanted_terms] == ["cat", "dog", "owl"]
+
+
+def nodes(parts: tuple[Part, ...]) -> Iterator[Part]:
+    for part in parts:
+        yield part
+        if isinstance(part, Either):
+            for branch in part.branches:
+                yield from nodes(branch)
+
+
+def size(parts: tuple[Part, ...]) -> int:
+    return sum(1 for _ in nodes(parts))
+
+
+def depth(parts: tuple[Part, ...]) -> int:
+    inner = [depth(b) for part in parts if isinstance(part, Either) for b in part.branches]
+    return 1 + max(inner, default=0)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from bowerbird.search.spelling import distance, nearest
+from bowerbird.search.spelling import distance, edits_of, nearest
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,10 @@ def test_many_long_names_that_begin_alike_are_compared_fast() -> None:
 def test_a_long_name_may_differ_in_four_letters() -> None:
     assert nearest("a" * 26 + "bcde", ["a" * 30]) == "a" * 30
     assert nearest("a" * 25 + "bcdef", ["a" * 30]) is None
+
+
+def test_words_of_five_to_twenty_letters_have_edits() -> None:
+    assert edits_of("a" * 4) == edits_of("a" * 21) == []
+    # Of 20 equal letters: one less, another one at each of 20 places, another one at 21 places,
+    # and one more of the same.
+    assert len(edits_of("a" * 20)) == 1 + 20 * 25 + 21 * 25 + 1

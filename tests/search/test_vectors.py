@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 
 from bowerbird.search import vectors as search_vectors
 from bowerbird.search.arrays import Floats, np
-from bowerbird.search.fusion import fuse
+from bowerbird.search.byte_products import MAX_QUERY_VALUE, product
+from bowerbird.search.candidates import nearest
+from bowerbird.search.floors import JOINED_FLOOR
+from bowerbird.search.nearness import Nearness, joined
 from bowerbird.search.vectors import Block, Matrix, MatrixCache, Numbers, pack, unpack
 
 DIMENSIONS = 16
@@ -26,6 +29,12 @@ def _stored(vectors: dict[int, Floats]) -> list[tuple[int, bytes, bytes]]:
 
 def _numbers(*numbers: int) -> Numbers:
     return Numbers(np.array(numbers, np.int64))
+
+
+def _nearest(matrix: Matrix, query: Floats, candidates: Numbers, limit: int) -> list[int]:
+    found = matrix.nearness(query, candidates)
+    numbers, _ = nearest(found.numbers, found.scores, found.floor, limit)
+    return list(numbers)
 
 
 def _nearest_one_by_one(
@@ -54,7 +63,7 @@ def test_a_post_without_pieces_takes_no_bytes() -> None:
 
 
 def test_an_empty_matrix_finds_nothing() -> None:
-    assert Matrix(0).nearest(_vectors(1, 1)[0], _numbers(1, 2), 5) == []
+    assert _nearest(Matrix(0), _vectors(1, 1)[0], _numbers(1, 2), 5) == []
 
 
 @settings(max_examples=60)
@@ -72,7 +81,7 @@ def test_a_scan_finds_the_same_as_comparing_one_by_one(data: Any) -> None:
     for part in (stored[:first_block], stored[first_block:]):
         matrix = matrix.with_block(Block.of(part, DIMENSIONS), matrix.generation + 1)
 
-    found = matrix.nearest(query, _numbers(*candidates), limit)
+    found = _nearest(matrix, query, _numbers(*candidates), limit)
     assert found == _nearest_one_by_one(vectors, query, candidates)[:limit]
 
 
@@ -83,11 +92,11 @@ def test_a_scan_with_several_threads_finds_the_same(monkeypatch: pytest.MonkeyPa
         for first in range(1, 101, 10)
     )
     candidates = _numbers(*range(1, 101, 3))
-    expected = Matrix(1, blocks).nearest(_vectors(9_999, 1)[0], candidates, 20)
+    expected = _nearest(Matrix(1, blocks), _vectors(9_999, 1)[0], candidates, 20)
     monkeypatch.setattr(search_vectors, "_THREADED_POSTS", 0)
     monkeypatch.setattr(search_vectors, "_THREADS", 2)
 
-    assert Matrix(1, blocks).nearest(_vectors(9_999, 1)[0], candidates, 20) == expected
+    assert _nearest(Matrix(1, blocks), _vectors(9_999, 1)[0], candidates, 20) == expected
     assert len(expected) == 20
 
 
@@ -96,7 +105,7 @@ def test_a_post_that_is_embedded_again_counts_once() -> None:
     matrix = Matrix(0).with_block(Block.of(_stored({7: old, 8: _vectors(3, 1)}), DIMENSIONS), 1)
     later = matrix.with_block(Block.of(_stored({7: new}), DIMENSIONS), 2)
 
-    assert later.nearest(old[0], _numbers(7, 8), 5).count(7) == 1
+    assert _nearest(later, old[0], _numbers(7, 8), 5).count(7) == 1
     rows = later.rows_of(7)
     assert rows is not None
     assert np.allclose(rows, new, atol=0.02)
@@ -116,16 +125,16 @@ def test_replaced_rows_are_removed_from_memory() -> None:
         matrix = matrix.with_block(block, turn + 2)
 
     assert sum(len(block.rows) for block in matrix.blocks) < 150
-    assert len(matrix.nearest(_vectors(1, 1)[0], _numbers(*range(101)), 500)) == 100
+    assert len(_nearest(matrix, _vectors(1, 1)[0], _numbers(*range(101)), 500)) == 100
 
 
 def test_rows_of_deleted_posts_are_removed_from_memory() -> None:
     stored = _stored({n: _vectors(n, 2) for n in range(1, 101)})
     matrix = Matrix(0).with_block(Block.of(stored, DIMENSIONS), 1)
 
-    few = matrix.only(_numbers(*range(1, 90)), 1)
-    half = few.only(_numbers(*range(1, 51)), 2)
-    none = half.only(_numbers(), 3)
+    few = matrix.only(_numbers(*range(1, 90)))
+    half = few.only(_numbers(*range(1, 51)))
+    none = half.only(_numbers())
 
     assert [len(each.blocks[0].rows) for each in (matrix, few, half)] == [200, 200, 100]
     assert (none.blocks, none.posts, none.dimensions) == ((), 0, 0)
@@ -153,7 +162,7 @@ def test_a_query_with_several_rows_finds_posts_near_any_of_them() -> None:
         Block.of(_stored({n + 1: rows[n : n + 1] for n in range(4)}), DIMENSIONS), 1
     )
 
-    assert set(matrix.nearest(rows[1:3], _numbers(1, 2, 3, 4), 2)) == {2, 3}
+    assert set(_nearest(matrix, rows[1:3], _numbers(1, 2, 3, 4), 2)) == {2, 3}
 
 
 def test_numbers_are_parsed_from_text() -> None:
@@ -193,18 +202,95 @@ def test_the_cache_has_a_size_limit_and_keeps_the_latest_matrix() -> None:
     assert small.get("a") is matrix
 
 
-@pytest.mark.parametrize(
-    ("by_meaning", "by_words", "fused"),
-    [
-        ([], [], []),
-        ([1, 2], [], [1, 2]),
-        ([], [3, 4], [3, 4]),
-        # A post in both lists comes first; meaning has more weight than words.
-        ([1, 2, 3], [3, 9], [3, 1, 2, 9]),
-    ],
-)
-def test_results_are_merged_by_rank(
-    by_meaning: list[int], by_words: list[int], fused: list[int]
+@pytest.mark.parametrize("width", [1, 16, 384, 512])
+def test_a_product_of_bytes_is_exact(width: int) -> None:
+    random = np.random.default_rng(width)
+    rows = random.integers(0, 256, (50, width)).astype(np.uint8)
+    # Extremes too: processors without VNNI must not overflow.
+    rows[0] = 255
+    vector = random.integers(-MAX_QUERY_VALUE, MAX_QUERY_VALUE + 1, width).astype(np.int8)
+    vector[: width // 2] = MAX_QUERY_VALUE
+
+    assert product(rows, vector).tolist() == (rows.astype(int) @ vector.astype(int)).tolist()
+
+
+def test_a_large_scan_compares_the_best_exactly_and_the_others_nearly(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert fuse(by_meaning, by_words, 10) == fused
-    assert fuse(by_meaning, by_words, 1) == fused[:1]
+    rows = _vectors(3, 300)
+    matrix = Matrix(0).with_block(
+        Block.of(_stored({n + 1: rows[n : n + 1] for n in range(300)}), DIMENSIONS), 1
+    )
+    query = _vectors(9_999, 1)[0]
+    monkeypatch.setattr(search_vectors, "_EXACT_POSTS", 20)
+
+    nearness = matrix.nearness(query, _numbers(*range(1, 301)))
+
+    exact = unpack(*pack(rows), DIMENSIONS) @ query
+    assert nearness.numbers.tolist() == list(range(1, 301))
+    assert np.abs(nearness.scores - exact).max() < 0.02
+    # The last of twenty can be another one that is about as near.
+    best = np.argsort(-exact)[:15]
+    assert np.allclose(nearness.scores[best], exact[best], atol=1e-5)
+    assert nearest(nearness.numbers, nearness.scores, -1, 15)[0] == (best + 1).tolist()
+
+
+def test_posts_about_as_near_as_the_floor_are_compared_exactly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = _vectors(3, 3_000)
+    stored = _stored({n + 1: rows[n : n + 1] for n in range(3_000)})
+    matrix = Matrix(0).with_block(Block.of(stored, DIMENSIONS), 1)
+    query = _vectors(9_999, 1)[0]
+    exact = unpack(*pack(rows), DIMENSIONS) @ query
+    monkeypatch.setattr(search_vectors, "_EXACT_POSTS", 20)
+    # Short vectors lose more.
+    monkeypatch.setattr(search_vectors, "_MAX_ERROR", 0.02)
+
+    for floor in (0.1, 0.2, 0.3):
+        nearness = matrix.nearness(query, _numbers(*range(1, 3_001)), floor)
+        assert _near(nearness) == (np.flatnonzero(exact >= floor) + 1).tolist()
+
+
+def _nearness(scores: dict[int, float], floor: float = 0.5) -> Nearness:
+    numbers = np.array(list(scores), np.int64)
+    return Nearness(numbers, np.array(list(scores.values()), np.float32), floor)
+
+
+@pytest.mark.parametrize("far", [0, 10**11])
+def test_two_models_are_averaged_and_the_second_can_stand_alone(far: int) -> None:
+    first = _nearness({3: 0.8, 1: 0.2, 2: 0.0, 7 + far: 0.7})
+    second = _nearness({1: 0.4, 2: 0.6, 3: 0.4, 9 + far: 0.5})
+
+    both = joined(first, second, is_in_other_script=False)
+
+    assert dict(zip(both.numbers.tolist(), both.scores.round(3).tolist(), strict=True)) == {
+        # 0.9 times the second score is higher than the average.
+        1: pytest.approx(0.36),
+        2: pytest.approx(0.54),
+        3: pytest.approx(0.6),
+        # Posts without a vector of one of the models.
+        7 + far: pytest.approx(0.7),
+        9 + far: pytest.approx(0.45),
+    }
+    assert joined(second, second, is_in_other_script=True).numbers is second.numbers
+
+
+@pytest.mark.parametrize("is_in_other_script", [False, True])
+def test_a_post_that_waits_for_the_second_model_has_the_score_and_floor_of_the_first(
+    *, is_in_other_script: bool
+) -> None:
+    # The floor of both is between the scores of posts 2 and 3.
+    first = _nearness({1: 0.3, 2: JOINED_FLOOR + 0.03, 3: JOINED_FLOOR - 0.01}, JOINED_FLOOR + 0.02)
+    waiting = joined(first, _nearness({1: 0.3}), is_in_other_script=is_in_other_script)
+    assert waiting.scores[1] == first.scores[1]
+    assert _near(waiting) == [1, 2]
+
+    first = _nearness({1: 0.3, 2: JOINED_FLOOR + 0.01}, JOINED_FLOOR + 0.02)
+    waiting = joined(first, _nearness({1: 0.3}), is_in_other_script=is_in_other_script)
+    assert _near(waiting) == [1]
+
+
+def _near(nearness: Nearness) -> list[int]:
+    found: list[int] = nearness.numbers[nearness.scores >= nearness.floor].tolist()
+    return found

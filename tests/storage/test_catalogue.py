@@ -44,6 +44,7 @@ LIBRARY = {
     "import_change",
     "import_label",
     "unindexed_note",
+    *("word_count", "word_change"),
     "replaced_annotation",
     "smart_view",
     "deleted_view",
@@ -240,4 +241,7 @@ async def test_both_databases_have_the_same_indexes(
 
     # On SQLite the full-text table itself is the index of the words.
     assert in_postgres.pop("keyword_words") == ["account_id", "words"]
+    # On SQLite a place has both.
+    assert in_postgres.pop("content_noted") == ["account_id", "number"]
+    assert in_sqlite.pop("content_noted") == ["place"]
     assert in_sqlite == in_postgres

@@ -197,3 +197,27 @@ async def test_migrating_marks_the_notes_that_a_postgres_library_has(
         await postgres_schema.migrate(url, steps)
 
         assert await query_postgres(url, "SELECT * FROM unindexed_note") == [(77, 1)]
+
+
+BEFORE_WORD_COUNTS = 23
+READ_WORD_FORMS = "SELECT number, word_form FROM bookmark WHERE word_form < 2 ORDER BY number"
+OLD_FORMS = [(number, 1) for number in range(1, 6)]
+
+
+def test_posts_of_sqlite_wait_to_be_counted(tmp_path: Path) -> None:
+    sqlite_schema.prepare(tmp_path, migrations.available("sqlite")[:BEFORE_WORD_COUNTS])
+    query_sqlite(tmp_path / FILE_NAME, OLD_PLACES.format(no=0, empty="x''"))
+
+    sqlite_schema.prepare(tmp_path)
+
+    assert query_sqlite(tmp_path / FILE_NAME, READ_WORD_FORMS) == OLD_FORMS
+
+
+async def test_posts_of_postgres_wait_to_be_counted(postgres: ThrowawayPostgres) -> None:
+    with postgres.fresh_database() as old:
+        await postgres_schema.migrate(old, migrations.available("postgres")[:BEFORE_WORD_COUNTS])
+        await query_postgres(old, OLD_PLACES.format(no="false", empty="''"))
+
+        await postgres_schema.migrate(old)
+
+        assert await query_postgres(old, READ_WORD_FORMS) == OLD_FORMS

@@ -200,6 +200,16 @@ def test_every_file_declares_whether_it_is_compatible_with_the_previous_release(
         assert all("-- compatible: " in known.sql for known in migrations.available(dialect))
 
 
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
+def test_a_release_that_does_not_count_words_is_refused(dialect: str) -> None:
+    """It would write words of the old form into posts that are marked as counted."""
+    steps = migrations.available(dialect)
+    applied = [Applied(m.number, m.checksum, m.is_compatible) for m in steps]
+
+    with pytest.raises(SchemaProblem, match="newer release"):
+        migrations.pending([step for step in steps if step.number < 24], applied)
+
+
 def migrate_concurrently(environment: dict[str, str], count: int = 4) -> list[tuple[int, str]]:
     """Runs `bowerbird migrate` in several processes; returns their exit codes and outputs."""
     processes = [

@@ -44,8 +44,8 @@ def fill(server: ThrowawayPostgres) -> None:
     server.execute("INSERT INTO label VALUES ('kept')", "labels")
 
 
-async def names(url: str) -> list[str]:
-    connection = await asyncpg.connect(url, timeout=1)
+async def names(url: str, timeout_s: float = 30) -> list[str]:
+    connection = await asyncpg.connect(url, timeout=timeout_s)
     try:
         return [row["name"] for row in await connection.fetch("SELECT name FROM label")]
     finally:
@@ -96,7 +96,7 @@ async def test_a_paused_server_answers_again_when_resumed(server: ThrowawayPostg
         connection = await asyncpg.connect(url)
         server.pause()
         with pytest.raises(TimeoutError):
-            await names(url)
+            await names(url, timeout_s=1)
         server.resume()
         assert await connection.fetchval("SELECT 1") == 1
         await connection.close()
@@ -136,7 +136,7 @@ def test_the_server_ends_with_a_killed_test_process() -> None:
         data = Path(child.stdout.readline().strip())
         process = int((data / "postmaster.pid").read_text(encoding="ascii").split()[0])
         child.kill()
-    wait_until(lambda: not data.parent.exists() and not is_running(process), patience_s=10)
+    wait_until(lambda: not data.parent.exists() and not is_running(process))
 
 
 def is_running(process: int) -> bool:

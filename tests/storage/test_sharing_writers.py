@@ -26,7 +26,7 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.anyio
 
 ALICE, BOB, CAROL = 1, 2, 3
-PATIENCE_S = 5
+PATIENCE_S = 20
 
 
 class Order:

@@ -30,7 +30,7 @@ def connections_of(database: SqliteDatabase) -> Sequence[apsw.Connection]:
 async def stopped(*tasks: asyncio.Task[Any]) -> None:
     for task in tasks:
         task.cancel()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
@@ -61,12 +61,12 @@ async def test_a_connection_is_reused_only_after_its_thread_has_released_it(
 
     def hold(*_: Any) -> int:
         entered.set()
-        return int(leave.wait(10))
+        return int(leave.wait(60))
 
     for connection in connections_of(sqlite):
         connection.create_scalar_function("hold", hold)
     held = asyncio.create_task(sqlite.slow_rows("SELECT hold()", {"account_id": 1}))
-    await asyncio.to_thread(entered.wait, 10)
+    await asyncio.to_thread(entered.wait, 30)
 
     # Later cancellations arrive while the first one may still wait for the thread.
     for _ in range(10):
@@ -113,7 +113,7 @@ async def test_closing_stops_reads_without_delay(tmp_path: Path) -> None:
     slow = [asyncio.create_task(database.slow_rows(ENDLESS, {})) for _ in range(2)]
     await asyncio.sleep(0)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await database.close()
         ended = await asyncio.gather(*slow, return_exceptions=True)
 

@@ -231,10 +231,10 @@ async def test_the_writer_works_after_a_caller_was_cancelled(sqlite: Database) -
     async def slow(transaction: Transaction) -> None:
         await transaction.run(INSERT, {"name": "given up", "value": b""})
         entered.set()
-        assert leave.wait(10)
+        assert leave.wait(60)
 
     task = asyncio.create_task(sqlite.write(slow))
-    await asyncio.to_thread(entered.wait, 10)
+    await asyncio.to_thread(entered.wait, 30)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -271,7 +271,7 @@ class LateThreads(ThreadPoolExecutor):
         if getattr(work.args[0], "__self__", None) is not self._writer:
             return super().submit(work, *args, **kwargs)
         self.has_work.set()
-        return super().submit(lambda: self.may_start.wait(10) and work())
+        return super().submit(lambda: self.may_start.wait(60) and work())
 
 
 async def test_a_write_during_closing_is_refused(sqlite_template: Path, tmp_path: Path) -> None:
@@ -289,14 +289,14 @@ async def test_a_write_during_closing_is_refused(sqlite_template: Path, tmp_path
 
         def put(self, job: Any, account_id: int | None, **how: Any) -> None:
             threads.may_start.set()
-            writer._thread.join(10)  # noqa: SLF001 - as above
+            writer._thread.join(30)  # noqa: SLF001 - as above
             jobs.put(job, account_id, **how)
 
     closing = asyncio.create_task(database.close())
     await threads.has_work.wait()
     writer._jobs = LateQueue()  # type: ignore[assignment] # noqa: SLF001 - as above
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             with pytest.raises(Refusal, match="The service is stopping"):
                 await database.write(insert("late"))
     finally:
@@ -314,7 +314,7 @@ async def test_every_write_during_closing_is_stored_or_refused(
         writes.append(asyncio.create_task(database.write(insert(f"row {len(writes)}"))))
         await asyncio.sleep(0)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         outcomes = await asyncio.gather(*writes, return_exceptions=True)
 
     refused = [str(outcome) for outcome in outcomes if outcome is not None]
@@ -430,13 +430,13 @@ async def test_closing_does_not_wait_for_a_lock_that_another_process_holds(
     with lock_held_by_another(tmp_path):
         write = asyncio.create_task(database.write(insert("refused")))
         await asyncio.sleep(0)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await database.close()
             with pytest.raises(Refusal):
                 await write
         thread = database._writer._thread  # noqa: SLF001 - it ends when it gets the lock
 
-    await asyncio.to_thread(thread.join, 10)
+    await asyncio.to_thread(thread.join, 30)
     assert not thread.is_alive()
     connection = apsw.Connection(str(tmp_path / FILE_NAME))
     assert connection.execute(COUNT).fetchall() == [(0,)]
@@ -452,10 +452,10 @@ async def test_a_write_that_waits_too_long_behind_others_is_refused_and_never_ma
     async def slow(transaction: Transaction) -> None:
         await transaction.run(INSERT, {"name": "slow", "value": b""})
         entered.set()
-        assert leave.wait(10)
+        assert leave.wait(60)
 
     first = asyncio.create_task(database.write(slow))
-    await asyncio.to_thread(entered.wait, 10)
+    await asyncio.to_thread(entered.wait, 30)
     with pytest.raises(Refusal, match="waited too long behind others"):
         await database.write(insert("behind"))
     leave.set()

@@ -80,7 +80,11 @@ async def remove_some(database: Database, account_id: int) -> None:
 
 flags = st.builds(BookmarkFilter, unread_only=st.booleans(), hide_archived=st.booleans())
 words = st.sampled_from(
-    [*WORDS, "ap*", '"apple banana"', "none", "apple banana", "Äpple", "cherry damson"]
+    [
+        *(*WORDS, "ap*", '"apple banana"', "none", "apple banana", "Äpple", "cherry damson"),
+        *("damson OR none", "(cherry -damson) OR banana", "apple is:unread", "apple is:read"),
+        *("cherry is:archived", "banana -is:archived", "damson -is:read is:archived"),
+    ]
 )
 unwanted = st.sampled_from(["", *(f" -{word}" for word in WORDS), ' -"banana cherry"', " -none"])
 texts = st.builds("{}{}".format, words, unwanted)

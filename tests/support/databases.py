@@ -15,6 +15,9 @@ from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from tests.support.postgres import ThrowawayPostgres
 
 TEMPLATE = "migrated"
+# A busy machine is no reason to refuse a call, unless a test is about the limits.
+_PATIENT = Limits(wait_s=20, lock_s=20, statement_s=20)
+_WRITE_WAIT_S = 20
 
 
 @contextmanager
@@ -38,7 +41,7 @@ def sqlite_template(folder: Path) -> Path:
 @asynccontextmanager
 async def fresh_sqlite(template: Path, folder: Path) -> AsyncIterator[Database]:
     shutil.copy(template, folder / FILE_NAME)
-    database = SqliteDatabase(folder)
+    database = SqliteDatabase(folder, write_wait_s=_WRITE_WAIT_S)
     try:
         yield database
     finally:
@@ -50,6 +53,7 @@ async def fresh_postgres(
     server: ThrowawayPostgres, limits: Limits | None = None
 ) -> AsyncIterator[Database]:
     with server.fresh_database(TEMPLATE) as url:
+        limits = limits or _PATIENT
         database = PostgresDatabase(await open_pool(url, 4, limits), limits)
         try:
             yield database

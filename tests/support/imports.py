@@ -23,6 +23,7 @@ _TABLES = {
     "bookmark_label": "*",
     "deletion": "*",
     "trash": "*",
+    "word_count": "*",
 }
 
 

@@ -69,4 +69,4 @@ def openid_provider(*redirect_urls: str) -> Iterator[OpenIdProvider]:
             yield OpenIdProvider(issuer)
         finally:
             process.stdin.close()
-            process.wait(timeout=10)
+            process.wait(timeout=40)

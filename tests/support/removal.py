@@ -24,7 +24,8 @@ _BOTH: Final = (
     UPDATE vector_store SET embedded = embedded - 1
      WHERE account_id = :account_id
        AND model IN (SELECT model FROM vector
-                      WHERE account_id = :account_id AND number = :number)
+                      WHERE account_id = :account_id AND number = :number
+                        AND length(text_hash) > 0)
     """,
     "DELETE FROM vector WHERE account_id = :account_id AND number = :number",
     "DELETE FROM bookmark_label WHERE account_id = :account_id AND number = :number",

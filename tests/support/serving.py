@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from bowerbird.cli import program
 from tests.support.waiting import wait_until
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 40
 BOWERBIRD = (sys.executable, "-m", "bowerbird")
 # For plain HTTP with a new connection per request. `httpx.get` would load all CA certificates
 # each time, which takes 50 ms of processor time that the starting server needs.
@@ -28,6 +28,7 @@ http = httpx.Client(
     verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
     trust_env=False,
     limits=httpx.Limits(max_keepalive_connections=0),
+    timeout=PATIENCE_SECONDS,
 )
 
 
@@ -151,14 +152,7 @@ def started(
     try:
         yield Server(process, folder, port, admin_port, environment)
     finally:
-        if process.poll() is None:
-            process.terminate()
-        try:
-            process.wait(PATIENCE_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            raise
+        _end(process)
 
 
 @contextmanager
@@ -177,8 +171,18 @@ def working(server: Server) -> Iterator[None]:
     try:
         yield
     finally:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
         process.terminate()
+    try:
         process.wait(PATIENCE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise
 
 
 @contextmanager

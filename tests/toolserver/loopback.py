@@ -47,4 +47,4 @@ def served(build: Callable[[int], Coroutine[Any, Any, ASGIApp]]) -> Iterator[str
         yield f"http://localhost:{port}/mcp"
     finally:
         servers[0].should_exit = True
-        thread.join(10)
+        thread.join(40)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any, Self, TypeVar
 
-from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Playwright, expect, sync_playwright
 
 T = TypeVar("T")
 # A page may need long while other tests use the same cores.
@@ -45,6 +45,12 @@ class Chromium:
             opened.set_default_timeout(_PATIENCE_MS)
             opened.add_init_script(script)
             return visit(opened.new_page())
+
+
+def follow(page: Page, link: Locator) -> None:
+    """Clicks a link or a button, and waits for the whole next page, which a click only requests."""
+    with page.expect_navigation():
+        link.click()
 
 
 def _launch() -> tuple[Playwright, Browser]:

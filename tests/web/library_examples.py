@@ -50,6 +50,7 @@ LIST: Final[Values] = {
     "undo": None,
     "undo_post": "",
     "search": "",
+    "hints": [],
     "mode": "both",
     "kept_fields": [("tag", "birds")],
     "account_total": 4_218,
@@ -84,6 +85,11 @@ LIST: Final[Values] = {
     "hides_archived": True,
     "is_cut": False,
     "pending": 0,
+    "relaxed": "",
+    "hidden": 0,
+    "hidden_url": "",
+    "meant": "",
+    "meant_url": "",
     "can_show_images": True,
     "shows_images": False,
     "is_archive": False,
@@ -92,6 +98,7 @@ _SEARCH: Final[Values] = LIST | {
     "title": "Search: nest",
     "here": "/library?q=nest",
     "search": "nest",
+    "hints": ["OR needs a word on both sides."],
     "save_url": "/views/new?q=nest",
     "heading": "2 posts",
     "order": "best first",
@@ -159,6 +166,17 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         },
     ),
     "library-search": ("library.html", _SEARCH),
+    "library-relaxed": (
+        "library.html",
+        _SEARCH
+        | {
+            "hidden": 2,
+            "hidden_url": "/library?q=blue",
+            "relaxed": "No bookmark has all of these words. These have some of them.",
+            "meant": "blue nest",
+            "meant_url": "/library?q=blue+nest",
+        },
+    ),
     "library-continued": ("library.html", LIST | {"newer": "/library"}),
     "help_keys": ("help_keys.html", LIST | {"title": "Keyboard", "here": "/help/keys"}),
     "library-undo": (
@@ -213,10 +231,13 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         "library_none.html",
         _SEARCH
         | {
+            "reason": 'No bookmark has the word "nset".',
+            "meant": "nest",
+            "meant_url": "/library?q=nest",
             "suggestions": [
                 {"text": "Look in read and archived posts too", "url": "/library", "count": 6},
                 {"text": "Search by meaning instead", "url": "/library", "count": None},
-            ]
+            ],
         },
     ),
     "post": ("post.html", _post(2, [2, 3])),

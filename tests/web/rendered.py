@@ -38,6 +38,9 @@ SIZES: Final[dict[str, dict[str, Any]]] = {
     "dark": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "dark"},
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
 }
+# For every rule of axe: both widths and both colour schemes. The examples in test_templates_look.py
+# have the other combinations.
+AXE_SIZES: Final = {name: SIZES[name] for name in ("dark", "phone")}
 SMALL_PHONE: Final[dict[str, Any]] = {
     "viewport": {"width": 360, "height": 740},
     "has_touch": True,

@@ -25,6 +25,7 @@ from bowerbird.exports.writer import DocumentInfo, ExportFailed, WrittenFile
 from bowerbird.jobs.export_pictures import ExportPictures
 from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.worker import Failed, JobKind, Recurring
+from bowerbird.library.bookmarks.label_words import LabelWords
 from bowerbird.library.bookmarks.ranking import Rankings
 from bowerbird.library.exports import selection
 from bowerbird.library.exports.daily_bounds import DailyBounds
@@ -77,6 +78,7 @@ class ExportJobs:
         self._meaning = meaning or SemanticSearch(database)
         self._rankings = Rankings(database, self._meaning)
         self._bookmarks = BookmarkStore(database)
+        self._labels = LabelWords(database)
         self._accounts = AccountStore(database)
         self._jobs = JobStore(database)
         self._links = Links(database, clock)
@@ -181,7 +183,7 @@ class ExportJobs:
 
     async def _numbers(self, account: Account, query: ExportQuery) -> Sequence[int]:
         """In the order they were saved, or the nearest first in a search by meaning."""
-        filter = selection.filter_for(query.given)
+        filter = await self._labels.resolved(account, selection.filter_for(query.given))
         if filter.meaning is not None:
             chosen = None if query.post_ids is None else tuple(query.post_ids)
             narrowed = msgspec.structs.replace(filter, post_ids=chosen)

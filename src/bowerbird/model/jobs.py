@@ -12,6 +12,7 @@ DIGESTS: Final = 20
 EMBEDDING: Final = 50
 # The same, so that they take turns.
 MEDIA: Final = EMBEDDING
+REINDEXING: Final = EMBEDDING
 # They have lanes of their own in a worker.
 SOURCES: Final = 60
 MAX_TRIES: Final = 3

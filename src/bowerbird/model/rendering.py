@@ -60,3 +60,8 @@ def bookmark_json(rendering: bytes, tags: bytes | None, state: int) -> bytes:
 def join_bookmarks(rows: Iterable[Sequence[Any]]) -> bytes:
     """The JSON of Bookmarks, joined by commas. A row begins with rendering, tags and state."""
     return b",".join([bookmark_json(row[0], row[1], row[2]) for row in rows])
+
+
+def scored_json(row: Sequence[Any], score: float) -> bytes:
+    """The JSON of a Bookmark with its score in a ranked list."""
+    return b'%b,"score":%b}' % (bookmark_json(row[0], row[1], row[2])[:-1], _encode(score))

@@ -22,10 +22,33 @@ class VectorStoreState(Struct, frozen=True):
     generation: int
     # Set when every bookmark has had a vector once. Search then works while new posts wait.
     is_built: bool
+    # Every bookmark below this number was looked at for its language.
+    examined_below: int = 0
+    # The vectors of the second model, if the account needs them, however far their build is.
+    second: "VectorStoreState | None" = None
+
+    @property
+    def built_second(self) -> "VectorStoreState | None":
+        """The vectors of the second model, if they can answer a search."""
+        second = self.second
+        return second if second is not None and second.is_built and second.dimensions else None
+
+    @property
+    def version(self) -> tuple[bytes | int, ...]:
+        """Changes whenever the answer to a search by meaning may change."""
+        second = () if self.second is None else self.second.version
+        return (self.model, self.generation, self.is_built, *second)
+
+    def missing(self, total: int) -> int:
+        """How many of an account's posts lack a vector of a model that the account needs."""
+        embedded = self.embedded
+        if self.second is not None:
+            embedded = min(embedded, self.second.embedded)
+        return max(total - embedded, 0)
 
 
 class UnembeddedPost(Struct, frozen=True):
-    """A bookmark without a vector."""
+    """A bookmark without a vector of its present text."""
 
     number: int
     content_hash: bytes

@@ -1,5 +1,7 @@
 """A parsed keyword query, independent of the syntax of any search engine."""
 
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
@@ -7,8 +9,24 @@ from msgspec import Struct
 # A token between fields, so that no phrase crosses them. No word is a bare sigil, so no query
 # matches it.
 GAP: Final = "#"
-# Limits the work for a query that is a pasted page; its first words decide.
-MAX_RANKING_TOKENS: Final = 16
+# Begin the tokens of an index that a post does not contain as written: another spelling of a word
+# (joined, split, without its suffix), and the stem of a word. No text folds to these characters.
+OTHER_FORM: Final = "\u2248"
+STEM: Final = "\u223d"
+STEM_WEIGHT: Final = 0.8
+# Limits the work for a query that is a pasted page; its rarest words decide.
+MAX_RANKING_WORDS: Final = 16
+
+
+class Form(Struct, frozen=True):
+    """Another way to write a term. A post that contains it contains the term."""
+
+    tokens: tuple[str, ...]
+    # How much it counts when posts are ranked; the term as it was written counts 1.
+    weight: float = 1.0
+    is_prefix: bool = False
+    # Otherwise the tokens may be anywhere in the post.
+    is_phrase: bool = True
 
 
 class Term(Struct, frozen=True):
@@ -17,34 +35,133 @@ class Term(Struct, frozen=True):
     tokens: tuple[str, ...]
     is_prefix: bool = False
     is_excluded: bool = False
+    # Written in quotation marks: only exactly these words match.
+    is_quoted: bool = False
+    forms: tuple[Form, ...] = ()
+    # A post with one of these labels matches too, because the name of the label has the term.
+    label_ids: tuple[int, ...] = ()
+
+
+class Field(StrEnum):
+    """The fields of the query language."""
+
+    AUTHOR = "author"
+    LABEL = "label"
+    HAS = "has"
+    IS = "is"
+    BEFORE = "before"
+    AFTER = "after"
+
+
+# The value of has: that is not a kind of media.
+NOTE: Final = "note"
+
+
+class Condition(Struct, frozen=True):
+    """A field with its value, such as author:ada."""
+
+    field: Field
+    # Folded as the filter of the same kind folds it.
+    value: str
+    is_excluded: bool = False
+    # Of a date. None if the date is relative and the time of the search is not known.
+    instant: int | None = None
+
+
+class Either(Struct, frozen=True):
+    """Alternatives. A post must match all parts of one branch, or of none if it is excluded."""
+
+    branches: "tuple[tuple[Part, ...], ...]"
+    is_excluded: bool = False
+
+
+Part = Term | Condition | Either
 
 
 class WordQuery(Struct, frozen=True):
-    terms: tuple[Term, ...]
+    """A post must match all parts."""
+
+    parts: tuple[Part, ...]
+    # Sentences about what the parser did not understand.
+    hints: tuple[str, ...] = ()
 
     @property
-    def ranking_tokens(self) -> list[str]:
-        """The tokens that are counted to rank a post. Prefixes are not, as they match many."""
-        tokens = [
-            token
-            for term in self.terms
-            if not term.is_excluded
-            for token in (term.tokens[:-1] if term.is_prefix else term.tokens)
-        ]
-        return list(dict.fromkeys(tokens))[:MAX_RANKING_TOKENS]
+    def wanted_terms(self) -> tuple[Term, ...]:
+        """Every term that a post may match, also in alternatives."""
+        return tuple(dict.fromkeys(_wanted(self.parts)))
+
+    @property
+    def has_terms(self) -> bool:
+        return any(not isinstance(part, Condition) for part in self.parts)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        return tuple(_conditions(self.parts))
+
+    @property
+    def shows_read(self) -> bool:
+        """Whether the query itself decides if a post has to be unread."""
+        return any(
+            one.value in ("read", "unread") or (one.value == "archived" and not one.is_excluded)
+            for one in self.conditions
+            if one.field is Field.IS
+        )
+
+    @property
+    def shows_archived(self) -> bool:
+        """Whether the query itself decides if a post may be archived."""
+        return any(one.field is Field.IS and one.value == "archived" for one in self.conditions)
+
+    @property
+    def limits(self) -> "WordQuery | None":
+        """The parts that wanted words have no share in. A search by meaning respects these."""
+        parts = tuple(part for part in self.parts if not any(_wanted((part,))))
+        return WordQuery(parts) if parts else None
 
     @property
     def is_empty(self) -> bool:
-        """Whether the query has no terms, for example because it is only punctuation."""
-        return not self.terms
+        """Whether the query has no parts, for example because it is only punctuation."""
+        return not self.parts
+
+
+def _wanted(parts: Iterable[Part]) -> Iterator[Term]:
+    for part in parts:
+        if part.is_excluded:
+            continue
+        if isinstance(part, Term):
+            yield part
+        elif isinstance(part, Either):
+            for branch in part.branches:
+                yield from _wanted(branch)
+
+
+def _conditions(parts: Iterable[Part]) -> Iterator[Condition]:
+    for part in parts:
+        if isinstance(part, Condition):
+            yield part
+        elif isinstance(part, Either):
+            for branch in part.branches:
+                yield from _conditions(branch)
+
+
+def with_terms(parts: tuple[Part, ...], change: Callable[[Term], Term]) -> tuple[Part, ...]:
+    """The same tree with other terms."""
+    return tuple(_with_terms(part, change) for part in parts)
+
+
+def _with_terms(part: Part, change: Callable[[Term], Term]) -> Part:
+    if isinstance(part, Term):
+        return change(part)
+    if isinstance(part, Either):
+        branches = tuple(with_terms(branch, change) for branch in part.branches)
+        return Either(branches, part.is_excluded)
+    return part
 
 
 class Match(Struct, frozen=True):
-    """A query in the syntax of a search engine. A part is None if the query has no such terms."""
+    """A query in the syntax of a search engine. A text is None if the query has no such terms."""
 
     wanted: str | None
     unwanted: str | None
-    # The expression to rank by. Only its single words count, so that both engines rank alike.
-    ranking: str | None = None
-    # The index of the first counted word among the phrases of the ranking.
-    ranking_start: int = 0
+    # The parts of the query that no search engine can express. A post must match them too.
+    rest: tuple[Part, ...] = ()

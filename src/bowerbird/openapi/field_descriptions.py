@@ -84,6 +84,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "note": "The owner's note about the post, as Markdown; absent if there is none.",
         "highlights": "Passages that the owner marked; absent if there are none.",
         "highlight": "Where the words of q occur. Only if requested, and if there is a match.",
+        "score": "How well the bookmark matches a ranked search; higher is better. Only in ranked "
+        "lists, and comparable only within one list.",
     },
     "HighlightedPassage": {
         "id": "Identifies the highlight within its post.",
@@ -214,8 +216,14 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "limit": "The page size that was used.",
         "total_count": "Number of bookmarks that match.",
         "count": "Number of bookmarks on this page.",
-        "hint": "Present if only read or archived bookmarks match; says how to see them.",
-        "vector_pending": "Number of bookmarks that a search by meaning cannot find yet.",
+        "hint": "Why a search found nothing, only hidden bookmarks or only similar ones; absent "
+        "otherwise.",
+        "relaxed": "true if no bookmark has every word of q, so that those with some of the words "
+        "are listed, best first; absent otherwise.",
+        "did_you_mean": "q with other words in place of words that no bookmark has; absent if none "
+        "was probably misspelled.",
+        "vector_pending": "Number of bookmarks that a search by meaning cannot find yet, or only "
+        "by an earlier text.",
     },
     "ViewListMeta": {
         "counts_pending": "Number of views with a count that is earlier or pending; absent if 0.",

@@ -78,6 +78,7 @@ def _records() -> Json:
         made[name]["properties"]["kind"] = {"enum": list(PeriodKind)}
     made["Highlight"] = _highlight()
     made["Bookmark"]["properties"]["highlight"] = {"$ref": REF + "Highlight"}
+    made["Bookmark"]["properties"]["score"] = {"type": "number"}
     return made
 
 

@@ -14,6 +14,7 @@ def about(description: str, example: Any = None, **extra: Any) -> Meta:
     """A field's description, an example, and more in `extra`.
 
     gate       the plan gate of the field
+    gates_in   the plan gates of what is in its value
     filter     how a filter is read
     nullable   whether the schema of a body says that null is accepted
     items      the struct that describes the items of a list

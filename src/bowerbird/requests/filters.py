@@ -11,11 +11,11 @@ from typing import Annotated, Any, ClassVar, Final
 from msgspec import Meta, Struct
 
 from bowerbird import errors
-from bowerbird.model import instants, media
+from bowerbird.model import instants, media, relative_dates
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.folding import order_key
 from bowerbird.model.labels import name_key
-from bowerbird.requests import relative_dates
+from bowerbird.model.words import Field, WordQuery
 from bowerbird.requests.fields import InvalidField, about, metadata_of
 from bowerbird.requests.gates import Gate
 from bowerbird.requests.limits import TEXT_MAX
@@ -64,6 +64,17 @@ def _read_media_type(name: str, text: str) -> int:
             name, f"must be one of {', '.join(media.BITS)}, got {errors.shown(text)}"
         )
     return bit
+
+
+def _read_words(_: str, text: str, now: int | None = None) -> WordQuery | None:
+    stripped = text.strip()
+    return query_language.parse(stripped, now) if stripped else None
+
+
+def _gates_in_words(text: str) -> dict[str, Gate]:
+    """A field of a query needs the same plan as the filter."""
+    fields = {one.field for one in query_language.parse(text.strip()).conditions}
+    return {f"{field}: in q": Gate.FILTERING for field in sorted(fields - {Field.IS})}
 
 
 def _folded(fold: Callable[[str], Any]) -> Callable[[str, str], Any]:
@@ -188,10 +199,13 @@ class WordFilters(BookmarkFilters, frozen=True, kw_only=True):
     q: Annotated[
         str | None,
         about(
-            'Words that must all occur; "a phrase", -word to exclude, wo* for a prefix.',
+            'Words that must all occur; "a phrase", -word to exclude, wo* for a prefix, this OR '
+            "that, parentheses, and the fields author:, label:, has:, is:, before: and after:.",
             '"blue things" bower* -paint',
-            filter=Reader("words", _folded(query_language.parse)),
+            filter=Reader("words", _read_words),
+            gates_in=_gates_in_words,
             nullable=True,
+            argument={"description": "As query of search_bookmarks."},
         ),
     ] = None
 
@@ -238,10 +252,15 @@ class ImportedQuery(BookmarkQuery, frozen=True, kw_only=True):
     ] = None
 
 
-def filter_of(query: FlagFilters, now: int | None = None) -> BookmarkFilter:
-    """The filter that a query describes. With `now`, dates may be relative to it."""
+def filter_of(
+    query: FlagFilters, now: int | None = None, *, searched_at: int | None = None
+) -> BookmarkFilter:
+    """The filter that a query describes. With `now`, dates may be relative to it.
+
+    With `searched_at` only those in q, which a list accepts too.
+    """
     try:
-        return _filter(query, now)
+        return _filter(query, now, now if searched_at is None else searched_at)
     except InvalidField as invalid:
         raise errors.invalid(invalid.field, invalid.problem) from None
 
@@ -251,13 +270,14 @@ def check_filters(query: FlagFilters) -> None:
     for name, value in sent(query).items():
         if isinstance(value, str) and len(value) > TEXT_MAX:
             raise InvalidField(name, f"must be a string of at most {TEXT_MAX:,} characters")
-    _filter(query, now=0)
+    _filter(query, now=0, searched_at=0)
 
 
 def moves(query: FlagFilters) -> bool:
     """Whether the query has a date that is relative to the current time."""
     return any(
-        reader.read is read_instant and relative_dates.resolved(getattr(query, name) or "", 0)
+        (reader.read is read_instant and relative_dates.resolved(getattr(query, name) or "", 0))
+        or (reader.read is _read_words and query_language.moves(getattr(query, name) or ""))
         for name, reader in readers(type(query)).items()
     )
 
@@ -274,20 +294,31 @@ def sent(query: FlagFilters) -> dict[str, Any]:
     return {name: value for name, value in values if value not in (None, "")}
 
 
-def _value(query: FlagFilters, name: str) -> Any:
-    value = getattr(query, name)
-    return query.DEFAULTS.get(name) if value in (None, "") else value
+def flags_of(query: FlagFilters) -> dict[str, bool]:
+    """The values of the flags that were not sent. They do not contradict the other filters."""
+    flags = {n: on for n, on in query.DEFAULTS.items() if getattr(query, n) in (None, "")}
+    text = getattr(query, "q", None)
+    words = _read_words("q", text) if text else None
+    if words is not None and words.shows_read:
+        flags |= dict.fromkeys(flags.keys() & {"is_unread_only"}, False)
+    # An invalid value is refused where it is read.
+    is_archive = _BOOLEANS.get(str(getattr(query, "is_archived_only", "")).strip().lower(), False)
+    if is_archive or (words is not None and words.shows_archived):
+        flags |= dict.fromkeys(flags.keys() & {"hide_archived"}, False)
+    return flags
 
 
-def _filter(query: FlagFilters, now: int | None) -> BookmarkFilter:
+def _filter(query: FlagFilters, now: int | None, searched_at: int | None) -> BookmarkFilter:
     values: dict[str, Any] = {}
+    given = {**flags_of(query), **sent(query)}
     for name, reader in readers(type(query)).items():
-        value = _value(query, name)
+        value = given.get(name)
         if value is None:
             continue
         if now is not None and reader.read is read_instant:
             value = relative_dates.resolved(value, now) or value
-        values[reader.sets] = reader.read(name, value)
-    if values.get("archived_only") and query.hide_archived in (None, ""):
-        values["hide_archived"] = False
+        if reader.read is _read_words:
+            values[reader.sets] = _read_words(name, value, searched_at)
+        else:
+            values[reader.sets] = reader.read(name, value)
     return BookmarkFilter(**values)

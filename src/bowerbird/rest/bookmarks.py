@@ -4,11 +4,12 @@ from typing import Final
 
 import msgspec
 
-from bowerbird.errors import Code
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.bookmarks import BookmarkCounts, Bookmarks, VectorState
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import BookmarkState, Flags
+from bowerbird.library.bookmarks.results import BookmarkCounts, VectorState
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.requests.bookmarks import (
@@ -118,7 +119,7 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
             query = query_strings.read(call.target.query_string, ListQuery)
             return envelope.page(await bookmarks.list(call.account, query, vectors))
 
-        return await answers.answer(call.account, _target(call, vectors), build)
+        return await answers.answer(call.account, _moving(call, vectors, bookmarks), build)
 
     async def count_bookmarks(call: Call) -> Reply:
         vectors = await _vectors(call, bookmarks)
@@ -128,7 +129,7 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
             query = query_strings.read(call.target.query_string, CountQuery)
             return envelope.success(await bookmarks.count(call.account, query, vectors))
 
-        return await answers.answer(call.account, _target(call, vectors), build)
+        return await answers.answer(call.account, _moving(call, vectors, bookmarks), build)
 
     async def get_bookmark(call: Call) -> Reply:
         async def build() -> bytes:
@@ -218,3 +219,17 @@ def _target(call: Call, vectors: VectorState | None) -> RequestTarget:
     if vectors is None:
         return call.target
     return msgspec.structs.replace(call.target, vectors=vectors.tag)
+
+
+def _moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> RequestTarget:
+    """The same, with the minute if q has a date that is relative to it."""
+    target, query_string = _target(call, vectors), call.target.query_string
+    # Letters may be percent-encoded.
+    if not any(text in query_string.lower() for text in (b"before", b"after", b"%")):
+        return target
+    try:
+        text = query_strings.values(query_string, ("q",)).get("q", "")
+    except Refusal:
+        # It is refused where the query is read, after the plan.
+        return target
+    return msgspec.structs.replace(target, minute=bookmarks.minute(text))

@@ -8,6 +8,7 @@ import msgspec
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.bookmarks.label_words import LabelWords
 from bowerbird.library.exports import selection
 from bowerbird.library.exports.exports import Download, DownloadLink, ExportJob, ExportProgress
 from bowerbird.library.exports.links import LIVES_S, Links
@@ -40,6 +41,7 @@ class SandboxExports:
         self._links = Links(fixtures.database, clock)
         self._meaning = SemanticSearch(fixtures.database)
         self._queries = ExportQueries(fixtures.database, self._meaning)
+        self._labels = LabelWords(fixtures.database)
         self._staged = BookmarkStore(fixtures.database.stage)
         self._sandbox_files = SandboxFiles(BookmarkStore(fixtures.database))
 
@@ -49,7 +51,7 @@ class SandboxExports:
         """Nothing is stored: the job's id encodes its format, its start and its posts."""
         now = self._clock()
         query = await self._queries.read(transaction, account, format, request, now)
-        filter = selection.filter_for(query.given)
+        filter = await self._labels.resolved(account, selection.filter_for(query.given))
         numbers: tuple[int, ...] = ()
         if filter.words is None or not filter.words.is_empty:
             numbers = tuple(await self._staged.numbers(account, filter, query.post_ids))

@@ -35,7 +35,7 @@ def routes(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRout
     database = fixtures.database
     answers = AnswerCache(_CACHE_BYTES, finish=envelope.marked)
     writes = Writes(Idempotency(database, clock), settings.upgrade_url)
-    bookmarks = Bookmarks(database)
+    bookmarks = Bookmarks(database, clock=clock)
     # One turn, because the next one would not see its changes: the sandbox stores nothing.
     labels = Labels(database, clock, posts_per_turn=MAX_TOUCHED)
     views = Views(database, bookmarks, clock)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from bowerbird.search.embedding import Embedder, local_model
+from bowerbird.search.embedding import CURRENT, MULTILINGUAL, Embedder, local_model
 from bowerbird.search.remote_embedding import RemoteEmbedder
 from bowerbird.settings import Settings
 
@@ -18,15 +18,40 @@ class Models:
         self._folder = model_folder(settings)
         self._known: dict[bytes, Embedder] = {}
         self._current: Embedder | None = None
+        self._second: Embedder | None = None
 
     @property
     def current(self) -> Embedder | None:
         """None if no model was built. Looks again each time, so `make model` needs no restart."""
         if self._current is None:
             found: Embedder | None = self._endpoint(self._settings.embedding_model)
-            found = found or local_model(self._folder, is_low_priority=self._is_low_priority)
+            found = found or local_model(
+                self._folder, CURRENT, is_low_priority=self._is_low_priority
+            )
             self._current = found and self._known.setdefault(found.identity, found)
         return self._current
+
+    @property
+    def second(self) -> Embedder | None:
+        """The multilingual model, for accounts with posts in other languages than English.
+
+        None if it was not built, or if another service embeds.
+        """
+        if self._second is None and not self._settings.embedding_url:
+            found = local_model(self._folder, MULTILINGUAL, is_low_priority=self._is_low_priority)
+            self._second = found and self._known.setdefault(found.identity, found)
+        return self._second
+
+    @property
+    def is_second_missing(self) -> bool:
+        """Whether the second model was not built, or is lost, where it is used."""
+        return self.second is None and not self._settings.embedding_url
+
+    @property
+    def identities(self) -> tuple[bytes, bytes]:
+        """Those of the current and of the second model; empty for a model that was not built."""
+        current, second = (model and model.identity for model in (self.current, self.second))
+        return current or b"", second or b""
 
     @property
     def problem(self) -> str | None:
@@ -41,7 +66,7 @@ class Models:
             endpoint = self._endpoint(name)
             if endpoint is not None and endpoint.identity == identity:
                 self._known[identity] = endpoint
-            elif local := local_model(self._folder, identity.hex()):
+            elif local := local_model(self._folder, identity=identity.hex()):
                 self._known[identity] = local
         return self._known.get(identity)
 

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.search.floors import NO_FLOOR
 from bowerbird.search.problems import Problem
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ class RemoteEmbedder:
         self.identity = hashlib.sha256(f"openai\n{model}".encode()).digest()[:16]
         self._problem = Problem()
         self._cooldown: tuple[float, str] = (0.0, "")
+
+    @property
+    def floor(self) -> float:
+        return NO_FLOOR
 
     @property
     def problem(self) -> str | None:

@@ -7,6 +7,9 @@ import re
 import unicodedata
 from typing import Final
 
+# PostgreSQL refuses a lexeme of more than 2,046 bytes.
+MAX_TOKEN_CHARACTERS: Final = 64
+
 # Scripts written without spaces between words.
 _HAN: Final = (
     "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -36,6 +39,8 @@ _PLAIN_LETTERS: Final = {
     "\u0127": "h",
     "\u00fe": "th",
 }
+# Hangul and most of Han, which fold to themselves.
+_PLAIN: Final = re.compile("[\u4e00-\u9fff\uac00-\ud7a3]")
 _KEPT: Final = "_#@"
 _ZERO_WIDTH_SPACE: Final = "\u200b"
 
@@ -56,7 +61,8 @@ class _FoldingTable(dict[int, str | None]):
 
     def __missing__(self, code: int) -> str | None:
         # None, not "": otherwise str.translate loses its fast path for ASCII.
-        folded = _fold_character(chr(code)) or None
+        character = chr(code)
+        folded = character if _PLAIN.match(character) else _fold_character(character) or None
         if len(self) < self._max_entries:
             self[code] = folded
         return folded

@@ -9,7 +9,12 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.search import tokens
-from bowerbird.search.token_folding import fold, without_separating_apostrophes
+from bowerbird.search.index_forms import marked_tokens
+from bowerbird.search.token_folding import (
+    MAX_TOKEN_CHARACTERS,
+    fold,
+    without_separating_apostrophes,
+)
 
 _NOT_BLANK: Final = re.compile(r"\S+")
 _WORD: Final = re.compile("[^ #@]+")
@@ -44,6 +49,15 @@ def tokens_with_positions(text: str) -> list[PositionedToken]:
     return plain_tokens + sigil_tokens
 
 
+def other_tokens_with_positions(text: str, language: str) -> list[PositionedToken]:
+    """The tokens of other forms, each with the position of the words it stands for."""
+    return [
+        PositionedToken(token, match.start() + start, match.start() + end)
+        for match in _NOT_BLANK.finditer(text)
+        for token, start, end in marked_tokens(match[0], language)
+    ]
+
+
 _Tokens = Sequence[tuple[str, int, int]]
 
 
@@ -57,7 +71,7 @@ def _split(word: str) -> tuple[_Tokens, _Tokens]:
     ]
     sigils = [
         (
-            part[0][: tokens.MAX_TOKEN_CHARACTERS],
+            part[0][:MAX_TOKEN_CHARACTERS],
             origins[part.start()][0],
             origins[part.end() - 1][1],
         )

@@ -9,13 +9,22 @@ from collections.abc import Sequence
 from typing import Final
 
 from bowerbird.model.words import GAP
-from bowerbird.search.token_folding import UNSPACED, fold
+from bowerbird.search.index_forms import other_tokens
+from bowerbird.search.languages import language_of_words
+from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
 
-MAX_TOKEN_CHARACTERS: Final = 64
+# The form of this token text. Raise it with every change of the tokens: a job then writes the words
+# of older posts again, and only posts of the current form are counted. The number is also in
+# storage/sql/*/word_counts.sql and in the partial index bookmark_uncounted, which a migration must
+# create again.
+INDEX_FORM: Final = 2
+
 # A tsvector has at most 16,383 positions, 255 positions per lexeme, and 1 MB.
 MAX_TOKENS: Final = 16_000
 MAX_OCCURRENCES: Final = 255
 MAX_CHARACTERS: Final = 200_000
+# Their positions do not matter, so they may be beyond the last position of a tsvector.
+MAX_OTHER_TOKENS: Final = 8_000
 
 # The sigil comes before the look-behind, so that the scan can jump from sigil to sigil.
 SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
@@ -23,10 +32,18 @@ _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _RUN: Final = re.compile(f"[{UNSPACED}]+|[^ {UNSPACED}]+")
 
 
-def index_text(fields: Sequence[str]) -> str:
-    """The tokens of all fields, joined by spaces. Pass short fields first: the end may be cut."""
+def index_text(texts: Sequence[str], names: Sequence[str] = ()) -> str:
+    """The tokens of all fields, joined by spaces. Pass short texts first: the end may be cut.
+
+    After a gap come other forms of the words, which no phrase matches. Names, handles and domains
+    do not show the language of the texts.
+    """
     tokens: list[str] = []
-    for field in fields:
+    fields = [*names, *texts]
+    first_of_texts = 0
+    for number, field in enumerate(fields):
+        if number == len(names):
+            first_of_texts = len(tokens)
         if tokens:
             tokens.append(GAP)
         before = len(tokens)
@@ -35,8 +52,15 @@ def index_text(fields: Sequence[str]) -> str:
             tokens.pop()
         if before >= MAX_TOKENS:
             break
-    text = " ".join(_limit_occurrences(tokens[:MAX_TOKENS]))
-    return text if len(text) <= MAX_CHARACTERS else text[:MAX_CHARACTERS].rpartition(" ")[0]
+    if not tokens:
+        return ""
+    language = language_of_words(tokens[first_of_texts:], texts)
+    others = list(other_tokens(fields, tokens[:MAX_TOKENS], language))[:MAX_OTHER_TOKENS]
+    written = _limit_occurrences(tokens[:MAX_TOKENS])
+    text = " ".join([*written, GAP, *others] if others else written)
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    return text[:MAX_CHARACTERS].rpartition(" ")[0].removesuffix(f" {GAP}")
 
 
 def words(text: str) -> list[str]:

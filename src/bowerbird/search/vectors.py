@@ -1,20 +1,31 @@
 """Stores vectors of posts in a compact form, and finds the nearest ones by an exact scan.
 
-The stored form is one byte per value and one scale per row. The scan uses 32-bit floats: numpy
-multiplies them several times faster than it converts bytes.
+The form is one byte per value and one scale per row, in the database and in memory. The scan
+multiplies bytes; the rows that come out best are multiplied again as 32-bit floats.
 """
 
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, reduce
 from typing import Any, Final
 
-from bowerbird.search.arrays import Floats, Integers, NDArray, np
+from bowerbird.search.arrays import LARGEST_TABLE, Floats, Integers, NDArray, np, parse_numbers
+from bowerbird.search.byte_products import MAX_QUERY_VALUE, product
+from bowerbird.search.floors import NO_FLOOR
+from bowerbird.search.nearness import Nearness, best_places
 
 _MAX_INT8: Final = 127
+# In memory, bytes have no sign, because their product is faster.
+_SHIFT: Final = 128
+# The query loses its last bits in a product of bytes: up to this much of a similarity.
+_MAX_ERROR: Final = 0.004
+# This many of the best posts are compared exactly, which is more than a page has.
+_EXACT_POSTS: Final = 256
+# So are the posts that may be on either side of the floor, up to this many.
+_EXACT_POSTS_AT_FLOOR: Final = 2_048
 # Blocks are merged up to this size. Merging copies both, so larger blocks stay separate.
 _BLOCK_ROWS: Final = 16_384
 # Below this share of a block, selecting the rows is faster than scanning all of them.
@@ -27,7 +38,6 @@ _MAX_REMOVED_SHARE: Final = 0.25
 # fast. We use our own threads, because those of BLAS wait for each other by spinning.
 _THREADED_POSTS: Final = 32_768
 _THREADS: Final = min(os.cpu_count() or 1, 4)
-_MAX_TABLE_SIZE: Final = 20_000_000
 
 
 @cache
@@ -56,7 +66,8 @@ class Block:
 
     numbers: Integers
     pieces: Integers
-    rows: Floats
+    rows: "NDArray[np.uint8]"
+    scales: Floats
 
     @classmethod
     def of(cls, stored: Sequence[Sequence[Any]], dimensions: int) -> "Block":
@@ -66,19 +77,19 @@ class Block:
             for number, scales, values in stored
             if scales and len(values) * 4 == len(scales) * dimensions
         ]
+        values = np.frombuffer(b"".join(values for _, _, values in valid), np.uint8)
         return cls(
             np.array([number for number, _, _ in valid], np.int64),
             np.array([len(scales) // 4 for _, scales, _ in valid], np.int64),
-            unpack(
-                b"".join(scales for _, scales, _ in valid),
-                b"".join(values for _, _, values in valid),
-                dimensions,
-            ),
+            # Adds 128: the first bit of a signed byte is its sign.
+            values.reshape(-1, dimensions) ^ np.uint8(_SHIFT),
+            np.frombuffer(b"".join(scales for _, scales, _ in valid), "<f4"),
         )
 
     @property
     def size(self) -> int:
-        return self.rows.nbytes + self.numbers.nbytes + self.pieces.nbytes
+        parts = (self.rows, self.scales, self.numbers, self.pieces)
+        return sum(part.nbytes for part in parts)
 
     def without(self, numbers: Integers) -> "Block":
         """Drops posts that were embedded again: a later block contains their new rows."""
@@ -92,8 +103,10 @@ class Block:
         is_valid = self.numbers != _REMOVED
         if is_valid.all():
             return self
-        rows = self.rows[np.repeat(is_valid, self.pieces)]
-        return Block(self.numbers[is_valid], self.pieces[is_valid], rows)
+        is_row = np.repeat(is_valid, self.pieces)
+        return Block(
+            self.numbers[is_valid], self.pieces[is_valid], self.rows[is_row], self.scales[is_row]
+        )
 
     def merge(self, other: "Block") -> "Block":
         older, newer = self.compact(), other.compact()
@@ -101,28 +114,61 @@ class Block:
             np.concatenate((older.numbers, newer.numbers)),
             np.concatenate((older.pieces, newer.pieces)),
             np.concatenate((older.rows, newer.rows)),
+            np.concatenate((older.scales, newer.scales)),
         )
 
     def _keep(self, is_kept: "NDArray[np.bool_]") -> "Block":
         """Only marks the other rows as removed at first: really removing them copies the block."""
         if is_kept.all():
             return self
-        marked = Block(np.where(is_kept, self.numbers, _REMOVED), self.pieces, self.rows)
+        numbers = np.where(is_kept, self.numbers, _REMOVED)
+        marked = Block(numbers, self.pieces, self.rows, self.scales)
         removed = np.count_nonzero(marked.numbers == _REMOVED)
         return marked.compact() if removed > _MAX_REMOVED_SHARE * len(self.numbers) else marked
 
-    def scores(self, query: Floats, candidates: "Numbers") -> tuple[Integers, Floats]:
-        """The candidates in this block, and the similarity of the best piece of each."""
-        is_candidate = candidates.contains(self.numbers)
-        count = int(np.count_nonzero(is_candidate))
-        if not count:
-            return self.numbers[:0], self.rows[:0, 0]
-        if count < _SPARSE_SHARE * len(self.numbers):
-            pieces = self.pieces[is_candidate]
-            similarity = self.rows[np.repeat(is_candidate, self.pieces)] @ query.T
-            return self.numbers[is_candidate], _best(similarity, pieces)
-        similarity = _best(self.rows @ query.T, self.pieces)
-        return self.numbers[is_candidate], similarity[is_candidate]
+    def places(self, candidates: "Numbers") -> Integers:
+        """Where the candidates are in this block."""
+        return np.flatnonzero(candidates.contains(self.numbers))
+
+    def similarity(self, query: Floats, places: Integers) -> Floats:
+        """About how similar the best piece of each post is; few posts are compared exactly."""
+        if len(places) < _SPARSE_SHARE * len(self.numbers):
+            return self.exact_similarity(query, places)
+        products = [self._product(row) for row in np.atleast_2d(query)]
+        similarity = _best(reduce(np.maximum, products), self.pieces)
+        return similarity if len(places) == len(similarity) else similarity[places]
+
+    def _product(self, query: Floats) -> Floats:
+        scale = max(float(np.abs(query).max()), 1e-12) / MAX_QUERY_VALUE
+        values = np.rint(query / np.float32(scale)).astype(np.int8)
+        whole = product(self.rows, values) - np.int32(_SHIFT * int(values.sum(dtype=np.int64)))
+        similarity: Floats = whole * (self.scales * np.float32(scale))
+        return similarity
+
+    def exact_similarity(self, query: Floats, places: Integers) -> Floats:
+        """For places in ascending order."""
+        chosen = self._rows_at(places)
+        shift = _SHIFT * query.sum(axis=-1)
+        similarity = (self.rows[chosen].astype(np.float32) @ query.T - shift).T
+        return _best((similarity * self.scales[chosen]).T, self.pieces[places])
+
+    def rows_of(self, number: int) -> Floats | None:
+        places = np.flatnonzero(self.numbers == number)
+        if not len(places):
+            return None
+        chosen = self._rows_at(places)
+        rows: Floats = self.rows[chosen].astype(np.float32)
+        rows -= _SHIFT
+        rows *= self.scales[chosen][:, None]
+        return rows
+
+    def _rows_at(self, places: Integers) -> Any:
+        """An index that chooses the rows of some posts."""
+        if len(self.rows) == len(self.numbers):
+            return places
+        is_post = np.zeros(len(self.numbers), np.bool_)
+        is_post[places] = True
+        return np.repeat(is_post, self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +179,8 @@ class Matrix:
     blocks: tuple[Block, ...] = ()
     # How many times stored vectors had become stale by that generation.
     invalidations: int = 0
+    # How many stored vectors were stale, and served until they are replaced, when it was cleaned.
+    stale: int = 0
 
     @property
     def size(self) -> int:
@@ -151,42 +199,51 @@ class Matrix:
     def with_block(self, block: Block, generation: int) -> "Matrix":
         """Returns a new matrix. This one does not change, because a search may be scanning it."""
         if not len(block.numbers):
-            return Matrix(generation, self.blocks, self.invalidations)
+            return replace(self, generation=generation)
         blocks = _without_empty(older.without(block.numbers) for older in self.blocks)
         while blocks and _may_merge(blocks[-1], block):
             block = blocks.pop().merge(block)
-        return Matrix(generation, (*blocks, block), self.invalidations)
+        return replace(self, generation=generation, blocks=(*blocks, block))
 
-    def only(self, numbers: "Numbers", invalidations: int) -> "Matrix":
-        """Drops the vectors of all other posts: they became stale, and have no new vector yet."""
-        blocks = _without_empty(block.only(numbers) for block in self.blocks)
-        return Matrix(self.generation, tuple(blocks), invalidations)
+    def only(self, numbers: "Numbers") -> "Matrix":
+        """Drops all other posts: they were deleted."""
+        return replace(self, blocks=tuple(_without_empty(b.only(numbers) for b in self.blocks)))
 
-    def nearest(self, query: Floats, candidates: "Numbers", limit: int) -> list[int]:
-        """The numbers of the nearest candidates, best first. Exact, because it scans all of them.
+    def without(self, numbers: Integers) -> "Matrix":
+        """Drops posts that were embedded again and have no rows any more."""
+        return replace(self, blocks=tuple(_without_empty(b.without(numbers) for b in self.blocks)))
+
+    def nearness(self, query: Floats, candidates: "Numbers", floor: float = NO_FLOOR) -> Nearness:
+        """The similarity of every candidate that has a vector.
 
         If the query has several rows, the one nearest to a post counts.
         """
         if not self.blocks:
-            return []
+            return Nearness(np.zeros(0, np.int64), np.zeros(0, np.float32), floor)
         scan = _threads().map if self.posts > _THREADED_POSTS and _THREADS > 1 else map
-        scored = list(scan(lambda block: block.scores(query, candidates), self.blocks))
-        numbers = np.concatenate([numbers for numbers, _ in scored])
-        similarity = np.concatenate([similarity for _, similarity in scored])
-        if len(similarity) > limit:
-            best = np.argpartition(similarity, len(similarity) - limit)[len(similarity) - limit :]
-            numbers, similarity = numbers[best], similarity[best]
-        # Equal similarity: the newest first, so that the order is the same on every machine.
-        ordered: list[int] = numbers[np.lexsort((-numbers, -similarity))].tolist()
-        return ordered
+
+        def scanned(block: Block) -> tuple[Integers, Floats]:
+            places = block.places(candidates)
+            return places, block.similarity(query, places)
+
+        parts = list(scan(scanned, self.blocks))
+        scores = np.concatenate([similarity for _, similarity in parts])
+        inexact = _inexact_places(scores, floor)
+        start = 0
+        for block, (places, _) in zip(self.blocks, parts, strict=True):
+            end = start + len(places)
+            first, last = np.searchsorted(inexact, (start, end))
+            chosen = inexact[first:last]
+            if len(chosen):
+                scores[chosen] = block.exact_similarity(query, places[chosen - start])
+            start = end
+        pairs = zip(self.blocks, parts, strict=True)
+        numbers = np.concatenate([block.numbers[places] for block, (places, _) in pairs])
+        return Nearness(numbers, scores, floor)
 
     def rows_of(self, number: int) -> Floats | None:
-        for block in self.blocks:
-            is_match = block.numbers == number
-            if is_match.any():
-                rows: Floats = block.rows[np.repeat(is_match, block.pieces)]
-                return rows
-        return None
+        found = (block.rows_of(number) for block in self.blocks)
+        return next((rows for rows in found if rows is not None), None)
 
 
 class MatrixCache:
@@ -217,8 +274,7 @@ class Numbers:
         self._sorted: Integers | None = None
         self._table: NDArray[np.bool_] | None = None
         highest = int(numbers.max()) if len(numbers) else 0
-        # The numbers of an account are dense, so a table with one byte per number is small.
-        if highest < _MAX_TABLE_SIZE:
+        if highest < LARGEST_TABLE:
             self._table = np.zeros(highest + 2, np.bool_)
             self._table[numbers] = True
         else:
@@ -229,8 +285,7 @@ class Numbers:
 
     @classmethod
     def read(cls, text: str | None) -> "Numbers":
-        """Parses comma-separated numbers, which a database returns faster than rows."""
-        return cls(np.fromstring(text, np.int64, sep=",") if text else np.zeros(0, np.int64))
+        return cls(parse_numbers(text or ""))
 
     def contains(self, numbers: Integers) -> "NDArray[np.bool_]":
         if self._table is None:
@@ -251,6 +306,13 @@ def _best(similarity: Floats, pieces: Integers) -> Floats:
     starts = np.cumsum(pieces) - pieces
     best: Floats = np.maximum.reduceat(similarity, starts)
     return best
+
+
+def _inexact_places(scores: Floats, floor: float) -> Integers:
+    """Where a small error would change a list, in ascending order."""
+    at_floor = np.flatnonzero(np.abs(scores - np.float32(floor)) <= np.float32(_MAX_ERROR))
+    best = best_places(scores, _EXACT_POSTS)
+    return np.union1d(best, at_floor[:_EXACT_POSTS_AT_FLOOR])
 
 
 def _without_empty(blocks: Iterable[Block]) -> list[Block]:

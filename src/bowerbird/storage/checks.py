@@ -44,6 +44,8 @@ _PRIMARY_KEYS: Final = {
     "import_label": "account_id, run, label_id",
     "unindexed_note": "account_id, number",
     "replaced_annotation": "account_id, post_id, annotation_id",
+    "word_count": "account_id, word",
+    "word_change": "account_id, number",
     "bulk_change": "account_id, number",
     "bulk_part": "account_id, change, part",
     "bulk_post": "account_id, change, post_id, field",
@@ -88,6 +90,8 @@ class StoredBookmark(Struct, frozen=True):
     """Everything that is stored for a bookmark. Without content, the last columns are None."""
 
     columns: dict[str, Any]
+    # The form of its words in the index.
+    word_form: int
     has_words: bool
     label_names: list[str]
 
@@ -237,7 +241,7 @@ class CheckStore:
         found = await rows(self._sql["page"].format(condition=condition, **fragments), values)
         return [
             StoredBookmark(
-                dict(zip(_COLUMNS, row[:-2], strict=True)), bool(row[-2]), _names(row[-1])
+                dict(zip(_COLUMNS, row[:-3], strict=True)), row[-3], bool(row[-2]), _names(row[-1])
             )
             for row in found
         ]

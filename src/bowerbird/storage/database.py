@@ -68,6 +68,9 @@ class Database(Protocol):
     def match(self, query: WordQuery) -> Match:
         """A keyword query in the syntax of this database's full-text engine."""
 
+    def counting(self, words: Sequence[str]) -> str:
+        """A query for posts with any of the words, in which their occurrences are counted."""
+
     def stored_words(self, index_text: str) -> str:
         """A post's tokens as this database's full-text engine expects them."""
 

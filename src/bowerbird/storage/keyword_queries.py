@@ -4,37 +4,59 @@ The syntax consists of our own quoted tokens and fixed operators, so user input 
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Final
 
-from msgspec.structs import replace
+from msgspec import Struct
 
-from bowerbird.model.words import GAP, Match, Term, WordQuery
+from bowerbird.model.words import GAP, Either, Form, Match, Part, Term, WordQuery
+
+
+class Syntax(Struct, frozen=True):
+    """The operators of a search engine."""
+
+    quote: str
+    then: str
+    prefix: str
+    every: str
+    any: str
+    but_not: str
+
+    def quoted(self, token: str) -> str:
+        return f"{self.quote}{token}{self.quote}"
+
+
+FTS5: Final = Syntax('"', " + ", " *", " AND ", " OR ", " NOT ")
+TSQUERY: Final = Syntax("'", " <-> ", ":*", " & ", " | ", " & !")
 
 
 def for_fts5(query: WordQuery) -> Match:
-    """Queries for `MATCH`. The ranking query ends with the ranked words and the gap token."""
-    match = _match(query, _fts5_term, every=" AND ", any=" OR ")
-    counted = query.ranking_tokens
-    if not counted or match.wanted is None:
-        return match
-    wanted = [term for term in query.terms if not term.is_excluded]
-    # If the terms are single words, their own phrases are counted; else the words are added again.
-    is_simple = [term.tokens for term in wanted] == [(token,) for token in counted]
-    again = counted[:1] if is_simple else counted
-    ranking = f"({match.wanted}) AND ({' OR '.join(map(_quoted, [*again, GAP]))})"
-    return replace(match, ranking=ranking, ranking_start=0 if is_simple else len(wanted))
-
-
-def _quoted(token: str) -> str:
-    return f'"{token}"'
+    """Queries for `MATCH`."""
+    return Match(*_texts(query, FTS5))
 
 
 def for_tsquery(query: WordQuery) -> Match:
     """Queries for `CAST(... AS tsquery)`."""
-    match = _match(query, _tsquery_term, every=" & ", any=" | ")
-    return replace(
-        match, ranking=" | ".join(f"'{token}'" for token in query.ranking_tokens) or None
-    )
+    return Match(*_texts(query, TSQUERY))
+
+
+def counting_in_fts5(words: Sequence[str]) -> str:
+    """Matches posts with any of the words. The words are its first phrases, then gaps follow."""
+    any_word = FTS5.any.join(map(FTS5.quoted, words))
+    return f"({any_word}{FTS5.any}{FTS5.quoted(GAP)}) AND ({any_word})"
+
+
+def counting_in_tsquery(words: Sequence[str]) -> str:
+    """Matches posts with any of the words."""
+    return TSQUERY.any.join(map(TSQUERY.quoted, words))
+
+
+def expression(parts: Sequence[Part], syntax: Syntax) -> str | None:
+    """What matches all parts; None if the engine cannot express it."""
+    wanted, unwanted, rest = _texts(WordQuery(tuple(parts)), syntax)
+    if rest or wanted is None:
+        return None
+    return wanted if unwanted is None else f"({wanted}){syntax.but_not}({unwanted})"
 
 
 def vector_text(index_text: str) -> str:
@@ -47,17 +69,48 @@ def vector_text(index_text: str) -> str:
     return " ".join(f"'{token}':{','.join(places)}" for token, places in positions.items())
 
 
-def _match(query: WordQuery, render: Callable[[Term], str], *, every: str, any: str) -> Match:
-    wanted = [render(term) for term in query.terms if not term.is_excluded]
-    unwanted = [render(term) for term in query.terms if term.is_excluded]
-    return Match(every.join(wanted) or None, any.join(unwanted) or None)
+def _texts(query: WordQuery, syntax: Syntax) -> tuple[str | None, str | None, tuple[Part, ...]]:
+    """What a post must match, what it must not match, and what the engine cannot express."""
+    wanted: list[str] = []
+    unwanted: list[str] = []
+    rest: list[Part] = []
+    for part in query.parts:
+        text = _part(part, syntax)
+        if text is None:
+            rest.append(part)
+        else:
+            (unwanted if part.is_excluded else wanted).append(text)
+    return syntax.every.join(wanted) or None, syntax.any.join(unwanted) or None, tuple(rest)
 
 
-def _fts5_term(term: Term) -> str:
-    phrase = " + ".join(map(_quoted, term.tokens))
-    return f"{phrase} *" if term.is_prefix else phrase
+def _part(part: Part, syntax: Syntax) -> str | None:
+    """What matches a part, or what it excludes."""
+    if isinstance(part, Term):
+        return None if part.label_ids else _term(part, syntax)
+    if isinstance(part, Either):
+        branches = [expression(branch, syntax) for branch in part.branches]
+        texts = [text for text in branches if text is not None]
+        return _grouped(texts, syntax.any) if len(texts) == len(branches) else None
+    return None
 
 
-def _tsquery_term(term: Term) -> str:
-    phrase = " <-> ".join(f"'{token}'" for token in term.tokens)
-    return f"{phrase}:*" if term.is_prefix else phrase
+def _term(term: Term, syntax: Syntax) -> str:
+    phrase = _phrase(term, syntax)
+    if not term.forms:
+        return phrase
+    return _grouped([phrase, *(_form(form, syntax) for form in term.forms)], syntax.any)
+
+
+def _form(form: Form, syntax: Syntax) -> str:
+    if form.is_phrase or len(form.tokens) == 1:
+        return _phrase(form, syntax)
+    return _grouped([syntax.quoted(token) for token in form.tokens], syntax.every)
+
+
+def _phrase(term: Term | Form, syntax: Syntax) -> str:
+    phrase = syntax.then.join(map(syntax.quoted, term.tokens))
+    return f"{phrase}{syntax.prefix}" if term.is_prefix else phrase
+
+
+def _grouped(texts: Sequence[str], operator: str) -> str:
+    return f"({operator.join(texts)})"

@@ -22,6 +22,10 @@ class LabelStore:
         values = {"account_id": account_id, "after": after, "limit": limit}
         return await self._database.slow_rows(self._sql["page"], values)
 
+    async def names(self, account_id: int) -> Sequence[Row]:
+        """The id and the name of every label that some bookmark has."""
+        return await self._database.slow_rows(self._sql["names"], {"account_id": account_id})
+
     async def most_used(self, account_id: int, limit: int) -> Sequence[Row]:
         values = {"account_id": account_id, "limit": limit}
         return await self._database.slow_rows(self._sql["most_used"], values)

@@ -1,7 +1,7 @@
 """Reads and writes the vectors of posts, and the build progress of each account."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -17,12 +17,28 @@ from bowerbird.model.vectors import (
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.places import place_values
 
+_NO_MODEL: Final = b""
+# Of a stale vector.
+_NO_HASH: Final = b""
+
 
 class BuildProgress(Struct, frozen=True):
     """Every bookmark below a number has a vector, unless one became stale since then."""
 
     complete_below: int
     seen_invalidations: int
+
+
+# The identities of the first and the second model; empty for a model that was not built.
+CurrentModels = tuple[bytes, bytes]
+
+
+class AccountToBuild(NamedTuple):
+    """An account, and how many of its posts lack a vector of the first and of the second model."""
+
+    account_id: int
+    missing: int
+    missing_second: int
 
 
 class VectorStore:
@@ -58,12 +74,23 @@ class VectorStore:
     async def missing(
         self, account: Account, model: bytes, first: int, limit: int
     ) -> list[UnembeddedPost]:
-        """Bookmarks without a vector, by number, from `first` on."""
+        """Bookmarks without a vector or with a stale one, by number, from `first` on."""
         values = {"account_id": account.account_id, "model": model, "first": first, "limit": limit}
         rows = await self._database.slow_rows(
             self._sql["missing"], {**values, **place_values(account)}
         )
         return [UnembeddedPost(*row) for row in rows]
+
+    async def posts(self, account: Account, first: int, limit: int) -> list[UnembeddedPost]:
+        """All bookmarks, by number, from `first` on."""
+        return await self.missing(account, _NO_MODEL, first, limit)
+
+    async def mark_examined(self, account_id: int, store: VectorStoreState, below: int) -> None:
+        """Records that the language of every bookmark below a number is known."""
+        values = {"account_id": account_id, "model": store.model, "below": below}
+        await self._run(
+            self._sql["mark_examined"], {**values, "seen_invalidations": store.invalidations}
+        )
 
     async def put(
         self,
@@ -130,18 +157,21 @@ class VectorStore:
     async def text_hashes(
         self, transaction: Transaction, account_id: int, numbers: Sequence[int]
     ) -> Sequence[Row]:
-        """(number, model, text hash) for each vector of the bookmarks."""
+        """(number, model, text hash) for each vector of the bookmarks that is not stale."""
         values = {"account_id": account_id, "numbers": self._database.number_list(numbers)}
         return await transaction.rows(self._sql["text_hashes"], values)
 
-    async def drop_stale(
+    async def mark_stale(
         self, transaction: Transaction, account_id: int, stale: Mapping[bytes, Sequence[int]]
     ) -> None:
-        """Removes the vectors of these bookmarks per model; the next build replaces them."""
+        """The bookmarks per model whose vectors the next build replaces. Until then they serve.
+
+        Their vectors are among `text_hashes`, so none of them is stale yet.
+        """
         for model, numbers in stale.items():
             values = {"account_id": account_id, "model": model}
-            rows = [{**values, "number": number} for number in numbers]
-            await transaction.run_many(self._sql["delete_vector"], rows)
+            rows = [{**values, "number": number, "no_hash": _NO_HASH} for number in numbers]
+            await transaction.run_many(self._sql["mark_stale"], rows)
             update = {**values, "count": len(numbers), "lowest": min(numbers)}
             await transaction.run(self._sql["update_after_stale"], update)
 
@@ -151,12 +181,13 @@ class VectorStore:
         return rows[0][0] if rows else None
 
     async def accounts_to_build(
-        self, model: bytes, after: int, limit: int
-    ) -> Sequence[tuple[int, int]]:
-        """(account, posts without a vector) of paid accounts that need a build, by account."""
-        values = {"model": model, "after": after, "limit": limit, "plan": Plan.PRO.value}
+        self, models: CurrentModels, after: int, limit: int
+    ) -> Sequence[AccountToBuild]:
+        """Paid accounts that need a build, by account."""
+        values = {**_current(models), "has_second": int(models[1] != _NO_MODEL)}
+        values |= {"after": after, "limit": limit, "plan": Plan.PRO.value}
         rows = await self._database.slow_rows(self._sql["accounts_to_build"], values)
-        return [(account_id, count) for account_id, count in rows]
+        return [AccountToBuild(*row) for row in rows]
 
     async def build_error(self, account_id: int) -> str | None:
         """Why the last build failed, in whichever process it ran."""
@@ -176,18 +207,23 @@ class VectorStore:
         await self._run(self._sql["update_unpaid_since"], {"now": now, "plan": Plan.PRO.value})
 
     async def expired(
-        self, model: bytes, unpaid_before: int, limit: int
+        self, models: CurrentModels, unpaid_before: int, limit: int
     ) -> Sequence[tuple[int, bytes]]:
-        values: dict[str, Any] = {"model": model, "unpaid_before": unpaid_before}
+        values: dict[str, Any] = {**_current(models), "unpaid_before": unpaid_before}
         values |= {"plan": Plan.PRO.value, "limit": limit}
         rows = await self._database.slow_rows(self._expired("expired"), values)
         return [(account_id, expired) for account_id, expired in rows]
 
     async def is_expired(
-        self, transaction: Transaction, account_id: int, store: bytes, model: bytes, before: int
+        self,
+        transaction: Transaction,
+        account_id: int,
+        store: bytes,
+        models: CurrentModels,
+        before: int,
     ) -> bool:
         """Checks one store. The caller has locked the library."""
-        values = {"model": model, "unpaid_before": before, "plan": Plan.PRO.value}
+        values = {**_current(models), "unpaid_before": before, "plan": Plan.PRO.value}
         rows = await transaction.rows(
             self._expired("is_expired"), {**values, "account_id": account_id, "store": store}
         )
@@ -202,7 +238,8 @@ class VectorStore:
         """
         values = {"account_id": account_id, "model": model}
         rows = await transaction.rows(self._sql["delete_some_vectors"], {**values, "limit": limit})
-        await transaction.run(self._sql["update_after_removal"], {**values, "count": len(rows)})
+        counted = sum(is_counted for (is_counted,) in rows)
+        await transaction.run(self._sql["update_after_removal"], {**values, "count": counted})
         await transaction.run(self._sql["delete_empty_store"], values)
         return len(rows)
 
@@ -214,6 +251,10 @@ class VectorStore:
             await transaction.run(sql, values)
 
         await self._database.write(work)
+
+
+def _current(models: CurrentModels) -> dict[str, Any]:
+    return {"model": models[0], "second": models[1]}
 
 
 def _state(row: Row) -> VectorStoreState:

@@ -96,7 +96,7 @@ async def test_a_worker_that_stops_waits_until_a_renewed_token_is_stored(
 
     networks.special.append(hold)
     running = asyncio.create_task(desk.run())
-    await asyncio.wait_for(asked.wait(), 10)
+    await asyncio.wait_for(asked.wait(), 30)
 
     running.cancel()
     # The cancellation arrives before the answer.

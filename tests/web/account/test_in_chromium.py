@@ -11,7 +11,7 @@ from tests.support import serving
 from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.chromium import Chromium
-from tests.web.rendered import SIZES
+from tests.web.rendered import AXE_SIZES
 from tests.web.sign_in.test_in_chromium import Watch
 
 T = TypeVar("T")
@@ -126,6 +126,8 @@ def test_the_keyboard_is_enough_to_create_and_revoke_a_key(
         page.keyboard.type("by keyboard")
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", name="Your new key")).to_be_visible()
+        # The script of the questions comes last.
+        page.wait_for_load_state()
         tab_to(page, focused("Revoke it"))
         page.keyboard.press("Enter")
         expect(page.get_by_role("dialog", name="Revoke this key?")).to_be_visible()
@@ -136,7 +138,7 @@ def test_the_keyboard_is_enough_to_create_and_revoke_a_key(
     assert signed_in(server, chromium, visit) == (None, [])
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem_and_the_browser_has_nothing_to_say(
     server: Server, chromium: Chromium, size: str
 ) -> None:
@@ -155,7 +157,7 @@ def test_axe_finds_no_problem_and_the_browser_has_nothing_to_say(
         visit,
         bypass_csp=True,
         reduced_motion="reduce",
-        **SIZES[size],
+        **AXE_SIZES[size],
     )
 
     assert found == ([], [])

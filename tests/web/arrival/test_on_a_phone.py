@@ -60,6 +60,7 @@ def state(server: Server, chromium: Chromium) -> Any:
         page.goto(address(server, "/keys"))
         page.get_by_label("What is it for?").fill("A program with a rather long name, " * 3)
         page.get_by_role("button", name="Create the key").click()
+        expect(page.get_by_role("heading", name="Your new key")).to_be_visible()
         page.goto(address(server, "/library"))
         page.get_by_role("button", name="Fill in the demo").click()
         expect(page.get_by_role("region", name="Demo library")).to_be_visible()

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address
-from tests.web.chromium import Chromium
+from tests.web.chromium import Chromium, follow
 from tests.web.sign_in.test_in_chromium import Watch
 
 LINE = re.compile(r"http://localhost:\d+/#[0-9A-Z]{4}-[0-9A-Z]{4}")
@@ -21,12 +21,13 @@ def test_an_extension_is_connected_and_disconnected(
     def visit(page: Page) -> tuple[list[str], list[str]]:
         watch = Watch(page, server)
         page.goto(address(server, "/keys"))
-        page.get_by_role("link", name="Connect an extension").click()
+        follow(page, page.get_by_role("link", name="Connect an extension"))
         found = violations(page)
         page.get_by_role("button", name="Create the line").click()
         line = page.locator(".secret code").inner_text()
         assert LINE.fullmatch(line)
         page.get_by_role("button", name="Copy the line").click()
+        expect(page.get_by_role("button", name="Copied")).to_be_visible()
         assert page.evaluate("() => navigator.clipboard.readText()") == line
         found += violations(page)
         problems = list(watch.problems)

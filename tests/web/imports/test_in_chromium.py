@@ -12,7 +12,7 @@ from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
-from tests.web.rendered import SIZES
+from tests.web.rendered import AXE_SIZES
 
 EMAIL = "me@example.com"
 
@@ -130,7 +130,7 @@ def test_a_file_of_60_mb_gets_a_page(server: Server, chromium: Chromium, tmp_pat
     signed_in(server, chromium, visit)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem_and_the_browser_has_nothing_to_say(
     server: Server, chromium: Chromium, sample: Path, size: str
 ) -> None:
@@ -160,7 +160,7 @@ def test_axe_finds_no_problem_and_the_browser_has_nothing_to_say(
         visit,
         bypass_csp=True,
         reduced_motion="reduce",
-        **SIZES[size],
+        **AXE_SIZES[size],
     )
 
     assert found == ([], [])

@@ -11,9 +11,9 @@ from tests.support import make, serving
 from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
-from tests.web.chromium import Chromium
+from tests.web.chromium import Chromium, follow
 from tests.web.labels.test_pages import HOSTILE
-from tests.web.rendered import SIZES
+from tests.web.rendered import AXE_SIZES
 from tests.web.sign_in.test_in_chromium import Watch
 
 LIST = "/library?is_unread_only=false"
@@ -181,6 +181,7 @@ def test_all_that_match_are_labelled_by_the_form_of_the_selection(
         pick(page, 3)
         page.get_by_role("checkbox", name="All 5").check()
         page.keyboard.press("l")
+        expect(page.get_by_role("combobox", name="Find or make a label")).to_be_focused()
         page.keyboard.type("seen")
         expect(option(page, "Make “seen”")).to_be_visible()
         page.keyboard.press("Enter")
@@ -197,10 +198,10 @@ def test_the_page_of_a_post_has_the_picker_too(
 ) -> None:
     def visit(page: Page) -> None:
         page.goto(address(server, LIST))
-        post(page, 3).get_by_role("link", name="post 3").or_(
-            post(page, 3).locator("a.when")
-        ).first.click()
+        link = post(page, 3).get_by_role("link", name="post 3")
+        follow(page, link.or_(post(page, 3).locator("a.when")).first)
         page.get_by_role("link", name="Label", exact=True).click()
+        expect(page.get_by_role("combobox", name="Find or make a label")).to_be_focused()
         page.keyboard.type("quiet")
         expect(option(page, "Make “quiet”")).to_be_visible()
         page.keyboard.press("Enter")
@@ -231,7 +232,7 @@ def test_hostile_names_stay_text_in_the_picker(
     watched(server, chromium, state, visit, viewport={"width": 390, "height": 844})
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, size: str) -> None:
     def visit(page: Page) -> dict[str, list[str]]:
         page.goto(address(server, "/labels"))
@@ -247,7 +248,7 @@ def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, si
         return found
 
     found = chromium.run(
-        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
+        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **AXE_SIZES[size]
     )
     assert found == {"list": [], "form": [], "picker": []}
 

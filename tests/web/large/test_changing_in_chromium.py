@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import varied_posts
@@ -28,6 +29,9 @@ from tests.web.large.walking import (
 )
 from tests.web.library.browsing import press
 
+# Together, the steps may wait longer than other tests on a busy machine.
+pytestmark = pytest.mark.timeout(300)
+
 IN_THREADS = sum(n % varied_posts.KINDS in (1, 2, 3) and not is_archived(n) for n in NUMBERS)
 ALL = "/library?is_unread_only=false"
 SHOWN = sum(not is_archived(number) for number in NUMBERS)
@@ -36,6 +40,7 @@ SHOWN = sum(not is_archived(number) for number in NUMBERS)
 def label(page: Page, name: str) -> None:
     """Gives the selected posts a new label with the picker."""
     press(page, "l")
+    expect(page.get_by_role("combobox", name="Find or make a label")).to_be_focused()
     page.keyboard.type(name)
     page.get_by_role("option", name=f"Make “{name}”").wait_for()
     press(page, "Enter")

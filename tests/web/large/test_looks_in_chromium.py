@@ -12,7 +12,10 @@ from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium
 from tests.web.large.walking import NUMBERS, THREADS, walked
 from tests.web.library.browsing import rows
-from tests.web.rendered import SIZES, SMALL_PHONE
+from tests.web.rendered import AXE_SIZES, SMALL_PHONE
+
+# Together, the steps may wait longer than other tests on a busy machine.
+pytestmark = pytest.mark.timeout(300)
 
 HOSTILE = varied_posts.post_id(NUMBERS[-varied_posts.KINDS] + 15)
 PAGES = (
@@ -32,7 +35,7 @@ on_sqlite = pytest.mark.parametrize("large", ["sqlite"], indirect=True)
 
 
 @on_sqlite
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem_and_no_page_is_too_wide(
     large: Server, chromium: Chromium, large_state: Any, size: str
 ) -> None:
@@ -44,7 +47,7 @@ def test_axe_finds_no_problem_and_no_page_is_too_wide(
             assert wide <= 0, path
 
     # The content security policy would block axe itself.
-    options = {"bypass_csp": True, "reduced_motion": "reduce", **SIZES[size]}
+    options = {"bypass_csp": True, "reduced_motion": "reduce", **AXE_SIZES[size]}
     walked(large, chromium, large_state, walk, **options)
 
 

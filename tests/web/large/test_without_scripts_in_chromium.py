@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.support import varied_posts
 from tests.support.serving import Server
 from tests.web.account.test_in_chromium import address
-from tests.web.chromium import Chromium
+from tests.web.chromium import Chromium, follow
 from tests.web.large.walking import (
     NUMBERS,
     PATIENCE_MS,
@@ -27,6 +27,9 @@ from tests.web.large.walking import (
     walked,
 )
 from tests.web.library.browsing import rows
+
+# Together, the steps may wait longer than other tests on a busy machine.
+pytestmark = pytest.mark.timeout(300)
 
 IN_THREADS = sum(n % varied_posts.KINDS in (1, 2, 3) and not is_archived(n) for n in NUMBERS)
 RARE = len(NUMBERS[:: varied_posts.RARE_EVERY])
@@ -54,23 +57,23 @@ def _find(page: Page, large: Server) -> None:
     """Pages, a search in each mode, and a filter."""
     open_list(page, large, THREADS, IN_THREADS)
     first = rows(page)
-    page.get_by_role("link", name="Older posts").click()
-    page.wait_for_url("**cursor=*")
+    follow(page, page.get_by_role("link", name="Older posts"))
     second = rows(page)
+    assert second
     assert not set(first) & set(second)
-    page.get_by_role("link", name="Newer posts").click()
+    follow(page, page.get_by_role("link", name="Newer posts"))
     assert rows(page) == first
     page.go_back()
     assert rows(page) == second
     page.reload()
     assert rows(page) == second
-    page.get_by_role("link", name="Remove the filter “author threads”").click()
+    follow(page, page.get_by_role("link", name="Remove the filter “author threads”"))
     box = page.get_by_label("Search your posts")
     for mode in ("Words", "Meaning", "Both"):
         page.get_by_role("radio", name=mode).check()
         box.fill(varied_posts.RARE_WORD)
-        box.press("Enter")
-        page.wait_for_url(f"**={varied_posts.RARE_WORD}*")
+        with page.expect_navigation(url=f"**={varied_posts.RARE_WORD}*"):
+            box.press("Enter")
         expect(page.locator(".posts li[id]").nth(20)).to_be_attached()
         if mode == "Words":
             expect(heading(page)).to_have_text(listed(RARE))

@@ -5,6 +5,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.support.serving import Server
+from tests.support.waiting import wait_until
 from tests.web.chromium import Chromium
 from tests.web.library_posts import POSTS
 from tests.web.sign_in.test_in_chromium import Watch
@@ -12,6 +13,10 @@ from tests.web.sign_in.test_in_chromium import Watch
 HOSTILE = "<img src=x onerror=alert(1)>"
 # More than a page shows when everything is loaded.
 MORE = 420
+_NOTE_CHANGES = """() => {
+  globalThis.made = 0;
+  document.addEventListener("library:changed", () => { globalThis.made += 1; });
+}"""
 WIDE = {"width": 1280, "height": 900}
 
 
@@ -53,6 +58,16 @@ def rows(page: Page) -> list[str]:
 
 def count(page: Page, name: str) -> int:
     return int(page.locator(f".side [data-count={name}]").inner_text().replace(",", ""))
+
+
+def note_changes(page: Page) -> None:
+    """For `wait_for_changes`, before the first change of a page."""
+    page.evaluate(_NOTE_CHANGES)
+
+
+def wait_for_changes(page: Page, number: int) -> None:
+    """Waits until the server has made the changes, which the page shows before that."""
+    wait_until(lambda: page.evaluate("globalThis.made") == number)
 
 
 def press(page: Page, *keys: str) -> None:

@@ -12,9 +12,9 @@ from tests.support import make, serving
 from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
-from tests.web.chromium import Chromium
+from tests.web.chromium import Chromium, follow
 from tests.web.library_posts import POSTS
-from tests.web.rendered import SIZES
+from tests.web.rendered import AXE_SIZES
 from tests.web.sign_in.test_in_chromium import Watch
 
 PAGES = (
@@ -60,7 +60,7 @@ def without_scripts(server: Server, chromium: Chromium, state: Any, visit: Any) 
     return chromium.run(watched, storage_state=state, java_script_enabled=False)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, size: str) -> None:
     def visit(page: Page) -> dict[str, list[str]]:
         found = {}
@@ -74,7 +74,7 @@ def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, si
 
     # The content security policy would block axe itself.
     found = chromium.run(
-        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
+        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **AXE_SIZES[size]
     )
     assert found == {name: [] for name in (*PAGES, "filters")}
 
@@ -132,7 +132,7 @@ def test_search_filter_and_reading_without_scripts(
         box.press("Enter")
         expect(page.locator("mark").first).to_have_text("bottle")
         assert page.url == address(server, "/library?q=bottle+caps")
-        page.get_by_role("link", name="Clear the search").click()
+        follow(page, page.get_by_role("link", name="Clear the search"))
 
         page.get_by_text("Filter", exact=True).click()
         page.locator("#f-tag").fill("databases")
@@ -144,7 +144,7 @@ def test_search_filter_and_reading_without_scripts(
         page.goto(address(server, "/library?is_unread_only=false"))
         page.get_by_role("link", name="Older posts").click()
         expect(page.get_by_text("an older post, number 20", exact=True)).to_be_visible()
-        page.get_by_role("link", name="Compact").click()
+        follow(page, page.get_by_role("link", name="Compact"))
         page.get_by_role("link", name="Finally.").click()
         expect(page.get_by_role("heading", name="Post of Deniz")).to_be_attached()
         page.get_by_label("Add a label").fill("short")

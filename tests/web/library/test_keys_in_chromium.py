@@ -10,8 +10,18 @@ from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium
-from tests.web.library.browsing import HOSTILE, WIDE, count, focused, press, rows, visited
-from tests.web.rendered import SIZES
+from tests.web.library.browsing import (
+    HOSTILE,
+    WIDE,
+    count,
+    focused,
+    note_changes,
+    press,
+    rows,
+    visited,
+    wait_for_changes,
+)
+from tests.web.rendered import AXE_SIZES
 from tests.web.sign_in.test_in_chromium import Watch
 
 
@@ -64,6 +74,7 @@ def test_a_change_is_shown_at_once_counted_and_undone(
         before, unread, total = rows(page), count(page, "bead"), count(page, "library")
         archived = count(page, "archive")
         heading = page.get_by_role("heading", level=1)
+        note_changes(page)
         press(page, "j", "r")
         # A read post stays until the list is left; the focus goes on.
         assert rows(page) == before
@@ -89,7 +100,7 @@ def test_a_change_is_shown_at_once_counted_and_undone(
         assert rows(page) == [before[0], *before[2:]]
         assert focused(page) == before[2]
         expect(page.get_by_role("status")).to_contain_text("Undone.")
-        page.wait_for_load_state("networkidle")
+        wait_for_changes(page, 5)
 
         # The server has made the same changes.
         page.reload()
@@ -216,7 +227,7 @@ def test_the_palette_finds_places_and_does_what_keys_do(
     visited(many, chromium, many_state, visit)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem_in_what_opens(
     many: Server, chromium: Chromium, many_state: Any, size: str
 ) -> None:
@@ -242,7 +253,7 @@ def test_axe_finds_no_problem_in_what_opens(
         return found
 
     found = chromium.run(
-        visit, storage_state=many_state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
+        visit, storage_state=many_state, bypass_csp=True, reduced_motion="reduce", **AXE_SIZES[size]
     )
     assert found == {name: [] for name in ("row", "help", "palette", "suggestions", "page")}
 

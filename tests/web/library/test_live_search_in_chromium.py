@@ -7,7 +7,14 @@ from playwright.sync_api import Page, expect
 from tests.support.serving import Server
 from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium
-from tests.web.library.browsing import focused, press, rows, visited
+from tests.web.library.browsing import (
+    focused,
+    note_changes,
+    press,
+    rows,
+    visited,
+    wait_for_changes,
+)
 
 
 def test_a_search_is_shown_while_it_is_typed(
@@ -40,12 +47,13 @@ def test_a_search_is_shown_while_it_is_typed(
         first, second = rows(page)[:2]
         press(page, "Escape")
         assert focused(page) == first
+        note_changes(page)
         press(page, "e")
         expect(page.get_by_role("status").filter(has_text="Archived.")).to_be_visible()
         assert rows(page)[0] == second
         press(page, "z")
         assert rows(page)[0] == first
-        page.wait_for_load_state("networkidle")
+        wait_for_changes(page, 2)
 
         page.go_back()
         expect(heading).to_have_text(everything)

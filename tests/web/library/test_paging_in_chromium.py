@@ -7,8 +7,9 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.support.serving import Server
+from tests.support.waiting import wait_until
 from tests.web.account.test_in_chromium import address
-from tests.web.chromium import Chromium
+from tests.web.chromium import Chromium, follow
 from tests.web.library.browsing import focused, press, rows, visited
 
 SHIFTS = """
@@ -36,18 +37,14 @@ def settle(page: Page) -> None:
       const rows = [...document.querySelectorAll(".posts li[id]")];
       return rows.find((row) => row.getBoundingClientRect().bottom > edge).id;
     }"""
-    for _ in range(50):
-        if page.url.endswith(f"#{page.evaluate(topmost)}"):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(page.url)
+    wait_until(lambda: page.url.endswith(f"#{page.evaluate(topmost)}"))
 
 
 def steady_top(page: Page, row: str) -> float:
     """Where a row is when the page has come to rest."""
     measure = "(row) => document.getElementById(row).getBoundingClientRect().top"
     before = float(page.evaluate(measure, row))
-    for _ in range(50):
+    for _ in range(300):
         page.wait_for_timeout(100)
         now = float(page.evaluate(measure, row))
         if now == before:
@@ -68,9 +65,11 @@ def test_posts_are_loaded_and_the_place_is_kept(
         expect(page.locator(".posts li[id]").nth(30)).to_be_attached()
         page.evaluate("scrollTo(0, document.body.scrollHeight)")
         # The address is the page of the topmost post.
+        end = page.evaluate("scrollY")
         page.mouse.wheel(0, -600)
-        page.wait_for_url("**cursor=*#p-*")
         # A turn of the wheel is animated.
+        wait_until(lambda: page.evaluate("scrollY") <= end - 599)
+        page.wait_for_url("**cursor=*#p-*")
         steady_top(page, page.url.partition("#")[2])
         settle(page)
         place = page.evaluate("history.state.place")
@@ -100,9 +99,12 @@ def test_posts_are_loaded_and_the_place_is_kept(
         assert len(found) == len(set(found)) == 300
         expect(page.get_by_role("link", name="Older posts")).to_be_visible()
         page.get_by_role("link", name="Older posts").click()
-        page.wait_for_url("**cursor=*")
+        expect(page.locator(f"#{found[-1]}")).to_have_count(0)
+        page.wait_for_load_state()
+        assert rows(page)
         assert not set(rows(page)[:30]) & set(found)
         page.get_by_role("link", name="Newer posts").click()
+        expect(page.locator(f"#{found[-1]}")).to_be_attached()
         page.wait_for_load_state()
         assert rows(page)[:30] == found[-30:]
         return float(page.evaluate("shifts"))
@@ -196,11 +198,12 @@ def test_pages_and_keys_without_scripts(many: Server, chromium: Chromium, many_s
     def visit(page: Page) -> None:
         page.goto(address(many, "/library?is_unread_only=false"))
         first = rows(page)
-        page.get_by_role("link", name="Older posts").click()
+        follow(page, page.get_by_role("link", name="Older posts"))
         second = rows(page)
+        assert second
         assert not set(first) & set(second)
         assert re.search("[?&]cursor=", page.url)
-        page.get_by_role("link", name="Newer posts").click()
+        follow(page, page.get_by_role("link", name="Newer posts"))
         assert rows(page) == first
         page.get_by_role("link", name="Keyboard").click()
         expect(page.get_by_role("heading", name="Keyboard")).to_be_visible()

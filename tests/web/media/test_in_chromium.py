@@ -23,7 +23,7 @@ from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
-from tests.web.rendered import SIZES
+from tests.web.rendered import AXE_SIZES
 from tests.web.sign_in.test_in_chromium import Watch
 
 EMAIL = "me@example.com"
@@ -107,7 +107,7 @@ def state(server: Server, chromium: Chromium) -> Any:
 PAGES = ("/library", f"/p/{MORE[0]['post_id']}", f"/p/{POSTS[3]['post_id']}", "/account")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_pages_with_images_are_accessible(
     server: Server, chromium: Chromium, state: Any, size: str
 ) -> None:
@@ -120,7 +120,7 @@ def test_pages_with_images_are_accessible(
 
     # The content security policy would block axe itself.
     found = chromium.run(
-        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **SIZES[size]
+        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **AXE_SIZES[size]
     )
     assert found == {path: [] for path in PAGES}
 

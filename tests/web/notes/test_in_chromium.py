@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.support import make, serving
 from tests.support.serving import Server
 from tests.web.account.test_in_chromium import address, signed_in
-from tests.web.chromium import Chromium
+from tests.web.chromium import Chromium, follow
 from tests.web.sign_in.test_in_chromium import Watch
 
 TEXT = (
@@ -141,7 +141,7 @@ def test_notes_and_highlights_work_without_scripts(
         page.get_by_label("Words, as they are in the post").fill("a script")
         page.get_by_role("button", name="Mark", exact=True).click()
         expect(page.locator("article mark")).to_have_text("a script")
-        page.get_by_role("link", name="Back to the list").click()
+        follow(page, page.get_by_role("link", name="Back to the list"))
         assert page.url.endswith("/library?sort_order=asc#p-3")
 
     assert visited(server, chromium, state, visit, java_script_enabled=False) == []

@@ -10,7 +10,7 @@ from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
 from tests.web.chromium import Chromium
-from tests.web.rendered import SIZES
+from tests.web.rendered import AXE_SIZES
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem_with_all_checks(
     server: Server, chromium: Chromium, size: str
 ) -> None:
@@ -32,7 +32,7 @@ def test_axe_finds_no_problem_with_all_checks(
         return violations(page)
 
     # The content security policy would block axe itself.
-    found, _ = signed_in(server, chromium, visit, bypass_csp=True, **SIZES[size])
+    found, _ = signed_in(server, chromium, visit, bypass_csp=True, **AXE_SIZES[size])
     assert found == []
 
 

@@ -14,7 +14,7 @@ from tests.support.serving import Server
 from tests.support.visiting import form_token
 from tests.web.accessibility import violations
 from tests.web.chromium import Chromium
-from tests.web.rendered import SIZES
+from tests.web.rendered import AXE_SIZES
 from tests.web.template_examples import EXAMPLES
 
 AUTHENTICATOR = {
@@ -137,7 +137,7 @@ def test_the_keyboard_is_enough_to_sign_in(server: Server, chromium: Chromium) -
     chromium.run(visit)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem_on_the_sign_in_page(
     server: Server, chromium: Chromium, size: str
 ) -> None:
@@ -150,7 +150,7 @@ def test_axe_finds_no_problem_on_the_sign_in_page(
         visit,
         bypass_csp=True,
         reduced_motion="reduce",
-        **SIZES[size],
+        **AXE_SIZES[size],
     )
 
     assert found == []

@@ -21,7 +21,7 @@ from tests.support.openid_provider import CLIENT_ID, CLIENT_SECRET, openid_provi
 from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.chromium import Chromium
-from tests.web.rendered import SIZES
+from tests.web.rendered import AXE_SIZES
 from tests.web.sign_in.test_in_chromium import plug_in
 
 T = TypeVar("T")
@@ -115,7 +115,7 @@ def sign_out(page: Page, server: Server) -> None:
 def forget_proofs(server: Server) -> None:
     """As if everybody had signed in long ago."""
     with closing(apsw.Connection(str(server.folder / "data" / FILE_NAME))) as library:
-        library.set_busy_timeout(5_000)
+        library.set_busy_timeout(30_000)
         library.execute("UPDATE web_session SET proved_at = 0")
 
 
@@ -230,7 +230,7 @@ def test_going_back_from_the_provider_shows_the_sign_in_page(
     run(chromium, visit)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem_on_the_pages_of_a_sign_up(
     opened: Server, chromium: Chromium, size: str
 ) -> None:
@@ -249,7 +249,7 @@ def test_axe_finds_no_problem_on_the_pages_of_a_sign_up(
         visit,
         bypass_csp=True,
         reduced_motion="reduce",
-        **SIZES[size],
+        **AXE_SIZES[size],
     )
 
     assert found == []

@@ -11,7 +11,7 @@ from tests.support import make, serving
 from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address, signed_in
-from tests.web.chromium import Chromium
+from tests.web.chromium import Chromium, follow
 from tests.web.library_posts import POSTS
 from tests.web.rendered import SIZES
 from tests.web.sign_in.test_in_chromium import Watch
@@ -107,7 +107,7 @@ def test_a_bar_an_author_and_a_digest_lead_to_posts_without_scripts(
         expect(page.get_by_role("heading", level=1)).to_contain_text("post")
         page.goto(address(server, "/digests"))
         page.get_by_role("link", name="24 to 30 August 2026").click()
-        page.locator(".picks a, .also a").first.click()
+        follow(page, page.locator(".picks a, .also a").first)
         assert "/p/" in page.url
         return watch.problems
 

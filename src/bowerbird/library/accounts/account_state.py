@@ -99,7 +99,7 @@ class AccountState:
         serving = await self._meaning.serving(account)
         building = await self._meaning.building(account)
         store = serving or building
-        embedded = 0 if store is None else min(store.embedded, account.total)
+        embedded = 0 if store is None else account.total - store.missing(account.total)
         problem = self._meaning.problem
         state = VectorState.READY if problem is None else VectorState.UNAVAILABLE
         if problem is None and embedded < account.total:

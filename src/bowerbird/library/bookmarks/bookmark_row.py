@@ -1,15 +1,24 @@
 """Builds the stored row of a bookmark from its post and its placement in the library."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
+from bowerbird.model.attached_texts import DOMAIN, attached_texts
 from bowerbird.model.bookmarks import ImportRecord, Post, own_words
 from bowerbird.model.folding import first_line, order_key
 from bowerbird.model.media import bits_of
 from bowerbird.model.rendering import RENDER_VERSION, rendering
 from bowerbird.model.upsert import Incoming, Placement
-from bowerbird.search.tokens import index_text
+from bowerbird.search.tokens import INDEX_FORM, index_text
 
 Row = dict[str, Any]
+
+
+class SearchableTexts(NamedTuple):
+    """What the tokens of a post come from. Long texts come last."""
+
+    texts: list[str]
+    # Of people and sites: they do not show the language of the texts.
+    names: list[str]
 
 
 def row_of(
@@ -40,6 +49,7 @@ def draft_of(incoming: Incoming, words: str) -> Row:
         "thread": _thread(arrival),
         "render_version": RENDER_VERSION,
         "words": words,
+        "word_form": INDEX_FORM,
     }
 
 
@@ -63,18 +73,20 @@ def complete(
 
 def words_of(arrival: Post) -> str:
     """The searchable text of a post, as tokens."""
-    return index_text(searchable_texts(arrival))
+    return index_text(*searchable_texts(arrival))
 
 
-def searchable_texts(arrival: Post) -> list[str]:
-    """The texts of a post that its tokens come from. Long texts come last."""
+def searchable_texts(arrival: Post) -> SearchableTexts:
     details = arrival.tweet_details
     # With the @, so that @ada finds posts by ada as well as posts that mention her.
     handle = arrival.author_username and f"@{arrival.author_username}"
-    fields = [handle, arrival.author_details.name, details.text, *own_words(arrival)]
+    names = [handle, arrival.author_details.name]
+    texts = [details.text, *own_words(arrival)]
+    if details.attachments:
+        _add_attached(details.attachments, texts, names)
     if details.quoted_tweet is not None or details.article is not None:
-        fields += _texts_within(details.article or {}, details.quoted_tweet or {})
-    return [field for field in fields if field]
+        _add_texts_within(details.article or {}, details.quoted_tweet or {}, texts, names)
+    return SearchableTexts(list(filter(None, texts)), list(filter(None, names)))
 
 
 def _thread(arrival: ImportRecord) -> str | None:
@@ -87,9 +99,18 @@ def _title(arrival: ImportRecord) -> str:
     return article.get("title") or first_line(arrival.tweet_details.text)
 
 
-def _texts_within(article: dict[str, Any], quoted: dict[str, Any]) -> list[str]:
+def _add_attached(attachments: object, texts: list[str], names: list[str]) -> None:
+    for field, text in attached_texts(attachments):
+        (names if field == DOMAIN else texts).append(text)
+
+
+def _add_texts_within(
+    article: dict[str, Any], quoted: dict[str, Any], texts: list[str], names: list[str]
+) -> None:
     quoted_author = quoted.get("author_details") or {}
-    fields = [quoted.get("author_username"), quoted_author.get("name"), quoted.get("text")]
+    names += [quoted.get("author_username") or "", quoted_author.get("name") or ""]
+    texts.append(quoted.get("text") or "")
+    _add_attached(quoted.get("attachments"), texts, names)
     articles = (article, quoted.get("article") or {})
-    fields += [one.get(name) for name in ("title", "plain_text") for one in articles]
-    return [field for field in fields if field]
+    texts += [one.get("title") or "" for one in articles]
+    texts += [one.get("plain_text") or one.get("preview_text") or "" for one in articles]

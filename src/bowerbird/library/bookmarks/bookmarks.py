@@ -7,12 +7,21 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.clock import MICROSECONDS, Clock, system_clock
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks import cursors
+from bowerbird.library.bookmarks import cursors, explaining
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked
 from bowerbird.library.bookmarks.highlighting import with_highlights
+from bowerbird.library.bookmarks.label_words import LabelWords
 from bowerbird.library.bookmarks.list_request import ListRequest, read_list
-from bowerbird.library.bookmarks.ranking import Rankings
+from bowerbird.library.bookmarks.ranking import Ranking, Rankings
+from bowerbird.library.bookmarks.reasons import Reasons
+from bowerbird.library.bookmarks.results import (
+    BookmarkCounts,
+    BookmarkList,
+    SavedFilter,
+    VectorState,
+)
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
@@ -22,6 +31,7 @@ from bowerbird.requests.bookmarks import CountQuery, ListQuery, SimilarQuery
 from bowerbird.requests.filters import filter_of
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.limits import PAGE_DEFAULT, PAGE_MAX, RANKED_MAX
+from bowerbird.search import query_language
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
 from bowerbird.storage.database import Database
 from bowerbird.storage.vectors import VectorStore
@@ -30,60 +40,41 @@ _CACHED_TOTALS: Final = 4_096
 _EMPTY: Final = Page(b"", 0, None)
 
 
-class BookmarkList(Struct, frozen=True):
-    """One page. `body` is its bookmarks as JSON, separated by commas."""
+class _Found(Struct, frozen=True):
+    """A page, where the next one continues, and how many bookmarks match."""
 
-    body: bytes
-    count: int
-    next_cursor: str | None
-    limit: int
-    total_count: int
-    # How many read or archived bookmarks match, if nothing else does.
-    hidden: int = 0
-    # How many bookmarks a search by meaning cannot find yet.
-    vector_pending: int = 0
-    # If it was asked for: the cursor of the page before, "" for the first page.
-    newer_cursor: str | None = None
-
-
-class SavedFilter(Struct, frozen=True):
-    """The filter of a stored query, and the value that its cursors are bound to."""
-
-    filter: BookmarkFilter
-    bound_to: Any
-
-
-class VectorState(Struct, frozen=True):
-    """The state of an account's vectors, read once per request."""
-
-    store: VectorStoreState | None
-
-    @property
-    def tag(self) -> str:
-        """Changes whenever the answer to a search by meaning may change."""
-        store = self.store
-        return "" if store is None else f"{store.model.hex()}.{store.generation}"
-
-
-class BookmarkCounts(Struct, frozen=True):
-    count: int
+    page: Page
+    end: Keyset | Ranked | None
     total: int
-    unread: int
-    archived: int
+    ranking: Ranking = Ranking(())
+    is_relaxed: bool = False
+    hidden: int = 0
 
 
 class Bookmarks:
-    def __init__(self, database: Database, meaning: SemanticSearch | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        meaning: SemanticSearch | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        self._clock = clock
+        self._labels = LabelWords(database)
         self._store = BookmarkStore(database)
         self._vectors = VectorStore(database)
         self._meaning = meaning or SemanticSearch(database)
         self._rankings = Rankings(database, self._meaning)
+        self._reasons = Reasons(database)
         # (account, epoch, version, filter) -> count, so that reading all pages counts once.
         self._totals = LruCache(_CACHED_TOTALS)
 
     async def vector_state(self, account: Account) -> VectorState:
         """The vectors that a search by meaning would read now."""
         return VectorState(await self._meaning.serving(account))
+
+    def minute(self, text: str) -> int:
+        """The current minute if the answer to a query changes over time, else 0."""
+        return self._clock() // (60 * MICROSECONDS) if query_language.moves(text) else 0
 
     async def require_vectors(self, account: Account, vectors: VectorState) -> None:
         """Refuses a search by meaning until the account's vectors are built."""
@@ -120,34 +111,52 @@ class Bookmarks:
         `finds_newer`: looks for the page before too, which costs another read.
         """
         plans.check_fields(account, gates_for(ListQuery, _sent(query)))
-        request = read_list(query, None if saved is None else saved.filter)
+        request = await self._request(account, query, saved)
         store = None
         if request.filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             store = await self._meaning.required(account, vectors.store)
         bound_to = cursors.query_of(
             account.account_id,
-            saved.bound_to if saved else request.filter,
+            saved.bound_to if saved else _timeless(query, request.filter),
             request.sort,
             request.is_ranked,
             request.is_best_first,
         )
-        end: Keyset | Ranked | None
-        if request.is_ranked:
-            page, end, total = await self._ranked(account, request, bound_to, store)
-        else:
-            page, end, total = await self._ordered(account, request, bound_to)
+        found = await self._found(account, request, bound_to, store)
+        if not found.total:
+            hidden = await self._hidden(account, request.filter, vectors)
+            # Matches that are only hidden are better than posts with some of the words.
+            if not hidden and request.may_be_relaxed:
+                relaxed = await self._relaxed(account, request, bound_to)
+                if not relaxed.total:
+                    hidden = await self._hidden_relaxed(account, request.filter)
+                    relaxed = msgspec.structs.replace(relaxed, hidden=hidden)
+                if relaxed.total and request.after is not None:
+                    problem = "a list of posts with some of the words continues only by cursor"
+                    raise errors.invalid("sort_cursor", problem)
+                # A view has the posts that it counts.
+                is_list = saved is None
+                found = relaxed if is_list else _Found(_EMPTY, None, 0, relaxed.ranking)
+            else:
+                found = msgspec.structs.replace(found, hidden=hidden)
+        elif not found.ranking.has_exact:
+            by_words = msgspec.structs.replace(request.filter, meaning=None)
+            hidden = await self._hidden(account, by_words, vectors)
+            found = msgspec.structs.replace(found, hidden=hidden)
         return BookmarkList(
-            body=await _with_highlights(page.body, request),
-            count=page.count,
-            next_cursor=None if end is None else cursors.write(end, bound_to),
+            body=await _with_highlights(found.page.body, request),
+            count=found.page.count,
+            next_cursor=None if found.end is None else cursors.write(found.end, bound_to),
             limit=request.limit,
-            total_count=total,
-            hidden=0
-            if page.count or total
-            else await self._hidden(account, request.filter, vectors),
+            total_count=found.total,
+            hidden=found.hidden,
             vector_pending=_pending(account, store) if request.filter.meaning else 0,
             newer_cursor=await self._newer(account, request, bound_to) if finds_newer else None,
+            hints=request.filter.words.hints if request.filter.words else (),
+            reason=await self._reason(account, request.filter, found),
+            is_relaxed=found.is_relaxed,
+            did_you_mean=explaining.corrected(query.q or "", found.ranking.corrections),
         )
 
     async def similar(
@@ -168,60 +177,94 @@ class Bookmarks:
             number = await self._vectors.number_of(account.account_id, post_id)
         if number is None:
             raise errors.not_found("bookmark", post_id)
-        near = await self._rankings.similar(account, filter, number, limit, store)
-        body, count = await self._store.contents(account, near)
+        near = await self._rankings.similar(account, filter, number, store)
+        numbers, scores = near.numbers[:limit], near.scores[:limit]
+        body, count = await self._store.contents(account, numbers, scores)
         pending = _pending(account, store)
-        return BookmarkList(body, count, None, limit, count, vector_pending=pending)
+        return BookmarkList(body, count, None, limit, len(near.numbers), vector_pending=pending)
 
     async def count(
         self, account: Account, query: CountQuery, vectors: VectorState | None = None
     ) -> BookmarkCounts:
         plans.check_fields(account, gates_for(CountQuery, _sent(query)))
-        filter = filter_of(query)
+        filter = filter_of(query, searched_at=self._clock())
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             await self._meaning.required(account, vectors.store)
         matching = await self.total(account, filter, vectors)
         return BookmarkCounts(matching, account.total, account.unread, account.archived)
 
-    async def _ordered(
-        self, account: Account, request: ListRequest, query: bytes
-    ) -> tuple[Page, Keyset | None, int]:
+    async def _request(
+        self, account: Account, query: ListQuery, saved: SavedFilter | None
+    ) -> ListRequest:
+        request = read_list(
+            query, saved.filter if saved else filter_of(query, searched_at=self._clock())
+        )
+        filter = await self._labels.resolved(account, request.filter)
+        return msgspec.structs.replace(request, filter=filter)
+
+    async def _found(
+        self,
+        account: Account,
+        request: ListRequest,
+        query: bytes,
+        store: VectorStoreState | None,
+    ) -> _Found:
+        if request.cursor is not None and _is_of_relaxed_list(request.cursor, query):
+            return await self._relaxed(account, request, query)
+        if request.is_ranked:
+            order = None if request.is_best_first else request.sort
+            ranking = await self._rankings.rank(account, request.filter, order, store)
+            return await self._ranked(account, request, query, ranking)
         after = request.after
         if request.cursor is not None:
             after = cursors.read_after(request.cursor, query, request.sort)
-        total = await self.total(account, request.filter)
+        total = await self._total(account, request.filter)
         if total == 0:
-            return _EMPTY, None, 0
+            return _Found(_EMPTY, None, 0)
         page = await self._store.page(account, request.filter, request.sort, after, request.limit)
-        return page, _end(page), total
+        return _Found(page, _end(page), total)
+
+    async def _relaxed(self, account: Account, request: ListRequest, query: bytes) -> _Found:
+        """The bookmarks with enough of the words, best first unless another order was asked for."""
+        order = request.sort if request.has_own_order else None
+        ranking = await self._rankings.relaxed(account, request.filter, order)
+        found = await self._ranked(account, request, query, ranking, is_relaxed=True)
+        return msgspec.structs.replace(found, is_relaxed=found.total > 0)
 
     async def _ranked(
         self,
         account: Account,
         request: ListRequest,
         query: bytes,
-        store: VectorStoreState | None,
-    ) -> tuple[Page, Ranked | None, int]:
+        ranking: Ranking,
+        *,
+        is_relaxed: bool = False,
+    ) -> _Found:
         seen: set[int] = set()
         if request.cursor is not None:
             seen = cursors.read_seen(request.cursor, query)
-        order = None if request.is_best_first else request.sort
-        numbers = await self._rankings.numbers(account, request.filter, order, store)
+        numbers, scores = ranking.numbers, ranking.scores
         if request.is_best_first and not request.sort.descending:
-            numbers = numbers[::-1]
+            numbers, scores = numbers[::-1], scores[::-1]
         # The ranking may have changed since the last page, so a position in it is not enough.
-        unseen = [number for number in numbers if number not in seen]
+        unseen = [place for place, number in enumerate(numbers) if number not in seen]
         unseen = unseen[: max(RANKED_MAX - len(seen), 0)]
-        on_page = unseen[: request.limit]
-        end_of_page = cursors.ranked(seen.union(on_page)) if len(unseen) > len(on_page) else None
-        page = Page(*await self._store.contents(account, on_page), end=None)
-        return page, end_of_page, len(numbers)
+        on_page = [numbers[place] for place in unseen[: request.limit]]
+        with_scores = [scores[place] for place in unseen[: request.limit]] if scores else ()
+        is_last = len(unseen) <= request.limit
+        return _Found(
+            Page(*await self._store.contents(account, on_page, with_scores), end=None),
+            None if is_last else cursors.ranked(seen.union(on_page), is_relaxed=is_relaxed),
+            len(numbers),
+            ranking,
+        )
 
     async def _newer(self, account: Account, request: ListRequest, query: bytes) -> str | None:
         if request.cursor is None:
             return None
-        if request.is_ranked:
+        # A relaxed list has ranked cursors too.
+        if isinstance(cursors.read(request.cursor, query), Ranked):
             # Its cursors have no order. The first page has the best matches.
             return ""
         after = cursors.read_after(request.cursor, query, request.sort)
@@ -234,9 +277,15 @@ class Bookmarks:
         self, account: Account, filter: BookmarkFilter, vectors: VectorState | None = None
     ) -> int:
         """How many bookmarks match. `vectors` is the state that was read already."""
+        return await self._total(account, await self._labels.resolved(account, filter), vectors)
+
+    async def _total(
+        self, account: Account, filter: BookmarkFilter, vectors: VectorState | None = None
+    ) -> int:
+        """The same for a filter that has its labels."""
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
-            return await self._rankings.total(account, filter, vectors.store)
+            return len(await self._rankings.numbers(account, filter, None, vectors.store))
         if filter.words is not None and filter.words.is_empty:
             return 0
         if filter.is_flags_only:
@@ -252,14 +301,30 @@ class Bookmarks:
             self._totals.put(key, found)
         return int(found)
 
+    async def _reason(self, account: Account, filter: BookmarkFilter, found: _Found) -> str:
+        if found.is_relaxed and filter.words is not None:
+            return explaining.relaxed(filter.words, found.ranking)
+        if found.total or found.hidden:
+            return ""
+        return await self._reasons.of_nothing(account, filter, found.ranking)
+
     async def _hidden(
         self, account: Account, filter: BookmarkFilter, vectors: VectorState | None
     ) -> int:
         """How many bookmarks match that the flags of the filter hide."""
         if not (filter.unread_only or filter.hide_archived):
             return 0
-        everything = msgspec.structs.replace(filter, unread_only=False, hide_archived=False)
-        return await self.total(account, everything, vectors)
+        return await self._total(account, _with_hidden(filter), vectors)
+
+    async def _hidden_relaxed(self, account: Account, filter: BookmarkFilter) -> int:
+        """How many bookmarks with some of the words the flags of the filter hide."""
+        if not (filter.unread_only or filter.hide_archived):
+            return 0
+        return len((await self._rankings.relaxed(account, _with_hidden(filter), None)).numbers)
+
+
+def _with_hidden(filter: BookmarkFilter) -> BookmarkFilter:
+    return msgspec.structs.replace(filter, unread_only=False, hide_archived=False)
 
 
 def is_post_id(text: str) -> bool:
@@ -267,13 +332,24 @@ def is_post_id(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def _sent(query: ListQuery | CountQuery) -> list[str]:
+def _sent(query: ListQuery | CountQuery) -> dict[str, Any]:
     """The fields that were sent with a value."""
-    return [name for name in query.__struct_fields__ if getattr(query, name) not in (None, "")]
+    values = ((name, getattr(query, name)) for name in query.__struct_fields__)
+    return {name: value for name, value in values if value not in (None, "")}
+
+
+def _is_of_relaxed_list(cursor: str, query: bytes) -> bool:
+    end = cursors.read(cursor, query)
+    return isinstance(end, Ranked) and end.is_relaxed
+
+
+def _timeless(query: ListQuery, filter: BookmarkFilter) -> BookmarkFilter:
+    """The filter as it was written: relative dates and labels change between two pages."""
+    return filter_of(query) if query.q else filter
 
 
 def _pending(account: Account, store: VectorStoreState | None) -> int:
-    return max(account.total - store.embedded, 0) if store else 0
+    return store.missing(account.total) if store else 0
 
 
 async def _with_highlights(body: bytes, request: ListRequest) -> bytes:

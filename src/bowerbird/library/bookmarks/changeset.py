@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.bookmarks.counted_words import CountedWords
 from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.model.bookmarks import Post
 from bowerbird.model.bulk import ARCHIVED, READ, TRASHED, Changed
@@ -38,6 +39,7 @@ class _Stores(NamedTuple):
     bookmarks: ChangesetStore
     documents: PostDocuments
     bulk: BulkStore
+    counted: CountedWords
 
 
 class Changeset:
@@ -196,7 +198,8 @@ class Changeset:
         """Deletes bookmarks and detaches their labels."""
         numbers = [post.number for post in posts]
         await self._stores.labels.detach_all(self._transaction, self._library, numbers)
-        await self._stores.bookmarks.remove(self._transaction, self._library, numbers)
+        counted = await self._stores.counted.of(self._transaction, self._library, numbers)
+        await self._stores.bookmarks.remove(self._transaction, self._library, numbers, counted)
         for post in posts:
             self._retagged.pop(post.number, None)
             self._flagged.pop(post.number, None)
@@ -292,6 +295,7 @@ class Changesets:
             ChangesetStore(database),
             PostDocuments(database),
             BulkStore(database),
+            CountedWords(database),
         )
 
     async def open(

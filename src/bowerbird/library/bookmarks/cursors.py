@@ -27,6 +27,8 @@ class Ranked(Struct, frozen=True, array_like=True, tag="r"):
     """
 
     gaps: list[int]
+    # Whether the list has the posts with some of the words.
+    is_relaxed: bool = False
 
 
 class Keyset(Struct, frozen=True, array_like=True, tag="k"):
@@ -81,9 +83,10 @@ def seen(end: Ranked) -> set[int]:
     return set(accumulate(end.gaps))
 
 
-def ranked(seen: Collection[int]) -> Ranked:
+def ranked(seen: Collection[int], *, is_relaxed: bool = False) -> Ranked:
     numbers = sorted(seen)
-    return Ranked([after - before for before, after in pairwise([0, *numbers])])
+    gaps = [after - before for before, after in pairwise([0, *numbers])]
+    return Ranked(gaps, is_relaxed)
 
 
 def query_of(*parts: Any) -> bytes:

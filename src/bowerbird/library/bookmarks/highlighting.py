@@ -7,8 +7,9 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model import json_depth
+from bowerbird.model.attached_texts import attached_texts
 from bowerbird.model.words import WordQuery
-from bowerbird.search.highlights import highlight
+from bowerbird.search.highlights import Highlighter
 
 
 class _Author(Struct):
@@ -23,6 +24,7 @@ class _Details(Struct):
     text: str
     article: dict[str, Any] | None = None
     quoted_tweet: dict[str, Any] | None = None
+    attachments: list[Any] = []
 
 
 class _Post(Struct):
@@ -41,11 +43,15 @@ _post: Final = msgspec.json.Decoder(_Post).decode
 
 def with_highlights(body: bytes, query: WordQuery) -> bytes:
     """The bookmarks, still separated by commas. Those without a match are unchanged."""
-    return b",".join([_highlighted(bytes(raw), query) for raw in _posts(b"[%b]" % body)])
+    bookmarks = [bytes(raw) for raw in _posts(b"[%b]" % body)]
+    highlighter = Highlighter(query, len(bookmarks))
+    for place in sorted(range(len(bookmarks)), key=lambda place: len(bookmarks[place])):
+        bookmarks[place] = _highlighted(bookmarks[place], highlighter)
+    return b",".join(bookmarks)
 
 
-def _highlighted(bookmark: bytes, query: WordQuery) -> bytes:
-    found = highlight(_fields(_post(json_depth.cut(bookmark))), query)
+def _highlighted(bookmark: bytes, highlighter: Highlighter) -> bytes:
+    found = highlighter.highlight(_fields(_post(json_depth.cut(bookmark))))
     if found is None:
         return bookmark
     return b'%b,"highlight":%b}' % (bookmark[:-1], msgspec.json.encode(found))
@@ -59,13 +65,29 @@ def _fields(post: _Post) -> Sequence[tuple[str, str]]:
     fields = [
         ("text", details.text),
         ("article.title", article.get("title")),
-        ("article.plain_text", article.get("plain_text")),
+        _body("article", article),
         ("note", post.note),
         *(("highlights.comment", one.comment) for one in post.highlights),
         ("quoted_tweet.text", quoted.get("text")),
         ("quoted_tweet.article.title", quoted_article.get("title")),
-        ("quoted_tweet.article.plain_text", quoted_article.get("plain_text")),
+        _body("quoted_tweet.article", quoted_article),
+        *attached_texts(details.attachments),
+        *(
+            (f"quoted_tweet.{name}", text)
+            for name, text in attached_texts(quoted.get("attachments"))
+        ),
         ("author_username", f"@{post.author_username}"),
         ("author_details.name", post.author_details.name),
+        ("quoted_tweet.author_username", quoted.get("author_username")),
+        ("quoted_tweet.author_details.name", (quoted.get("author_details") or {}).get("name")),
     ]
     return [(name, text) for name, text in fields if text]
+
+
+def _body(name: str, article: dict[str, Any]) -> tuple[str, str | None]:
+    text = article.get("plain_text")
+    return (
+        (f"{name}.plain_text", text)
+        if text
+        else (f"{name}.preview_text", article.get("preview_text"))
+    )

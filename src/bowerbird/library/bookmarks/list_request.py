@@ -27,12 +27,22 @@ class ListRequest(Struct, frozen=True):
     limit: int
     cursor: str | None
     after: After | None
+    # Whether `sort` was asked for. Otherwise a list of posts with some of the words is best first.
+    has_own_order: bool = False
     # Whether the answer shows where the words of q occur.
     is_highlighted: bool = False
 
+    @property
+    def may_be_relaxed(self) -> bool:
+        """Whether the list starts here, and is of words that posts may lack."""
+        words = self.filter.words
+        if words is None or self.filter.meaning is not None:
+            return False
+        return bool(words.wanted_terms) and self.cursor is None
+
 
 def read_list(query: ListQuery, filter: BookmarkFilter | None = None) -> ListRequest:
-    """`filter` replaces the one of the query, for a list whose query is stored."""
+    """`filter` replaces the one of the query, for example for a list whose query is stored."""
     filter = filter or filter_of(query)
     sort, is_ranked = _sort(query, filter)
     is_best_first = is_ranked and (query.sort_by or RELEVANCE).strip() == RELEVANCE
@@ -44,6 +54,7 @@ def read_list(query: ListQuery, filter: BookmarkFilter | None = None) -> ListReq
         limit=query.limit or PAGE_DEFAULT,
         cursor=query.cursor or None,
         after=_sort_cursor(query, sort, is_ranked=is_ranked),
+        has_own_order=bool(query.sort_by) and (query.sort_by or "").strip() != RELEVANCE,
         is_highlighted=_is_highlighted(query),
     )
 

@@ -9,15 +9,17 @@ from typing import Final
 import msgspec
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.bookmark_row import searchable_texts, words_of
+from bowerbird.library.bookmarks.bookmark_row import Row, searchable_texts, words_of
+from bowerbird.library.bookmarks.counted_words import CountedWords, stored_post
 from bowerbird.library.vectors.embedding_text import embedding_text, text_hash
+from bowerbird.library.vectors.stale_vectors import StaleVectors
 from bowerbird.model.bookmarks import Post
 from bowerbird.model.rendering import content_hash, post_json, rendering
+from bowerbird.search.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.libraries import LockedLibrary
-from bowerbird.storage.vectors import VectorStore
 
 _decode: Final = msgspec.json.Decoder(Post).decode
 
@@ -25,8 +27,9 @@ _decode: Final = msgspec.json.Decoder(Post).decode
 class PostDocuments:
     def __init__(self, database: Database) -> None:
         self._store = UpsertStore(database)
-        self._vectors = VectorStore(database)
+        self._vectors = StaleVectors(database)
         self._changes = ChangeStore(database)
+        self._counted = CountedWords(database)
 
     async def rewrite(
         self,
@@ -51,9 +54,12 @@ class PostDocuments:
                 data, existing.imported_at, existing.sort_index, existing.bookmarked_at
             ),
             "words": None if has_same_words else words_of(after),
+            "word_form": INDEX_FORM,
         }
-        await self._store.rewrite(transaction, library, row)
-        await self._drop_stale(transaction, library, existing.number, after)
+        reworded = [] if has_same_words else [existing.number]
+        counted = await self._counted.of(transaction, library, reworded)
+        await self._store.rewrite(transaction, library, row, counted)
+        await self._mark_stale(transaction, library, existing.number, after)
         # Undoing an import must not take the owner's words away.
         await self._changes.forget(transaction, library.account_id, [existing.number])
         return True
@@ -61,26 +67,26 @@ class PostDocuments:
     async def index(
         self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
     ) -> None:
-        """Writes the words of stored bookmarks again, and deletes their vectors if stale."""
+        """Writes the words of stored bookmarks again, and marks their vectors if stale."""
         renderings = await self._store.renderings(transaction, library, numbers)
+        rows: list[Row] = []
         for number, stored in renderings.items():
-            try:
-                post = _decode(stored + b"}")
-            except (msgspec.MsgspecError, RecursionError):
+            post = stored_post(stored)
+            if post is None:
                 continue
-            await self._store.reword(transaction, library, number, words_of(post))
-            await self._drop_stale(transaction, library, number, post)
+            rows.append({"number": number, "words": words_of(post), "word_form": INDEX_FORM})
+            await self._mark_stale(transaction, library, number, post)
+        readable = [row["number"] for row in rows]
+        counted = await self._counted.of(transaction, library, readable)
+        await self._store.reword(transaction, library, rows, counted)
 
-    async def _drop_stale(
+    async def _mark_stale(
         self, transaction: Transaction, library: LockedLibrary, number: int, post: Post
     ) -> None:
-        """Deletes the vectors of the post if its text changed; the next build replaces them."""
-        hashes = await self._vectors.text_hashes(transaction, library.account_id, [number])
-        if not hashes:
-            return
-        current = text_hash(embedding_text(post))
-        stale = {model: [number] for _, model, hash in hashes if hash != current}
-        await self._vectors.drop_stale(transaction, library.account_id, stale)
+        """Marks the vectors of the post if its text changed; the next build replaces them."""
+        await self._vectors.mark(
+            transaction, library.account_id, [number], lambda _: text_hash(embedding_text(post))
+        )
 
 
 def _post_of(stored: StoredPost, post_id: str) -> Post:

@@ -16,10 +16,12 @@ from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.bookmark_row import Row, draft_of, words_of
 from bowerbird.library.bookmarks.change_log import ChangedBy, ChangeLog
+from bowerbird.library.bookmarks.counted_words import CountedWords
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.label_room import LabelRoom
 from bowerbird.library.bookmarks.upsert_batch import Batch, differs
 from bowerbird.library.vectors.embedding_text import embedding_text, text_hash
+from bowerbird.library.vectors.stale_vectors import StaleVectors
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import Deletion, RunRow
 from bowerbird.model.upsert import ExistingBookmark, Incoming, UpsertOutcome
@@ -29,7 +31,6 @@ from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
-from bowerbird.storage.vectors import VectorStore
 
 _LARGEST: Final = 2**63 - 1
 _NO_DELETIONS: Final[Mapping[str, Deletion]] = {}
@@ -57,9 +58,10 @@ class Upsert:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._store = UpsertStore(database)
+        self._counted = CountedWords(database)
         self._libraries = LibraryStore(database)
         self._label_store = LabelStore(database)
-        self._vectors = VectorStore(database)
+        self._vectors = StaleVectors(database)
         self._renames = LabelRenames(database)
         self._log = ChangeLog(database, clock)
         self._bulk = BulkStore(database)
@@ -133,8 +135,10 @@ class Upsert:
         for arrival, draft in zip(arrivals, prepared.drafts, strict=True):
             batch.add(arrival, draft)
         await self._store.insert(transaction, opened, batch.new)
-        await self._store.update(transaction, opened, batch.changed)
-        await self.drop_stale(transaction, opened, batch.arrivals)
+        reworded = [row["number"] for row in batch.changed if row["words"] is not None]
+        counted = await self._counted.of(transaction, opened, reworded)
+        await self._store.update(transaction, opened, batch.changed, counted)
+        await self.mark_stale(transaction, opened, batch.arrivals)
         await self._label_store.relabel(transaction, opened, batch.attached, batch.detached)
         await self._log.record(
             transaction,
@@ -163,18 +167,16 @@ class Upsert:
             frozenset(row["post_id"] for row in batch.changed),
         )
 
-    async def drop_stale(
+    async def mark_stale(
         self, transaction: Transaction, opened: LockedLibrary, changed: dict[int, Incoming]
     ) -> None:
-        """Deletes the vectors of posts whose text changed. Changed counts do not matter."""
-        if not changed:
-            return
-        hashes = await self._vectors.text_hashes(transaction, opened.account_id, list(changed))
-        stale: dict[bytes, list[int]] = {}
-        for number, model, hash in hashes:
-            if hash != text_hash(embedding_text(changed[number].record)):
-                stale.setdefault(model, []).append(number)
-        await self._vectors.drop_stale(transaction, opened.account_id, stale)
+        """Marks the vectors of posts whose text changed. Changed counts do not matter."""
+        await self._vectors.mark(
+            transaction,
+            opened.account_id,
+            list(changed),
+            lambda number: text_hash(embedding_text(changed[number].record)),
+        )
 
     async def _room(
         self,

@@ -11,6 +11,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.bookmarks.bookmarks import is_post_id
+from bowerbird.library.bookmarks.label_words import LabelWords
 from bowerbird.library.bookmarks.ranking import Rankings
 from bowerbird.library.bookmarks.trash_batch import KEPT
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -60,6 +61,7 @@ class BulkSelection:
     ) -> None:
         self._store = BookmarkStore(database)
         self._trash = TrashStore(database)
+        self._labels = LabelWords(database)
         self._rankings = Rankings(database, meaning)
         self._meaning = meaning
         self._views = views
@@ -113,7 +115,8 @@ class BulkSelection:
             ids = tuple(one for one in named if is_post_id(one))
             only = msgspec.structs.replace(_EVERYTHING, post_ids=ids)
             return await self._store.post_ids(account, only) if ids else []
-        return await self._matching(account, await self._filter(account, request))
+        filter = await self._filter(account, request)
+        return await self._matching(account, await self._labels.resolved(account, filter))
 
     async def _filter(self, account: Account, request: BulkRequest) -> BookmarkFilter:
         if request.view is not None:

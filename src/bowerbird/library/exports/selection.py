@@ -1,7 +1,7 @@
 """Which posts an export selects: a request, narrowed to a Smart View if it names one."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -9,20 +9,26 @@ from bowerbird import errors
 from bowerbird.library.access import plans
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.changes import stored_query
+from bowerbird.model import relative_dates
 from bowerbird.model.accounts import Account
 from bowerbird.model.exports import ExportQuery
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.views import View
-from bowerbird.requests import relative_dates
 from bowerbird.requests.exports import ExportFilters, ExportRequest
-from bowerbird.requests.filters import MEANING, filter_of, read_flag, read_instant, readers, sent
+from bowerbird.requests.filters import (
+    MEANING,
+    filter_of,
+    flags_of,
+    read_flag,
+    read_instant,
+    readers,
+    sent,
+)
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.views import ViewQuery
+from bowerbird.search import query_language
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.views import ViewStore
-
-_ARCHIVED_ONLY: Final = "is_archived_only"
-_HIDE_ARCHIVED: Final = "hide_archived"
 
 
 class ExportQueries:
@@ -64,9 +70,7 @@ def _query_of(
         return ExportQuery(format=format, given=given, post_ids=post_ids)
     plans.check_fields(account, gates_for(ViewQuery, view.base_query))
     stored = sent(stored_query(view.base_query))
-    shown = _texts({**ViewQuery.DEFAULTS, **stored}, now)
-    if _is_on(shown, _ARCHIVED_ONLY) and _HIDE_ARCHIVED not in stored:
-        del shown[_HIDE_ARCHIVED]
+    shown = _texts({**flags_of(stored_query(view.base_query)), **stored}, now)
     return ExportQuery(
         format=format,
         given=_narrowed(shown, given),
@@ -104,7 +108,7 @@ def _narrowed(shown: dict[str, str], given: dict[str, str]) -> dict[str, str]:
         if _is_on(shown, name) and name in given and not _is_on(given, name):
             raise errors.invalid(name, "would include more than the view shows")
     words = [text for text in (shown.get("q"), given.get("q")) if text]
-    return shown | given | ({"q": " ".join(words)} if words else {})
+    return shown | given | ({"q": query_language.joined(words)} if words else {})
 
 
 def _is_on(given: Mapping[str, str], name: str) -> bool:
@@ -127,4 +131,6 @@ def _texts(values: Mapping[str, Any], now: int) -> dict[str, str]:
     for name, reader in readers(ExportRequest).items():
         if reader.read is read_instant and name in texts:
             texts[name] = relative_dates.resolved(texts[name], now) or texts[name]
+    if "q" in texts:
+        texts["q"] = query_language.with_fixed_dates(texts["q"], now)
     return texts

@@ -1,6 +1,7 @@
 """Runs of imports: each import is a run that is listed and can be undone for 30 days."""
 
 import secrets
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -68,8 +69,12 @@ class ImportRuns:
         self._store = RunStore(database)
         self._changes = ChangeStore(database)
         self._libraries = LibraryStore(database)
-        self._undoing = Undoing(database, clock)
         self._activity = Activity(database, clock)
+
+    @cached_property
+    def _undoing(self) -> Undoing:
+        """Built only when a run is undone, because it has many parts."""
+        return Undoing(self._database, self._clock)
 
     async def start(
         self, account: Account, *, source: str, kind: str, client: str, source_user_id: str = ""

@@ -21,6 +21,7 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bookmarks.counted_words import CountedWords
 from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.trash_batch import DELETIONS_MAX
 from bowerbird.library.bookmarks.upsert import Upsert
@@ -61,6 +62,7 @@ class Undoing:
         self._labels = LabelStore(database)
         self._posts = ChangesetStore(database)
         self._store = UpsertStore(database)
+        self._counted = CountedWords(database)
         self._deletions = DeletionStore(database)
         self._upsert = Upsert(database, clock)
         self._renames = LabelRenames(database)
@@ -168,9 +170,12 @@ class Undoing:
                 work.add(number, change, current[number])
         await self._labels.relabel(transaction, opened, work.attached, work.detached)
         await self._labels.detach_all(transaction, opened, work.removed)
-        await self._posts.remove(transaction, opened, work.removed)
-        await self._store.update(transaction, opened, work.rows)
-        await self._upsert.drop_stale(transaction, opened, work.arrivals)
+        counted = await self._counted.of(transaction, opened, work.removed)
+        await self._posts.remove(transaction, opened, work.removed, counted)
+        reworded = [row["number"] for row in work.rows if row["words"] is not None]
+        counted = await self._counted.of(transaction, opened, reworded)
+        await self._store.update(transaction, opened, work.rows, counted)
+        await self._upsert.mark_stale(transaction, opened, work.arrivals)
         await self._deletions.put(transaction, opened.account_id, work.deletions, DELETIONS_MAX)
         await self._bulk.take_over(
             transaction,

@@ -1,6 +1,7 @@
 """Marks posts that were removed at their source, and does with them what their owner has chosen."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from msgspec import UNSET
@@ -31,8 +32,16 @@ class RemovedPosts:
         self._accounts = AccountStore(database)
         self._posts = SourcePostStore(database)
         self._bookmarks = UpsertStore(database)
-        self._intake = Intake(database, clock)
-        self._trash = Trash(database, clock)
+        self._clock = clock
+
+    # Built only when posts were removed, because they have many parts.
+    @cached_property
+    def _intake(self) -> Intake:
+        return Intake(self._database, self._clock)
+
+    @cached_property
+    def _trash(self) -> Trash:
+        return Trash(self._database, self._clock)
 
     async def mark(self, account: Account, user: SourceUser, removed: Mapping[str, int]) -> None:
         """Posts that `user` removed, with the moments. Repeating it changes nothing.

@@ -9,8 +9,11 @@ from typing import Final
 
 import msgspec
 
+from bowerbird.library.bookmarks.counted_words import CountedWords
 from bowerbird.library.upkeep.comparisons import Comparison, Finding, cut
+from bowerbird.library.upkeep.word_count_checks import WordCountChecks
 from bowerbird.model.accounts import Account
+from bowerbird.search.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.checks import ORPHANS, CheckStore
 from bowerbird.storage.database import Database, Transaction
@@ -37,6 +40,8 @@ class Checks:
         self._upserts = UpsertStore(database)
         self._libraries = LibraryStore(database)
         self._vector_store = VectorStore(database)
+        self._counted = CountedWords(database)
+        self._word_counts = WordCountChecks(database, fixes=fixes)
         self._fixes, self._is_deep = fixes, is_deep
 
     async def leftovers(self) -> list[Finding]:
@@ -56,6 +61,7 @@ class Checks:
         for kind in ORPHANS:
             findings += await self._orphans(kind, account)
         findings += await self._bookmarks(account, advance)
+        findings += await self._word_counts.account(account)
         findings += await self._labels(account)
         findings += await self._vectors(account)
         findings += await self._images(account)
@@ -134,6 +140,9 @@ class Checks:
         found = comparison.differences()
         if found or not self._is_sampled(account):
             return found
+        if comparison.stored.word_form != INDEX_FORM:
+            # A job writes the words of an earlier release again.
+            return []
         words = comparison.words()
         if not await self._store.words_differ(account, comparison.stored, words):
             return []
@@ -148,12 +157,13 @@ class Checks:
             stored = await self._store.by_numbers(transaction, account, numbers)
             comparisons = [each for each in map(Comparison, stored) if each.is_fixable]
             rows = [comparison.row(comparison.words()) for comparison in comparisons]
-            await self._upserts.update(transaction, opened, rows)
-            await self._drop_vectors(transaction, account, numbers)
+            counted = await self._counted.of(transaction, opened, [row["number"] for row in rows])
+            await self._upserts.update(transaction, opened, rows, counted)
+            await self._mark_vectors(transaction, account, numbers)
 
         await self._fix(account, change)
 
-    async def _drop_vectors(
+    async def _mark_vectors(
         self, transaction: Transaction, account: Account, numbers: Sequence[int]
     ) -> None:
         """The vectors of damaged posts may come from another text, so they are built again."""
@@ -161,7 +171,7 @@ class Checks:
         stale: dict[bytes, list[int]] = {}
         for number, model, _ in vectors:
             stale.setdefault(model, []).append(number)
-        await self._vector_store.drop_stale(transaction, account.account_id, stale)
+        await self._vector_store.mark_stale(transaction, account.account_id, stale)
 
     async def _fix(
         self, account: Account, change: Callable[[Transaction, LockedLibrary], Awaitable[None]]

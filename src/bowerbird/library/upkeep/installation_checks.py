@@ -9,7 +9,7 @@ from bowerbird.exports import font_check
 from bowerbird.exports import fonts as export_fonts
 from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.library.upkeep.permissions import open_to_others
-from bowerbird.search.embedding import local_model
+from bowerbird.search.embedding import MULTILINGUAL, local_model
 from bowerbird.search.models import model_folder
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.storage import diagnosis
@@ -104,10 +104,15 @@ def _model(settings: Settings) -> Result:
         sentence = f"{settings.embedding_model}, from the service in {PREFIX}EMBEDDING_URL"
         return Result(Mark.GOOD, "model", sentence)
     folder = model_folder(settings)
-    model = local_model(folder)
+    model, second = local_model(folder), local_model(folder, MULTILINGUAL)
     if model is None:
         sentence = f"{folder} contains no model, so search by meaning is not available"
         return Result(Mark.WARNING, "model", sentence, "run make model")
-    if broken := model.broken_file():
-        return Result(Mark.WARNING, "model", f"{broken} is damaged or missing", "run make model")
-    return Result(Mark.GOOD, "model", model.name)
+    for built in filter(None, (model, second)):
+        if broken := built.broken_file():
+            sentence = f"{broken} of {built.name} is damaged or missing"
+            return Result(Mark.WARNING, "model", sentence, "run make model")
+    if second is None:
+        sentence = f"{model.name}; without the second model, search by meaning knows only English"
+        return Result(Mark.WARNING, "model", sentence, "run make model")
+    return Result(Mark.GOOD, "model", f"{model.name}, {second.name}")

@@ -15,6 +15,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import NewVector, UnembeddedPost, VectorStoreState
 from bowerbird.search.embedding import Embedder
 from bowerbird.search.models import Models
+from bowerbird.search.multilingual import needs_second_model
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
@@ -27,6 +28,8 @@ Progress = Callable[[int, int], Awaitable[None]]
 
 # Half a second of work, which is the most that an interruption loses.
 _BATCH: Final = 32
+# Looking for the language of a post takes 0.1 ms.
+_EXAMINED: Final = 256
 # A post that changes while it is embedded is embedded again in the next pass.
 _MAX_PASSES: Final = 3
 
@@ -44,10 +47,22 @@ class VectorBuilds:
         self.seconds = 0.0
 
     async def build(self, account_id: int, progress: Progress) -> int:
-        """Embeds the posts without a vector; returns their number."""
-        embedder = self._models.current
+        """Embeds the posts without a vector; returns their number.
+
+        The second model embeds all posts of an account as soon as one of them needs it: a query in
+        any language then finds posts in every other.
+        """
+        embedder, second = self._models.current, self._models.second
         if embedder is None:
             raise plans.model_missing()
+        embedded = await self._build(account_id, embedder, progress)
+        if second is None or second.problem is not None:
+            return embedded
+        if await self._needs(account_id, embedder, second):
+            embedded = max(embedded, await self._build(account_id, second, progress))
+        return embedded
+
+    async def _build(self, account_id: int, embedder: Embedder, progress: Progress) -> int:
         embedded = 0
         for _ in range(_MAX_PASSES):
             account = await self._accounts.by_id(account_id, month_of(self._clock()))
@@ -59,6 +74,24 @@ class VectorBuilds:
             embedded += await self._pass(account, store, embedder, progress)
             await self._store.mark_built(account_id, embedder.identity)
         return embedded
+
+    async def _needs(self, account_id: int, embedder: Embedder, second: Embedder) -> bool:
+        """Whether the account has vectors of the second model, or a post that needs them."""
+        account = await self._accounts.by_id(account_id, month_of(self._clock()))
+        stores = {store.model: store for store in await self._store.stores(account_id)}
+        if account is None or account.is_free or second.identity in stores:
+            return second.identity in stores
+        store = stores.get(embedder.identity)
+        if store is None:
+            return False
+        first = store.examined_below
+        while posts := await self._store.posts(account, first, _EXAMINED):
+            if await asyncio.to_thread(_has_foreign, posts):
+                return True
+            first = posts[-1].number + 1
+        if first > store.examined_below:
+            await self._store.mark_examined(account_id, store, first)
+        return False
 
     async def _get_or_create(self, account: Account, embedder: Embedder) -> VectorStoreState:
         for _ in range(2):
@@ -116,6 +149,11 @@ class VectorBuilds:
             return await self._store.put(transaction, account.account_id, store, vectors, build)
 
         return await self._database.write(work)
+
+
+def _has_foreign(posts: Sequence[UnembeddedPost]) -> bool:
+    texts = (text_of_rendering(post.rendering, has_names=False) for post in posts)
+    return any(map(needs_second_model, texts))
 
 
 def _pack(

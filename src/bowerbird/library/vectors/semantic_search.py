@@ -1,33 +1,36 @@
 """Search by meaning: which vectors serve an account, and which posts are nearest to a query.
 
-An account's matrix is read once; later reads add only the vectors written since. Queries are
-embedded and matrices are scanned on threads, never on the event loop.
+Queries are embedded and matrices are scanned on threads, never on the event loop.
 """
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
+from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
+from bowerbird.library.vectors.matrices import Matrices
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import VectorStoreState
+from bowerbird.search.floors import NO_FLOOR
 from bowerbird.search.models import Models
+from bowerbird.search.multilingual import is_in_other_script
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.vectors import VectorStore
 
 if TYPE_CHECKING:
     from bowerbird.search.arrays import Floats
-    from bowerbird.search.vectors import Matrix, MatrixCache, Numbers
+    from bowerbird.search.nearness import Nearness
+    from bowerbird.search.vectors import Numbers
 
-_ROWS_PER_READ: Final = 4_000
 _CACHED_QUERIES: Final = 256
 # One byte per bookmark number that the account has used: 32 sets of 100,000 take 3 MB.
 _CACHED_NUMBER_SETS: Final = 32
-# A matrix is cleaned when it has this many times the stored vectors, plus a few.
-_STALE_FACTOR, _STALE_SLACK = 1.5, 1_000
-_LAST: Final = 2**63 - 1
 _CACHE_BYTES: Final = 256 * 1024 * 1024
 
 
@@ -38,9 +41,7 @@ class SemanticSearch:
         """Without models, as in the sandbox, no vectors serve; everything else works the same."""
         self._store = VectorStore(database)
         self._models = models
-        self._cache_bytes = cache_bytes
-        self._matrices: MatrixCache | None = None
-        self._reading: dict[Any, asyncio.Lock] = {}
+        self._matrices = Matrices(self._store, cache_bytes)
         self._queries = LruCache(_CACHED_QUERIES)
         self._number_sets = LruCache(_CACHED_NUMBER_SETS)
 
@@ -104,20 +105,36 @@ class SemanticSearch:
     def _serving(self, stores: Sequence[VectorStoreState]) -> VectorStoreState | None:
         if self._models is None:
             return None
-        current = self._models.current
-        built = [store for store in stores if store.is_built]
-        for store in built:
-            if current is not None and store.model == current.identity:
-                return store
+        current, second = self._models.identities
+        built = [store for store in stores if store.is_built and store.model != second]
         at_hand = [store for store in built if self._models.of(store.model, store.name)]
+        at_hand.sort(key=lambda store: store.model != current)
         # Vectors whose model is missing are returned too: the caller then reports the model.
-        return next(iter(at_hand or (built if current is None else [])), None)
+        found = next(iter(at_hand or ([] if current else built)), None)
+        return found and self._with_usable_second(self._with_second(found, stores))
 
     def _building(self, stores: Sequence[VectorStoreState]) -> VectorStoreState | None:
-        current = None if self._models is None else self._models.current
-        if current is None:
+        if self._models is None or self._models.current is None:
             return None
-        return next((store for store in stores if store.model == current.identity), None)
+        current = self._models.current.identity
+        found = next((store for store in stores if store.model == current), None)
+        return found and self._with_second(found, stores)
+
+    def _with_second(
+        self, store: VectorStoreState, stores: Sequence[VectorStoreState]
+    ) -> VectorStoreState:
+        assert self._models is not None
+        _, second = self._models.identities
+        found = next((each for each in stores if second and each.model == second), None)
+        return msgspec.structs.replace(store, second=found)
+
+    def _with_usable_second(self, store: VectorStoreState) -> VectorStoreState:
+        """The first model answers alone while the second does not work."""
+        model = None if self._models is None else self._models.second
+        if store.second is None or model is None or model.problem is None:
+            return store
+        second = msgspec.structs.replace(store.second, is_built=False)
+        return msgspec.structs.replace(store, second=second)
 
     def _problem(self, build_error: str | None) -> str | None:
         if self.problem is not None or build_error is None:
@@ -131,17 +148,79 @@ class SemanticSearch:
         embedded = 0 if building is None else building.embedded
         return plans.not_built(embedded, account.total, self._problem(build_error))
 
-    async def nearest(
-        self,
-        account: Account,
-        store: VectorStoreState,
-        question: "Floats",
-        candidates: "Numbers",
-        limit: int,
-    ) -> list[int]:
-        """The candidates nearest to the query vector, best first."""
-        matrix = await self._matrix(account, store)
-        return await asyncio.to_thread(matrix.nearest, question, candidates, limit)
+    async def nearness(
+        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
+    ) -> "Nearness":
+        """How near each candidate with a vector is to a query, by both models if it has both."""
+        is_other = is_in_other_script(text)
+        if is_other:
+            await self._want_second(account, store)
+        second = store.built_second
+        if second is None:
+            return await self._by_model(account, store, text, candidates)
+        nearness, other = await asyncio.gather(
+            self._by_model(account, store, text, candidates),
+            self._by_second_model(account, second, text, candidates),
+        )
+        if other is None:
+            return nearness
+        return await self._joined(nearness, other, is_in_other_script=is_other)
+
+    async def nearness_of_post(
+        self, account: Account, store: VectorStoreState, number: int, candidates: "Numbers"
+    ) -> "Nearness | None":
+        """How near each candidate is to a post; None if the post has no vector yet."""
+        rows = await self.rows_of(account, store, number)
+        if rows is None:
+            return None
+        nearness = await self._scan(account, store, rows, candidates)
+        second = store.built_second
+        rows = None if second is None else await self.rows_of(account, second, number)
+        if second is None or rows is None:
+            return nearness
+        other = await self._scan(account, second, rows, candidates)
+        return await self._joined(nearness, other, is_in_other_script=False)
+
+    async def _joined(
+        self, first: "Nearness", second: "Nearness", *, is_in_other_script: bool
+    ) -> "Nearness":
+        from bowerbird.search.nearness import joined  # noqa: PLC0415 - imports numpy
+
+        return await asyncio.to_thread(joined, first, second, is_in_other_script=is_in_other_script)
+
+    async def _by_model(
+        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
+    ) -> "Nearness":
+        question = await self.question(store, text)
+        return await self._scan(account, store, question, candidates)
+
+    async def _by_second_model(
+        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
+    ) -> "Nearness | None":
+        """None if the model does not work."""
+        try:
+            return await self._by_model(account, store, text, candidates)
+        except Refusal:
+            return None
+
+    async def _scan(
+        self, account: Account, store: VectorStoreState, question: "Floats", candidates: "Numbers"
+    ) -> "Nearness":
+        matrix = await self._matrices.of(account, store)
+        model = None if self._models is None else self._models.of(store.model, store.name)
+        floor = NO_FLOOR if model is None else model.floor
+        return await asyncio.to_thread(matrix.nearness, question, candidates, floor)
+
+    async def _want_second(self, account: Account, store: VectorStoreState) -> None:
+        """Has the posts embedded by the second model, because a query needs it."""
+        second = None if self._models is None else self._models.second
+        if second is None or store.second is not None:
+            return
+        with suppress(Refusal):
+            # A database that cannot be written at present can still be searched.
+            await self._store.create(
+                account.account_id, second.identity, second.name, system_clock()
+            )
 
     async def question(self, store: VectorStoreState, text: str) -> "Floats":
         """The vector of a query text, from the model of the stored vectors."""
@@ -161,7 +240,7 @@ class SemanticSearch:
         self, account: Account, store: VectorStoreState, number: int
     ) -> "Floats | None":
         """The vectors of one post; None if it has none yet."""
-        matrix = await self._matrix(account, store)
+        matrix = await self._matrices.of(account, store)
         return await asyncio.to_thread(matrix.rows_of, number)
 
     async def cache_numbers(self, key: Any, text: str | None) -> "Numbers":
@@ -175,75 +254,3 @@ class SemanticSearch:
     def cached_numbers(self, key: Any) -> "Numbers | None":
         numbers: Numbers | None = self._number_sets.get(key)
         return numbers
-
-    async def _matrix(self, account: Account, store: VectorStoreState) -> "Matrix":
-        from bowerbird.search.vectors import MatrixCache  # noqa: PLC0415 - imports numpy
-
-        if self._matrices is None:
-            self._matrices = MatrixCache(self._cache_bytes)
-        key = (account.account_id, account.epoch, store.model)
-        found = self._matrices.get(key)
-        if found is not None and _is_fresh(found, store):
-            return found
-        # One request reads; concurrent ones wait for its result.
-        async with self._reading.setdefault(key, asyncio.Lock()):
-            found = self._matrices.get(key)
-            if found is None or not _is_fresh(found, store):
-                found = await self._refreshed(account, store, found)
-                self._matrices.put(key, found)
-        self._reading.pop(key, None)
-        return found
-
-    async def _refreshed(
-        self, account: Account, store: VectorStoreState, found: "Matrix | None"
-    ) -> "Matrix":
-        from bowerbird.search.vectors import Block, Matrix  # noqa: PLC0415 - imports numpy
-
-        if found is None or found.dimensions not in (0, store.dimensions):
-            found = Matrix(0, invalidations=store.invalidations)
-        matrix = found
-        after = (matrix.generation, _LAST)
-        while rows := await self._rows(account, store, after):
-            after = (rows[-1][3], rows[-1][0])
-            stored = [row[:3] for row in rows]
-            block = await asyncio.to_thread(Block.of, stored, store.dimensions)
-            generation = max(matrix.generation, after[0])
-            matrix = await asyncio.to_thread(matrix.with_block, block, generation)
-            if len(rows) < _ROWS_PER_READ:
-                break
-        if matrix.invalidations < store.invalidations or _has_many_stale(matrix, store):
-            matrix = await self._without_stale(account, store, matrix)
-        generation = max(matrix.generation, store.generation)
-        return Matrix(generation, matrix.blocks, matrix.invalidations)
-
-    async def _without_stale(
-        self, account: Account, store: VectorStoreState, matrix: "Matrix"
-    ) -> "Matrix":
-        """Drops vectors of deleted posts and of texts that have changed."""
-        from bowerbird.search.vectors import Numbers  # noqa: PLC0415 - imports numpy
-
-        text = await self._store.number_text(account.account_id, store.model)
-        numbers = await asyncio.to_thread(Numbers.read, text)
-        return await asyncio.to_thread(matrix.only, numbers, store.invalidations)
-
-    async def _rows(
-        self, account: Account, store: VectorStoreState, after: tuple[int, int]
-    ) -> Sequence[Sequence[Any]]:
-        return await self._store.rows_since(account.account_id, store.model, after, _ROWS_PER_READ)
-
-
-def _is_fresh(matrix: "Matrix", store: VectorStoreState) -> bool:
-    """Whether the matrix has every vector of the store and no stale ones.
-
-    The rows can be newer than `store`, so either counter of the matrix can be ahead.
-    """
-    return (
-        matrix.generation >= store.generation
-        and matrix.invalidations >= store.invalidations
-        and not _has_many_stale(matrix, store)
-    )
-
-
-def _has_many_stale(matrix: "Matrix", store: VectorStoreState) -> bool:
-    """Deleted posts stay in a matrix, so it grows beyond the store until it is cleaned."""
-    return matrix.posts > _STALE_FACTOR * store.embedded + _STALE_SLACK

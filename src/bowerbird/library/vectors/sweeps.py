@@ -9,11 +9,12 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.model.jobs import EMBEDDING
 from bowerbird.model.vectors import BUILD
+from bowerbird.search.embedding import Embedder
 from bowerbird.search.models import Models
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.vectors import VectorStore
+from bowerbird.storage.vectors import CurrentModels, VectorStore
 
 T = TypeVar("T")
 
@@ -27,6 +28,7 @@ _ACCOUNTS_PER_PAGE: Final = 500
 _REMOVED_PER_TRANSACTION: Final = 100
 # Between two transactions, for other writers.
 _PAUSE_S: Final = 0.02
+_NO_MODEL: Final = b""
 
 
 class VectorSweeps:
@@ -45,40 +47,44 @@ class VectorSweeps:
 
     async def start_builds(self) -> None:
         """Adds a job for each paid account whose vectors are incomplete."""
-        current = self._models.current
-        if current is None:
+        current, second = self._models.current, self._models.second
+        if current is None or not await _is_usable(current):
             return
-        if not await self._is_usable():
-            return
+        models = (current.identity, _NO_MODEL)
+        if second is not None and await _is_usable(second):
+            models = (current.identity, second.identity)
         after, pending = 0, 0
-        while page := await self._store.accounts_to_build(
-            current.identity, after, _ACCOUNTS_PER_PAGE
-        ):
-            for account_id, count in page:
-                pending += count
-                await self._start(account_id)
-            after = page[-1][0]
+        while page := await self._store.accounts_to_build(models, after, _ACCOUNTS_PER_PAGE):
+            for account in page:
+                pending += max(account.missing, account.missing_second)
+                await self._start(account.account_id)
+            after = page[-1].account_id
         self.pending = pending
 
     async def remove_expired(self) -> None:
         """Removes vectors 30 days after the plan ended, and those of a replaced model."""
         now = self._clock()
         await self._store.update_unpaid_since(now)
-        current = self._models.current
-        model = b"" if current is None else current.identity
+        models = self._models.identities
+        if self._models.is_second_missing:
+            # Its vectors look like those of a replaced model. They would serve again with it.
+            models = (_NO_MODEL, _NO_MODEL)
         before, has_removed = now - _RETENTION, True
         while has_removed:
             has_removed = False
-            for account_id, expired in await self._store.expired(model, before, _ACCOUNTS_PER_PAGE):
-                has_removed |= await self._remove(account_id, expired, model, before)
+            page = await self._store.expired(models, before, _ACCOUNTS_PER_PAGE)
+            for account_id, expired in page:
+                has_removed |= await self._remove(account_id, expired, models, before)
 
-    async def _remove(self, account_id: int, expired: bytes, model: bytes, before: int) -> bool:
+    async def _remove(
+        self, account_id: int, expired: bytes, models: CurrentModels, before: int
+    ) -> bool:
         """Removes a store in small transactions; False if nothing was left to remove."""
 
         async def work(transaction: Transaction) -> int:
             # Checked every time: if the account pays again, the remaining vectors stay.
             await lock_library(self._libraries, transaction, account_id)
-            if not await self._store.is_expired(transaction, account_id, expired, model, before):
+            if not await self._store.is_expired(transaction, account_id, expired, models, before):
                 return 0
             return await self._store.remove_some(
                 transaction, account_id, expired, _REMOVED_PER_TRANSACTION
@@ -90,17 +96,6 @@ class VectorSweeps:
             total += removed
             await asyncio.sleep(self._pause_s)
         return total > 0
-
-    async def _is_usable(self) -> bool:
-        """After a failure, tests the model with one query instead of one job per account."""
-        current = self._models.current
-        assert current is not None
-        if current.problem is not None:
-            try:
-                await current.embed_query("?")
-            except Refusal:
-                return False
-        return True
 
     async def _start(self, account_id: int) -> None:
         async def work(transaction: Transaction) -> None:
@@ -124,3 +119,13 @@ class VectorSweeps:
             if refused.code is not Code.NOT_FOUND:
                 raise
         return None
+
+
+async def _is_usable(model: Embedder) -> bool:
+    """After a failure, tests the model with one query instead of one job per account."""
+    if model.problem is not None:
+        try:
+            await model.embed_query("?")
+        except Refusal:
+            return False
+    return True

@@ -12,10 +12,11 @@ from bowerbird.library.views.slugs import slug_of
 from bowerbird.model.views import Bucket, Query, View, ViewSort
 from bowerbird.requests.filters import moves, read_instant, readers, sent
 from bowerbird.requests.views import NewBucket, NewSort, NewView, ViewChange, ViewQuery
+from bowerbird.search import query_language
 
 EMPTY: Final = View("", "", "", {}, None, [], 0, 0)
 _DATES: Final = frozenset(
-    name for name, reader in readers(ViewQuery).items() if reader.read is read_instant
+    ["q", *(name for name, reader in readers(ViewQuery).items() if reader.read is read_instant)]
 )
 
 
@@ -82,7 +83,7 @@ def _moves(query: tuple[tuple[str, str | bool], ...]) -> bool:
 def narrowed(query: Query, further: Query) -> Query:
     """Combines both queries. Words are joined; no other filter is in both."""
     words = [text for text in (query.get("q"), further.get("q")) if text]
-    return {**query, **further, **({"q": " ".join(words)} if words else {})}
+    return {**query, **further, **({"q": query_language.joined(words)} if words else {})}
 
 
 def _stored(query: ViewQuery | None) -> Query:

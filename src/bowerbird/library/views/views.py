@@ -12,7 +12,8 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.access import plans
 from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks, SavedFilter, VectorState
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.results import BookmarkList, SavedFilter, VectorState
 from bowerbird.library.views import changes, order, slugs
 from bowerbird.library.views.counts import Budget, Count, CountRequest, CountState, ViewCounts
 from bowerbird.model.accounts import Account

@@ -36,6 +36,7 @@ _OTHERS: Final = (
     *("some_deletions", "some_changes", "some_runs", "some_created_labels"),
     *("some_pages", "some_ingest_runs", "some_kept_pages", "some_source_posts"),
     *("some_source_folders", "some_file_imports", "some_replaced", "some_unindexed"),
+    *("some_word_counts", "some_word_changes"),
     *("some_bulk_changes", "some_bulk_parts", "some_bulk_posts"),
     *("some_media_links", "some_media_posts", "some_media_sources", "some_media_files"),
 )
@@ -61,6 +62,8 @@ _LAST: Final = (
     "delete_created_labels",
     "delete_replaced",
     "delete_unindexed",
+    "delete_word_counts",
+    "delete_word_changes",
     "delete_bulk_changes",
     "delete_bulk_parts",
     "delete_bulk_posts",

@@ -10,9 +10,16 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
-from bowerbird.model.rendering import FLAGS, TAGS, UNTAGGED, bookmark_json, join_bookmarks
+from bowerbird.model.rendering import (
+    FLAGS,
+    TAGS,
+    UNTAGGED,
+    bookmark_json,
+    join_bookmarks,
+    scored_json,
+)
 from bowerbird.model.words import Match
-from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing
+from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing, with_states
 from bowerbird.storage.database import Database, Reader, Row, Transaction, WordOrder
 from bowerbird.storage.places import place_values
 
@@ -21,8 +28,6 @@ _COLUMNS: Final = {
     "title": "b.title_key",
     "author": "b.author_key",
 }
-# If a word is in more posts than this, only the latest are ranked, which bounds the work.
-RANKED_FROM: Final = 5_000
 _DEFAULT: Final = Sort()
 # Longer lists of contents than a page are not read on the event loop.
 LONGEST_LIST: Final = 100
@@ -103,27 +108,11 @@ class BookmarkStore:
 
     async def count(self, account: Account, filter: BookmarkFilter) -> int:
         if short_way := self._short_way(filter):
-            order, match = short_way
-            return await order.count(account, filter, match)
+            order, flags, match = short_way
+            return await order.count(account, flags, match)
         fragments, values = narrowing(self._database, account, filter)
         rows = await self._database.slow_rows(self._statement("count", *fragments), values)
         return int(rows[0][0])
-
-    async def count_embedded(
-        self, account: Account, filter: BookmarkFilter, model: bytes, most: int
-    ) -> int:
-        """How many matches have a vector of the model, or else the words; up to `most`."""
-        sql, values = self._embedded(account, filter, model, most)
-        return int((await self._database.slow_rows(sql, values))[0][0])
-
-    def _embedded(
-        self, account: Account, filter: BookmarkFilter, model: bytes, most: int
-    ) -> tuple[str, dict[str, Any]]:
-        fragments, values = narrowing(self._database, account, filter)
-        by_either = "embedded_or_wanted" if "wanted" in fragments else "embedded"
-        fragments = [*(name for name in fragments if name != "wanted"), by_either]
-        sql = self._statement("count_up_to", *fragments)
-        return sql, {**values, "model": model, "limit": most}
 
     async def number_text(self, account: Account, filter: BookmarkFilter) -> str | None:
         """The numbers of all matches, separated by commas: one text is the fastest to transfer."""
@@ -145,21 +134,13 @@ class BookmarkStore:
         """The numbers of the first matches in the default order."""
         return [number for _, number in await self._keys(account, filter, _DEFAULT, None, limit)]
 
-    async def ranked(self, account: Account, filter: BookmarkFilter, limit: int) -> list[int]:
-        """The numbers of the best matches, best first. The filter must contain a whole word."""
-        assert filter.words is not None
-        fragments, values = narrowing(self._database, account, filter)
-        sql = self._statement("ranked", *(f for f in fragments if f != "wanted"))
-        match = self._database.match(filter.words)
-        values["ranking"], values["ranking_start"] = match.ranking, match.ranking_start
-        values["counted"] = len(filter.words.ranking_tokens)
-        rows = await self._database.slow_rows(
-            sql, {**values, "considered": RANKED_FROM, "limit": limit}
-        )
-        return [row[0] for row in rows]
+    async def contents(
+        self, account: Account, numbers: Sequence[int], scores: Sequence[float] = ()
+    ) -> tuple[bytes, int]:
+        """The bookmarks with these numbers, in the given order, and how many of them exist.
 
-    async def contents(self, account: Account, numbers: Sequence[int]) -> tuple[bytes, int]:
-        """The bookmarks with these numbers, in the given order, and how many of them exist."""
+        `scores`: one per number, to be shown with it.
+        """
         if not numbers:
             return b"", 0
         values = {
@@ -170,6 +151,12 @@ class BookmarkStore:
         read = self._database.slow_rows if len(numbers) > LONGEST_LIST else self._database.rows
         rows = await read(self._statement("contents"), values)
         found = {row[3]: row for row in rows}
+        if scores:
+            scored = zip(numbers, scores, strict=True)
+            shown = [
+                scored_json(found[number], score) for number, score in scored if number in found
+            ]
+            return b",".join(shown), len(found)
         return join_bookmarks(found[number] for number in numbers if number in found), len(found)
 
     async def contents_within(
@@ -208,13 +195,14 @@ class BookmarkStore:
         rows = await self._database.slow_rows(self._statement("numbers", *fragments), values)
         return array("q", [row[0] for row in rows])
 
-    def _short_way(self, filter: BookmarkFilter) -> tuple[WordOrder, Match] | None:
+    def _short_way(self, filter: BookmarkFilter) -> tuple[WordOrder, BookmarkFilter, Match] | None:
         """If the database has one: for hits filtered by flags only."""
         order = self._database.word_order
         if order is None or filter.words is None or not filter.is_flags_and_words_only:
             return None
         match = self._database.match(filter.words)
-        return (order, match) if match.wanted is not None else None
+        flags = with_states(filter, match.rest)
+        return (order, flags, match) if flags is not None and match.wanted is not None else None
 
     async def _walked(
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
@@ -238,8 +226,8 @@ class BookmarkStore:
     ) -> Sequence[Row]:
         short_way = self._short_way(filter)
         if short_way and sort == _DEFAULT:
-            order, match = short_way
-            return await order.page(account, filter, match, after, limit)
+            order, flags, match = short_way
+            return await order.page(account, flags, match, after, limit)
         sql, values = self._ordered("keys", account, _Read(filter, sort, after, limit))
         return await self._database.slow_rows(sql, values)
 
@@ -262,9 +250,7 @@ class BookmarkStore:
     ) -> str:
         """The text of a query, the same for the same filters, so that drivers keep it prepared."""
         column = _COLUMNS.get(sort.field, f"b.{sort.field}")
-        either = " OR ".join(self._sql[f"filter_{f}"] for f in ("embedded", "wanted"))
-        own = {**FRAGMENTS, "embedded_or_wanted": f"({either})"}
-        conditions = [own.get(f) or self._sql[f"filter_{f}"] for f in fragments]
+        conditions = [FRAGMENTS.get(f) or self._sql.get(f"filter_{f}", f) for f in fragments]
         if has_number is not None:
             conditions.append(_AFTER[sort.descending, has_number].format(sort=column))
         piece = self._sql["piece"].format(state=self._sql["state"], **_CLOSINGS)

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from bowerbird.storage.database import Database, Row, Transaction
 from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.word_counts import WordCounts
 
 # The vector store's count is lowered while the vectors still exist to be counted.
 _REMOVED: Final = (
@@ -35,16 +36,25 @@ class ChangesetStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = database.queries("changeset")
+        self._counts = WordCounts(database)
 
     async def remove(
-        self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
+        self,
+        transaction: Transaction,
+        library: LockedLibrary,
+        numbers: Sequence[int],
+        counted: Mapping[str, int],
     ) -> None:
-        """Deletes bookmarks. `LabelStore.relabel` detaches their labels."""
+        """Deletes bookmarks. `LabelStore.relabel` detaches their labels.
+
+        `counted`: the occurrences of words in those of them that are counted.
+        """
         values = {"account_id": library.account_id, "place": library.place}
         for name in _REMOVED:
             await transaction.run_many(
                 self._sql[name], [{**values, "number": number} for number in numbers]
             )
+        await self._counts.change(transaction, library, counted, {})
 
     async def posts(
         self, transaction: Transaction, library: LockedLibrary, post_ids: Sequence[str]

@@ -4,11 +4,21 @@ A fragment is part of a statement or absent; never "(:x IS NULL OR col = :x)", w
 index. The fragments that differ between the databases are in their SQL files.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
+
+import msgspec
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.instants import UNKNOWN
+from bowerbird.model.words import Condition, Field, Part
+from bowerbird.storage.bookmarks.query_conditions import (
+    BY_AUTHOR,
+    LABELLED,
+    QueryConditions,
+    handle_of,
+)
 from bowerbird.storage.database import Database
 from bowerbird.storage.places import place_values
 
@@ -18,18 +28,8 @@ FRAGMENTS: Final = {
     "hide_archived": "NOT b.is_archived",
     "archived_only": "b.is_archived",
     "media_bit": "b.media & :media_bit <> 0",
-    # A union, because neither database uses both indexes for an OR.
-    "author": (
-        "b.number IN (SELECT a.number FROM bookmark AS a"
-        " WHERE a.account_id = :account_id AND a.author_key = :author_handle"
-        " UNION SELECT a.number FROM bookmark AS a"
-        " WHERE a.account_id = :account_id AND a.author_name_key = :author)"
-    ),
-    "tag": (
-        "b.number IN (SELECT bl.number FROM bookmark_label AS bl"
-        " JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id"
-        " WHERE bl.account_id = :account_id AND l.account_id = :account_id AND l.name_key = :tag)"
-    ),
+    "author": f"b.number IN ({BY_AUTHOR.format(':author_handle', ':author')})",
+    "tag": f"b.number IN ({LABELLED.format(':tag')})",
     "posted_from": "b.posted_at > :posted_from",
     "posted_to": "b.posted_at < :posted_to AND b.posted_at <> :unknown",
     "bookmarked_from": "b.bookmarked_at > :bookmarked_from",
@@ -43,10 +43,22 @@ FRAGMENTS: Final = {
 }
 
 
+# By the value of is: and whether it is excluded. No flag selects read posts.
+_FLAGS: Final = {
+    ("unread", False): "unread_only",
+    ("read", True): "unread_only",
+    ("archived", False): "archived_only",
+    ("archived", True): "hide_archived",
+}
+
+
 def narrowing(
     database: Database, account: Account, filter: BookmarkFilter
 ) -> tuple[list[str], dict[str, Any]]:
-    """Names of the fragments that a filter needs, and the values of their parameters."""
+    """The fragments that a filter needs, and the values of their parameters.
+
+    A fragment is a name, or the text of a condition that only this query has.
+    """
     # By identity: the instant 0 is a bound like any other.
     fragments = [
         name
@@ -57,16 +69,34 @@ def narrowing(
     for name in fragments:
         values[name] = getattr(filter, name)
     if filter.author is not None:
-        # A lone "@" is kept, because an empty handle would match posts without an author.
-        values["author_handle"] = filter.author.removeprefix("@") or filter.author
+        values["author_handle"] = handle_of(filter.author)
     values["unknown"] = UNKNOWN
     if filter.post_ids is not None:
         fragments.append("these")
         values["post_ids"] = database.text_list(filter.post_ids)
     if filter.words is not None:
         match = database.match(filter.words)
+        conditions = QueryConditions(database)
+        # SQLite begins with the first set of posts, and those of a field are usually fewer.
+        fields = [part for part in match.rest if isinstance(part, Condition)]
+        fragments += conditions.every(fields)
         for name in ("wanted", "unwanted"):
             if (text := getattr(match, name)) is not None:
                 fragments.append(name)
                 values[name] = text
+        fragments += conditions.every([part for part in match.rest if part not in fields])
+        values |= conditions.values
     return fragments, values
+
+
+def with_states(filter: BookmarkFilter, parts: Sequence[Part]) -> BookmarkFilter | None:
+    """The filter whose flags say the same as these parts of its query; None if none do."""
+    flags: dict[str, bool] = {}
+    for part in parts:
+        if not isinstance(part, Condition) or part.field is not Field.IS:
+            return None
+        flag = _FLAGS.get((part.value, part.is_excluded))
+        if flag is None:
+            return None
+        flags[flag] = True
+    return msgspec.structs.replace(filter, **flags)

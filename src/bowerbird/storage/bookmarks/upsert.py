@@ -12,6 +12,7 @@ from bowerbird.model.upsert import ExistingBookmark
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.places import place_values
+from bowerbird.storage.word_counts import WordCounts, occurrences
 
 _names = msgspec.json.Decoder(list[str]).decode
 
@@ -25,6 +26,7 @@ class UpsertStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = database.queries("upsert")
+        self._counts = WordCounts(database)
 
     async def stored(
         self, account: Account, post_ids: Sequence[str]
@@ -112,35 +114,72 @@ class UpsertStore:
         await transaction.run_many(self._sql["insert_bookmark"], rows)
         await transaction.run_many(self._sql["put_content"], rows)
         await self._put_words(transaction, opened, rows)
+        await self._counts.add(transaction, opened, occurrences(row["words"] for row in rows))
 
     async def update(
-        self, transaction: Transaction, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
+        self,
+        transaction: Transaction,
+        opened: LockedLibrary,
+        bookmarks: Sequence[dict[str, Any]],
+        counted: Mapping[str, int],
     ) -> None:
-        """A row without words keeps those that are stored."""
+        """A row without words keeps those that are stored.
+
+        `counted`: the occurrences of words in the other rows before, as far as they are counted.
+        """
         rows = _placed(opened, bookmarks)
         await transaction.run_many(self._sql["update_bookmark"], rows)
         await transaction.run_many(self._sql["put_content"], rows)
         reworded = [row for row in rows if row["words"] is not None]
-        await transaction.run_many(self._sql["drop_words"], reworded)
-        await self._put_words(transaction, opened, reworded)
+        await self.reword(transaction, opened, reworded, counted)
 
     async def rewrite(
-        self, transaction: Transaction, opened: LockedLibrary, bookmark: dict[str, Any]
+        self,
+        transaction: Transaction,
+        opened: LockedLibrary,
+        bookmark: dict[str, Any],
+        counted: Mapping[str, int],
     ) -> None:
         """Writes another content of a stored bookmark. Without words it keeps those it has."""
         [row] = _placed(opened, [bookmark])
         await transaction.run(self._sql["set_content_hash"], row)
         await transaction.run(self._sql["set_rendering"], row)
         if row["words"] is not None:
-            await self.reword(transaction, opened, row["number"], row["words"])
+            await self.reword(transaction, opened, [row], counted)
 
     async def reword(
-        self, transaction: Transaction, opened: LockedLibrary, number: int, words: str
+        self,
+        transaction: Transaction,
+        opened: LockedLibrary,
+        bookmarks: Sequence[dict[str, Any]],
+        counted: Mapping[str, int],
     ) -> None:
-        """Indexes other words of a stored bookmark."""
-        rows = _placed(opened, [{"number": number, "words": words}])
-        await transaction.run(self._sql["drop_words"], rows[0])
+        """Indexes other words of stored bookmarks. A row has the words and their form."""
+        if not bookmarks:
+            return
+        rows = _placed(opened, bookmarks)
+        await transaction.run_many(self._sql["drop_words"], rows)
         await self._put_words(transaction, opened, rows)
+        await self.count_words(transaction, opened, rows, counted)
+
+    async def count_words(
+        self,
+        transaction: Transaction,
+        opened: LockedLibrary,
+        bookmarks: Sequence[dict[str, Any]],
+        counted: Mapping[str, int],
+    ) -> None:
+        """Counts the words of stored bookmarks, and marks them as counted."""
+        if not bookmarks:
+            return
+        values = {
+            "account_id": opened.account_id,
+            "numbers": self._database.number_list([row["number"] for row in bookmarks]),
+            "word_form": bookmarks[0]["word_form"],
+        }
+        await transaction.run(self._sql["set_word_form"], values)
+        after = occurrences(row["words"] for row in bookmarks)
+        await self._counts.change(transaction, opened, counted, after)
 
     async def _put_words(
         self, transaction: Transaction, opened: LockedLibrary, rows: Sequence[dict[str, Any]]

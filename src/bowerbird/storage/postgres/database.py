@@ -14,7 +14,7 @@ from bowerbird.model.words import Match, WordQuery
 from bowerbird.storage import migrations, queries
 from bowerbird.storage.database import LockTimeoutError, Row, Transaction, Values, WordOrder
 from bowerbird.storage.fair_queue import IN_BACKGROUND, Bounds, FairQueue, Owner
-from bowerbird.storage.keyword_queries import for_tsquery, vector_text
+from bowerbird.storage.keyword_queries import counting_in_tsquery, for_tsquery, vector_text
 from bowerbird.storage.postgres.failures import (
     AWAY,
     CUT,
@@ -88,6 +88,9 @@ class PostgresDatabase:
 
     def match(self, query: WordQuery) -> Match:
         return for_tsquery(query)
+
+    def counting(self, words: Sequence[str]) -> str:
+        return counting_in_tsquery(words)
 
     def stored_words(self, index_text: str) -> str:
         return vector_text(index_text)

@@ -177,6 +177,14 @@ DELETE FROM replaced_annotation
 DELETE FROM unindexed_note
  WHERE account_id = :account_id
 
+-- name: delete_word_counts
+DELETE FROM word_count
+ WHERE account_id = :account_id
+
+-- name: delete_word_changes
+DELETE FROM word_change
+ WHERE account_id = :account_id
+
 -- name: delete_bulk_changes
 DELETE FROM bulk_change
  WHERE account_id = :account_id

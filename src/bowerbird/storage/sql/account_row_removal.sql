@@ -170,6 +170,27 @@ DELETE FROM unindexed_note
                    LIMIT :limit)
 RETURNING number
 
+-- name: some_word_counts
+-- Many and short.
+DELETE FROM word_count
+ WHERE account_id = :account_id
+   AND word IN (SELECT x.word
+                  FROM word_count AS x
+                 WHERE x.account_id = :account_id
+                 ORDER BY x.word
+                 LIMIT 20 * :limit)
+RETURNING word
+
+-- name: some_word_changes
+DELETE FROM word_change
+ WHERE account_id = :account_id
+   AND number IN (SELECT x.number
+                    FROM word_change AS x
+                   WHERE x.account_id = :account_id
+                   ORDER BY x.number
+                   LIMIT :limit)
+RETURNING number
+
 -- name: some_bulk_changes
 DELETE FROM bulk_change
  WHERE account_id = :account_id

@@ -57,16 +57,3 @@ SELECT b.post_id
  WHERE b.account_id = :account_id
    AND {filters}
  ORDER BY b.number
-
--- name: count_up_to
-SELECT count(*)
-  FROM (SELECT 1
-          FROM bookmark AS b
-         WHERE b.account_id = :account_id
-           AND {filters}
-         LIMIT :limit) AS found
-
--- name: filter_embedded
-EXISTS (SELECT 1 FROM vector AS v
-         WHERE v.account_id = :account_id AND v.number = b.number AND v.model = :model
-           AND length(v.scales) > 0)

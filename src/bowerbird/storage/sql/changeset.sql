@@ -10,11 +10,13 @@ DELETE FROM bookmark
    AND number = :number
 
 -- name: uncount_vectors
+-- Stale vectors are not counted.
 UPDATE vector_store
    SET embedded = embedded - 1
  WHERE account_id = :account_id
    AND model IN (SELECT v.model FROM vector AS v
-                  WHERE v.account_id = :account_id AND v.number = :number)
+                  WHERE v.account_id = :account_id AND v.number = :number
+                    AND length(v.text_hash) > 0)
 
 -- name: remove_vectors
 DELETE FROM vector

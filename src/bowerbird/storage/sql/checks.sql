@@ -67,7 +67,7 @@ SELECT b.number, b.post_id, b.sort_index, b.is_read, b.is_archived, b.imported_a
        b.bookmarked_at, b.posted_at, b.media, b.author_key, b.author_name_key, b.title_key,
        b.quote_count, b.reply_count, b.retweet_count, b.bookmark_count, b.favorite_count,
        b.content_hash, b.completeness, b.order_source, c.render_version, c.tags, c.rendering,
-       {has_words}, {label_names}
+       b.word_form, {has_words}, {label_names}
   FROM bookmark AS b
   LEFT JOIN content AS c ON {content}
  WHERE b.account_id = :account_id
@@ -132,15 +132,15 @@ UPDATE media_account
 
 -- name: vector_counts
 -- Per store: the stored count of vectors, the true count, and how many are missing below
--- complete_below.
+-- complete_below. Stale vectors do not count.
 SELECT s.name, s.embedded,
        (SELECT count(*) FROM vector AS v
-         WHERE v.account_id = :account_id AND v.model = s.model),
+         WHERE v.account_id = :account_id AND v.model = s.model AND length(v.text_hash) > 0),
        (SELECT count(*) FROM bookmark AS b
          WHERE b.account_id = :account_id AND b.number < s.complete_below
            AND NOT EXISTS (SELECT 1 FROM vector AS v
                             WHERE v.account_id = :account_id AND v.number = b.number
-                              AND v.model = s.model))
+                              AND v.model = s.model AND length(v.text_hash) > 0))
   FROM vector_store AS s
  WHERE s.account_id = :account_id
  ORDER BY s.name
@@ -149,7 +149,8 @@ SELECT s.name, s.embedded,
 -- The next build starts from the first bookmark.
 UPDATE vector_store
    SET embedded = (SELECT count(*) FROM vector AS v
-                    WHERE v.account_id = :account_id AND v.model = vector_store.model),
+                    WHERE v.account_id = :account_id AND v.model = vector_store.model
+                      AND length(v.text_hash) > 0),
        complete_below = 0,
        invalidations = invalidations + 1,
        generation = generation + 1

@@ -15,6 +15,13 @@ SELECT l.label_id, l.name, l.name_key, l.metadata, l.bookmark_count, l.former_na
  ORDER BY l.bookmark_count DESC, l.name_key
  LIMIT :limit
 
+-- name: names
+SELECT l.label_id, l.name
+  FROM label AS l
+ WHERE l.account_id = :account_id
+   AND l.bookmark_count > 0
+ ORDER BY l.label_id
+
 -- name: total
 SELECT count(*)
   FROM label AS l

@@ -2,11 +2,11 @@
 INSERT INTO bookmark (account_id, number, post_id, sort_index, is_read, is_archived, imported_at,
                       bookmarked_at, posted_at, media, author_key, author_name_key, title_key,
                       quote_count, reply_count, retweet_count, bookmark_count, favorite_count,
-                      content_hash, completeness, order_source, thread)
+                      content_hash, completeness, order_source, thread, word_form)
 VALUES (:account_id, :number, :post_id, :sort_index, :is_read, :is_archived, :imported_at,
         :bookmarked_at, :posted_at, :media, :author_key, :author_name_key, :title_key,
         :quote_count, :reply_count, :retweet_count, :bookmark_count, :favorite_count,
-        :content_hash, :completeness, :order_source, :thread)
+        :content_hash, :completeness, :order_source, :thread, :word_form)
 
 -- name: update_bookmark
 UPDATE bookmark

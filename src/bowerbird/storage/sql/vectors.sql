@@ -1,6 +1,6 @@
 -- name: stores
 SELECT s.model, s.name, s.dimensions, s.embedded, s.complete_below, s.invalidations,
-       s.generation, s.is_built
+       s.generation, s.is_built, s.examined_below
   FROM vector_store AS s
  WHERE s.account_id = :account_id
 
@@ -63,8 +63,10 @@ SELECT v.number, v.scales, v.vectors, v.written
  ORDER BY v.written, v.number
  LIMIT :limit
 
--- name: delete_vector
-DELETE FROM vector
+-- name: mark_stale
+-- A vector without the hash of its text serves until a build has replaced it.
+UPDATE vector
+   SET text_hash = :no_hash
  WHERE account_id = :account_id
    AND number = :number
    AND model = :model
@@ -74,7 +76,8 @@ UPDATE vector_store
    SET embedded = embedded - :count,
        invalidations = invalidations + 1,
        generation = generation + 1,
-       complete_below = CASE WHEN complete_below > :lowest THEN :lowest ELSE complete_below END
+       complete_below = CASE WHEN complete_below > :lowest THEN :lowest ELSE complete_below END,
+       examined_below = CASE WHEN examined_below > :lowest THEN :lowest ELSE examined_below END
  WHERE account_id = :account_id
    AND model = :model
 
@@ -84,18 +87,36 @@ SELECT b.number
  WHERE b.account_id = :account_id
    AND b.post_id = :post_id
 
+-- name: mark_examined
+-- Does nothing if a text changed since the build read the store.
+UPDATE vector_store
+   SET examined_below = :below
+ WHERE account_id = :account_id
+   AND model = :model
+   AND invalidations = :seen_invalidations
+
 -- name: accounts_to_build
--- Paid accounts, in pages: those with bookmarks without a vector of this model, and those that
--- have all vectors but were not yet marked as built.
+-- Paid accounts, in pages: those with bookmarks without a vector, those that have all vectors but
+-- were not yet marked as built, and those with bookmarks whose language is unknown. Only accounts
+-- that need the second model have a store of it.
 SELECT l.account_id,
        CASE WHEN l.total > coalesce(s.embedded, 0) THEN l.total - coalesce(s.embedded, 0)
+            ELSE 0 END,
+       CASE WHEN l.total > coalesce(t.embedded, l.total) THEN l.total - t.embedded
             ELSE 0 END
   FROM library AS l
   LEFT JOIN vector_store AS s ON s.account_id = l.account_id AND s.model = :model
+  LEFT JOIN vector_store AS t ON t.account_id = l.account_id AND t.model = :second
  WHERE l.account_id > :after
    AND l.plan = :plan
    AND l.total > 0
-   AND (l.total > coalesce(s.embedded, 0) OR NOT s.is_built)
+   AND (l.total > coalesce(s.embedded, 0)
+        OR NOT s.is_built
+        OR l.total > t.embedded
+        OR NOT t.is_built
+        OR (:has_second = 1 AND t.model IS NULL
+            AND EXISTS (SELECT 1 FROM bookmark AS b
+                         WHERE b.account_id = l.account_id AND b.number >= s.examined_below)))
  ORDER BY l.account_id
  LIMIT :limit
 
@@ -135,7 +156,8 @@ SELECT s.model
    AND {condition}
 
 -- name: expired_condition
--- Stores of accounts without a paid plan, and stores of a model whose replacement is built.
+-- Stores of accounts without a paid plan, and stores of a former model, once those of the present
+-- models are built.
 ((s.unpaid_since < :unpaid_before
   AND NOT EXISTS (SELECT 1 FROM library AS l
                    WHERE l.account_id = s.account_id AND l.plan = :plan))
@@ -143,7 +165,12 @@ SELECT s.model
              WHERE n.account_id = s.account_id
                AND n.model = :model
                AND n.model <> s.model
-               AND n.is_built))
+               AND s.model <> :second
+               AND n.is_built
+               AND NOT EXISTS (SELECT 1 FROM vector_store AS o
+                                WHERE o.account_id = s.account_id
+                                  AND o.model = :second
+                                  AND NOT o.is_built)))
 
 -- name: delete_some_vectors
 DELETE FROM vector
@@ -155,7 +182,7 @@ DELETE FROM vector
                      AND v.model = :model
                    ORDER BY v.number
                    LIMIT :limit)
-RETURNING number
+RETURNING CASE WHEN length(text_hash) > 0 THEN 1 ELSE 0 END
 
 -- name: update_after_removal
 -- The store no longer serves searches, and the next build starts from the first bookmark.

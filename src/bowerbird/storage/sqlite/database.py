@@ -10,7 +10,7 @@ import apsw
 from bowerbird import errors
 from bowerbird.storage import migrations, private_files
 from bowerbird.storage.database import Row, Transaction, Values
-from bowerbird.storage.sqlite import fts5_rank
+from bowerbird.storage.sqlite import fts5_occurrences
 from bowerbird.storage.sqlite.dialect import SqliteDialect
 from bowerbird.storage.sqlite.file_watch import FileWatch
 from bowerbird.storage.sqlite.readers import SLOW_READ_LIMIT_S, SlowReaders
@@ -115,7 +115,7 @@ def connect(file: Path, *, read_only: bool = False, is_mapped: bool = True) -> a
     connection.set_busy_timeout(_BUSY_MS)
     # Raises SQLite's own error if the file is not a database.
     connection.execute("PRAGMA schema_version").fetchall()
-    fts5_rank.register(connection)
+    fts5_occurrences.register(connection)
     # SQLite then plans each statement once. Otherwise it plans again for each new value, which took
     # as long as reading a page of 100.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)

@@ -7,7 +7,7 @@ import msgspec
 
 from bowerbird.model.words import Match, WordQuery
 from bowerbird.storage import queries
-from bowerbird.storage.keyword_queries import for_fts5
+from bowerbird.storage.keyword_queries import counting_in_fts5, for_fts5
 
 
 class SqliteDialect:
@@ -18,6 +18,9 @@ class SqliteDialect:
 
     def match(self, query: WordQuery) -> Match:
         return for_fts5(query)
+
+    def counting(self, words: Sequence[str]) -> str:
+        return counting_in_fts5(words)
 
     def stored_words(self, index_text: str) -> str:
         return index_text

@@ -42,9 +42,9 @@ def check_plan(
     plans.check_fields(account, {**gates_for(takes, named(sent)), **gates})
 
 
-def named(sent: Mapping[str, Any]) -> set[str]:
+def named(sent: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that were sent with a value."""
-    return {name for name, value in sent.items() if value not in (None, "", [])}
+    return {name: value for name, value in sent.items() if value not in (None, "", [])}
 
 
 def _normal(value: Any, kind: str | None) -> Any:

@@ -7,8 +7,9 @@ from msgspec import UNSET, Meta, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks, VectorState
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.results import BookmarkList, VectorState
 from bowerbird.model import json_depth
 from bowerbird.requests import filters, limits
 from bowerbird.requests.bookmarks import (
@@ -23,6 +24,7 @@ from bowerbird.requests.bookmarks import (
 from bowerbird.requests.fields import InvalidField, ToolPostIds, about, unique
 from bowerbird.requests.filters import BookmarkFilters, WordFilters
 from bowerbird.requests.gates import Gate
+from bowerbird.search import query_language
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import arguments, json_schemas, posts, response_size, writes
 from bowerbird.toolserver.tools.tool import (
@@ -63,7 +65,8 @@ class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
         str,
         about(
             'Text to search for. In mode keyword every word must occur; "a phrase", -word to '
-            "exclude, wo* for a prefix."
+            "exclude, wo* for a prefix, a OR b, ( ), author:ada, label:x, "
+            "has:video|image|link|note, is:read|unread|archived, before:2026-01-31, after:-7d."
         ),
     ]
     mode: Annotated[
@@ -213,7 +216,7 @@ def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[B
         values = arguments.read(LIST, call, ListArguments)
         sent = filters.sent(values)
         query = ListQuery(**sent, **_paging(values))
-        applied = {**ListArguments.DEFAULTS, **sent, **_sorting(values)}
+        applied = {**filters.flags_of(values), **sent, **_sorting(values)}
         return await _page(bookmarks, call, query, applied, values.response_format)
 
     async def get_bookmarks(call: ToolCall) -> ToolResult:
@@ -227,7 +230,7 @@ def bind(bookmarks: Bookmarks, flags: Flags, idempotency: Idempotency) -> list[B
         values = arguments.read(COUNT, call, CountArguments)
         sent = filters.sent(values)
         counts = await bookmarks.count(call.account, CountQuery(**sent))
-        applied = response_size.short_filters({**CountArguments.DEFAULTS, **sent})
+        applied = response_size.short_filters({**filters.flags_of(values), **sent})
         return ToolResult({**msgspec.to_builtins(counts), "filters": applied})
 
     async def update_bookmarks(call: ToolCall) -> ToolResult:
@@ -282,6 +285,13 @@ async def _page(
     return ToolResult(await posts.page(read, applied, response_format or "concise"))
 
 
+def _meant(text: str, mode: str) -> str | None:
+    if mode == "keyword":
+        return None
+    # In hybrid mode, q has the fields and operators.
+    return query_language.plain_text(text) or None if mode == "hybrid" else text
+
+
 def _search(values: SearchArguments) -> tuple[ListQuery, Json]:
     """The query of a search, and the filters that its result repeats."""
     text, mode = values.query.strip(), values.mode or "keyword"
@@ -295,7 +305,7 @@ def _search(values: SearchArguments) -> tuple[ListQuery, Json]:
         **sent,
         **{**_paging(values), **sorting},
         q=None if mode == "semantic" else text,
-        vector_search_term=None if mode == "keyword" else text,
+        vector_search_term=_meant(text, mode),
     )
     return query, {"query": values.query, "mode": mode, **sent, **sorting}
 

@@ -49,6 +49,7 @@ POST: Final = record(
         "gone_at": _TEXT,
         "removed_at": _TEXT,
         "note": _TEXT,
+        "score": {"type": "number"},
         "labels": {"type": "array", "items": _TEXT},
         "is_read": _FLAG,
         "is_archived": _FLAG,
@@ -56,14 +57,12 @@ POST: Final = record(
     },
     optional=(
         *("author", "author_name", "title", "text", "link", "posted_at", "labels"),
-        *("gone_at", "removed_at", "note", "tweet_details"),
+        *("gone_at", "removed_at", "note", "score", "tweet_details"),
     ),
 )
-TRUNCATED: Final[Json] = {
-    "type": "boolean",
-    "description": "Something was left out; see advice.",
-}
-ADVICE: Final = text("What to do next.")
+# `advice` says what was left out.
+TRUNCATED: Final[Json] = _FLAG
+ADVICE: Final = text("What to know or do next.")
 # Without descriptions, because several tools return the same record.
 SHORT_TRUNCATED: Final[dict[str, Json]] = {"truncated": {"type": "boolean"}, "advice": _TEXT}
 NEXT_CURSOR: Final[Json] = {
@@ -82,8 +81,10 @@ PAGE: Final = record(
             "description": "Filters and order applied.",
         },
         "vector_pending": count("Posts without a vector yet."),
+        "relaxed": _FLAG,
+        "did_you_mean": _TEXT,
         "truncated": TRUNCATED,
         "advice": ADVICE,
     },
-    optional=("vector_pending", "advice"),
+    optional=("vector_pending", "relaxed", "did_you_mean", "advice"),
 )

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.library.bookmarks.bookmarks import BookmarkList
+from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.model import json_depth
 from bowerbird.toolserver.tools import response_size
 from bowerbird.toolserver.tools.tool import Json
@@ -44,6 +44,7 @@ class _Stored(Struct, frozen=True):
     gone_at: str | None = None
     removed_at: str | None = None
     note: str | None = None
+    score: float | None = None
 
 
 _stored: Final = msgspec.json.Decoder(list[_Stored]).decode
@@ -71,6 +72,10 @@ async def page(read: List, applied: Json, response_format: str) -> Json:
     }
     if listed.vector_pending:
         content["vector_pending"] = listed.vector_pending
+    if listed.is_relaxed:
+        content["relaxed"] = True
+    if listed.did_you_mean:
+        content["did_you_mean"] = listed.did_you_mean
     advice = _advice(listed, found, is_truncated=fitted.is_truncated)
     return {**content, "advice": advice} if advice else content
 
@@ -106,11 +111,14 @@ def concise(stored: _Stored) -> Json:
         short["note"] = response_size.truncate(stored.note, CONCISE_CHARS)
     if isinstance(title, str):
         short["title"] = response_size.truncate(title, CONCISE_CHARS)
+    if stored.score is not None:
+        short["score"] = stored.score
     return short
 
 
 def _advice(listed: BookmarkList, found: int, *, is_truncated: bool) -> str | None:
     sentences = [response_size.TRUNCATED] if is_truncated else []
+    sentences += [listed.hint] if listed.hint else []
     if listed.count < found:
         sentences.append(
             f"Only {listed.count} of {found} posts fit in one result. Continue with next_cursor, "

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks.bookmarks import BookmarkList
+from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.library.views.counts import CountState
 from bowerbird.library.views.views import ViewResponse, Views
 from bowerbird.requests.bookmarks import Cursor, Limit

@@ -1,12 +1,14 @@
 """The words around a list: its title and count, its order, its filters, and what to try next."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from bowerbird.model.filters import RELEVANCE
 from bowerbird.model.media import BITS
 from bowerbird.requests.bookmarks import ListQuery
-from bowerbird.requests.filters import MEANING, readers
+from bowerbird.requests.filters import MEANING, flags_of, readers
+from bowerbird.search import query_language
 from bowerbird.web.library.addresses import Address
 from bowerbird.web.library.dates import enclosed
 from bowerbird.web.visits.moments import Times
@@ -32,7 +34,8 @@ _ORDERS: Final = {
     ("author", "asc"): ("Author, A to Z", "by author"),
     ("favorite_count", "desc"): ("Most liked first", "most liked first"),
 }
-_BEST: Final = ("Best match first", "best first")
+BEST_FIRST: Final = "best first"
+_BEST: Final = ("Best match first", BEST_FIRST)
 MEDIA_TYPES: Final = tuple(BITS)
 # The parameters of a list that a Smart View keeps.
 SAVED: Final = (*readers(ListQuery), "sort_by", "sort_order")
@@ -40,16 +43,21 @@ _YES: Final = ("true", "1")
 
 
 def is_unread_only(query: ListQuery) -> bool:
-    return _flag(query.is_unread_only)
+    return flags_of(query).get("is_unread_only", _flag(query.is_unread_only))
 
 
 def hides_archived(query: ListQuery) -> bool:
-    return _flag(query.hide_archived)
+    return flags_of(query).get("hide_archived", _flag(query.hide_archived))
 
 
 def _flag(value: bool | str | None) -> bool:  # noqa: FBT001 - a value of the query
-    """Both flags are on unless the query says otherwise."""
+    """Whether a flag is on that was sent."""
     return value in (None, "", True) or str(value).strip().lower() in _YES
+
+
+def hints(query: ListQuery) -> Sequence[str]:
+    """What was not understood in the search."""
+    return query_language.parse(query.q).hints if query.q else ()
 
 
 def has_filters(query: ListQuery) -> bool:
@@ -135,9 +143,10 @@ def chips(query: ListQuery, address: Address, times: Times) -> list[dict[str, st
     if period:
         url = address.changed(**dict.fromkeys(_SAVED)).url()
         found.append({"name": "saved in", "value": period, "url": url})
-    if query.q and query.vector_search_term and query.q != query.vector_search_term:
+    meant = query.vector_search_term
+    if query.q and meant and meant not in (query.q, query_language.plain_text(query.q)):
         url = address.changed(vector_search_term=None).url()
-        found.append({"name": "near to", "value": query.vector_search_term, "url": url})
+        found.append({"name": "near to", "value": meant, "url": url})
     if query.import_run:
         url = address.changed(**{_IMPORT: None}).url()
         found.append({"name": "from", "value": "one import", "url": url})

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.bookmarks import BookmarkList, Bookmarks
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.library.demo.demo import Demo
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
@@ -17,6 +18,7 @@ from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING
 from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.requests.views import ViewBookmarksQuery
+from bowerbird.search import query_language
 from bowerbird.settings import Settings
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library import list_words, post_parts
@@ -159,9 +161,10 @@ class ListPages:
             return address.changed()
         mode = visit.query.get(_MODE) or await self._mode(visit.signed_in.account, ListQuery())
         text = text.strip()
+        meant = query_language.plain_text(text) if mode == BOTH else text
         return address.changed(
             q=None if mode == BY_MEANING else text,
-            vector_search_term=None if mode == WORDS else text,
+            vector_search_term=None if mode == WORDS else meant,
             # Both orders belong to the search that was shown before.
             sort_by=None,
             sort_order=None,
@@ -199,6 +202,7 @@ class ListPages:
             newer="" if newer is None else shown.address.continued(newer).url(),
             is_cut=cursor is not None and account.is_free,
             pending=shown.found.vector_pending,
+            **_forgiven(shown),
         )
 
     async def _groups(self, visit: Visit, shown: Shown) -> tuple[list[tuple[str, Any]], int]:
@@ -239,6 +243,8 @@ class ListPages:
             shown.address,
             None,
             "library_none.html",
+            reason=shown.found.reason,
+            **_forgiven(shown),
             suggestions=await self._no_hits.suggestions(
                 account, query, shown.address, shown.found.hidden
             ),
@@ -270,6 +276,10 @@ class ListPages:
             newer="",
             is_cut=False,
             pending=0,
+            relaxed="",
+            hidden=0,
+            hidden_url="",
+            meant="",
         )
 
     async def _show(
@@ -297,6 +307,7 @@ class ListPages:
             "account_read": account.total - account.unread,
             "account_archived": account.archived,
             "search": query.q or query.vector_search_term or "",
+            "hints": list_words.hints(query),
             "mode": await self._mode(account, query),
             "kept_fields": address.fields("q", MEANING, "sort_by", "sort_order", "bucket"),
             "filter_kept": address.fields(*list_words.filter_fields(query), "bucket"),
@@ -343,6 +354,24 @@ class ListPages:
 
 def _address(path: str, visit: Visit) -> Address:
     return Address(path, {name: visit.query[name] for name in NAMES if visit.query.get(name)})
+
+
+def _forgiven(shown: Shown) -> dict[str, Any]:
+    """What the posts have instead of all words, and what was probably meant."""
+    found, query, meant = shown.found, shown.query, shown.found.did_you_mean or ""
+    meaning = query_language.plain_text(meant) if query.vector_search_term else None
+    search = {"q": meant, "vector_search_term": meaning}
+    everything = shown.address.changed(is_unread_only="false", hide_archived="false")
+    values = {
+        "hidden": found.hidden,
+        "hidden_url": everything.url(),
+        "relaxed": found.reason if found.is_relaxed else "",
+        "meant": meant,
+        "meant_url": shown.address.changed(**search).url() if meant else "",
+    }
+    if found.is_relaxed and not query.sort_by:
+        values["order"] = list_words.BEST_FIRST
+    return values
 
 
 def _density(visit: Visit) -> str:

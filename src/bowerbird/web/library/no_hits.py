@@ -9,6 +9,7 @@ from bowerbird.library.labels.labels import Labels
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.requests.bookmarks import CountQuery, ListQuery
+from bowerbird.search import query_language
 from bowerbird.search.spelling import nearest
 from bowerbird.web.library import list_words
 from bowerbird.web.library.addresses import Address
@@ -56,7 +57,8 @@ class NoHits:
         self, account: Account, query: ListQuery, address: Address
     ) -> list[dict[str, Any]]:
         """The label and the author that may have been meant, by a filter or by a word."""
-        words = [w for w in (query.q or "").split()[:_WORDS] if len(w) >= _SHORTEST]
+        words = query_language.plain_text(query.q or "").split()[:_WORDS]
+        words = [word for word in words if len(word) >= _SHORTEST]
         found = []
         for name in [query.tag] if query.tag else [w.removeprefix("#") for w in words]:
             if label := await self._near_label(account, name):

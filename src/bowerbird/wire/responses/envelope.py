@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from bowerbird.errors import CATALOGUE, Advice, Code, Refusal
-from bowerbird.library.bookmarks.bookmarks import BookmarkList
+from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.wire.responses.metas import ListMeta
 from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
 
@@ -38,18 +38,23 @@ def page(found: BookmarkList) -> bytes:
         limit=found.limit,
         total_count=found.total_count,
         count=found.count,
-        hint=_hint(found.hidden) if found.hidden else UNSET,
+        hint=_hint(found) or UNSET,
+        relaxed=found.is_relaxed or UNSET,
+        did_you_mean=found.did_you_mean or UNSET,
         vector_pending=found.vector_pending or UNSET,
     )
     return success_of_many(found.body, meta)
 
 
-def _hint(hidden: int) -> str:
-    verb = "bookmark matches" if hidden == 1 else "bookmarks match"
-    return (
-        f"{hidden} read or archived {verb}. Send is_unread_only=false and hide_archived=false "
-        "to see them."
+def _hint(found: BookmarkList) -> str:
+    if not found.hidden:
+        return found.hint
+    verb = "bookmark matches" if found.hidden == 1 else "bookmarks match"
+    hidden = (
+        f"{found.hidden} read or archived {verb}. Send is_unread_only=false and "
+        "hide_archived=false to see them."
     )
+    return f"{found.hint} {hidden}".lstrip()
 
 
 def marked(body: bytes) -> bytes:

@@ -12,6 +12,8 @@ class PageMeta(Struct, frozen=True, kw_only=True):
 
 class ListMeta(PageMeta, frozen=True, kw_only=True):
     hint: str | UnsetType = UNSET
+    relaxed: bool | UnsetType = UNSET
+    did_you_mean: str | UnsetType = UNSET
     vector_pending: int | UnsetType = UNSET
 
 

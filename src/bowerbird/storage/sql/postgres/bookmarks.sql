@@ -31,6 +31,22 @@ SELECT b.number, b.post_id
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
 
+-- name: posts_with_words
+SELECT k.number FROM keyword AS k
+ WHERE k.account_id = CAST(:account_id AS bigint)
+   AND k.words @@ CAST(CAST({words} AS text) AS tsquery)
+
+-- name: posts_with_labels
+SELECT bl.number FROM bookmark_label AS bl
+ WHERE bl.account_id = CAST(:account_id AS bigint)
+   AND bl.label_id = ANY(CAST({labels} AS bigint[]))
+
+-- name: posts_with_notes
+-- The index content_noted has exactly these rows.
+SELECT c.number FROM content AS c
+ WHERE c.account_id = CAST(:account_id AS bigint)
+   AND position(CAST('\x226e6f7465223a22' AS bytea) IN c.rendering) > 0
+
 -- name: filter_these
 b.post_id = ANY(CAST(:post_ids AS text[]))
 
@@ -43,25 +59,6 @@ b.number IN (SELECT k.number FROM keyword AS k
 b.number NOT IN (SELECT k.number FROM keyword AS k
                   WHERE k.account_id = CAST(:account_id AS bigint)
                     AND k.words @@ CAST(CAST(:unwanted AS text) AS tsquery))
-
--- name: ranked
--- The best thousand of the latest matches, best first. The score is rounded so that both
--- databases return the same order.
-SELECT number
-  FROM (SELECT b.number AS number,
-               round(CAST(CAST(ts_rank(CAST(ARRAY[1, 1, 1, 1] AS real[]), k.words,
-                                       CAST(CAST(:ranking AS text) AS tsquery), 1)
-                               AS double precision) AS numeric), 5) AS score
-          FROM keyword AS k
-          JOIN bookmark AS b ON b.account_id = k.account_id AND b.number = k.number
-         WHERE k.account_id = CAST(:account_id AS bigint)
-           AND b.account_id = CAST(:account_id AS bigint)
-           AND k.words @@ CAST(CAST(:wanted AS text) AS tsquery)
-           AND {filters}
-         ORDER BY b.number DESC
-         LIMIT :considered) AS considered
- ORDER BY score DESC, number DESC
- LIMIT :limit
 
 -- name: number_text
 SELECT string_agg(CAST(b.number AS text), ',')

@@ -50,3 +50,10 @@ DELETE FROM keyword
 INSERT INTO keyword (account_id, number, words)
 SELECT CAST(:account_id AS bigint), CAST(post.key AS bigint), CAST(post.value AS tsvector)
   FROM json_each_text(CAST(:words AS json)) AS post
+
+-- name: set_word_form
+UPDATE bookmark
+   SET word_form = :word_form
+ WHERE account_id = :account_id
+   AND number = ANY(CAST(:numbers AS bigint[]))
+   AND word_form <> :word_form

@@ -28,6 +28,21 @@ SELECT b.number, b.post_id
   FROM json_each(:numbers) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
 
+-- name: posts_with_words
+SELECT rowid - :place FROM keyword
+ WHERE keyword MATCH {words} AND rowid BETWEEN :place AND :place_end
+
+-- name: posts_with_labels
+SELECT bl.number FROM bookmark_label AS bl
+ WHERE bl.account_id = :account_id
+   AND bl.label_id IN (SELECT value FROM json_each({labels}))
+
+-- name: posts_with_notes
+-- The index content_noted has exactly these rows.
+SELECT c.place - :place FROM content AS c
+ WHERE c.place BETWEEN :place AND :place_end
+   AND instr(c.rendering, x'226e6f7465223a22') > 0
+
 -- name: filter_these
 b.post_id IN (SELECT wanted.value FROM json_each(:post_ids) AS wanted)
 
@@ -38,21 +53,6 @@ b.number IN (SELECT rowid - :place FROM keyword
 -- name: filter_unwanted
 b.number NOT IN (SELECT rowid - :place FROM keyword
                   WHERE keyword MATCH :unwanted AND rowid BETWEEN :place AND :place_end)
-
--- name: ranked
--- The best thousand of the latest matches, best first. FTS5 reads backwards and stops early.
-SELECT number
-  FROM (SELECT b.number AS number,
-               round(rank_of(keyword, :ranking_start, :counted), 5) AS score
-          FROM keyword
-          JOIN bookmark AS b ON b.account_id = :account_id AND b.number = keyword.rowid - :place
-         WHERE keyword MATCH :ranking
-           AND keyword.rowid BETWEEN :place AND :place_end
-           AND {filters}
-         ORDER BY keyword.rowid DESC
-         LIMIT :considered)
- ORDER BY score DESC, number DESC
- LIMIT :limit
 
 -- name: number_text
 SELECT group_concat(b.number)

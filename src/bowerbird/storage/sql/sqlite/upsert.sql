@@ -48,3 +48,10 @@ DELETE FROM keyword WHERE rowid = :place + :number
 INSERT INTO keyword (rowid, words)
 SELECT :place + CAST(post.key AS INTEGER), post.value
   FROM json_each(:words) AS post
+
+-- name: set_word_form
+UPDATE bookmark
+   SET word_form = :word_form
+ WHERE account_id = :account_id
+   AND number IN (SELECT wanted.value FROM json_each(:numbers) AS wanted)
+   AND word_form <> :word_form

@@ -1,4 +1,4 @@
-"""Relative dates for stored queries: "last 7 days", "-12h"."""
+"""Relative dates: "last 7 days", "-12h"."""
 
 import re
 from typing import Final

@@ -1,0 +1,82 @@
+"""A library in a temporary folder, filled and embedded for one measurement of search."""
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+from rich.progress import track
+
+from benchmarks import library
+from bowerbird.clock import system_clock
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.reindexing import Reindexing
+from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.vectors.builds import VectorBuilds
+from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import RELEVANCE
+from bowerbird.requests.bookmarks import ListQuery
+from bowerbird.search.models import Models
+from bowerbird.settings import Settings
+from bowerbird.sources.own_json import read
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.opening import open_database
+
+_CHUNK: Final = 1_000
+
+
+class Found(NamedTuple):
+    post_ids: list[str]
+    total: int
+
+
+class SearchableLibrary(NamedTuple):
+    bookmarks: Bookmarks
+    account: Account
+
+    async def search(self, terms: dict[str, str], limit: int) -> Found:
+        query = ListQuery(**{"sort_by": RELEVANCE, **terms}, limit=limit)
+        page = await self.bookmarks.list(self.account, query)
+        posts = msgspec.json.decode(b"[%b]" % page.body)
+        return Found([post["post_id"] for post in posts], page.total_count)
+
+
+@asynccontextmanager
+async def filled(posts: Sequence[bytes]) -> AsyncIterator[SearchableLibrary]:
+    """`posts` have the format of the API."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = await open_database(Settings(data_dir=Path(folder)))
+        models = local_models()
+        try:
+            account, _ = await library.new_account(database, 0)
+            upsert = Upsert(database, system_clock)
+            for first in track(range(0, len(posts), _CHUNK), description="Importing"):
+                chunk = posts[first : first + _CHUNK]
+                await upsert.take(account, [read(post).incoming for post in chunk])
+            await Reindexing(database, system_clock).run(account.account_id, _ignore)
+            builds = VectorBuilds(database, models, system_clock)
+            await builds.build(account.account_id, _print_progress)
+            current = await AccountStore(database).by_id(account.account_id, 0)
+            assert current
+            yield SearchableLibrary(Bookmarks(database, SemanticSearch(database, models)), current)
+        finally:
+            await models.close()
+            await database.close()
+
+
+def local_models() -> Models:
+    name = "BOWERBIRD_MODEL_DIR"
+    given = {name: os.environ[name]} if name in os.environ else {}
+    return Models(Settings.from_env(given), is_low_priority=False)
+
+
+async def _ignore(_done: int, _total: int) -> None:
+    """Counting the words of a few posts takes no time."""
+
+
+async def _print_progress(done: int, total: int) -> None:
+    print(f"\rEmbedding {done:,} of {total:,}", end="" if done < total else "\n", flush=True)

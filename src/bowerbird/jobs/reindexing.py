@@ -1,0 +1,47 @@
+"""Jobs that write the words of old posts again and complete counts, at the lowest priority."""
+
+from functools import partial
+from typing import Final
+
+from bowerbird.clock import Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.jobs.account_jobs import AccountJobs
+from bowerbird.jobs.leases import Progress
+from bowerbird.jobs.turns import in_turns
+from bowerbird.jobs.worker import Failed, JobKind, Recurring
+from bowerbird.library.bookmarks.reindexing import Reindexing
+from bowerbird.model.jobs import REINDEXING, Job
+from bowerbird.storage.database import Database
+
+KIND: Final = "reindex"
+# Imports of files leave changes of counts, which ranking does not know until they are added.
+EVERY_S: Final = 5.0
+# A library of 100,000 posts takes minutes; other accounts get turns in between.
+_TURN_S: Final = 30.0
+
+
+class ReindexJobs:
+    def __init__(self, database: Database, clock: Clock, turn_s: float = _TURN_S) -> None:
+        self._reindexing = Reindexing(database, clock)
+        self._turn_s = turn_s
+        self._jobs = AccountJobs(database, clock, KIND, REINDEXING)
+
+    @property
+    def kind(self) -> JobKind:
+        return JobKind(KIND, self._run)
+
+    @property
+    def recurring(self) -> Recurring:
+        return Recurring("index old posts", EVERY_S, self.sweep)
+
+    async def sweep(self) -> None:
+        """Adds a job for each account with something to do that has none."""
+        await self._jobs.add_all(partial(self._reindexing.due_accounts, job_kind=KIND))
+
+    async def _run(self, job: Job, progress: Progress) -> None:
+        try:
+            await self._reindexing.run(job.account_id, in_turns(progress, self._turn_s))
+        except Refusal as refused:
+            if refused.code is Code.NOT_FOUND:
+                raise Failed(refused.sentence) from refused
+            raise

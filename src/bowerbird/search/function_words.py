@@ -1,0 +1,85 @@
+"""The commonest words of languages, which show what language a text has."""
+
+from collections.abc import Mapping
+from typing import Final
+
+ENGLISH: Final = "en"
+
+# Of Latin script, folded as the index folds them. They get no stems: nobody searches for them.
+FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
+    language: frozenset(words.split())
+    for language, words in {
+        "en": """a the and of to in is that for it with on was are this be as at by from you not
+            have has had but they we or an will can what which their there all if would when
+            more about out up one how your my he she his her them been were than its just so our
+            into i im dont do does did only over after these some could also new get no any""",
+        "de": """der die das und ist nicht ein eine einen einem einer zu den dem des mit fur auf
+            von im ich sie wir es er auch als an wie bei oder aber nur noch nach wird werden sind
+            hat haben war aus uber wenn dass kann mehr zum zur durch sich man so schon sehr
+            mein dein kein keine unser ihr was wer gibt heute immer vom unter ohne""",
+        "fr": """le la les de des du et est un une dans en pour que qui pas sur par plus avec ce
+            cette ces au aux il elle nous vous je ne se son sa ses mais ou comme tout sont a ont
+            leur on y c l d j n qu mon ma mes etre fait bien tres aussi sans sous entre chez""",
+        "es": """el la los las de del y en es un una que por para con no se su sus lo al mas pero
+            como este esta esto son fue ha han muy sin sobre entre ya me mi tu si cuando donde
+            todo todos hay ser porque desde hasta nos tambien asi hoy""",
+        "pt": """o a os as de do da dos das e em no na nos nas um uma que para por com nao se seu
+            sua mais mas como este esta isso sao foi ao aos pelo pela muito ja eu ele ela voce
+            meu minha tem ser ter quando onde tambem sem sobre entre ate hoje""",
+        "it": """il lo la i gli le di del della dei delle e un una che per con non si sono ha ho
+            piu ma come questo questa nel nella al alla da dal su anche suo sua mi ti ci se era
+            essere tutto tutti molto cosi quando dove perche ogni oggi tra fra""",
+        "nl": """de het een en van ik je dat die in is niet met op te voor zijn er maar om aan ook
+            als bij wat nog naar dan uit kan wel geen door over deze dit worden wordt hebben heeft
+            was werd mijn ons onze hun meer zo veel moet waar hier al""",
+        "sv": """och att det som en ett i pa ar av for med den till inte om jag har de ett var men
+            sig sa vi han hon kan nar fran ska skulle eller bara mycket hur efter nu vara mot
+            utan mer alla denna detta dessa vad finns""",
+        "da": """og at det er en et i pa af for med den til ikke om jeg har de der som var men sig
+            sa vi han hun kan nar fra skal ville eller kun meget hvor efter nu vaere mod uden mere
+            alle denne dette disse hvad blev bliver ogsa hvis""",
+        "no": """og at det er en et i pa av for med den til ikke om jeg har de som var men seg sa
+            vi han hun kan nar fra skal ville eller bare mye hvor etter na vaere mot uten mer alle
+            denne dette disse hva ble blir ogsa hvis""",
+        "fi": """ja on ei etta se oli han mutta kun niin kuin myos ovat mina sina me te he joka
+            tai jos nyt vain mita tama tassa sen ole olen hyvin viela jo kanssa ennen jalkeen
+            ilman ettei voi""",
+        "hu": """a az es hogy nem is egy van ez meg de mar csak volt mint ha vagy azt ezt meg el
+            ki be le fel sem lesz lehet minden nagyon kell mert igen akkor itt ott nekem ami aki
+            most""",
+        "tr": """ve bir bu da de icin ile cok ne daha gibi ama var yok mi mu olarak olan en kadar
+            sonra ben sen biz siz o onlar degil her sey ki ya bunu oldu olur cunku hem veya hic
+            nasil""",
+        "ro": """si de la in cu pe este nu un o care sa din pentru ce mai sunt a au am ca se al ale
+            lui ei dar sau fost foarte cand unde prin dupa fara acest aceasta aceste toate tot
+            mult""",
+        "pl": """i w na z nie to sie do jest ze jak o za od po co dla ale czy tak juz tylko przez
+            przy jego jej ich sa byl byla bylo bardzo oraz lub jeszcze gdy gdzie kiedy ma mam ten
+            ta te tym moze bez""",
+        "cs": """a v na se je ze to s z do o i k pro jak ale za by jsem jsou byl byla bylo po co
+            tak od jako nebo uz pri jen jeho jeji ve si kdyz kde ktery ktera ktere take velmi
+            bez neni""",
+        "ca": """el la els les de del dels i en es un una que per amb no se seu seva mes pero com
+            aquest aquesta aixo son ha han molt sense sobre entre ja em meu tot tots hi quan on
+            perque des fins tambe avui""",
+        "id": """yang dan di ini itu untuk dengan dari tidak ke pada adalah akan saya kami kita
+            mereka ada bisa sudah atau juga karena oleh lebih sebagai dalam kamu anda apa telah
+            dapat banyak seperti saat hari""",
+        "vi": """khong duoc trong nhung nguoi cung cua cac mot nay voi vao""",
+        "et": """ja on ei et see oli ta aga kui nii ka ma sa me te nad mis kes voi siis nuud ainult
+            seda selle oma ole olen vaga veel juba koos enne parast ilma""",
+        "lt": """ir kad yra ne tai su is i ar bet kaip tik jau buvo jo jos ju mes jus as tu kas
+            kur kai arba po prie nuo iki labai dar del""",
+    }.items()
+}
+
+# As they are written. Other languages of these scripts have letters of their own.
+OTHER_FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
+    language: frozenset(words.split())
+    for language, words in {
+        "bg": "се са ще съм това как който която че от най със към беше без",  # noqa: RUF001 - Cyrillic
+        "ru": "и не что он она это по из у я мы вы был была как от без",  # noqa: RUF001 - Cyrillic
+        "mr": "आहे आणि आहेत नाही मी हे ते काय होते",
+        "ne": "छ छन् छु हो गर्न हुन्छ पनि भएको नेपाल तपाईं",
+    }.items()
+}

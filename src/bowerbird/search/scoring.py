@@ -1,0 +1,168 @@
+"""The score of a post: how near it is in meaning, and how much of the query's words it has.
+
+    score    = cosine + WORD_WEIGHT * coverage * (coverage + FINE_WEIGHT * bm25 / sum(idf))
+    coverage = sum(idf * weight of the best form that the post has) / sum(idf)
+
+The square takes most of the weight from posts with a few of the words. Together with a search by
+meaning, a coverage below CHANCE counts as none.
+
+Without a search by meaning, the cosine is left out. Reasons and measurements: docs/adr/0038.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bowerbird.search.arrays import Floats, Integers, NDArray, np
+from bowerbird.search.vectors import Numbers
+
+# From 0.5 to 1.0 the outside collections rank nearly the same. With 0.7, a post with every word
+# stays above posts that are only near in meaning.
+WORD_WEIGHT: Final = 0.7
+# A question shares a few of its words with many posts that do not answer it.
+CHANCE: Final = 0.35
+# Orders posts with the same words by how often and in how short a text they have them.
+FINE_WEIGHT: Final = 0.2
+# The usual constants of bm25. The length is that of an average post with its other forms and
+# stems: a constant, because a score must not depend on the other posts of a list.
+_SATURATION: Final = 1.2
+_LENGTH_SHARE: Final = 0.75
+_AVERAGE_LENGTH: Final = 50.0
+# How often posts have a word matters little if many have it.
+_COUNTED_POSTS: Final = 10_000
+# Words have up to 24 other forms, and each takes time in each post.
+_COUNTED_TOKENS: Final = 32
+# A post matches if it has this much of all words of the query, by their number or by their idf.
+# Words that no post has count too, so one known word in a line of nonsense is not enough.
+RELAXED_SHARE: Final = 0.5
+RELAXED_IDF_SHARE: Final = 0.3
+# The same for posts that are below the floor of a search by meaning.
+BOTH_SHARE: Final = 0.6
+BOTH_IDF_SHARE: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """One way in which posts have a word. `token` is None if its occurrences are not counted."""
+
+    weight: float
+    holders: Integers
+    token: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldWord:
+    """A word of a query that some posts of the library have."""
+
+    idf: float
+    spellings: tuple[Spelling, ...]
+
+    @property
+    def posts(self) -> int:
+        return sum(len(spelling.holders) for spelling in self.spellings)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The counts of `tokens` in some posts: one row per post."""
+
+    tokens: Sequence[str]
+    numbers: Integers
+    counts: "NDArray[np.uint8]"
+    lengths: Integers
+
+
+def latest(numbers: Integers, most: int) -> Integers:
+    """The highest numbers, in any order: those of the posts that were imported last."""
+    if len(numbers) <= most:
+        return numbers
+    return np.partition(numbers, len(numbers) - most)[len(numbers) - most :]
+
+
+def beyond_chance(coverage: Floats) -> Floats:
+    """From 0 to 1, without the coverage that means nothing beside a search by meaning."""
+    scaled: Floats = np.maximum(coverage - np.float32(CHANCE), 0) / np.float32(1 - CHANCE)
+    return scaled
+
+
+def idf(posts: int, total: int) -> float:
+    """How much a word tells: the fewer posts have it, the more."""
+    return float(np.log1p((max(total - posts, 0) + 0.5) / (posts + 0.5)))
+
+
+class WordScores:
+    """Scores posts by the words of one query."""
+
+    def __init__(self, words: Sequence[HeldWord], unknown: int, unknown_idf: float) -> None:
+        """`unknown` is the number of words that no post has, and `unknown_idf` the idf of one."""
+        self.words = words
+        self._all = len(words) + unknown
+        self._all_idf = (sum(word.idf for word in words) + unknown * unknown_idf) or 1.0
+        self._idf = np.array([word.idf for word in words], np.float32)
+
+    @property
+    def tokens(self) -> list[str]:
+        """The tokens whose occurrences are worth counting: the best forms of rare words."""
+        found: list[Spelling] = []
+        posts = 0
+        for word in sorted(self.words, key=lambda word: word.posts):
+            posts += word.posts
+            if found and posts > _COUNTED_POSTS:
+                break
+            found += word.spellings
+        found.sort(key=lambda spelling: (-spelling.weight, len(spelling.holders)))
+        tokens = dict.fromkeys(s.token for s in found if s.token is not None)
+        return list(tokens)[:_COUNTED_TOKENS]
+
+    def candidates(self, allowed: Numbers, most: int) -> Integers:
+        """Posts with the rarest words; of the last word that fits, only the posts imported last."""
+        chosen = np.zeros(0, np.int64)
+        for word in sorted(self.words, key=lambda word: word.posts):
+            holders = [latest(s.holders[allowed.contains(s.holders)], most) for s in word.spellings]
+            of_word = np.setdiff1d(np.unique(np.concatenate(holders)), chosen)
+            chosen = np.concatenate((chosen, latest(of_word, most - len(chosen))))
+            if len(chosen) >= most:
+                break
+        return chosen
+
+    def held(self, numbers: Integers) -> Floats:
+        """The weight of the best form that each post has of each word: one row per word."""
+        held = np.zeros((len(self.words), len(numbers)), np.float32)
+        for row, word in zip(held, self.words, strict=True):
+            for spelling in word.spellings:
+                has = Numbers(spelling.holders).contains(numbers)
+                np.maximum(row, has * np.float32(spelling.weight), out=row)
+        return held
+
+    def coverage(self, held: Floats) -> Floats:
+        """How much of all words of the query, by idf."""
+        coverage: Floats = self._idf @ held / np.float32(self._all_idf)
+        return coverage
+
+    def has_much(
+        self, held: Floats, coverage: Floats, share: float, idf_share: float
+    ) -> "NDArray[np.bool_]":
+        """Which posts have enough of all words of the query, by their number or by their idf."""
+        by_number = held.sum(axis=0) >= share * self._all
+        has: NDArray[np.bool_] = by_number | (coverage >= idf_share)
+        return has
+
+    def fine(self, held: Floats, numbers: Integers, counted: Counted) -> Floats:
+        """bm25 / sum(idf). Forms that are not counted occur once."""
+        rows = np.searchsorted(numbers, counted.numbers)
+        lengths = np.full(len(numbers), _AVERAGE_LENGTH, np.float32)
+        lengths[rows] = counted.lengths
+        norm = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths / _AVERAGE_LENGTH)
+        columns = {token: column for column, token in enumerate(counted.tokens)}
+        total = np.zeros(len(numbers), np.float32)
+        for word, held_row in zip(self.words, held, strict=True):
+            often = held_row.copy()
+            for spelling in word.spellings:
+                if spelling.token in columns:
+                    counts = counted.counts[:, columns[spelling.token]] * spelling.weight
+                    often[rows] = np.maximum(often[rows], counts)
+            # The logarithm keeps a text that repeats one word from winning.
+            often = np.where(often > 1, 1 + np.log(np.maximum(often, 1)), often)
+            total += word.idf * often * (_SATURATION + 1) / (often + norm)
+        fine: Floats = (total / self._all_idf).astype(np.float32)
+        return fine

@@ -1,0 +1,92 @@
+"""Reads the keyword index: which posts match a query, and how often they have its words."""
+
+from bisect import bisect
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.model.accounts import Account
+from bowerbird.model.words import WordQuery
+from bowerbird.storage.database import Database, Row
+from bowerbird.storage.places import place_values
+from bowerbird.storage.sqlite.fts5_occurrences import LENGTH_BYTES
+
+# A tsvector stores at most this many positions per word.
+_MAX_OCCURRENCES: Final = 255
+_LIMIT: Final = 1.64493406685
+# What ts_rank returns for a word that occurs once, twice, …, and the values between them.
+_RANKS: Final = [*accumulate(1 / (n * n) / _LIMIT for n in range(1, _MAX_OCCURRENCES + 1))]
+_BETWEEN: Final = [_RANKS[0] / 2, *((low + high) / 2 for low, high in pairwise(_RANKS))]
+
+
+class Occurrences(Struct, frozen=True):
+    """How often some posts have some words: one byte per word and post, posts one by one."""
+
+    numbers: Sequence[int]
+    counts: bytes
+    lengths: Sequence[int]
+
+
+class WordIndex:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("word_index")
+
+    async def holders(self, account: Account, queries: Sequence[WordQuery]) -> list[str]:
+        """The numbers of the posts that match each query, separated by commas, in any order."""
+        if not queries:
+            return []
+        texts = [self._database.match(query).wanted or "" for query in queries]
+        values = {
+            "account_id": account.account_id,
+            "queries": self._database.text_list(texts),
+            **place_values(account),
+        }
+        rows = await self._database.slow_rows(self._sql["holders"], values)
+        found = {position: numbers or "" for position, numbers in rows}
+        return [found.get(position, "") for position in range(len(queries))]
+
+    async def matches(self, account: Account, query: WordQuery) -> str | None:
+        """The numbers of the posts that match the wanted parts; None if the index cannot tell."""
+        match = self._database.match(query)
+        if match.wanted is None or any(WordQuery((part,)).wanted_terms for part in match.rest):
+            return None
+        return (await self.holders(account, [query]))[0]
+
+    async def occurrences(
+        self, account: Account, words: Sequence[str], numbers: Sequence[int]
+    ) -> Occurrences:
+        """How often these posts have each word. Posts without any of the words are left out."""
+        if not words or not numbers:
+            return Occurrences((), b"", ())
+        values = {
+            "account_id": account.account_id,
+            "any_word": self._database.counting(words),
+            "words": self._database.text_list([self._database.counting([word]) for word in words]),
+            "counted": len(words),
+            "numbers": self._database.number_list(numbers),
+            "first": min(numbers),
+            "last": max(numbers),
+            **place_values(account),
+        }
+        rows = await self._database.slow_rows(self._sql["occurrences"], values)
+        counted = [
+            _from_fts5(row) if isinstance(row[1], bytes) else _from_ranks(row) for row in rows
+        ]
+        return Occurrences(
+            [row[0] for row in rows],
+            b"".join(counts for counts, _ in counted),
+            [length for _, length in counted],
+        )
+
+
+def _from_fts5(row: Row) -> tuple[bytes, int]:
+    counts: bytes = row[1]
+    return counts[:-LENGTH_BYTES], int.from_bytes(counts[-LENGTH_BYTES:], "little")
+
+
+def _from_ranks(row: Row) -> tuple[bytes, int]:
+    _, ranks, whole, divided = row
+    return bytes([bisect(_BETWEEN, rank) for rank in ranks]), round(whole / divided)

@@ -1,0 +1,110 @@
+-- name: due_accounts
+-- Jumps along the indexes to the accounts with changes to add, or with posts of an old form.
+WITH RECURSIVE visited (account_id, steps) AS (
+    SELECT (SELECT min(due.account_id)
+             FROM (SELECT min(p.account_id) AS account_id
+                     FROM word_change AS p
+                    WHERE p.account_id > CAST(:after AS bigint)
+                   UNION ALL
+                   SELECT min(b.account_id)
+                     FROM bookmark AS b
+                    WHERE b.account_id > CAST(:after AS bigint)
+                      AND b.word_form < 2) AS due), 1
+     UNION ALL
+    SELECT (SELECT min(due.account_id)
+             FROM (SELECT min(p.account_id) AS account_id
+                     FROM word_change AS p
+                    WHERE p.account_id > v.account_id
+                   UNION ALL
+                   SELECT min(b.account_id)
+                     FROM bookmark AS b
+                    WHERE b.account_id > v.account_id
+                      AND b.word_form < 2) AS due), v.steps + 1
+      FROM visited AS v
+     WHERE v.account_id IS NOT NULL
+       AND v.steps < :limit)
+SELECT v.account_id,
+       EXISTS (SELECT 1
+                 FROM job AS j
+                WHERE j.account_id = v.account_id
+                  AND j.kind = :job_kind
+                  AND j.completed_at IS NULL)
+  FROM visited AS v
+ WHERE v.account_id IS NOT NULL
+ ORDER BY v.account_id
+
+-- name: of
+SELECT w.word, w.posts
+  FROM json_array_elements_text(CAST(:words AS json)) AS wanted (word)
+  JOIN word_count AS w ON w.account_id = :account_id AND w.word = wanted.word
+
+-- name: stored
+SELECT one.word, CAST(sum(one.posts) AS bigint)
+  FROM (SELECT w.word, w.posts
+          FROM word_count AS w
+         WHERE w.account_id = :account_id
+        UNION ALL
+        SELECT change.key, CAST(change.value AS bigint)
+          FROM word_change AS p
+          CROSS JOIN json_each_text(CAST(p.changes AS json)) AS change
+         WHERE p.account_id = :account_id) AS one
+ GROUP BY one.word
+HAVING sum(one.posts) <> 0
+
+-- name: add
+INSERT INTO word_count (account_id, word, posts)
+SELECT CAST(:account_id AS bigint), change.key, CAST(change.value AS bigint)
+  FROM json_each_text(CAST(:changes AS json)) AS change
+    ON CONFLICT (account_id, word) DO UPDATE
+   SET posts = word_count.posts + excluded.posts
+
+-- name: delete_absent
+DELETE FROM word_count
+ WHERE account_id = :account_id
+   AND word = ANY(CAST(:words AS text[]))
+   AND posts <= 0
+
+-- name: uncounted
+-- The first posts whose words have an old form, and the size of each. Content can be lost.
+SELECT b.number, coalesce(length(c.rendering), 0)
+  FROM bookmark AS b
+  LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.word_form < 2
+ ORDER BY b.number
+ LIMIT :limit
+
+-- name: uncounted_posts
+SELECT b.number, b.content_hash, c.rendering
+  FROM bookmark AS b
+  LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
+   AND b.word_form < 2
+
+-- name: still_uncounted
+SELECT b.number, b.content_hash
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
+   AND b.word_form < 2
+
+-- name: renderings
+-- Of the posts among these whose words are counted.
+SELECT c.rendering
+  FROM bookmark AS b
+  LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
+   AND b.word_form = :word_form
+
+-- name: counted_posts
+-- By number, after a given one.
+SELECT b.number, c.rendering
+  FROM bookmark AS b
+  LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.number > :after
+   AND b.word_form = :word_form
+ ORDER BY b.number
+ LIMIT :limit

@@ -1,0 +1,196 @@
+"""In how many posts of an account each word of the index occurs.
+
+Every change of a post changes the counts in the same transaction. A change of many counts, as in an
+import of a file, is only written down there: a job adds it a few seconds later. Posts whose words
+were written by an earlier release are not counted until the job has written them again.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.model.accounts import Account
+from bowerbird.model.words import GAP
+from bowerbird.storage.database import Database, Reader, Row, Transaction, Values
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.places import place_values
+
+# The row that counts the posts themselves. No token is empty.
+_POSTS: Final = ""
+# Adding to a count takes 2 µs. An import of a file changes 4,000 counts per transaction; adding to
+# them would take a third of its time.
+_ADDED_AT_ONCE: Final = 2_000
+
+# More words are not looked up on the event loop.
+_FEW_WORDS: Final = 100
+
+_decode: Final = msgspec.json.Decoder(dict[str, int]).decode
+
+
+class UncountedPost(Struct, frozen=True):
+    """A post whose words have an old form."""
+
+    number: int
+    content_hash: bytes
+    # Empty if the content is lost.
+    rendering: bytes
+
+
+def _encoded(words: Collection[str]) -> str:
+    return msgspec.json.encode(list(words)).decode()
+
+
+def occurrences(index_texts: Iterable[str]) -> Counter[str]:
+    """In how many of the posts each word occurs, and how many posts there are."""
+    posts = [set(text.split()) for text in index_texts]
+    counts = Counter(chain.from_iterable(posts))
+    del counts[GAP]
+    counts[_POSTS] = len(posts)
+    return counts
+
+
+class WordCounts:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("word_counts")
+
+    async def of(self, account: Account, words: Collection[str]) -> dict[str, int]:
+        """How many counted posts contain each word. Words that none contains are left out."""
+        if not words:
+            return {}
+        # JSON: the driver of PostgreSQL takes longer to write an array, on the event loop.
+        values = {"account_id": account.account_id, "words": _encoded(words)}
+        # The words that a misspelled one can mean are thousands.
+        read = self._database.rows if len(words) <= _FEW_WORDS else self._database.slow_rows
+        return dict(tuple(row) for row in await read(self._sql["of"], values))
+
+    async def total(self, account: Account) -> int:
+        """How many posts are counted."""
+        return (await self.of(account, [_POSTS])).get(_POSTS, 0)
+
+    async def change(
+        self,
+        transaction: Transaction,
+        library: LockedLibrary,
+        before: Mapping[str, int],
+        after: Mapping[str, int],
+    ) -> None:
+        """Replaces the occurrences of some posts by what they are after a change."""
+        changes = Counter(after)
+        changes.subtract(before)
+        await self.add(transaction, library, changes)
+
+    async def add(
+        self, transaction: Transaction, library: LockedLibrary, changes: Mapping[str, int]
+    ) -> None:
+        """Adds to the counts, or leaves that to `add_pending`."""
+        changed = {word: change for word, change in changes.items() if change}
+        if not changed:
+            return
+        account_id = library.account_id
+        # A count can only be lowered after those before it have been added.
+        if len(changed) > _ADDED_AT_ONCE or await self.is_pending(transaction, account_id):
+            values = {"account_id": account_id, "changes": msgspec.json.encode(changed).decode()}
+            await transaction.run(self._sql["add_later"], values)
+        else:
+            await self._add(transaction, account_id, changed)
+
+    async def add_pending(self, transaction: Transaction, library: LockedLibrary) -> bool:
+        """Adds the oldest changes that were left; False if there are none."""
+        values = {"account_id": library.account_id}
+        rows = await transaction.rows(self._sql["next_pending"], values)
+        for number, changes in rows:
+            await self._add(transaction, library.account_id, _decode(changes))
+            await transaction.run(self._sql["delete_pending"], {**values, "number": number})
+        return bool(rows)
+
+    async def _add(
+        self, transaction: Transaction, account_id: int, changes: Mapping[str, int]
+    ) -> None:
+        """Words that no post contains any more lose their rows."""
+        # In the order in which they are stored.
+        ordered = {word: changes[word] for word in sorted(changes)}
+        values = {"account_id": account_id, "changes": msgspec.json.encode(ordered).decode()}
+        await transaction.run(self._sql["add"], values)
+        if lowered := [word for word, change in ordered.items() if change < 0]:
+            words = self._database.text_list(lowered)
+            await transaction.run(
+                self._sql["delete_absent"], {"account_id": account_id, "words": words}
+            )
+
+    async def is_pending(self, reader: Reader, account_id: int) -> bool:
+        """Whether changes are left to add."""
+        rows = await reader.rows(self._sql["is_pending"], {"account_id": account_id})
+        return bool(rows[0][0])
+
+    async def counted_renderings(
+        self,
+        transaction: Transaction,
+        library: LockedLibrary,
+        numbers: Sequence[int],
+        word_form: int,
+    ) -> list[bytes]:
+        """The stored JSON of those bookmarks that are counted."""
+        values = {
+            "account_id": library.account_id,
+            "place": library.place,
+            "numbers": self._database.number_list(numbers),
+            "word_form": word_form,
+        }
+        rows = await transaction.rows(self._sql["renderings"], values)
+        return [row[0] or b"" for row in rows]
+
+    async def counted_page(
+        self, account: Account, word_form: int, after: int, limit: int
+    ) -> list[tuple[int, bytes]]:
+        """(number, stored JSON) of counted bookmarks after a number."""
+        values = {"account_id": account.account_id, **place_values(account)}
+        values |= {"word_form": word_form, "after": after, "limit": limit}
+        rows = await self._database.slow_rows(self._sql["counted_posts"], values)
+        return [(number, rendering or b"") for number, rendering in rows]
+
+    async def stored(self, account: Account) -> dict[str, int]:
+        """All counts with the changes that are left to add, in the form of `occurrences`."""
+        values = {"account_id": account.account_id}
+        rows = await self._database.slow_rows(self._sql["stored"], values)
+        return dict(tuple(row) for row in rows)
+
+    async def due_accounts(self, after: int, limit: int, *, job_kind: str) -> list[int]:
+        """Accounts with changes to add, or with posts of an old form, that have no such job."""
+        values = {"limit": limit, "job_kind": job_kind}
+        while rows := await self._read_due(values | {"after": after}):
+            if due := [account_id for account_id, has_job in rows if not has_job]:
+                return due
+            after = rows[-1][0]
+        return []
+
+    async def _read_due(self, values: Values) -> Sequence[Row]:
+        return await self._database.slow_rows(self._sql["due_accounts"], values)
+
+    async def uncounted(self, account: Account, limit: int) -> list[tuple[int, int]]:
+        """(number, stored bytes) of the first posts of an old form."""
+        values = {"account_id": account.account_id, **place_values(account), "limit": limit}
+        rows = await self._database.slow_rows(self._sql["uncounted"], values)
+        return [(number, size) for number, size in rows]
+
+    async def uncounted_posts(
+        self, account: Account, numbers: Sequence[int]
+    ) -> list[UncountedPost]:
+        values = {"account_id": account.account_id, **place_values(account)}
+        encoded = self._database.number_list(numbers)
+        rows = await self._database.slow_rows(
+            self._sql["uncounted_posts"], {**values, "numbers": encoded}
+        )
+        return [UncountedPost(number, hash, rendering or b"") for number, hash, rendering in rows]
+
+    async def still_uncounted(
+        self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
+    ) -> dict[int, bytes]:
+        """The content hash of each of these posts that has an old form."""
+        values = {"account_id": library.account_id, "numbers": self._database.number_list(numbers)}
+        rows = await transaction.rows(self._sql["still_uncounted"], values)
+        return dict(tuple(row) for row in rows)

@@ -1,0 +1,215 @@
+"""The multilingual model: which accounts get its vectors, and what they find with them."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from bowerbird import errors
+from bowerbird.library.vectors.builds import VectorBuilds
+from bowerbird.library.vectors.sweeps import JOB, VectorSweeps
+from bowerbird.search.models import Models
+from bowerbird.settings import Settings
+from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.vectors import VectorStore
+from tests.support import make, writing
+from tests.support.models import MODEL_DIR, MODELS, ignore
+from tests.support.service import Member, Service
+from tests.support.writing import DAY
+
+pytestmark = pytest.mark.anyio
+
+ENGLISH = (
+    "The library lends drills and a telescope now.",
+    "My landlord wants twice the rent from May on.",
+    "The train was late, and the conductor bought ice cream for all of us.",
+)
+GERMAN = "Die Katze schläft auf dem Sofa, und draußen fällt der Regen."
+
+
+class _FirstOnly(Models):
+    """The models of a release before the second model."""
+
+    @property
+    def second(self) -> None:
+        return None
+
+
+async def _save(member: Member, *texts: str) -> list[str]:
+    posts = [make.post(text=text) for text in texts]
+    await member.save_all(posts)
+    return [post["post_id"] for post in posts]
+
+
+async def _stores(member: Member) -> dict[int, Any]:
+    """The vector stores by their dimensions."""
+    stores = await VectorStore(member.database).stores(member.account_id)
+    return {store.dimensions: store for store in stores}
+
+
+async def _stop(_done: int, _total: int) -> None:
+    raise asyncio.CancelledError
+
+
+async def _has_job(cast: Service) -> bool:
+    await VectorSweeps(cast.database, MODELS, cast.clock, pause_s=0).start_builds()
+    return any(job.kind == JOB for job in await JobStore(cast.database).latest(100))
+
+
+async def test_an_english_library_has_no_vectors_of_the_second_model(cast: Service) -> None:
+    await _save(cast.alice, *ENGLISH)
+
+    await cast.alice.embed()
+
+    assert (await _stores(cast.alice)).keys() == {384}
+    assert not await _has_job(cast)
+
+
+async def test_one_post_in_another_language_has_all_posts_embedded_by_both(cast: Service) -> None:
+    await _save(cast.alice, *ENGLISH)
+    await cast.alice.embed()
+    await _save(cast.alice, GERMAN)
+    assert await _has_job(cast)
+
+    assert await cast.alice.embed() == 4
+
+    stores = await _stores(cast.alice)
+    assert {dimensions: store.embedded for dimensions, store in stores.items()} == {384: 4, 512: 4}
+    assert all(store.is_built for store in stores.values())
+    assert await cast.alice.embed() == 0
+    assert await writing.recount(cast.alice) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("the cat is asleep", 3),
+        ("el gato duerme", 3),
+        ("кошка спит", 3),
+        ("rent", 1),
+        ("ライブラリー 望遠鏡", 0),
+    ],
+)
+async def test_queries_find_posts_in_other_languages(alice: Member, query: str, place: int) -> None:
+    ids = await _save(alice, *ENGLISH, GERMAN)
+    await alice.embed()
+
+    assert (await alice.ids(vector_search_term=query))[0] == ids[place]
+
+
+async def test_a_library_embedded_by_an_older_release_is_examined(cast: Service) -> None:
+    ids = await _save(cast.alice, *ENGLISH, GERMAN)
+    models = _FirstOnly(Settings(model_dir=MODEL_DIR), is_low_priority=False)
+    await VectorBuilds(cast.database, models, cast.clock).build(cast.alice.account_id, ignore)
+    await models.close()
+    assert (await _stores(cast.alice)).keys() == {384}
+    # The vectors of the first model serve until those of the second are built.
+    assert (await cast.alice.ids(vector_search_term="borrow a telescope"))[0] == ids[0]
+    assert await _has_job(cast)
+
+    await cast.alice.embed()
+
+    assert (await cast.alice.ids(vector_search_term="el gato duerme"))[0] == ids[3]
+    assert not (await cast.alice.listed(vector_search_term="x"))["meta"].get("vector_pending")
+
+
+async def test_a_post_whose_text_changes_to_another_language_is_noticed(alice: Member) -> None:
+    post = make.post(text=ENGLISH[0])
+    await alice.save_all([post, make.post(text=ENGLISH[1])])
+    await alice.embed()
+
+    await alice.save_all([{**post, "tweet_details": {"text": GERMAN}}])
+    await alice.embed()
+
+    assert (await _stores(alice)).keys() == {384, 512}
+
+
+async def test_posts_without_a_vector_of_the_second_model_are_pending(alice: Member) -> None:
+    await _save(alice, *(f"{GERMAN} {n}" for n in range(40)))
+    turns = iter(range(10))
+
+    async def stop_in_the_second_model(_done: int, _total: int) -> None:
+        # 40 posts are two batches of the first model.
+        if next(turns) == 2:
+            raise asyncio.CancelledError
+
+    builds = VectorBuilds(alice.database, MODELS, alice.clock)
+    with pytest.raises(asyncio.CancelledError):
+        await builds.build(alice.account_id, stop_in_the_second_model)
+
+    response = await alice.get("/v1/bookmarks", vector_search_term="cats")
+    assert response.json()["meta"]["vector_pending"] == 8
+    account = (await alice.get("/v1/account")).json()["data"]
+    assert (account["vector_store"]["state"], account["vector_store"]["embedded"]) == ("ready", 32)
+
+    # Interrupted after the last batch, before the vectors serve: the answer has another count.
+    with pytest.raises(asyncio.CancelledError):
+        await builds.build(alice.account_id, _stop)
+    later = await alice.get("/v1/bookmarks", vector_search_term="cats")
+    assert not later.json()["meta"].get("vector_pending")
+    assert later.headers["ETag"] != response.headers["ETag"]
+
+
+async def test_a_new_post_is_found_before_the_second_model_has_embedded_it(cast: Service) -> None:
+    await _save(cast.alice, *ENGLISH, GERMAN)
+    await cast.alice.embed()
+    [new] = await _save(cast.alice, "The city swimming pool opens its slides in June.")
+    models = _FirstOnly(Settings(model_dir=MODEL_DIR), is_low_priority=False)
+    await VectorBuilds(cast.database, models, cast.clock).build(cast.alice.account_id, ignore)
+    await models.close()
+
+    # Half of its score by the first model would be below the floor.
+    assert await cast.alice.ids(vector_search_term="leisure facilities") == [new]
+
+
+async def test_a_query_in_another_script_is_answered_while_the_database_cannot_be_written(
+    cast: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _save(cast.alice, *ENGLISH)
+    await cast.alice.embed()
+
+    async def refuse(*_: Any) -> None:
+        raise errors.unavailable("The disk is full.")
+
+    monkeypatch.setattr(VectorStore, "create", refuse)
+
+    response = await cast.alice.get("/v1/bookmarks", vector_search_term="телескоп")
+
+    assert response.status_code == 200, response.text
+
+
+async def test_a_query_in_another_script_has_the_library_embedded_by_both(cast: Service) -> None:
+    ids = await _save(cast.alice, *ENGLISH)
+    await cast.alice.embed()
+
+    await cast.alice.ids(vector_search_term="телескоп")
+    assert await _has_job(cast)
+    await cast.alice.embed()
+
+    assert (await cast.alice.ids(vector_search_term="библиотека телескоп"))[0] == ids[0]
+
+
+async def test_similar_posts_are_found_across_languages(alice: Member) -> None:
+    cat, *_, german = await _save(alice, "Our cat sleeps on the sofa.", *ENGLISH, GERMAN)
+    await alice.embed()
+
+    response = await alice.get(f"/v1/bookmarks/{german}/similar", limit="1")
+
+    assert [post["post_id"] for post in response.json()["data"]] == [cat]
+
+
+async def test_vectors_of_the_second_model_are_removed_with_those_of_the_first(
+    cast: Service,
+) -> None:
+    await _save(cast.alice, *ENGLISH, GERMAN)
+    await cast.alice.embed()
+    sweeps = VectorSweeps(cast.database, MODELS, cast.clock, pause_s=0)
+
+    await sweeps.remove_expired()
+    assert (await _stores(cast.alice)).keys() == {384, 512}
+
+    await cast.alice.set_plan("free")
+    await sweeps.remove_expired()
+    cast.clock.now += 31 * DAY
+    await sweeps.remove_expired()
+    assert await _stores(cast.alice) == {}

@@ -1,0 +1,73 @@
+"""What a library has of the words of a query."""
+
+import time
+
+import msgspec
+import pytest
+
+from bowerbird.library.bookmarks.word_reading import WordReading
+from bowerbird.search import query_language
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+# Twelve letters of an alphabet with many of them: 900 words are one letter away from each.
+NONSENSE = " ".join(
+    "\u0431\u0432\u0433\u0434\u0436\u0437\u043a\u043b\u043c\u043d\u043f"[n:] * 2 for n in range(7)
+)
+
+
+async def test_misspelled_words_do_not_occupy_the_event_loop(alice: Member) -> None:
+    await alice.save(text="heron")
+    account, reading = await alice.account(), WordReading(alice.database)
+    words = query_language.parse(NONSENSE)
+    await reading.read(account, words)
+
+    started = time.thread_time()
+    read = await reading.read(account, words)
+
+    assert time.thread_time() - started < 0.01
+    assert len(read.unknown) == 7
+
+
+@pytest.mark.parametrize("q", ["hero* wei* rive* lak*", "heron weir river lake"])
+async def test_few_words_are_read_if_too_many_posts_may_have_them(alice: Member, q: str) -> None:
+    """The counts do not say how many posts have a prefix, or a word in posts of an old form."""
+    await alice.save(text="heron weir river lake")
+    account, reading = await alice.account(), WordReading(alice.database)
+    words = query_language.parse(q)
+    assert len((await reading.read(account, words)).scores.words) == 4
+
+    large = msgspec.structs.replace(account, total=10_000_000)
+    assert len((await reading.read(large, words)).scores.words) == 1
+    middle = msgspec.structs.replace(account, total=1_000_000)
+    assert len((await reading.read(middle, words)).scores.words) == 4
+
+
+async def test_the_words_as_typed_are_read_before_their_other_forms(alice: Member) -> None:
+    await alice.save(text="colours harbours neighbours favourites")
+    account, reading = await alice.account(), WordReading(alice.database)
+    words = query_language.parse("colours harbours neighbours favourites")
+
+    large = msgspec.structs.replace(account, total=1_000_000)
+    read = await reading.read(large, words)
+
+    assert len(read.scores.words) == 4
+    assert read.unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("q", "count"),
+    [
+        ("heron weir", 2),
+        ("(heron OR weir) lake", 2),
+        ("\u6771\u4eac\u30bf\u30ef\u30fc", 4),
+        ("weir weir OR lake", 2),
+    ],
+)
+async def test_alternatives_are_one_word(alice: Member, q: str, count: int) -> None:
+    await alice.save(text="heron weir lake \u6771\u4eac\u30bf\u30ef\u30fc")
+
+    read = await WordReading(alice.database).read(await alice.account(), query_language.parse(q))
+
+    assert len(read.scores.words) == count

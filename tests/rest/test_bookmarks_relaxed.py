@@ -1,0 +1,317 @@
+"""q when no post has every word: the posts with some of them, what was meant, and why."""
+
+import msgspec
+import pytest
+
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.requests.bookmarks import ListQuery
+from tests.support import make, writing
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+TEXTS = {
+    "postgres": "PostgreSQL tip: partial indexes make a slow query fast",
+    "bread": "My sourdough starter doubled overnight and the loaf has a crisp crust",
+    "rocket": "The booster landed upright on the drone ship for the twentieth time",
+    "tokyo": "昨日は東京タワーへ行きました。夜景がきれいでした",
+    "garden": "Compost needs brown and green in turn, and a garden needs patience",
+}
+
+
+async def _filled(member: Member) -> dict[str, str]:
+    posts = {name: make.post(text=text) for name, text in TEXTS.items()}
+    await member.save_all(list(posts.values()))
+    return {name: post["post_id"] for name, post in posts.items()}
+
+
+@pytest.mark.parametrize(
+    ("q", "subject"),
+    [
+        ("how do partial indexes make my database query fast", "postgres"),
+        ("sourdough starter recipe", "bread"),
+        ("booster landed sideways on the drone ship", "rocket"),
+        ("昨日東京タワーで夜景を見ました", "tokyo"),
+        ("brown-green compost heap", "garden"),
+    ],
+)
+async def test_a_wrong_word_still_finds_the_post(alice: Member, q: str, subject: str) -> None:
+    ids = await _filled(alice)
+
+    listed = await alice.listed(q=q)
+
+    assert listed["data"][0]["post_id"] == ids[subject]
+    assert listed["meta"]["relaxed"] is True
+    assert listed["meta"]["hint"] == (
+        "No bookmark has all of these words. These have some of them."
+    )
+    assert listed["meta"]["total_count"] == len(listed["data"])
+
+
+async def test_a_list_with_every_word_is_not_relaxed(alice: Member) -> None:
+    ids = await _filled(alice)
+
+    listed = await alice.listed(q="drone ship")
+
+    assert [post["post_id"] for post in listed["data"]] == [ids["rocket"]]
+    assert listed["meta"].keys() == {"next_cursor", "limit", "total_count", "count"}
+    assert "score" not in listed["data"][0]
+
+
+@pytest.mark.parametrize(
+    ("q", "meant", "subject"),
+    [
+        ("sourdugh", "sourdough", "bread"),
+        ("sourdouhg loaf", "sourdough loaf", "bread"),
+        ("(Compots) garden", "(compost) garden", "garden"),
+        ("droneship booster", "drone ship booster", "rocket"),
+        ("postgersql", "postgresql", "postgres"),
+        ("slow post gresql query", "slow postgresql query", "postgres"),
+    ],
+)
+async def test_a_typo_finds_the_post_and_the_word_that_was_meant(
+    alice: Member, q: str, meant: str, subject: str
+) -> None:
+    ids = await _filled(alice)
+
+    listed = await alice.listed(q=q)
+
+    assert [post["post_id"] for post in listed["data"]] == [ids[subject]]
+    assert listed["meta"]["did_you_mean"] == meant
+    corrected = await alice.listed(q=meant)
+    assert [post["post_id"] for post in corrected["data"]] == [ids[subject]]
+    assert "did_you_mean" not in corrected["meta"]
+
+
+async def test_the_commonest_word_is_suggested(alice: Member) -> None:
+    await alice.save_all([make.post(text="a heron") for _ in range(3)])
+    await alice.save(text="the hebron")
+
+    meta = (await alice.listed(q="herron"))["meta"]
+    assert meta["did_you_mean"] == "heron"
+    assert meta["hint"] == 'No bookmark has the word "herron". These have a similar one.'
+
+
+@pytest.mark.parametrize(
+    "asked", [{"q": "sourdough", "sort_by": "relevance"}, {"q": "sourdough xy"}]
+)
+async def test_a_word_that_only_a_label_has_is_not_misspelled(
+    alice: Member, asked: dict[str, str]
+) -> None:
+    await alice.save(text="my sourdouhg")
+    await alice.save(text="a loaf", tags=["sourdough"])
+
+    meta = (await alice.listed(**asked))["meta"]
+
+    assert "did_you_mean" not in meta
+    assert "sourdough" not in meta.get("hint", "")
+
+
+@pytest.mark.parametrize("q", ["asdfgh qwertz", "xkcdzzz", "zzzz yyyy sourdough xxxx wwww"])
+async def test_nonsense_finds_nothing_and_says_why(alice: Member, q: str) -> None:
+    await _filled(alice)
+
+    listed = await alice.listed(q=q)
+
+    assert listed["data"] == []
+    assert listed["meta"]["total_count"] == 0
+    assert "relaxed" not in listed["meta"]
+    assert f'"{q.split(maxsplit=1)[0]}"' in listed["meta"]["hint"]
+
+
+async def test_every_empty_answer_explains_itself(alice: Member) -> None:
+    assert (await alice.listed(q="heron"))["meta"]["hint"] == "The library is empty."
+    await _filled(alice)
+
+    for q, hint in (
+        ("?!", "The search has no words."),
+        ("heron", 'No bookmark has the word "heron".'),
+        ('"fast slow"', 'No bookmark has the phrase "fast slow".'),
+        ("fast -slow", "No bookmark matches the whole search."),
+        ("a1 b2 c3 d4 e5", 'No bookmark has the words "a1", "b2", "c3" and 2 more.'),
+    ):
+        assert (await alice.listed(q=q))["meta"]["hint"] == hint
+    filtered = await alice.listed(q="sourdough", author="nobody")
+    assert filtered["meta"]["hint"] == "No bookmark matches the whole search with these filters."
+
+
+async def test_phrases_exclusions_and_filters_are_never_relaxed(alice: Member) -> None:
+    ids = await _filled(alice)
+
+    assert await alice.ids(q='"query slow" partial') == []
+    assert await alice.ids(q='"slow query" missing') == [ids["postgres"]]
+    assert await alice.ids(q="partial indexes missing -slow") == []
+    assert await alice.ids(q="partial indexes missing", author="nobody") == []
+
+
+async def test_alternatives_count_as_one_word(alice: Member) -> None:
+    post = await alice.save(text="heron at the weir")
+    await alice.save_all([make.post(text=f"common n{n} heron") for n in range(20)])
+
+    listed = await alice.listed(q="(heron OR stork OR crane OR egret OR ibis) weir missing")
+
+    assert [found["post_id"] for found in listed["data"]] == [post["post_id"]]
+    assert listed["meta"]["relaxed"] is True
+
+
+async def test_misspelled_alternatives_are_corrected(alice: Member) -> None:
+    await _filled(alice)
+
+    listed = await alice.listed(q="(sourdugh OR compots)")
+
+    assert listed["meta"]["did_you_mean"] == "(sourdough OR compost)"
+
+
+async def test_hidden_matches_are_better_than_relaxed_ones(alice: Member) -> None:
+    await _filled(alice)
+    await alice.save(text="partial indexes and gardens", is_read=True)
+
+    listed = await alice.listed(q="partial gardens")
+
+    assert listed["data"] == []
+    assert "1 read or archived bookmark matches." in listed["meta"]["hint"]
+    assert "relaxed" not in listed["meta"]
+
+
+@pytest.mark.parametrize("order", [{}, {"sort_by": "relevance"}, {"sort_by": "title"}])
+async def test_pages_of_a_relaxed_list_contain_every_post_once(
+    alice: Member, order: dict[str, str]
+) -> None:
+    await alice.save_all([make.post(text="heron " * (n % 4 + 1) + f"weir n{n}") for n in range(25)])
+    await alice.save(text="nothing of it")
+    asked = {"q": "heron weir missing", **order}
+    whole = await alice.ids(**asked, limit=100)
+
+    paged = await alice.crawl(**asked, limit=4)
+
+    assert paged == whole
+    assert len(set(paged)) == 25
+
+
+async def test_a_relaxed_list_continues_when_a_match_is_saved_between_two_pages(
+    alice: Member,
+) -> None:
+    await alice.save_all([make.post(text=f"heron weir n{n}") for n in range(6)])
+    first = await alice.listed(q="heron weir missing", limit=4)
+
+    await alice.save(text="heron weir missing")
+    rest = await alice.listed(q="heron weir missing", limit=4, cursor=first["meta"]["next_cursor"])
+
+    shown = [post["post_id"] for post in first["data"]]
+    assert not set(shown) & {post["post_id"] for post in rest["data"]}
+    assert len(rest["data"]) == 3
+
+
+async def test_a_page_of_a_relaxed_list_that_has_no_matches_any_more_is_empty(
+    alice: Member,
+) -> None:
+    bookmarks = Bookmarks(alice.database, clock=alice.clock)
+    posts = [make.post(text=f"heron weir n{n}") for n in range(6)]
+    await alice.save_all(posts)
+    query = ListQuery(q="heron weir missing", limit=4)
+    first = await bookmarks.list(await alice.account(), query)
+    for post in posts:
+        await alice.client.delete(f"/v1/bookmarks/{post['post_id']}")
+
+    query = msgspec.structs.replace(query, cursor=first.next_cursor)
+    rest = await bookmarks.list(await alice.account(), query, finds_newer=True)
+
+    assert (rest.count, rest.newer_cursor) == (0, "")
+
+
+async def test_a_relaxed_list_can_have_another_order(alice: Member) -> None:
+    await _filled(alice)
+
+    listed = await alice.listed(q="garden sourdough", sort_by="title")
+
+    texts = [post["tweet_details"]["text"] for post in listed["data"]]
+    assert texts == [TEXTS["garden"], TEXTS["bread"]]
+
+
+async def test_counts_views_and_changes_are_never_relaxed(alice: Member) -> None:
+    await _filled(alice)
+    path = await writing.view(alice, base_query={"q": "sourdough missing"})
+
+    assert (await alice.get("/v1/bookmarks/count", q="sourdough missing")).json()["data"][
+        "count"
+    ] == 0
+    assert (await alice.get(f"{path}/bookmarks")).json()["data"] == []
+
+
+async def test_a_ranked_post_has_its_score(alice: Member) -> None:
+    await _filled(alice)
+
+    for asked in ({"q": "sourdough", "sort_by": "relevance"}, {"q": "sourdough missing"}):
+        (post,) = (await alice.listed(**asked))["data"]
+        assert 0 < post["score"] < 2
+
+
+async def test_another_account_is_never_counted_or_suggested(alice: Member, bob: Member) -> None:
+    await _filled(bob)
+    await alice.save(text="nothing here")
+
+    listed = await alice.listed(q="sourdugh")
+
+    assert listed["data"] == []
+    assert "did_you_mean" not in listed["meta"]
+
+
+async def test_stop_words_that_no_post_has_are_not_called_similar(alice: Member) -> None:
+    await alice.save(text="capybara")
+
+    meta = (await alice.listed(q="the capybara"))["meta"]
+
+    assert meta["hint"] == "No bookmark has all of these words. These have some of them."
+
+
+async def test_exclusions_are_not_corrected(alice: Member) -> None:
+    await alice.save(text="a heron")
+
+    meta = (await alice.listed(q="herron -herrons"))["meta"]
+
+    assert meta["did_you_mean"] == "heron -herrons"
+
+
+async def test_a_relaxed_list_continues_only_by_cursor(alice: Member) -> None:
+    await alice.save_all([make.post(text="a heron") for _ in range(3)])
+    parameters = {"q": "herron", "sort_by": "posted_at", "sort_cursor": "2099-01-01T00:00:00Z"}
+
+    response = await alice.client.get("/v1/bookmarks", params=parameters)
+
+    assert response.status_code == 400
+    assert "continues only by cursor" in response.json()["error"]
+
+
+async def test_quoted_words_are_not_corrected(alice: Member) -> None:
+    await alice.save(text="a heron")
+
+    meta = (await alice.listed(q='herron -"herron lake"'))["meta"]
+
+    assert meta["did_you_mean"] == 'heron -"herron lake"'
+
+
+@pytest.mark.parametrize("change", ["a match arrives", "a match is read"])
+async def test_a_relaxed_list_is_read_to_its_end_although_a_match_arrives(
+    alice: Member, change: str
+) -> None:
+    posts = [make.post(text=f"alpha beta {number}") for number in range(9)]
+    await alice.save_all(posts)
+    asked = {"q": "alpha beta gamma", "sort_by": "relevance", "limit": "3"}
+    pages = [await alice.listed(**asked)]
+    is_read = change == "a match is read"
+    await alice.save(text="alpha beta gamma", is_read=is_read)
+
+    while cursor := pages[-1]["meta"]["next_cursor"]:
+        pages.append(await alice.listed(**asked, cursor=cursor))
+
+    found = [post["post_id"] for page in pages for post in page["data"]]
+    assert {post["post_id"] for post in posts} <= set(found)
+    assert len(found) == len(set(found))
+
+
+async def test_read_posts_with_some_of_the_words_are_counted_as_hidden(alice: Member) -> None:
+    await alice.save(text="alpha beta", is_read=True)
+
+    meta = (await alice.listed(q="alpha beta gamma"))["meta"]
+
+    assert meta["hint"].startswith("1 read or archived bookmark matches.")

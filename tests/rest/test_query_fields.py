@@ -1,0 +1,300 @@
+"""GET /v1/bookmarks: OR, parentheses and the fields of q, wherever a query is accepted."""
+
+from typing import Any
+
+import pytest
+
+from tests.support import make, toolcalls, writing
+from tests.support.exporting import exported
+from tests.support.service import Member, Service
+from tests.support.writing import DAY
+
+pytestmark = pytest.mark.anyio
+
+# 2026-07-18, the day of the tests.
+TODAY = "2026-07-18T00:00:00+00:00"
+GATED = ("author:ada", "label:birds", "has:image", "has:note", "before:2026-01-31", "after:-7d")
+
+
+async def saved(member: Member, **fields: dict[str, Any]) -> dict[str, str]:
+    """Saves posts by name; returns their ids by name."""
+    records = {name: make.post(**{"text": "cat", **each}) for name, each in fields.items()}
+    await member.save_all(list(records.values()))
+    return {name: record["post_id"] for name, record in records.items()}
+
+
+async def found(member: Member, ids: dict[str, str], q: str, **params: Any) -> set[str]:
+    """The names of the posts that a query finds."""
+    names = {post_id: name for name, post_id in ids.items()}
+    return {names[post_id] for post_id in await member.ids(q=q, **params)}
+
+
+async def test_alternatives_exclusions_and_parentheses(alice: Member) -> None:
+    ids = await saved(
+        alice,
+        cat={"text": "a cat"},
+        dog={"text": "a dog"},
+        both={"text": "dog and cat"},
+        cow={"text": "a cow"},
+    )
+
+    assert await found(alice, ids, "cat OR dog") == {"cat", "dog", "both"}
+    assert await found(alice, ids, "a cat OR dog") == {"cat", "dog"}
+    assert await found(alice, ids, "(dog -cat) OR cow") == {"dog", "cow"}
+    assert await found(alice, ids, "cow OR -dog") == {"cow", "cat"}
+    assert await found(alice, ids, "-(cat OR dog)") == {"cow"}
+    assert await found(alice, ids, "-(cat dog)") == {"cat", "dog", "cow"}
+    assert (await alice.listed(q="cat OR cow"))["meta"]["total_count"] == 3
+
+
+async def test_each_field_narrows_a_list_as_its_filter_does(alice: Member) -> None:
+    ids = await saved(
+        alice,
+        hers={"author": "ada", "name": "Ada L."},
+        his={"author": "bob", "name": "Bob"},
+        labelled={"author": "bob", "tags": ["To read"]},
+        filmed={"author": "bob", "attachments": [{"type": "video"}]},
+        noted={"author": "bob", "note": "remember this"},
+        older={"author": "bob", "posted_at": "2025-05-01T00:00:00+00:00"},
+        newer={"author": "bob", "posted_at": "2026-07-17T00:00:00+00:00"},
+    )
+
+    assert await found(alice, ids, 'cat author:"ada l."') - {"labelled"} >= {"hers"}
+    assert await found(alice, ids, "author:@ADA") == {"hers"}
+    assert await found(alice, ids, 'label:"to read"') == {"labelled"}
+    assert await found(alice, ids, "has:video") == {"filmed"}
+    assert await found(alice, ids, "has:note") == {"noted"}
+    assert await found(alice, ids, "before:2026") == {"older"}
+    assert await found(alice, ids, "after:-7d") == {"newer"}
+    assert await found(alice, ids, "after:2026-07-17") == {"newer"}
+    assert await found(alice, ids, "has:note OR has:video OR author:ada") == {
+        "noted",
+        "filmed",
+        "hers",
+    }
+    assert await found(alice, ids, "cat -author:bob") == {"hers"}
+
+
+async def test_states_in_a_query_override_the_default_flags(alice: Member) -> None:
+    ids = await saved(
+        alice,
+        unread={},
+        read={"is_read": True},
+        archived={"is_archived": True},
+        done={"is_read": True, "is_archived": True},
+    )
+
+    assert await found(alice, ids, "cat") == {"unread"}
+    assert await found(alice, ids, "cat is:read") == {"read"}
+    assert await found(alice, ids, "cat is:unread") == {"unread"}
+    assert await found(alice, ids, "cat is:archived") == {"archived", "done"}
+    assert await found(alice, ids, "cat -is:archived") == {"unread"}
+    assert await found(alice, ids, "is:read OR is:unread") == {"unread", "read"}
+    assert await found(alice, ids, "is:read is:archived") == {"done"}
+    # A flag that is sent decides.
+    assert await found(alice, ids, "cat is:read", is_unread_only="true") == set()
+    assert await found(alice, ids, "cat is:read", hide_archived="false") == {"read", "done"}
+    count = await alice.get("/v1/bookmarks/count", q="cat is:archived")
+    assert count.json()["data"]["count"] == 2
+
+
+@pytest.mark.parametrize("text", GATED)
+async def test_a_field_needs_the_plan_of_its_filter(free: Member, text: str) -> None:
+    field = text.partition(":")[0]
+
+    for path in ("/v1/bookmarks", "/v1/bookmarks/count"):
+        for q in (text, f"cat -{text}", f"(cat OR {text})"):
+            response = await free.get(path, q=q)
+            assert response.status_code == 402
+            assert response.json()["code"] == "FILTER_NOT_ALLOWED"
+            assert f"({field}: in q)" in response.json()["error"]
+    export = await free.client.post("/v1/exports/json", json={"q": text})
+    assert export.status_code == 402
+    change = {"action": "archive", "filters": {"q": text}, "dry_run": True}
+    assert (await writing.send(free, "POST", "/v1/bookmarks/changes", change)).status_code == 402
+    tool = await toolcalls.result_of(free, "create_export", format="json", q=text)
+    assert tool["isError"]
+
+
+async def test_a_view_with_a_field_needs_the_plan_too(alice: Member) -> None:
+    view = await writing.view(alice, base_query={"q": "cat author:ada"})
+    plain = await writing.view(alice, base_query={"q": "cat is:read"})
+
+    await alice.set_plan("free")
+
+    assert (await alice.get(f"{view}/bookmarks")).status_code == 402
+    assert (await alice.get(f"{plain}/bookmarks")).status_code == 200
+
+
+async def test_words_and_states_are_on_every_plan(free: Member) -> None:
+    ids = await saved(free, read={"is_read": True}, other={"text": "dog"})
+
+    assert await found(free, ids, '(cat OR "big dog") is:read -is:archived') == {"read"}
+    assert await found(free, ids, '"author:ada" OR dog') == {"other"}
+
+
+async def test_a_hint_says_what_was_not_understood(alice: Member) -> None:
+    post = await alice.save(text="from ada")
+
+    answer = await alice.listed(q="from:ada")
+
+    assert [one["post_id"] for one in answer["data"]] == [post["post_id"]]
+    assert answer["meta"]["hint"].startswith("from: is not a field of this search")
+    assert "hint" not in (await alice.listed(q="author:ada"))["meta"]
+    result = await toolcalls.result_of(alice, "search_bookmarks", query="since:2026 from:ada")
+    assert "use after:" in result["structuredContent"]["advice"]
+
+
+async def test_the_name_of_a_label_matches_until_it_is_renamed(alice: Member) -> None:
+    ids = await saved(alice, labelled={"tags": ["Wild birds"]}, text={"text": "birds"}, other={})
+    assert await found(alice, ids, "birds") == {"labelled", "text"}
+    assert await found(alice, ids, "cat birds") == {"labelled"}
+    assert await found(alice, ids, '"wild birds"') == {"labelled"}
+    assert await found(alice, ids, "bir*") == {"labelled", "text"}
+    assert await found(alice, ids, "-birds") == {"other"}
+    assert await found(alice, ids, "birds OR dog") == {"labelled", "text"}
+    assert (await alice.listed(q="birds"))["meta"]["total_count"] == 2
+
+    label = await writing.label_id(alice, "Wild birds")
+    body = {"label_name": "Wild ducks"}
+    assert (await writing.send(alice, "PATCH", f"/v1/labels/{label}", body)).status_code == 200
+
+    assert await found(alice, ids, "birds") == {"text"}
+    assert await found(alice, ids, "ducks") == {"labelled"}
+
+
+async def test_the_name_of_another_accounts_label_does_not_match(
+    alice: Member, bob: Member
+) -> None:
+    await bob.save(text="dog", tags=["Birds"])
+    await alice.save(text="cat", tags=["Fish"])
+
+    assert await alice.ids(q="birds") == []
+
+
+async def test_a_ranked_list_has_the_posts_of_a_label_too(alice: Member) -> None:
+    ids = await saved(alice, labelled={"tags": ["Birds"]}, text={"text": "birds"}, other={})
+
+    assert await found(alice, ids, "birds", sort_by="relevance") == {"labelled", "text"}
+
+
+async def test_paging_through_a_query_finds_every_post_once(alice: Member) -> None:
+    records = [
+        make.post(text="cat" if n % 2 else "dog", posted_at=TODAY, tags=["Cat"] if n % 5 else None)
+        for n in range(12)
+    ]
+    await alice.save_all(records)
+
+    pages = await alice.crawl(q="(cat OR author:nobody) after:-7d -is:archived", limit=2)
+
+    assert len(pages) == len(set(pages))
+    assert set(pages) == {r["post_id"] for n, r in enumerate(records) if n % 2 or n % 5}
+
+
+async def test_a_cursor_continues_although_time_passes_and_a_label_is_renamed(
+    alice: Member,
+) -> None:
+    for _ in range(3):
+        await alice.save(text="cat", posted_at=TODAY, tags=["Cat"])
+    first = await alice.listed(q="cat after:-30d", limit=1)
+
+    alice.clock.now += DAY
+    label = await writing.label_id(alice, "Cat")
+    await writing.send(alice, "PATCH", f"/v1/labels/{label}", {"label_name": "Fish"})
+
+    cursor = first["meta"]["next_cursor"]
+    assert len(await alice.ids(q="cat after:-30d", limit=5, cursor=cursor)) == 2
+    refused = await alice.get("/v1/bookmarks", q="cat after:-31d", cursor=cursor)
+    assert refused.status_code == 400
+
+
+async def test_an_answer_about_a_relative_date_expires(alice: Member) -> None:
+    await alice.save(text="cat", posted_at=TODAY)
+    assert len(await alice.ids(q="cat AFTER:-2d")) == 1
+    asked = await alice.get("/v1/bookmarks", q="cat after:-2d")
+
+    alice.clock.now += 3 * DAY
+
+    assert await alice.ids(q="cat AFTER:-2d") == []
+    again = await alice.client.get(
+        "/v1/bookmarks",
+        params={"q": "cat after:-2d"},
+        headers={"If-None-Match": asked.headers["etag"]},
+    )
+    assert again.status_code == 200
+    count = await alice.get("/v1/bookmarks/count", q="cat after:-2d")
+    assert count.json()["data"]["count"] == 0
+
+
+async def test_a_view_an_export_and_a_change_use_the_same_query(cast: Service) -> None:
+    alice = cast.alice
+    ids = await saved(
+        alice,
+        recent={"posted_at": TODAY, "is_read": True},
+        older={"posted_at": "2026-01-01T00:00:00+00:00", "is_read": True},
+        labelled={"text": "dog", "posted_at": TODAY, "tags": ["Cat"], "is_archived": True},
+        unread={"text": "cat", "posted_at": TODAY},
+    )
+    query = "cat after:-7d (is:read OR is:archived)"
+    expected = {ids["recent"], ids["labelled"]}
+    assert set(await alice.ids(q=query)) == expected
+
+    view = await writing.view(alice, base_query={"q": query})
+    shown = (await alice.get(f"{view}/bookmarks")).json()["data"]
+    assert {post["post_id"] for post in shown} == expected
+    assert (await alice.get(view)).json()["data"]["count"] == 2
+    assert {p["post_id"] for p in await exported(cast, alice, q=query)} == expected
+    slug = view.rpartition("/")[2]
+    assert {p["post_id"] for p in await exported(cast, alice, view=slug)} == expected
+    change = {"action": "trash", "filters": {"q": query}, "dry_run": True}
+    answer = await writing.send(alice, "POST", "/v1/bookmarks/changes", change)
+    assert answer.json()["data"]["count"] == 2
+
+    alice.clock.now += 30 * DAY
+    assert (await alice.get(view)).json()["data"]["count"] == 0
+
+
+async def test_the_query_of_a_bucket_narrows_the_alternatives_of_a_view(alice: Member) -> None:
+    ids = await saved(
+        alice, cat={}, dog={"text": "dog"}, both={"text": "dog red"}, cow={"text": "cow red"}
+    )
+    view = await writing.view(
+        alice,
+        base_query={"q": "cat OR dog OR"},
+        triage_buckets=[{"name": "Red", "query": {"q": "red OR blue"}}],
+    )
+
+    shown = (await alice.get(f"{view}/bookmarks", bucket="red")).json()["data"]
+
+    assert [post["post_id"] for post in shown] == [ids["both"]]
+
+
+async def test_fields_limit_a_search_by_meaning_too(alice: Member) -> None:
+    ids = await saved(
+        alice,
+        hers={"text": "A cat sleeps on the sofa", "author": "ada"},
+        his={"text": "A cat sleeps on the chair", "author": "bob"},
+    )
+    await alice.embed()
+
+    for q in ("cat author:ada", "dog author:ada", "author:ada", "sofa -author:bob"):
+        params = {"vector_search_term": "sleeping animals", "q": q}
+        answer = await alice.listed(**params)
+        assert [post["post_id"] for post in answer["data"]] == [ids["hers"]], q
+        assert answer["meta"]["total_count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("q", "sentence"),
+    [
+        ("author:tomasz_q", 'No bookmark is by "tomasz_q".'),
+        ("label:scince cat", 'No bookmark has the label "scince".'),
+        ("cat -cat", "No bookmark matches the whole search."),
+    ],
+)
+async def test_a_search_without_a_result_names_the_field(
+    alice: Member, q: str, sentence: str
+) -> None:
+    await alice.save(text="a cat")
+
+    assert (await alice.listed(q=q))["meta"]["hint"] == sentence

@@ -1,0 +1,151 @@
+"""A highlight marks the words of a post that another form of a query's word matched."""
+
+import random
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bowerbird.model.words import Term, WordQuery
+from bowerbird.search.highlights import Highlighter, highlight
+from bowerbird.search.query_language import parse
+from bowerbird.search.tokens import words
+from bowerbird.search.word_forms import others_of, own_word
+from tests.search.test_index_tokens import TEXTS
+
+
+def query(text: str) -> WordQuery:
+    terms = [
+        Term(own_word(word) or tuple(words(word)), forms=others_of(word)) for word in text.split()
+    ]
+    return WordQuery(tuple(term for term in terms if term.tokens))
+
+
+@pytest.mark.parametrize(
+    ("text", "searched", "marked"),
+    [
+        ("We use Node.js here", "nodejs", ["Node.js"]),
+        ("We use NodeJS here", "node.js", ["NodeJS"]),
+        ("Send an e-mail", "emails", ["e-mail"]),
+        ("It costs 1,250,000 dollars", "1250000", ["1,250,000"]),
+        ("Prendre l'avion", "lavion", ["l'avion"]),
+        ("İstanbul'da güzel bir gün", "istanbul", ["İstanbul'da"]),
+        ("Two herons were running", "heron run", ["herons", "running"]),
+        ("The colours of OpenAI", "color open", ["colours", "Open"]),
+        ("Die Häuser sind nicht alt", "Haus", ["Häuser"]),
+        ("Müller and Mueller", "müller", ["Müller", "Mueller"]),
+        ("Learning C++ and C# in C", "C++ C#", ["C++", "C#"]),
+        ("오늘 날씨가 좋습니다", "날씨", ["날씨"]),
+        ("한국어를 공부합니다", "한국어", ["한국어"]),
+        ("ذهبت إلى المدرسة", "مدرسة", ["المدرسة"]),
+        ("by @ada_lovelace today", "lovelace", ["@ada_lovelace"]),
+        ("long " * 400 + "two herons", "heron", ["herons"]),
+    ],
+)
+def test_marks_the_form_that_matched(text: str, searched: str, marked: list[str]) -> None:
+    found = highlight([("text", text)], query(searched))
+
+    assert found
+    assert re.findall("<mark>(.*?)</mark>", found.html) == marked
+
+
+def test_a_prefix_marks_joined_words() -> None:
+    prefix = WordQuery((Term(("nodej",), is_prefix=True, forms=others_of("nodej*")),))
+
+    found = highlight([("text", "We use Node.js")], prefix)
+
+    assert found
+    assert found.html == "We use <mark>Node.js</mark>"
+
+
+@pytest.mark.parametrize(
+    ("searched", "marked"),
+    [
+        ("heron OR owl", ["herons", "owl"]),
+        ("(heron OR crow) water", ["herons", "water"]),
+        ("water OR (owl -moved)", ["owl", "water"]),
+        ("heron -(owl OR water)", ["herons"]),
+    ],
+)
+def test_marks_the_words_of_alternatives(searched: str, marked: list[str]) -> None:
+    found = highlight([("text", "Two herons near an owl in the water")], parse(searched))
+
+    assert found
+    assert re.findall("<mark>(.*?)</mark>", found.html) == marked
+
+
+@given(TEXTS, TEXTS)
+def test_any_text_and_query_work(text: str, searched: str) -> None:
+    found = highlight([("text", text)], query(searched))
+
+    assert found is None or "<mark>" in found.html
+
+
+@given(st.lists(st.sampled_from(["Node.js", "herons", "colour", "날씨가"]), min_size=1))
+def test_every_word_can_be_marked_by_another_form(pieces: list[str]) -> None:
+    others = {"Node.js": "nodejs", "herons": "heron", "colour": "color", "날씨가": "날씨"}
+
+    assert highlight([("text", " ".join(pieces))], query(others[pieces[-1]]))
+
+
+# The longest time for a page is about 100 ms of work on other forms, and 1 ms for each long post.
+PAGE_S = 1.0
+LONG: dict[str, Callable[[int], str]] = {
+    "words": lambda number: "".join(f"the quiet bird{number}{n} sleeps. " for n in range(4_000)),
+    "names": lambda number: "".join(f"Quiet{number}Bird{n} " for n in range(6_000)),
+    "compounds": lambda number: "".join(f"x{n}-bird.{number}/y{n} " for n in range(5_000)),
+    "letters": lambda number: "".join(f"пти{number}цы{n} летят " for n in range(4_000)),
+    "one piece": lambda number: f"東{number}京大学" * 6_000,
+}
+
+
+@pytest.mark.parametrize("searched", ["writer", "plat*", "openAI gpt4", '"the writer"', "bir brd*"])
+@pytest.mark.parametrize("kind", LONG)
+def test_a_page_of_long_posts_takes_a_limited_time(kind: str, searched: str) -> None:
+    texts = [LONG[kind](number) for number in range(20)] * 5
+    page = Highlighter(parse(searched), len(texts))
+
+    started = time.thread_time()
+    for text in texts:
+        page.highlight([("text", text), ("author_details.name", "Ada, a writer")])
+
+    assert time.thread_time() - started < PAGE_S
+
+
+@pytest.mark.parametrize("letters", ["abcdefghijklmnop", "абвгдежзиклмноп"])
+def test_a_page_of_short_posts_is_searched_for_every_form(letters: str) -> None:
+    choose = random.Random(1).choices  # noqa: S311
+    words = [" ".join("".join(choose(letters, k=6)) for _ in range(40)) for _ in range(100)]
+    page = Highlighter(parse("heron birds"), len(words))
+
+    found = [page.highlight([("text", f"Two herons, {text}, @BirdHouse")]) for text in words]
+
+    assert all(found)
+
+
+@pytest.mark.parametrize(
+    ("searched", "marked"),
+    [
+        ("heron", "heron"),
+        ("hero*", "herons"),
+        ('"a heron"', "a heron"),
+        ("крачка", "КРАЧКА"),
+        ("東京", "東京"),
+        ("東京タワー", "東京タワー"),
+        ("weir", None),
+    ],
+)
+def test_a_page_without_time_left_marks_words_as_written(searched: str, marked: str | None) -> None:
+    page = Highlighter(parse(searched), posts=1)
+    for number in range(5):
+        page.highlight([("text", LONG["names"](number))])
+
+    text = f"weirs and herons {LONG['names'](9)} a heron, КРАЧКА 昨日は東京タワー"
+    found = page.highlight([("text", text)])
+
+    assert re.findall("<mark>(.*?)</mark>", found.html if found else "") == (
+        [marked] if marked else []
+    )

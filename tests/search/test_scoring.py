@@ -1,0 +1,117 @@
+"""The score of a post by the words of a query."""
+
+from bowerbird.search import candidates
+from bowerbird.search.arrays import np
+from bowerbird.search.scoring import Counted, HeldWord, Spelling, WordScores, idf
+from bowerbird.search.vectors import Numbers
+
+ALL = Numbers(np.arange(1, 101))
+
+
+def _numbers(*numbers: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    return np.array(numbers, np.int64)
+
+
+def _word(*spellings: tuple[float, str, tuple[int, ...]], total: int = 100) -> HeldWord:
+    held = tuple(Spelling(weight, _numbers(*posts), token) for weight, token, posts in spellings)
+    return HeldWord(idf(max(len(spelling.holders) for spelling in held), total), held)
+
+
+def _uncounted(words: WordScores) -> Counted:
+    none = np.zeros((0, len(words.tokens)), np.uint8)
+    return Counted(words.tokens, _numbers(), none, _numbers())
+
+
+def _order(words: WordScores, *numbers: int) -> list[int]:
+    found = candidates.matches(words, numbers)
+    return candidates.ordered(found, words, _uncounted(words), 10)[0]
+
+
+def test_a_rare_word_counts_more_than_a_common_one() -> None:
+    rare, common = _word((1, "rare", (1, 2))), _word((1, "common", tuple(range(2, 80))))
+    words = WordScores([rare, common], 0, 0)
+    found = candidates.with_most_words(words, ALL, 100)
+
+    assert candidates.ordered(found, words, _uncounted(words), 2)[0] == [2, 1]
+
+
+def test_the_word_itself_ranks_above_its_stem_and_the_stem_above_a_typo() -> None:
+    words = WordScores([_word((1, "birds", (1,)), (0.8, "bird", (2,)), (0.6, "bards", (3,)))], 0, 0)
+    found = candidates.with_most_words(words, ALL, 100)
+
+    numbers, scores = candidates.ordered(found, words, _uncounted(words), 10)
+
+    assert numbers == [1, 2, 3]
+    assert len(set(scores)) == 3
+
+
+def test_the_best_form_of_a_word_counts_once() -> None:
+    words = WordScores([_word((1, "colour", (1, 2)), (1, "color", (2, 3)))], 0, 0)
+
+    held = words.held(_numbers(1, 2, 3))
+
+    assert held.tolist() == [[1, 1, 1]]
+    assert words.coverage(held).tolist() == [1, 1, 1]
+
+
+def test_more_occurrences_and_a_shorter_text_rank_higher_but_repetition_does_not_win() -> None:
+    words = WordScores([_word((1, "heron", (1, 2, 3, 4)))], 0, 0)
+    counts = np.array([[1], [1], [3], [255]], np.uint8)
+    counted = Counted(["heron"], _numbers(1, 2, 3, 4), counts, _numbers(60, 10, 10, 300))
+    found = candidates.matches(words, [1, 2, 3, 4])
+
+    assert candidates.ordered(found, words, counted, 10)[0] == [3, 2, 4, 1]
+
+
+def test_equal_posts_come_newest_first() -> None:
+    words = WordScores([_word((1, "heron", (1, 2, 3)))], 0, 0)
+
+    assert _order(words, 2, 1, 3) == [3, 2, 1]
+
+
+def test_only_the_newest_posts_of_a_common_word_are_candidates() -> None:
+    rare, common = _word((1, "rare", (5,))), _word((1, "common", tuple(range(10, 90))))
+    words = WordScores([common, rare], 0, 0)
+
+    assert words.candidates(ALL, 4).tolist() == [5, 87, 88, 89]
+    assert words.candidates(Numbers(_numbers(10, 11)), 4).tolist() == [10, 11]
+
+
+def test_one_known_word_among_unknown_ones_is_no_match() -> None:
+    known = _word((1, "heron", (1, 2)))
+
+    assert not len(candidates.with_most_words(WordScores([known], 4, 5.3), ALL, 9).numbers)
+    assert len(candidates.with_most_words(WordScores([known], 1, 5.3), ALL, 9).numbers)
+
+
+def test_posts_below_the_floor_need_the_words() -> None:
+    words = WordScores([_word((1, "heron", (1, 2)))], 0, 0)
+    near = (_numbers(1, 2, 3, 4), np.array([0.1, 0.9, 0.6, 0.2], np.float32))
+
+    found = candidates.by_both(words, ALL, near, [], floor=0.3, by_words=10, by_meaning=10)
+
+    assert candidates.ordered(found, words, _uncounted(words), 9)[0] == [2, 1, 3]
+    assert candidates.nearest(*near, 0.3, 1)[0] == [2]
+    assert candidates.nearest(*near, 0.95, 9) == ([], [])
+
+
+def test_idf_falls_with_the_number_of_posts() -> None:
+    values = [idf(posts, 100) for posts in (0, 1, 10, 100)]
+
+    assert values == sorted(values, reverse=True)
+    assert values[-1] > 0
+    assert idf(5, 3) > 0
+
+
+def test_few_tokens_of_a_long_query_are_counted_the_rarest_first() -> None:
+    many = [
+        _word(*((1 - 0.1 * form, f"w{posts}f{form}", tuple(range(posts))) for form in range(4)))
+        for posts in range(16, 0, -1)
+    ]
+
+    tokens = WordScores(many, 0, 0).tokens
+
+    assert len(tokens) == 32
+    assert tokens[0] == "w1f0"
+    assert {token for token in tokens if token.endswith("f0")} == {f"w{n}f0" for n in range(1, 17)}
+    assert {token for token in tokens if token.endswith("f1")} == {f"w{n}f1" for n in range(1, 17)}

@@ -1,0 +1,84 @@
+"""The words of an account's posts, counted in the index itself."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.bookmarks.counted_words import stored_words
+from bowerbird.model.accounts import Account
+from bowerbird.model.words import GAP, OTHER_FORM, STEM
+from bowerbird.search.tokens import INDEX_FORM
+from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.places import place_values
+from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
+from bowerbird.storage.word_counts import WordCounts
+
+_SQLITE: Final = """
+SELECT v.term, count(DISTINCT v.doc)
+  FROM temp.vocabulary AS v
+  JOIN bookmark AS b ON b.account_id = :account_id AND b.number = v.doc - :place
+ WHERE v.doc BETWEEN :place AND :place_end AND b.word_form = :form AND v.term <> :gap
+ GROUP BY v.term
+"""
+_POSTGRES: Final = """
+SELECT w.lexeme, count(*)
+  FROM bookmark AS b
+  JOIN keyword AS k ON k.account_id = b.account_id AND k.number = b.number
+  CROSS JOIN unnest(k.words) AS w
+ WHERE b.account_id = :account_id AND b.word_form = :form AND w.lexeme <> :gap
+ GROUP BY w.lexeme
+"""
+_POSTS: Final = """
+SELECT count(*) FROM bookmark WHERE account_id = :account_id AND word_form = :form
+"""
+
+_NUMBERS: Final = "SELECT number FROM bookmark WHERE account_id = :account_id ORDER BY number"
+
+
+async def indexed(database: Database, account: Account, folder: Path) -> dict[str, int]:
+    """In how many current posts each word occurs, and under '' how many posts there are."""
+    values: dict[str, Any] = {"account_id": account.account_id, "form": INDEX_FORM}
+    counts = Counter({"": (await database.rows(_POSTS, values))[0][0]})
+    values["gap"] = GAP
+    if isinstance(database, SqliteDatabase):
+        connection = apsw.Connection(str(folder / FILE_NAME))
+        connection.execute(
+            "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, keyword, instance)"
+        )
+        counts.update(dict(connection.execute(_SQLITE, {**values, **place_values(account)})))
+        connection.close()
+    else:
+        counts.update(dict(map(tuple, await database.rows(_POSTGRES, values))))
+    return {word: posts for word, posts in counts.items() if posts}
+
+
+def _aged(number: int, rendering: bytes) -> dict[str, Any]:
+    words = (stored_words(rendering) or "").split()
+    as_written = [word for word in words if word[0] not in (OTHER_FORM, STEM)]
+    return {"number": number, "words": " ".join(as_written), "word_form": 1}
+
+
+async def age(database: Database, account: Account) -> None:
+    """Leaves the posts as the previous release stored them: without other forms, not counted."""
+    upserts, counts = UpsertStore(database), WordCounts(database)
+
+    async def work(transaction: Transaction) -> None:
+        values = {"account_id": account.account_id}
+        library = await lock_library(LibraryStore(database), transaction, account.account_id)
+        for (number,) in await transaction.rows(_NUMBERS, values):
+            renderings = await counts.counted_renderings(transaction, library, [number], INDEX_FORM)
+            rows = [_aged(number, rendering) for rendering in renderings]
+            await upserts.reword(transaction, library, rows, {})
+        for statement in (
+            "UPDATE bookmark SET word_form = 1 WHERE account_id = :account_id",
+            "DELETE FROM word_count WHERE account_id = :account_id",
+            "DELETE FROM word_change WHERE account_id = :account_id",
+        ):
+            await transaction.run(statement, values)
+
+    await database.write(work)
