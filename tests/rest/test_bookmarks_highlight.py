@@ -40,22 +40,25 @@ async def test_the_match_is_marked_in_escaped_text(alice: Member) -> None:
         ("昨日は東京タワーへ", "東京", ["東京"]),
         ("昨日は東京タワーへ", "タ", ["タ"]),
         ("ฉันชอบกินข้าวผัดมาก", "ข้าวผัด", ["ข้าวผัด"]),
-        ("Apple\u2019s chip isn\u2019t l\u2019autre", "apple chip isnt autre", None),
+        (
+            "Apple\u2019s chip isn\u2019t l\u2019autre",
+            "apple chip isnt autre",
+            ["Apple\u2019s", "chip", "isn\u2019t", "autre"],
+        ),
         ("state-of-the-art herons", '"of the art" her*', ["of-the-art", "herons"]),
         ("#Birds by @ada", "#birds @ada", ["#Birds", "@ada"]),
         ("red bird, blue bird", "bird -green", ["bird", "bird"]),
     ],
 )
 async def test_the_matched_words_are_marked(
-    alice: Member, text: str, q: str, marked: list[str] | None
+    alice: Member, text: str, q: str, marked: list[str]
 ) -> None:
     saved = await alice.save(text=text)
     (found,) = await highlights(alice, q=q)
     await alice.remove(saved["post_id"])
 
     assert found
-    shown = re.findall("<mark>(.*?)</mark>", found["html"])
-    assert shown == (marked or ["Apple", "chip", "isn\u2019t", "autre"])
+    assert re.findall("<mark>(.*?)</mark>", found["html"]) == marked
 
 
 async def test_a_long_text_is_cut_around_the_first_match(alice: Member) -> None:

@@ -315,3 +315,16 @@ async def test_read_posts_with_some_of_the_words_are_counted_as_hidden(alice: Me
     meta = (await alice.listed(q="alpha beta gamma"))["meta"]
 
     assert meta["hint"].startswith("1 read or archived bookmark matches.")
+
+
+async def test_words_that_wait_to_be_counted_are_not_misspelled(alice: Member) -> None:
+    post = await alice.save(text="short")
+    await alice.save_all([make.post(text="a wombat") for _ in range(3)])
+    # More words than are counted at once.
+    long = " ".join(["combat", *(f"word{number}" for number in range(2_500))])
+    await alice.change(post, tweet_details={**post["tweet_details"], "text": long})
+
+    listed = await alice.listed(q="combat", sort_by="relevance")
+
+    assert [one["post_id"] for one in listed["data"]] == [post["post_id"]]
+    assert "did_you_mean" not in listed["meta"]

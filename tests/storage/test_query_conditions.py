@@ -146,7 +146,7 @@ CONDITIONS: dict[Field, Callable[[Condition, dict[str, Any]], bool]] = {
     Field.HAS: has,
     Field.IS: is_in_state,
     Field.BEFORE: lambda c, post: (posted(post) or 2**62) < (c.instant or 0),
-    Field.AFTER: lambda c, post: (posted(post) or -(2**62)) > (c.instant or 0),
+    Field.AFTER: lambda c, post: (posted(post) or -(2**62)) >= (c.instant or 0),
 }
 
 word = st.sampled_from([*WORDS, "ada", "remember", "pie", "none"])

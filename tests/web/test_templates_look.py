@@ -21,6 +21,7 @@ NAMES = rendered.names()
 PARTS = {"skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade"} | {
     "digest_settings",
     "library_frame",
+    "library_meant",
     "library_search",
     "library_rows",
     "library_selection",

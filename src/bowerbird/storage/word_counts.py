@@ -68,6 +68,14 @@ class WordCounts:
         read = self._database.rows if len(words) <= _FEW_WORDS else self._database.slow_rows
         return dict(tuple(row) for row in await read(self._sql["of"], values))
 
+    async def of_and_total(
+        self, account: Account, words: Collection[str]
+    ) -> tuple[dict[str, int], int]:
+        """The same, and how many posts are counted, in one read."""
+        found = await self.of(account, {*words, _POSTS})
+        total = found.pop(_POSTS, 0)
+        return found, total
+
     async def total(self, account: Account) -> int:
         """How many posts are counted."""
         return (await self.of(account, [_POSTS])).get(_POSTS, 0)

@@ -132,15 +132,11 @@ class Bookmarks:
             # Matches that are only hidden are better than posts with some of the words.
             if not hidden and request.may_be_relaxed:
                 relaxed = await self._relaxed(account, request, bound_to)
-                if not relaxed.total:
-                    hidden = await self._hidden_relaxed(account, request.filter)
-                    relaxed = msgspec.structs.replace(relaxed, hidden=hidden)
-                if relaxed.total and request.after is not None:
-                    problem = "a list of posts with some of the words continues only by cursor"
-                    raise errors.invalid("sort_cursor", problem)
-                # A view has the posts that it counts.
-                is_list = saved is None
-                found = relaxed if is_list else _Found(_EMPTY, None, 0, relaxed.ranking)
+                if saved is None:
+                    found = await self._instead(account, request, relaxed)
+                else:
+                    # A view has the posts that it counts.
+                    found = _Found(_EMPTY, None, 0, relaxed.ranking)
             else:
                 found = msgspec.structs.replace(found, hidden=hidden)
         elif not found.ranking.has_exact:
@@ -319,15 +315,26 @@ class Bookmarks:
         self, account: Account, filter: BookmarkFilter, vectors: VectorState | None
     ) -> int:
         """How many bookmarks match that the flags of the filter hide."""
-        if not (filter.unread_only or filter.hide_archived):
+        if not _hides(filter):
             return 0
         return await self._total(account, _with_hidden(filter), vectors)
 
-    async def _hidden_relaxed(self, account: Account, filter: BookmarkFilter) -> int:
-        """How many bookmarks with some of the words the flags of the filter hide."""
-        if not (filter.unread_only or filter.hide_archived):
-            return 0
-        return len((await self._rankings.relaxed(account, _with_hidden(filter), None)).numbers)
+    async def _instead(self, account: Account, request: ListRequest, relaxed: _Found) -> _Found:
+        """A relaxed list, or how many bookmarks it would have without the flags of the filter."""
+        filter = request.filter
+        if relaxed.total:
+            if request.after is not None:
+                problem = "a list of posts with some of the words continues only by cursor"
+                raise errors.invalid("sort_cursor", problem)
+            return relaxed
+        if not _hides(filter):
+            return relaxed
+        ranking = await self._rankings.relaxed(account, _with_hidden(filter), None)
+        return msgspec.structs.replace(relaxed, hidden=len(ranking.numbers))
+
+
+def _hides(filter: BookmarkFilter) -> bool:
+    return filter.unread_only or filter.hide_archived
 
 
 def _with_hidden(filter: BookmarkFilter) -> BookmarkFilter:

@@ -77,11 +77,11 @@ class WordReading:
     async def read(self, account: Account, query: WordQuery) -> ReadWords:
         words = words_of(query)
         tokens = {token for word in words for form in word.forms for token in form.tokens}
-        uncounted = account.total - await self._counts.total(account)
+        posts, counted = await self._counts.of_and_total(account, tokens)
+        uncounted = account.total - counted
         # Changes that wait may have other words and no other posts.
         if uncounted <= 0:
             uncounted = int(await self._counts.is_pending(self._database, account.account_id))
-        posts = await self._counts.of(account, tokens)
         counts = _Counts(posts, account.total, uncounted)
         candidates = [
             (word, [form for form in word.forms if counts.occurs(form)]) for word in words
