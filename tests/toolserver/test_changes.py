@@ -76,7 +76,7 @@ async def test_labels_are_added_listed_and_removed(alice: Member) -> None:
     }
     listed = await call(alice, "list_labels")
     assert listed == {
-        "labels": [{"label_name": "Birds", "count": 2}],
+        "labels": [{"label": "Birds", "count": 2}],
         "total_count": 1,
         "truncated": False,
     }
@@ -161,6 +161,13 @@ async def test_an_empty_or_too_large_batch_is_rejected(alice: Member, operations
     assert said.startswith("INVALID_REQUEST: operations: must be an array of 1 to 50")
 
 
+async def test_a_library_without_labels_says_how_to_get_one(alice: Member) -> None:
+    listed = await call(alice, "list_labels")
+
+    assert listed["labels"] == []
+    assert listed["advice"] == "There are no labels yet. add_label creates the first one."
+
+
 async def test_a_long_list_of_labels_is_cut_to_the_most_used(alice: Member) -> None:
     many = [make.post(tags=[f"label number {n:04d}" + "x" * 60]) for n in range(400)]
     await alice.save_all([*many, *(make.post(tags=["zz"]) for _ in range(2))])
@@ -169,7 +176,7 @@ async def test_a_long_list_of_labels_is_cut_to_the_most_used(alice: Member) -> N
 
     assert listed["truncated"] is True
     assert listed["total_count"] == 401
-    assert listed["labels"][0] == {"label_name": "zz", "count": 2}
+    assert listed["labels"][0] == {"label": "zz", "count": 2}
     assert "most used of 401" in listed["advice"]
 
 

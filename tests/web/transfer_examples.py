@@ -122,7 +122,7 @@ EXPORTS: Final[Values] = FRAME | {
         Option("is_unread_only", "Unread posts only", "flag", "true"),
         Option("tag", "Label", "text", "letterpress", suggestions=["birds", "<b>"]),
         Option("author", "Author", "text", "تصميم"),
-        Option("posted_from", "Posted after", "date", "2026-07-01"),
+        Option("posted_from", "Posted from", "date", "2026-07-01"),
     ],
     "is_whole": False,
     "chosen": "csv",

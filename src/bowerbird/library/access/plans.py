@@ -67,10 +67,10 @@ def reason(sentence: str) -> str:
 
 
 def no_vectors() -> Refusal:
-    """The sandbox has no vectors."""
+    """A service without models has no vectors."""
     return Refusal(
         Code.VECTOR_SEARCH_NOT_ALLOWED,
-        "The sandbox does not support search by meaning.",
+        "This service does not support search by meaning.",
         advice=Advice.SEARCH_BY_WORD,
     )
 

@@ -38,7 +38,7 @@ class SemanticSearch:
     def __init__(
         self, database: Database, models: Models | None = None, cache_bytes: int = _CACHE_BYTES
     ) -> None:
-        """Without models, as in the sandbox, no vectors serve; everything else works the same."""
+        """Without models, no vectors are used; everything else works the same."""
         self._store = VectorStore(database)
         self._models = models
         self._matrices = Matrices(self._store, cache_bytes)

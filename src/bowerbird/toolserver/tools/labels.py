@@ -123,7 +123,7 @@ LIST: Final = Tool(
                 json_schemas.record(
                     "A label.",
                     {
-                        "label_name": json_schemas.text("Name of the label."),
+                        "label": json_schemas.text("Name of the label."),
                         "count": json_schemas.count("Posts with this label."),
                     },
                 ),
@@ -204,7 +204,8 @@ def bind(labels: Labels, calls: BulkCalls, idempotency: Idempotency) -> list[Bou
     async def list_labels(call: ToolCall) -> ToolResult:
         arguments.read(LIST, call, NoArguments)
         found, total = await labels.listed.uses(call.account)
-        return ToolResult(_listed([msgspec.to_builtins(one) for one in found], total))
+        used: list[Json] = [{"label": one.label_name, "count": one.count} for one in found]
+        return ToolResult(_listed(used, total))
 
     async def batch_label(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: BatchArguments) -> Step:
@@ -247,7 +248,9 @@ def _listed(labels: list[Json], total: int) -> Json:
         "total_count": total,
         "truncated": not is_all,
     }
-    if not is_all:
+    if not total:
+        content["advice"] = "There are no labels yet. add_label creates the first one."
+    elif not is_all:
         most_used = sorted(labels, key=lambda label: label["count"], reverse=True)
         content["labels"] = response_size.fit(most_used, max_bytes).records
         content["advice"] = (
