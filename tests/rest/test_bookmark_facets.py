@@ -75,6 +75,19 @@ async def test_meta_has_the_number_of_bookmarks_and_of_values(alice: Member) -> 
     assert answer["meta"] == {"by": "author", "count": 1, "total_count": 3, "bookmarks": 12}
 
 
+@in_turn("zone", ["UTC", "Pacific/Kiritimati", "America/Los_Angeles"])
+async def test_the_first_and_the_last_month_of_the_calendar_are_counted(
+    alice: Member, zone: str
+) -> None:
+    times = ("0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00")
+    await alice.save_all([make.post(bookmarked_at=time) for time in times])
+    await writing.send(alice, "PATCH", "/v1/digests/preferences", {"time_zone": zone})
+
+    found = await facets(alice, "month", limit=2)
+
+    assert found == {"9999-12": found["9999-12"], "0001-01": found["0001-01"]}
+
+
 async def test_months_are_those_of_the_accounts_time_zone(alice: Member) -> None:
     await fill(alice)
     body = {"time_zone": "Europe/Berlin"}

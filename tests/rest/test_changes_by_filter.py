@@ -60,6 +60,19 @@ async def test_all_that_match_are_labelled_and_unlabelled(alice: Member) -> None
     assert (added["change"]["action"], removed["message"]) == ("add_label", "Unlabelled 3 posts.")
 
 
+@in_turn("label", ["", " ", ",", " , ", [], [""], [" ", ""]])
+async def test_a_label_without_a_name_is_refused_instead_of_changing_every_post(
+    alice: Member, label: str | list[str]
+) -> None:
+    await fill(alice)
+
+    refused = await send(alice, "bookmarks/delete", filter={"label": label})
+
+    assert refused.status_code == 400
+    assert "leave it out if it should not filter" in refused.text
+    assert len(await alice.ids(**ALL)) == 6
+
+
 async def test_all_that_match_are_deleted_and_restored(alice: Member) -> None:
     await fill(alice)
 

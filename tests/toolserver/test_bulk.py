@@ -165,6 +165,8 @@ async def test_a_large_change_goes_on_as_a_job_with_progress(cast: Service) -> N
         ({"filter": {"author": "ada"}}, "INVALID_REQUEST: expected_count: is required with filter"),
         ({"post_ids": ["1"], "dry_run": True}, "INVALID_REQUEST: dry_run: needs filter"),
         ({"filter": {"author": " "}, "dry_run": True}, "INVALID_REQUEST: filter.author: is empty"),
+        ({"filter": {"label": ","}, "dry_run": True}, "INVALID_REQUEST: filter.label: has no name"),
+        ({"filter": {"label": []}, "dry_run": True}, "INVALID_REQUEST: filter.label: has no name"),
         (
             {"filter": {"autor": "x"}, "dry_run": True},
             "INVALID_REQUEST: Unknown field 'autor' in fi",

@@ -80,7 +80,12 @@ def latest_due(kind: PeriodKind, zone: ZoneInfo, hour: int, now: int) -> Period:
 
 
 def local_day(now: int, zone: ZoneInfo) -> date:
-    return (_EPOCH + now * _MICROSECOND).astimezone(zone).date()
+    moment = _EPOCH + now * _MICROSECOND
+    try:
+        return moment.astimezone(zone).date()
+    except OverflowError:
+        # The first or the last day of the calendar, which is another one in this zone.
+        return moment.date()
 
 
 def instant_of(day: date, hour: int, zone: ZoneInfo) -> int:

@@ -34,6 +34,11 @@ class ChangeFilters(ImportedQuery, frozen=True, kw_only=True):
     """The filters of the list. Without any, it contains unread bookmarks that are not archived."""
 
     def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if isinstance(value, str) and not value.strip():
+                # In a list it is no filter. Here it would change every post.
+                raise InvalidField(name, "is empty; leave it out if it should not filter")
         check_filters(self)
 
 

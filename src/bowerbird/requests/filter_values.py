@@ -58,9 +58,14 @@ def _read_names(
     else:
         parts = [fold(one.strip()) for one in value.split(",") if one.strip()]
         whole = fold(value.strip()) if len(parts) > 1 else None
+    if not parts and isinstance(value, str) and not value.strip():
+        return None
+    if not parts:
+        # Without names it would be no filter, and a change would reach every post.
+        raise InvalidField(name, "has no name; leave it out if it should not filter")
     if len(parts) > limit:
         raise InvalidField(name, f"must have at most {limit} names, got {len(parts)}")
-    return Names(tuple(dict.fromkeys(parts)), whole) if parts else None
+    return Names(tuple(dict.fromkeys(parts)), whole)
 
 
 def read_labels(name: str, value: str | list[str]) -> Names | None:

@@ -1,9 +1,9 @@
 """Counts of the bookmarks that match, by author, label, month, linked site or type of media."""
 
 import asyncio
-from bisect import bisect_right
+from bisect import bisect_left
+from calendar import monthrange
 from collections.abc import Sequence
-from datetime import date
 from typing import Final
 
 import msgspec
@@ -17,10 +17,10 @@ from bowerbird.library.bookmarks.ranking import Rankings
 from bowerbird.library.bookmarks.results import VectorState
 from bowerbird.library.statistics import domains
 from bowerbird.library.vectors.semantic_search import SemanticSearch
-from bowerbird.model import json_depth
+from bowerbird.model import json_depth, relative_dates
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
-from bowerbird.model.periods import instant_of, local_day, zone_of
+from bowerbird.model.periods import local_day, zone_of
 from bowerbird.requests.facets import FacetsQuery
 from bowerbird.requests.filters import sent
 from bowerbird.requests.gates import gates_for
@@ -31,7 +31,6 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.digests.digests import DigestStore
 
 _QUARTER: Final = 900_000_000
-_DECEMBER: Final = 12
 # Reading and decoding this many posts takes a few milliseconds.
 _READ_AT_ONCE: Final = 1_000
 _ONLY: Final = BookmarkFilter(unread_only=False, hide_archived=False)
@@ -164,21 +163,16 @@ def _largest(counts: dict[str, int]) -> list[Facet]:
 
 def _by_month(rows: Sequence[Sequence[int]], time_zone: str) -> list[Facet]:
     zone = zone_of(time_zone)
+    rows = sorted(rows)
     instants = [row[0] * _QUARTER for row in rows]
-    first = local_day(min(instants), zone).replace(day=1)
-    last = local_day(max(instants), zone)
-    starts, months = [], []
-    while first <= last:
-        starts.append(instant_of(first, 0, zone))
-        months.append(first.isoformat()[:7])
-        first = _next(first)
-    counts: dict[str, int] = {}
-    for instant, row in zip(instants, rows, strict=True):
-        month = months[max(bisect_right(starts, instant) - 1, 0)]
-        counts[month] = counts.get(month, 0) + row[1]
-    return [Facet(month, counts[month]) for month in reversed(months) if month in counts]
-
-
-def _next(month: date) -> date:
-    years, index = divmod(month.month, _DECEMBER)
-    return date(month.year + years, index + 1, 1)
+    found: list[Facet] = []
+    first = 0
+    # From one month with posts to the next: a single post of the year 1 adds no others.
+    while first < len(rows):
+        day = local_day(instants[first], zone)
+        last_day = day.replace(day=monthrange(day.year, day.month)[1])
+        after = bisect_left(instants, relative_dates.end_of(last_day, zone), first + 1)
+        count = sum(row[1] for row in rows[first:after])
+        found.append(Facet(day.isoformat()[:7], count))
+        first = after
+    return found[::-1]

@@ -17,13 +17,6 @@ class ToolFilters(ChangeFilters, frozen=True, kw_only=True):
 
     DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
 
-    def __post_init__(self) -> None:
-        for name in self.__struct_fields__:
-            value = getattr(self, name)
-            if isinstance(value, str) and not value.strip():
-                raise InvalidField(name, "is empty; leave it out if it should not filter")
-        super().__post_init__()
-
 
 def _gates(sent: Mapping[str, Any]) -> dict[str, Gate]:
     """A filter in the object needs the same plan as in a list."""
