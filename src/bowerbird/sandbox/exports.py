@@ -121,6 +121,7 @@ class SandboxExports:
         total = len(ticket.numbers)
         elapsed = min(max(self._clock() - ticket.started_at, _STARTED_US), _COMPLETED_US)
         done = total * (elapsed - _STARTED_US) // (_COMPLETED_US - _STARTED_US)
+        is_started = status != JobState.PENDING
         is_completed = elapsed == _COMPLETED_US
         return ExportJob(
             job_id=job_id,
@@ -131,6 +132,8 @@ class SandboxExports:
             error=None,
             notes=[] if file is None else file.notes,
             created_at=with_offset(ticket.started_at),
+            attempts=int(is_started),
+            started_at=with_offset(ticket.started_at + _STARTED_US) if is_started else None,
             completed_at=with_offset(ticket.started_at + _COMPLETED_US) if is_completed else None,
         )
 
