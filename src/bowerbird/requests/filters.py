@@ -74,7 +74,7 @@ def _flag(description: str, sets: str, *, example: bool) -> Meta:
 
 def _narrows(
     description: str,
-    example: str,
+    example: str | bool,  # noqa: FBT001 - the value itself
     sets: str,
     read: Callable[[str, Any], Any],
     **more: Mapping[str, Any],
@@ -187,7 +187,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
         Flag,
         _narrows(
             "true: only bookmarks without a label. false: only those with one.",
-            "true",
+            True,
             "unlabelled",
             read_flag,
             parameter={"type": "boolean"},
@@ -198,7 +198,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
         Flag,
         _narrows(
             "true: only bookmarks with a note of yours. false: only those without one.",
-            "true",
+            True,
             "has_note",
             read_flag,
             parameter={"type": "boolean"},
