@@ -170,7 +170,7 @@ def test_no_request_field_is_removed_or_becomes_required() -> None:
 
     assert {"tweet_ids", "label_name"} <= label["properties"].keys()
     assert {"op", "tweet_ids", "label_name"} <= operation["properties"].keys()
-    assert set(label["required"]) <= {"tweet_ids", "label_name"}
+    assert set(label.get("required", ())) <= {"tweet_ids", "label_name"}
     assert set(operation["required"]) <= {"op", "tweet_ids", "label_name"}
     assert _schema("BatchRequest")["required"] == ["operations"]
 

@@ -212,11 +212,12 @@ def shape(value: Any) -> Any:
     return type(value)
 
 
-def test_a_label_request_requires_label_name_or_label_id() -> None:
+def test_a_label_request_requires_a_label_and_either_posts_or_a_filter() -> None:
     body = specification.document("http://localhost:8080")["components"]["schemas"]["LabelRequest"]
 
-    (choice,) = body["allOf"]
-    assert choice == {"anyOf": [{"required": ["label_name"]}, {"required": ["label_id"]}]}
+    label, posts = body["allOf"]
+    assert label == {"anyOf": [{"required": ["label_name"]}, {"required": ["label_id"]}]}
+    assert posts == {"oneOf": [{"required": ["tweet_ids"]}, {"required": ["filter"]}]}
 
 
 def test_sort_by_has_no_fixed_default() -> None:

@@ -53,8 +53,10 @@ async def test_all_that_match_are_marked_and_given_back(alice: Member) -> None:
 async def test_all_that_match_are_labelled_and_unlabelled(alice: Member) -> None:
     await fill(alice)
 
-    added = await meta(alice, "labels/add", filter=ADA, label_name="Birds")
-    removed = await meta(alice, "labels/remove", filter={"tag": "birds"}, label_name="Birds")
+    added = await meta(alice, "labels/add", filter=ADA, label_name="Birds", expected_count=3)
+    removed = await meta(
+        alice, "labels/remove", filter={"tag": "birds"}, label_name="Birds", expected_count=3
+    )
 
     assert (added["affected"], removed["affected"]) == (3, 3)
     assert (added["change"]["action"], removed["message"]) == ("add_label", "Unlabelled 3 posts.")
@@ -80,7 +82,7 @@ async def test_all_that_match_are_deleted_and_restored(alice: Member) -> None:
     assert (deleted.status_code, deleted.json()["data"]["changed"]) == (200, 3)
     assert len(await alice.ids(**ALL)) == 3
     some = await send(alice, "bookmarks/restore", tweet_ids=["1", "404"])
-    rest = await send(alice, "bookmarks/restore", filter={})
+    rest = await send(alice, "bookmarks/restore", filter={}, expected_count=2)
 
     assert (some.json()["data"]["changed"], rest.json()["data"]["changed"]) == (1, 2)
     assert len(await alice.ids(**ALL)) == 6
@@ -89,7 +91,8 @@ async def test_all_that_match_are_deleted_and_restored(alice: Member) -> None:
 async def test_a_large_change_is_accepted_with_its_address(cast: Service) -> None:
     await fill(cast.alice, 201)
 
-    response = await send(cast.alice, "bookmarks/update", filter={}, is_read=True)
+    asked = {"filter": {}, "is_read": True, "expected_count": 201}
+    response = await send(cast.alice, "bookmarks/update", **asked)
 
     assert response.status_code == 202
     change_id = response.json()["meta"]["change"]["change_id"]
@@ -103,13 +106,19 @@ async def test_a_large_change_is_accepted_with_its_address(cast: Service) -> Non
         ("bookmarks/update", {"is_read": True, "filter": {}, "tweet_ids": ["1"]}, "tweet_ids: eit"),
         ("bookmarks/update", {"is_read": True, "tweet_ids": ["1"], "dry_run": True}, "dry_run: ne"),
         ("bookmarks/update", {"is_read": True, "filter": {"a": 1}}, "Unknown field 'a' in filter"),
-        ("labels/add", {"filter": ADA, "label_id": "1"}, "label_name: is required with filter"),
+        ("bookmarks/delete", {"filter": ADA}, "expected_count: is required with filter"),
+        ("bookmarks/delete", {"filter": {"label_match": "all"}}, "filter.label_match: needs label"),
+        (
+            "labels/add",
+            {"filter": ADA, "label_id": "1", "dry_run": True},
+            "label_name: is required with filter",
+        ),
         (
             "bookmarks/update",
             {"is_read": True, "filter": ADA, "expected_count": 2},
             "expected_coun",
         ),
-        ("bookmarks/restore", {"filter": ADA}, "filter: must be {} here"),
+        ("bookmarks/restore", {"filter": ADA, "dry_run": True}, "filter: must be {} here"),
         ("bookmarks/delete", {}, "tweet_ids: either tweet_ids or filter is required"),
     ],
 )
@@ -136,6 +145,6 @@ async def test_deleting_another_number_than_expected_is_a_conflict(alice: Member
 async def test_a_filter_needs_the_plan_that_the_list_needs(free: Member) -> None:
     await fill(free)
 
-    refused = await send(free, "bookmarks/delete", filter=ADA)
+    refused = await send(free, "bookmarks/delete", filter=ADA, dry_run=True)
 
     assert writing.refused(refused) == (402, "FILTER_NOT_ALLOWED")

@@ -80,8 +80,10 @@ CHANGE: Final = {
     "action": "archive",
     "filters": {"is_unread_only": False, "bookmarked_to": "2026-07-31"},
 }
+# More posts than one transaction changes.
+MANY: Final = 210
+LARGE: Final = {"filter": {"author": "fieldnotes"}, "expected_count": MANY}
 LARGE_CHANGE: Final = {"action": "trash", "filters": {"author": "fieldnotes"}}
-MANY: Final = 60
 # Operation, path and body, requested in this order from one library.
 STEPS: Final[list[tuple[str, str, Any]]] = [
     ("getAccount", "/v1/account", None),
@@ -186,8 +188,13 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("undoImport", "/v1/imports/{run_id}/undo", None),
     # Requested after more posts were saved than one transaction deletes.
     ("changeBookmarks", "/v1/bookmarks/changes", LARGE_CHANGE),
-    # After its job has completed.
+    # Each after the job of the one before has completed.
     ("undoChange", "/v1/bookmarks/changes/{change_id}/undo", None),
+    ("updateBookmarks", "/v1/bookmarks/update", {**LARGE, "is_archived": False}),
+    ("addLabel", "/v1/labels/add", {**LARGE, "label_name": "Notes"}),
+    ("removeLabel", "/v1/labels/remove", {**LARGE, "label_name": "Notes"}),
+    ("deleteBookmarks", "/v1/bookmarks/delete", LARGE),
+    ("restoreBookmarks", "/v1/bookmarks/restore", {"filter": {}, "expected_count": MANY}),
 ]
 # Returns a file, so the document has no example of it.
 FILES: Final = ("downloadExport",)
@@ -209,7 +216,9 @@ async def asked(service: Service) -> dict[str, Any]:
         await _prepare(service, name, path, body, job)
         response = await alice.client.request(methods[name], path.format(**job), json=body)
         assert response.is_success, (name, response.text)
-        job = response.json()["data"] if response.status_code == ACCEPTED else job
+        if response.status_code == ACCEPTED:
+            # The change of a request that returns bookmarks is in meta.
+            job = response.json()["data"] or response.json()["meta"]["change"]
         if name == "addHighlight":
             job["id"] = response.json()["data"]["id"]
         if name == "changeBookmarks":
@@ -235,7 +244,7 @@ async def _prepare(service: Service, name: str, path: str, body: Any, job: dict[
         job["run_id"] = await imports.run(alice, *others)
     if body is LARGE_CHANGE:
         await alice.save_all([make.post(author="fieldnotes") for _ in range(MANY)])
-    if name == "undoChange" and job.get("state") == "working":
+    if job.get("state") in ("working", "undoing"):
         await _until_done(service, job["change_id"])
 
 
@@ -244,7 +253,7 @@ async def _until_done(service: Service, change_id: str) -> None:
 
     async def is_done() -> bool:
         state = (await service.alice.get(path)).json()["data"]["state"]
-        return bool(state == "done")
+        return bool(state in ("done", "undone"))
 
     async with at_work(service.app.worker):
         await waiting.until(is_done)

@@ -33,8 +33,17 @@ def _without_union(schema: Json) -> Json:
 
 
 def _bounded(shape: Json) -> Json:
+    if "anyOf" in shape:
+        # A text, or a list of such texts.
+        return {**shape, "anyOf": [_bounded_either(one) for one in shape["anyOf"]]}
     kinds = shape.get("type", ())
     is_text = kinds == "string" or "string" in kinds
     if not is_text or "enum" in shape or "maxLength" in shape:
         return shape
     return {**shape, "maxLength": TEXT_MAX}
+
+
+def _bounded_either(shape: Json) -> Json:
+    if "items" in shape:
+        return {**shape, "items": _bounded(shape["items"])}
+    return _bounded(shape)

@@ -39,6 +39,8 @@ class ChangeFilters(ImportedQuery, frozen=True, kw_only=True):
             if isinstance(value, str) and not value.strip():
                 # In a list it is no filter. Here it would change every post.
                 raise InvalidField(name, "is empty; leave it out if it should not filter")
+        if self.label_match is not None and self.label is None:
+            raise InvalidField("label_match", "needs label")
         check_filters(self)
 
 
@@ -77,6 +79,10 @@ def check_selecting(request: Selecting) -> None:
     if request.filter is None and (request.dry_run or request.expected_count is not None):
         name = "dry_run" if request.dry_run else "expected_count"
         raise InvalidField(name, "needs filter instead of tweet_ids")
+    if request.filter is not None and not request.dry_run and request.expected_count is None:
+        raise InvalidField(
+            "expected_count", "is required with filter; a request with dry_run returns the count"
+        )
 
 
 def change_of(
@@ -157,8 +163,7 @@ class TrashRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     expected_count: ExpectedCount = None
 
     def __post_init__(self) -> None:
-        if (self.post_ids is None) == (self.filter is None):
-            raise InvalidField("tweet_ids", "either tweet_ids or filter is required")
+        check_selecting(self)
         if self.post_ids is not None:
             unique(self, "post_ids")
 

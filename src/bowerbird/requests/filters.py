@@ -90,6 +90,14 @@ def _narrows(
     )
 
 
+# Alternatives, so that generated clients take dates and relative dates too.
+_TIMES: Final = [
+    {"type": "string", "format": "date-time"},
+    {"type": "string", "format": "date"},
+    {"type": "string", "pattern": "^-[0-9]{1,4}[hdwmy]$"},
+]
+
+
 def _limits_time(description: str, example: str, sets: str) -> Meta:
     return _narrows(
         f"{description}. A date without a time is the whole day in the account's time zone; -7d, "
@@ -97,7 +105,7 @@ def _limits_time(description: str, example: str, sets: str) -> Meta:
         example,
         sets,
         read_instant,
-        parameter={"format": "date-time"},
+        parameter={"anyOf": _TIMES},
         # A model writes dates, which the format would exclude.
         argument={"description": f"{description}: 2026-01-31 (that day included), -7d or today."},
     )
@@ -297,7 +305,8 @@ def check_order(filter: BookmarkFilter) -> None:
     """Refuses a time that ends before it starts."""
     for what in ("posted", "bookmarked"):
         start, end = getattr(filter, f"{what}_from"), getattr(filter, f"{what}_to")
-        if start is not None and end is not None and start > end:
+        # Both are exclusive: from one day to the day before it, there is no instant between them.
+        if start is not None and end is not None and (start > end or start == end - 1):
             raise errors.invalid(f"{what}_from", f"is after {what}_to")
 
 
@@ -308,7 +317,8 @@ def _dates(query: FlagFilters) -> list[str]:
 def check_filters(query: FlagFilters) -> None:
     """For a struct that checks itself: raises InvalidField for a filter that cannot be read."""
     for name, value in sent(query).items():
-        if isinstance(value, str) and len(value) > TEXT_MAX:
+        texts = value if isinstance(value, list) else [value]
+        if any(isinstance(text, str) and len(text) > TEXT_MAX for text in texts):
             raise InvalidField(name, f"must be a string of at most {TEXT_MAX:,} characters")
     _filter(query, now=0, zone=None)
 

@@ -66,14 +66,19 @@ b.number IN (SELECT bl.number FROM bookmark_label AS bl
              HAVING count(*) >= :labels_needed)
 
 -- name: filter_noted
+-- An attachment may have a note of its own, so a post with that word in its JSON is parsed.
 b.number IN (SELECT c.number FROM content AS c
               WHERE c.account_id = CAST(:account_id AS bigint)
-                AND position(CAST('\x226e6f7465223a22' AS bytea) IN c.rendering) > 0)
+                AND CASE WHEN position(CAST('\x226e6f7465223a22' AS bytea) IN c.rendering) = 0 THEN FALSE
+                         ELSE CAST(convert_from(c.rendering, 'UTF8') || '}' AS json) -> 'note'
+                              IS NOT NULL END)
 
 -- name: filter_unnoted
 b.number NOT IN (SELECT c.number FROM content AS c
               WHERE c.account_id = CAST(:account_id AS bigint)
-                AND position(CAST('\x226e6f7465223a22' AS bytea) IN c.rendering) > 0)
+                AND CASE WHEN position(CAST('\x226e6f7465223a22' AS bytea) IN c.rendering) = 0 THEN FALSE
+                         ELSE CAST(convert_from(c.rendering, 'UTF8') || '}' AS json) -> 'note'
+                              IS NOT NULL END)
 
 -- name: filter_wanted
 b.number IN (SELECT k.number FROM keyword AS k

@@ -66,14 +66,19 @@ b.number IN (SELECT bl.number FROM json_each(:labels) AS wanted
              HAVING count(*) >= :labels_needed)
 
 -- name: filter_noted
+-- An attachment may have a note of its own, so a post with that word in its JSON is parsed.
 b.number IN (SELECT c.place - :place FROM content AS c
               WHERE c.place BETWEEN :place AND :place_end
-                AND instr(c.rendering, x'226e6f7465223a22') > 0)
+                AND CASE WHEN instr(c.rendering, x'226e6f7465223a22') = 0 THEN FALSE
+                         WHEN NOT json_valid(c.rendering || '}') THEN TRUE
+                         ELSE json_extract(c.rendering || '}', '$.note') IS NOT NULL END)
 
 -- name: filter_unnoted
 b.number NOT IN (SELECT c.place - :place FROM content AS c
               WHERE c.place BETWEEN :place AND :place_end
-                AND instr(c.rendering, x'226e6f7465223a22') > 0)
+                AND CASE WHEN instr(c.rendering, x'226e6f7465223a22') = 0 THEN FALSE
+                         WHEN NOT json_valid(c.rendering || '}') THEN TRUE
+                         ELSE json_extract(c.rendering || '}', '$.note') IS NOT NULL END)
 
 -- name: filter_wanted
 b.number IN (SELECT rowid - :place FROM keyword
