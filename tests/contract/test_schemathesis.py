@@ -113,6 +113,10 @@ def test_every_documented_request_succeeds(case: Case[Any], target: dict[str, An
     _remove_special_headers(case)
     for name in CONDITIONAL:
         case.query.pop(name, None)
+    # A schema cannot express that a time starts before it ends.
+    for what in ("posted", "bookmarked"):
+        if f"{what}_from" in case.query:
+            case.query.pop(f"{what}_to", None)
     if case.query.get("sort_by") == "relevance":
         case.query["q"] = "katze"
 

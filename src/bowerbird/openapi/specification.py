@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird import __version__
@@ -200,10 +201,11 @@ def _parameters(operation: Operation) -> list[Json]:
 
 def _query_parameters(kind: type[Struct]) -> list[Json]:
     examples = examples_of(kind)
+    required = {field.encode_name for field in msgspec.structs.fields(kind) if field.required}
     found = []
     for name, field in requests.parameters(kind).items():
         schema = {key: value for key, value in field.items() if key != "description"}
-        made = {"name": name, "in": "query", "required": False, "schema": schema}
+        made = {"name": name, "in": "query", "required": name in required, "schema": schema}
         found.append({**made, "description": field["description"], "example": examples[name]})
     return found
 
