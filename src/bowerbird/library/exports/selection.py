@@ -79,6 +79,9 @@ def _query_of(
     given = _texts(sent(request), moment)
     post_ids = _post_ids(request)
     if view is None:
+        if _is_on(given, "is_unread_only"):
+            # As in the list, so that both have the same number of posts.
+            given = {"hide_archived": "true", **given}
         return ExportQuery(format=format, given=given, post_ids=post_ids)
     plans.check_fields(account, gates_for(ViewQuery, view.base_query))
     stored = sent(stored_query(view.base_query))
