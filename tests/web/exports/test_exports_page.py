@@ -233,7 +233,7 @@ async def test_an_export_is_cancelled_and_made_again(house: House) -> None:
     again = await person.send(f"/exports/{job_id}/again", "/exports")
     assert again.headers["location"] == "/exports?said=export-started#files"
     done = await finished(house, person)
-    assert "Narrowed by is_unread_only true, q ada , CSV" in text_of(done)
+    assert "Narrowed by hide_archived true, is_unread_only true, q ada , CSV" in text_of(done)
     assert len(FILE.findall(done.text)) == 1
 
 
