@@ -11,14 +11,7 @@ from bowerbird.clock import Clock
 from bowerbird.http1.bounds import HEALTH_PATHS
 from bowerbird.ingest.assembly import ingest
 from bowerbird.ingest.operations import PREFIX as INGEST
-from bowerbird.jobs import bulk as bulk_jobs
-from bowerbird.jobs import deletions
-from bowerbird.jobs.digests import DigestJobs
-from bowerbird.jobs.embedding import EmbeddingJobs
-from bowerbird.jobs.exports import ExportJobs
-from bowerbird.jobs.media import media_jobs
-from bowerbird.jobs.reindexing import ReindexJobs
-from bowerbird.jobs.sources import source_jobs
+from bowerbird.jobs.assembly import build_searching, build_worker, show_embedding
 from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.access.call_allowance import CallCounter
@@ -31,7 +24,6 @@ from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bulk.requests import bulk_requests
-from bowerbird.library.digests.digest_topics import DigestTopics
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
 from bowerbird.library.imports.runs import ImportRuns
@@ -116,15 +108,6 @@ class App:
     tools: ToolServer
 
 
-@dataclass(frozen=True, slots=True)
-class Searching:
-    """Search by meaning: models, search and embedding jobs, one of each per process."""
-
-    models: Models
-    meaning: SemanticSearch
-    jobs: EmbeddingJobs
-
-
 def build(
     settings: Settings,
     database: Database,
@@ -140,7 +123,7 @@ def build(
     uses = VersionUse(VersionUseStore(database), clock)
     files = Files(settings)
     searching = build_searching(settings, database, clock, models)
-    _follow(metrics, searching.jobs)
+    show_embedding(metrics, searching.jobs)
     worker = build_worker(settings, database, files, clock, searching)
     state = AccountState(calls, searching.meaning, clock)
     parts = _parts(
@@ -271,52 +254,6 @@ def build(
         models=searching.models,
         file_imports=file_imports,
         tools=tools,
-    )
-
-
-def build_searching(
-    settings: Settings, database: Database, clock: Clock, models: Models | None = None
-) -> Searching:
-    models = models or Models(settings)
-    meaning = SemanticSearch(database, models, settings.vector_cache_mb * 1024 * 1024)
-    return Searching(models, meaning, EmbeddingJobs(database, models, clock))
-
-
-def build_worker(
-    settings: Settings, database: Database, files: Files, clock: Clock, searching: Searching
-) -> Worker:
-    """Runs the jobs: inside the server on SQLite, in its own process on PostgreSQL."""
-    exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
-    topics = DigestTopics(database, searching.meaning)
-    digests = DigestJobs(database, settings, clock, topics.of)
-    changes = bulk_jobs.kind(database, clock)
-    media = media_jobs(database, files, clock, settings)
-    sources = source_jobs(database, clock, settings)
-    reindexing = ReindexJobs(database, clock)
-    kinds = [changes, exports.kind, digests.kind, searching.jobs.kind, media.kind, sources.kind]
-    kinds.append(reindexing.kind)
-    recurring = [
-        *exports.recurring,
-        *digests.recurring,
-        *searching.jobs.recurring,
-        *media.recurring,
-        *sources.recurring,
-        reindexing.recurring,
-        deletions.recurring(database, files),
-    ]
-    return Worker(database, kinds, recurring, clock)
-
-
-def _follow(metrics: RequestMetrics, jobs: EmbeddingJobs) -> None:
-    metrics.follow(
-        "bowerbird_posts_pending_embedding",
-        "Posts of paid accounts without a vector, when last counted.",
-        lambda: jobs.pending,
-        is_counter=False,
-    )
-    metrics.follow("bowerbird_posts_embedded", "Posts embedded.", lambda: jobs.embedded)
-    metrics.follow(
-        "bowerbird_embedding_seconds", "Time spent embedding posts.", lambda: jobs.seconds
     )
 
 

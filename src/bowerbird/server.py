@@ -19,6 +19,7 @@ from bowerbird.app import App
 from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
 from bowerbird.http1 import bounds, server
+from bowerbird.jobs.assembly import build_searching, build_worker
 from bowerbird.library.exports.file_place import FilePlace
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.storage.database import Database
@@ -145,9 +146,9 @@ async def _run_jobs(settings: Settings) -> None:
     stopping = _stop_signal()
     # No client waits for the statements of a job, and they read more than those of a request.
     database = await open_database(settings, read_limit_s=_JOB_READ_LIMIT_S)
-    searching = app.build_searching(settings, database, system_clock)
+    searching = build_searching(settings, database, system_clock)
     try:
-        worker = app.build_worker(settings, database, Files(settings), system_clock, searching)
+        worker = build_worker(settings, database, Files(settings), system_clock, searching)
         await _wait_for_shared_files(settings, database, stopping)
         await worker.run(stopping)
     finally:

@@ -4,6 +4,7 @@ import asyncio
 from bisect import bisect_left
 from calendar import monthrange
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Final
 
 import msgspec
@@ -163,7 +164,7 @@ def _largest(counts: dict[str, int]) -> list[Facet]:
 
 def _by_month(rows: Sequence[Sequence[int]], time_zone: str) -> list[Facet]:
     zone = zone_of(time_zone)
-    rows = sorted(rows)
+    rows = sorted(rows, key=itemgetter(0))
     instants = [row[0] * _QUARTER for row in rows]
     found: list[Facet] = []
     first = 0

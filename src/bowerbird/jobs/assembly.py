@@ -1,0 +1,76 @@
+"""Builds the worker with all kinds of jobs, and the search by meaning that some of them share."""
+
+from dataclasses import dataclass
+
+from bowerbird.clock import Clock
+from bowerbird.jobs import bulk, deletions
+from bowerbird.jobs.digests import DigestJobs
+from bowerbird.jobs.embedding import EmbeddingJobs
+from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.media import media_jobs
+from bowerbird.jobs.reindexing import ReindexJobs
+from bowerbird.jobs.sources import source_jobs
+from bowerbird.jobs.worker import Worker
+from bowerbird.library.digests.digest_topics import DigestTopics
+from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.search.models import Models
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database
+from bowerbird.storage.files.files import Files
+from bowerbird.wire.metrics import RequestMetrics
+
+
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """Search by meaning: models, search and embedding jobs, one of each per process."""
+
+    models: Models
+    meaning: SemanticSearch
+    jobs: EmbeddingJobs
+
+
+def build_searching(
+    settings: Settings, database: Database, clock: Clock, models: Models | None = None
+) -> Searching:
+    models = models or Models(settings)
+    meaning = SemanticSearch(database, models, settings.vector_cache_mb * 1024 * 1024)
+    return Searching(models, meaning, EmbeddingJobs(database, models, clock))
+
+
+def build_worker(
+    settings: Settings, database: Database, files: Files, clock: Clock, searching: Searching
+) -> Worker:
+    """Runs the jobs: inside the server on SQLite, in its own process on PostgreSQL."""
+    exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
+    topics = DigestTopics(database, searching.meaning)
+    digests = DigestJobs(database, settings, clock, topics.of)
+    changes = bulk.kind(database, clock)
+    media = media_jobs(database, files, clock, settings)
+    sources = source_jobs(database, clock, settings)
+    reindexing = ReindexJobs(database, clock)
+    kinds = [changes, exports.kind, digests.kind, searching.jobs.kind, media.kind, sources.kind]
+    kinds.append(reindexing.kind)
+    recurring = [
+        *exports.recurring,
+        *digests.recurring,
+        *searching.jobs.recurring,
+        *media.recurring,
+        *sources.recurring,
+        reindexing.recurring,
+        deletions.recurring(database, files),
+    ]
+    return Worker(database, kinds, recurring, clock)
+
+
+def show_embedding(metrics: RequestMetrics, jobs: EmbeddingJobs) -> None:
+    """Adds the progress of embedding to the metrics."""
+    metrics.follow(
+        "bowerbird_posts_pending_embedding",
+        "Posts of paid accounts without a vector, when last counted.",
+        lambda: jobs.pending,
+        is_counter=False,
+    )
+    metrics.follow("bowerbird_posts_embedded", "Posts embedded.", lambda: jobs.embedded)
+    metrics.follow(
+        "bowerbird_embedding_seconds", "Time spent embedding posts.", lambda: jobs.seconds
+    )
