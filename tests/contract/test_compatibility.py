@@ -373,6 +373,9 @@ def test_every_rule_is_tested_with_a_breaking_change() -> None:
         ),
         lambda d: schema(d, "LabelRequest")["properties"].update(color={"type": "string"}),
         lambda d: parameter(d, "sort_by")["schema"]["enum"].append("mood"),
+        lambda d: parameter(d, "label").update(
+            schema={"anyOf": [parameter(d, "label")["schema"], {"type": "string", "pattern": "x"}]}
+        ),
         lambda d: schema(d, "BatchRequest")["properties"]["operations"].update(maxItems=100),
         lambda d: schema(d, "LabelRequest").update(required=[]),
         lambda d: operation(d, "listLabels")["responses"].update(

@@ -162,7 +162,8 @@ class _Comparison:
 
     def _request_schema(self, place: str, old: Json, new: Json) -> Iterator[Break]:
         """Compares schemas of requests, which may accept more than before, but not less."""
-        if self._is_compared(old, new, is_request=True):
+        if self._is_compared(old, new, is_request=True) or old in new.get("anyOf", ()):
+            # Or what was accepted before is one of several alternatives now.
             return
         before, after = self._old.of(old), self._new.of(new)
         yield from (Break(rule, place) for rule in _rules_of_a_value(before, after))
