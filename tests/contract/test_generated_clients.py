@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,10 @@ def test_the_python_client_parses_every_bookmark(
         listed = api("api.bookmarks.list_bookmarks").sync(
             client=client, sort_by=api("models").ListBookmarksSortBy.POSTED_AT
         )
+        counted = [
+            api("api.bookmarks.count_bookmarks").sync(client=client, posted_from=start).data.count
+            for start in ("-7d", date(2026, 1, 2), datetime(2026, 1, 2, 12, tzinfo=UTC))
+        ]
         labelled = api("api.labels.add_label").sync_detailed(
             client=client, body=api("models").LabelRequest(tweet_ids=["1"], label_name="parsed")
         )
@@ -69,6 +74,7 @@ def test_the_python_client_parses_every_bookmark(
     assert [post.post_id for post in listed.data] == ["3", "2", "1"]
     assert listed.data[0].tweet_details.attachments[0].choices == CHOICES
     assert listed.meta.total_count == 3
+    assert counted == [0, 2, 1]
     assert labelled.status_code == 200
     assert (refused.status, refused.code) == (False, "NOT_FOUND")
 
