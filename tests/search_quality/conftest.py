@@ -19,6 +19,7 @@ from tests.search_quality.measuring import FIRST, Answer, Measured
 from tests.search_quality.remembered_models import remembered
 from tests.support import databases, service
 from tests.support.models import MODELS, ignore
+from tests.support.once import made_once
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import SetClock
 
@@ -35,15 +36,25 @@ def measured_on_sqlite(
     library: LabelledLibrary, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Measured:
     """With every search for every query."""
-    fresh = databases.fresh_sqlite(sqlite_template, tmp_path_factory.mktemp("quality"))
-    return asyncio.run(_measure(library, fresh, is_complete=True))
+
+    def measure() -> Measured:
+        fresh = databases.fresh_sqlite(sqlite_template, tmp_path_factory.mktemp("quality"))
+        return asyncio.run(_measure(library, fresh, is_complete=True))
+
+    return made_once(tmp_path_factory.getbasetemp(), "quality-sqlite", measure)
 
 
 @pytest.fixture(scope="session")
-def measured_on_postgres(library: LabelledLibrary, postgres: ThrowawayPostgres) -> Measured:
+def measured_on_postgres(
+    library: LabelledLibrary, postgres: ThrowawayPostgres, tmp_path_factory: pytest.TempPathFactory
+) -> Measured:
     """Only with the searches that must answer a query: running the tests should stay cheap."""
-    fresh = databases.fresh_postgres(postgres)
-    return asyncio.run(_measure(library, fresh, is_complete=False))
+
+    def measure() -> Measured:
+        fresh = databases.fresh_postgres(postgres)
+        return asyncio.run(_measure(library, fresh, is_complete=False))
+
+    return made_once(tmp_path_factory.getbasetemp(), "quality-postgres", measure)
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgres"])
