@@ -103,8 +103,8 @@ async def test_an_empty_list_says_how_many_posts_are_hidden(alice: Member) -> No
 
     assert answer["bookmarks"] == []
     assert answer["advice"] == (
-        "1 read or archived post matches. Send is_unread_only false and hide_archived false to see "
-        "them."
+        "1 read or archived post matches. Send is_unread_only false and hide_archived false to "
+        "include them."
     )
 
 

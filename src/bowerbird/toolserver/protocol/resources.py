@@ -17,7 +17,8 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.views import View
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.toolserver.tools import digests, posts, response_size
-from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, shown
+from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, shown_text
+from bowerbird.toolserver.tools.shown_results import shown
 from bowerbird.toolserver.tools.tool import Json
 
 JSON: Final = "application/json"
@@ -84,7 +85,7 @@ class Resources:
             if cursor not in slugs:
                 raise errors.invalid("cursor", f"{errors.shown(cursor)} is not from this list")
             first = slugs.index(cursor) + 1
-        left: list[Json] = [shown(_listing(view)) for view in views[first:]]
+        left: list[Json] = [_listing(view) for view in views[first:]]
         fitted = response_size.fit(left, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
         return ResourcePage(fitted.records, None if fitted.is_all else fitted.records[-1]["name"])
 
@@ -134,9 +135,9 @@ def _listing(view: View) -> Json:
     return {
         "uri": f"view://{quote(view.slug)}",
         "name": view.slug,
-        "title": view.name,
+        "title": shown_text(view.name),
         "description": response_size.truncate(
-            view.description or f"Smart View {view.name}", _DESCRIPTION_CHARS
+            shown_text(view.description or f"Smart View {view.name}"), _DESCRIPTION_CHARS
         ),
         "mimeType": JSON,
     }
