@@ -108,10 +108,10 @@ async def test_a_field_that_would_be_lost_is_refused(alice: Member) -> None:
     )
 
     assert [one["ok"] for one in saved["results"]] == [False, False, True]
-    assert saved["results"][0]["error"] == "INVALID_REQUEST: posts[0]: Unknown field 'author'." + (
-        " Did you mean author_id?"
+    assert saved["results"][0]["error"] == (
+        "INVALID_REQUEST: posts[0]: Unknown field 'author'. Did you mean author_username?"
     )
-    assert "Unknown field 'saved_at'." in saved["results"][1]["error"]
+    assert "'saved_at'. Did you mean bookmarked_at?" in saved["results"][1]["error"]
 
 
 async def test_a_post_of_another_library_can_be_sent_as_get_bookmarks_returns_it(

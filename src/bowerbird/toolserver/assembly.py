@@ -115,7 +115,7 @@ def bind(parts: ToolParts) -> list[BoundTool]:
         *saving.bind(parts.saving, parts.idempotency),
         *labels.bind(parts.labels, changes, parts.idempotency),
         *label_edits.bind(parts.labels, changes),
-        *views.bind(parts.views, parts.idempotency),
+        *views.bind(parts.views, parts.bookmarks, parts.idempotency),
         *exports.bind(
             parts.exports,
             parts.bookmarks,

@@ -119,7 +119,8 @@ class Resources:
         whole: Json = msgspec.to_builtins(await self._views.response(account, view))
         short = response_size.shrink(whole, response_size.MAX_BYTES // 3)
         left = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(short)
-        fitted = response_size.fit(posts.forms(page.body, "concise"), left)
+        zone = await self._bookmarks.zone(account)
+        fitted = response_size.fit(posts.forms(page.body, "concise", zone), left)
         fields: Json = {**short, "bookmarks": fitted.records}
         if short is not whole or not fitted.is_complete:
             advice = f"The view does not fit. Call get_view_bookmarks with slug {view.slug}."

@@ -66,7 +66,14 @@ async def page(
             return []
         return [_NEAR_ONLY]
 
-    pages = Pages(account=call.account, read=read, applied=applied, explain=explain, remark=remark)
+    pages = Pages(
+        account=call.account,
+        zone=await bookmarks.zone(call.account),
+        read=read,
+        applied=applied,
+        explain=explain,
+        remark=remark,
+    )
     return ToolResult(await posts.page(pages, response_format or "concise"))
 
 

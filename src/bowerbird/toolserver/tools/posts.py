@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import Struct
@@ -44,6 +45,8 @@ class Pages(Struct, frozen=True, kw_only=True):
     """How to read the pages of a list, and what to say about it."""
 
     account: Account
+    # Of the days in the short form.
+    zone: ZoneInfo
     read: List
     # The filters that a result repeats.
     applied: Json
@@ -64,11 +67,11 @@ async def page(pages: Pages, response_format: str) -> Json:
         max_bytes = (
             response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(filters)
         )
-        fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
+        fitted = response_size.fit(forms(listed.body, response_format, pages.zone), max_bytes)
         while not fitted.is_all:
             # Read again with a smaller limit, so that the cursor skips no post that was left out.
             listed = await pages.read(len(fitted.records))
-            fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
+            fitted = response_size.fit(forms(listed.body, response_format, pages.zone), max_bytes)
         shown = {**CONTENT_IS, "bookmarks": fitted.records}
         is_truncated = fitted.is_truncated or any(p.get("truncated") for p in fitted.records)
     content: Json = {
@@ -93,12 +96,12 @@ async def page(pages: Pages, response_format: str) -> Json:
     return {**content, "advice": " ".join(sentences)} if sentences else content
 
 
-def forms(body: bytes, response_format: str) -> list[Json]:
+def forms(body: bytes, response_format: str, zone: ZoneInfo) -> list[Json]:
     """The posts of a list, whose body is JSON objects separated by commas."""
     body = json_depth.cut(b"[%b]" % body)
     if response_format == "detailed":
         return [_detailed(post) for post in _whole(body)]
-    return concise(body)
+    return concise(body, zone)
 
 
 def _detailed(post: Json) -> Json:

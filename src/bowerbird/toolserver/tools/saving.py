@@ -50,6 +50,12 @@ _FIELDS: Final = (
     *ImportRecord.__struct_encode_fields__,
     *("text_length", "truncated", "next_offset", "score", "highlight"),
 )
+_MEANT: Final = {
+    "author": "author_username",
+    "text": "tweet_details.text",
+    "labels": "tags",
+    "saved_at": "bookmarked_at",
+}
 # Tried in this order: the maximum length of a reason or a label, and the number of labels.
 _STEPS: Final = ((140, 3), (100, 1), (60, 0))
 
@@ -146,8 +152,8 @@ def bind(saving: Saving, idempotency: Idempotency) -> list[BoundTool]:
 def _post(place: str, sent: Any) -> ItemToSave:
     for name in sent if isinstance(sent, dict) else ():
         if name not in _FIELDS:
-            near = difflib.get_close_matches(name, _FIELDS, n=1)
-            meant = f" Did you mean {near[0]}?" if near else ""
+            near = _MEANT.get(name) or next(iter(difflib.get_close_matches(name, _FIELDS, 1)), "")
+            meant = f" Did you mean {near}?" if near else ""
             return invalid(place, f"Unknown field {errors.shown(name)}.{meant}")
     try:
         raw = msgspec.json.encode(sent)

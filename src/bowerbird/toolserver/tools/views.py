@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.library.views.counts import CountState
 from bowerbird.library.views.views import ViewResponse, Views
@@ -196,11 +197,11 @@ DELETE: Final = Tool(
 TOOLS: Final = (LIST, BOOKMARKS, CREATE, UPDATE, DELETE)
 
 
-def bind(views: Views, idempotency: Idempotency) -> list[BoundTool]:
-    return [*_reading(views), *_changing(views, idempotency)]
+def bind(views: Views, bookmarks: Bookmarks, idempotency: Idempotency) -> list[BoundTool]:
+    return [*_reading(views, bookmarks), *_changing(views, idempotency)]
 
 
-def _reading(views: Views) -> list[BoundTool]:
+def _reading(views: Views, bookmarks: Bookmarks) -> list[BoundTool]:
     async def list_views(call: ToolCall) -> ToolResult:
         arguments.read(LIST, call, NoArguments)
         found = await views.all(call.account)
@@ -226,7 +227,8 @@ def _reading(views: Views) -> list[BoundTool]:
         async def explain(listed: BookmarkList) -> list[str]:
             return posts.why_empty(listed, _NO_POSTS)
 
-        pages = Pages(account=call.account, read=read, applied=applied, explain=explain)
+        zone = await bookmarks.zone(call.account)
+        pages = Pages(account=call.account, zone=zone, read=read, applied=applied, explain=explain)
         return ToolResult(await posts.page(pages, values.response_format or "concise"))
 
     return [BoundTool(LIST, list_views), BoundTool(BOOKMARKS, get_view_bookmarks)]
