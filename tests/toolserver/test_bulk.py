@@ -150,6 +150,9 @@ async def test_a_large_change_goes_on_as_a_job_with_progress(cast: Service) -> N
 
     started = await call(alice, "update_bookmarks", filter={}, is_read=True, expected_count=450)
     assert (started["state"], started["affected"]) == ("working", 200)
+    assert started["advice"].startswith(
+        "200 of 450 posts are done. The change was started at 2026-"
+    )
     assert "get_change" in started["advice"]
     await until_idle(cast, alice)
 

@@ -22,7 +22,7 @@ from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.filters import flags_of, sent
 from bowerbird.storage.bulk import unpacked
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, writes
+from bowerbird.toolserver.tools import arguments, json_schemas, response_size, writes
 from bowerbird.toolserver.tools.empty_lists import EmptyLists
 from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.selection import Selection
@@ -41,6 +41,7 @@ from bowerbird.wire.idempotency import Idempotency
 S = TypeVar("S", bound=Selection)
 Step = Json | Unfinished[Json]
 _CHANGE_ID_MAX: Final = 64
+_STUCK: Final = "Tell the user if the number does not grow."
 _MISSING: Final[dict[str, str]] = {
     BulkAction.TRASH: "The ids in not_found are not in the library.",
     BulkAction.RESTORE: "The ids in not_found are not in the trash.",
@@ -311,13 +312,14 @@ def shown(change: BulkChange) -> Json:
         return {**content, **_examples(change), "advice": _next_step(change)}
     content["change_id"] = change.change_id
     if change.undo_until is not None and not is_undo:
-        content["undo_until"] = f"{change.undo_until[:19]}Z"
+        content["undo_until"] = response_size.second(change.undo_until)
     if change.error is not None:
         content["advice"] = f"The rest was not changed: {change.error}"
     elif change.is_open:
         done = change.restored if is_undo else change.done
         so_far = f"{done} of {change.count} posts are done"
-        content["advice"] = f"{so_far}. get_change shows the progress."
+        since = f"The change was started at {response_size.second(change.created_at or '')}"
+        content["advice"] = f"{so_far}. {since}; get_change shows the progress. {_STUCK}"
     return content
 
 
