@@ -125,6 +125,7 @@ async def test_an_import_is_listed_and_undone(alice: Member) -> None:
     run_id = await imports.run(alice, imports.found(post_id="1"), imports.found(post_id="2"))
 
     listed = await call(alice, "list_imports")
+    assert "." not in listed["imports"][0]["started_at"], "no fractions of a second"
     undone = await call(alice, "undo_import", run_id=run_id)
 
     assert [one["run_id"] for one in listed["imports"]] == [run_id]

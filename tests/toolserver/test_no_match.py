@@ -26,6 +26,7 @@ async def fill(member: Member) -> None:
         ({"author": "kernal_ada"}, "No post is by 'kernal_ada'. Did you mean 'kernel_ada'?"),
         ({"query": "from:kernel_ada"}, "use author:."),
         ({"label": ["databses"]}, "Did you mean 'databases'?"),
+        ({"label": "zebras, databses"}, "'databses'. Did you mean 'databases'?"),
     ],
 )
 async def test_every_answer_of_zero_names_what_was_meant(

@@ -96,11 +96,16 @@ def _named(query: ListQuery, published: str, field: Field) -> Iterable[tuple[str
         (name, value)
         for name, values in filters.sent(query).items()
         if vocabulary.published(name) == published
-        for value in (values if isinstance(values, list) else [values])
+        for value in (values if isinstance(values, list) else _split(values))
     ]
     words = query_language.parse(query.q.strip()).conditions if query.q else ()
     named = [one.value for one in words if one.field is field and not one.is_excluded]
     return dict.fromkeys([*own, *((_FILTER_OF[field], name) for name in named)])
+
+
+def _split(text: str) -> list[str]:
+    """Several names are separated by commas."""
+    return [name for part in text.split(",") if (name := part.strip())]
 
 
 def hidden(number: int) -> list[str]:

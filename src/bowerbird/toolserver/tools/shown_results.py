@@ -20,7 +20,7 @@ _IGNORED_IN_LINKS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\u2000-\u206f\ufeff]+
 # Prose, which may start with any word and a colon.
 _PROSE: Final = frozenset(
     {"text", "title", "note", "quote", "comment", "choices", "description", "snippet", "advice"}
-    | {"name", "query", "plain_text", "preview_text", "introduction", "error"}
+    | {"name", "query", "html", "plain_text", "preview_text", "introduction", "error"}
 )
 _LABELS: Final = frozenset({"label", "labels", "label_name", "tag", "tags", "labels_left_out"})
 # In Markdown these characters would end a link and start another one.
