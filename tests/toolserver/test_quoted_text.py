@@ -165,6 +165,13 @@ async def hostile_library(member: Member) -> dict[str, Any]:
         attachments=[
             {"type": "link", "url": "JavaScript:alert(3)", "title": HOSTILE},
             {"type": "link", "url": "https://example.com/fine"},
+            {
+                "type": "link",
+                "src": "javascript:7",
+                "uri": "javascript:8",
+                "thumbnail": "javascript:4",
+            },
+            {"type": "link", "media_urls": ["javascript:9"], "links": ["javascript:10"]},
         ],
         note=HOSTILE,
         bookmarked_at="2026-07-14T12:00:00+00:00",
