@@ -141,7 +141,7 @@ async def test_a_dry_run_without_matches_says_so(alice: Member) -> None:
     dry = await call(alice, "delete_bookmarks", filter={"author": "nobody"}, dry_run=True)
 
     assert (dry["count"], "examples" in dry) == (0, False)
-    assert dry["advice"].startswith("No post matches")
+    assert dry["advice"] == "There is nothing to change. No post is by 'nobody'."
 
 
 async def test_a_large_change_goes_on_as_a_job_with_progress(cast: Service) -> None:
@@ -150,6 +150,9 @@ async def test_a_large_change_goes_on_as_a_job_with_progress(cast: Service) -> N
 
     started = await call(alice, "update_bookmarks", filter={}, is_read=True, expected_count=450)
     assert (started["state"], started["affected"]) == ("working", 200)
+    assert started["advice"].startswith(
+        "200 of 450 posts are done. The change was started at 2026-"
+    )
     assert "get_change" in started["advice"]
     await until_idle(cast, alice)
 
@@ -163,7 +166,7 @@ async def test_a_large_change_goes_on_as_a_job_with_progress(cast: Service) -> N
         ({}, "INVALID_REQUEST: post_ids: either post_ids or filter is required"),
         ({"post_ids": ["1"], "filter": {}}, "INVALID_REQUEST: post_ids: either post_ids or filter"),
         ({"filter": {"author": "ada"}}, "INVALID_REQUEST: expected_count: is required with filter"),
-        ({"post_ids": ["1"], "dry_run": True}, "INVALID_REQUEST: dry_run: needs filter"),
+        ({"post_ids": ["1"], "dry_run": True}, "INVALID_REQUEST: dry_run: works only with filter"),
         ({"filter": {"author": " "}, "dry_run": True}, "INVALID_REQUEST: filter.author: is empty"),
         ({"filter": {"label": ","}, "dry_run": True}, "INVALID_REQUEST: filter.label: has no name"),
         ({"filter": {"label": []}, "dry_run": True}, "INVALID_REQUEST: filter.label: has no name"),

@@ -219,6 +219,7 @@ async def test_the_server_lists_the_published_tools_in_every_revision(service: S
         ("triage_unread", {"number": "5"}, "limit 5"),
         ("triage_unread", {}, "limit 20"),
         ("weekly_review", {"days": "30"}, "last 30 days"),
+        ("weekly_review", {"days": "30"}, "bookmarked_from -30d"),
         ("research_topic", {"topic": "owls"}, "'owls'"),
     ],
 )
@@ -243,6 +244,7 @@ async def test_prompts_are_filled_in(
             "Unknown argument 'x'. Allowed arguments: days.",
         ),
         ({"name": "weekly_review", "arguments": {"days": "1" * 501}}, "days: must have at most"),
+        ({"name": "weekly_review", "arguments": {"days": "7. Delete"}}, "days: must be a whole"),
         ({"name": "sing"}, "Unknown prompt: 'sing'"),
     ],
 )

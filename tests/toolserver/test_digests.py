@@ -1,5 +1,7 @@
 """`list_digests`, `get_digest` and digest://{id}."""
 
+import re
+
 import pytest
 
 from tests.rest.test_digests import with_days
@@ -54,3 +56,20 @@ async def test_missing_digests_and_invalid_cursors_are_rejected(alice: Member, b
     assert wrong.startswith("INVALID_REQUEST: cursor: 'x' is not a cursor of this list")
     response = await post(alice.client, message("resources/read", {"uri": f"digest://{made[0]}"}))
     assert response.status_code == 400
+
+
+async def test_preferences_can_be_read_without_a_tool_that_writes(alice: Member) -> None:
+    await call(alice, "update_digest_preferences", frequency="daily", time_zone="Europe/Berlin")
+
+    preferences = (await call(alice, "list_digests"))["preferences"]
+
+    assert (preferences["frequency"], preferences["time_zone"]) == ("daily", "Europe/Berlin")
+    assert re.fullmatch(r"[-0-9]{10}T[:0-9]{8}Z", preferences["next_digest_at"])
+
+
+async def test_email_that_the_service_cannot_send_is_not_promised(alice: Member) -> None:
+    changed = await call(alice, "update_digest_preferences", frequency="daily", mail=True)
+
+    assert (changed["mail"], changed["mail_available"]) == (True, False)
+    assert "cannot send email" in changed["advice"]
+    assert "advice" not in await call(alice, "update_digest_preferences", mail=False)

@@ -143,8 +143,7 @@ async def test_an_export_that_matches_nothing_is_refused(cast: Service) -> None:
 
     said = await refusal(cast.alice, "create_export", format="json", author="nobody")
 
-    assert said.startswith("INVALID_REQUEST: No post matches, so there is nothing to export.")
-    assert "count_bookmarks" in said
+    assert said.startswith("INVALID_REQUEST: There is nothing to export. No post is by 'nobody'.")
 
 
 async def test_export_my_unread_posts_has_as_many_as_the_list(cast: Service) -> None:

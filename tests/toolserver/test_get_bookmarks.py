@@ -79,7 +79,7 @@ async def test_an_offset_after_the_end_says_so(alice: Member) -> None:
 
     answer = await call(alice, "get_bookmarks", post_ids=[saved["post_id"]], offset=9_000)
 
-    assert answer["advice"] == "No text is longer than offset."
+    assert answer["advice"] == "offset is past the end: the longest text has 32 characters."
     assert answer["truncated"] is False
 
 

@@ -73,7 +73,7 @@ async def test_delete_a_label_and_keep_its_posts(alice: Member) -> None:
         (
             "update_label",
             {"label": "ai", "new_name": "AI Stuff"},
-            "INVALID_REQUEST: label_name: a label named 'AI Stuff' already exists.",
+            "INVALID_REQUEST: new_name: a label named 'AI Stuff' already exists. merge",
         ),
         ("update_label", {"label": "ai", "color": "red"}, "INVALID_REQUEST: color: must be one"),
     ],

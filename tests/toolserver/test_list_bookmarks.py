@@ -96,6 +96,21 @@ async def test_read_and_archived_posts_are_hidden_by_default(alice: Member) -> N
     assert everything == [archived["post_id"], read["post_id"], new["post_id"]]
 
 
+async def test_the_days_of_posts_are_those_of_the_filters(alice: Member) -> None:
+    await call(alice, "update_digest_preferences", time_zone="Pacific/Auckland")
+    await alice.save(
+        bookmarked_at="2026-06-30T13:00:00+00:00", posted_at="2026-06-29T13:00:00+00:00"
+    )
+    await call(alice, "create_view", name="All")
+    days = {"bookmarked_from": "2026-07-01", "bookmarked_to": "2026-07-01"}
+
+    (listed,) = (await call(alice, "list_bookmarks", **days))["bookmarks"]
+    (in_view,) = (await call(alice, "get_view_bookmarks", slug="all"))["bookmarks"]
+
+    assert (listed["bookmarked_at"], listed["posted_at"]) == ("2026-07-01", "2026-06-30")
+    assert in_view == listed
+
+
 async def test_an_empty_list_says_how_many_posts_are_hidden(alice: Member) -> None:
     await alice.save(is_read=True)
 
@@ -103,8 +118,8 @@ async def test_an_empty_list_says_how_many_posts_are_hidden(alice: Member) -> No
 
     assert answer["bookmarks"] == []
     assert answer["advice"] == (
-        "1 read or archived post matches. Send is_unread_only false and hide_archived false to see "
-        "them."
+        "1 read or archived post matches. Send is_unread_only false and hide_archived false to "
+        "include them."
     )
 
 

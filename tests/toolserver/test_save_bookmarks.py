@@ -88,6 +88,44 @@ async def test_an_agents_copy_never_replaces_a_post_that_the_library_has(alice: 
     assert shown["tags"] == ["x", "y"]
 
 
+async def test_a_post_keeps_the_date_on_which_it_was_bookmarked(alice: Member) -> None:
+    post = {"post_id": "20", "tweet_details": {"text": "a nest"}}
+    saved_at = "2024-03-01T10:00:00+00:00"
+
+    await call(alice, "save_bookmarks", posts=[{**post, "bookmarked_at": saved_at}])
+
+    (shown,) = (await call(alice, "get_bookmarks", post_ids=["20"]))["bookmarks"]
+    assert shown["bookmarked_at"].startswith("2024-03-01T10:00:00")
+
+
+async def test_a_field_that_would_be_lost_is_refused(alice: Member) -> None:
+    post = {"post_id": "20", "tweet_details": {"text": "a nest"}}
+
+    saved = await call(
+        alice,
+        "save_bookmarks",
+        posts=[{**post, "author": "edge"}, {**post, "saved_at": "x"}, post],
+    )
+
+    assert [one["ok"] for one in saved["results"]] == [False, False, True]
+    assert saved["results"][0]["error"] == (
+        "INVALID_REQUEST: posts[0]: Unknown field 'author'. Did you mean author_username?"
+    )
+    assert "'saved_at'. Did you mean bookmarked_at?" in saved["results"][1]["error"]
+
+
+async def test_a_post_of_another_library_can_be_sent_as_get_bookmarks_returns_it(
+    alice: Member, bob: Member
+) -> None:
+    original = await alice.save(text="an owl", note="mine", tags=["x"])
+    (whole,) = (await call(alice, "get_bookmarks", post_ids=[original["post_id"]]))["bookmarks"]
+
+    saved = await call(bob, "save_bookmarks", posts=[whole])
+
+    assert saved["results"][0].get("error") is None
+    assert saved["succeeded"] == 1
+
+
 async def test_the_same_key_returns_the_first_result(alice: Member) -> None:
     arguments = {"links": [X, "nothing"], "idempotency_key": "k"}
 

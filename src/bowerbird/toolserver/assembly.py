@@ -105,18 +105,24 @@ def tool_server(
 
 def bind(parts: ToolParts) -> list[BoundTool]:
     """All tools, in the order of the catalogue."""
-    changes = bulk.BulkCalls(parts.bulk, parts.idempotency, parts.wake_worker)
+    changes = bulk.BulkCalls(parts.bulk, parts.bookmarks, parts.idempotency, parts.wake_worker)
     return [
         *bookmarks.bind(parts.bookmarks),
         *similar.bind(parts.bookmarks),
-        *facets.bind(parts.facets),
+        *facets.bind(parts.facets, parts.bookmarks),
         *bulk.bind(changes, parts.flags),
         *notes.bind(parts.flags, parts.highlights, parts.idempotency),
         *saving.bind(parts.saving, parts.idempotency),
         *labels.bind(parts.labels, changes, parts.idempotency),
         *label_edits.bind(parts.labels, changes),
-        *views.bind(parts.views, parts.idempotency),
-        *exports.bind(parts.exports, parts.export_addresses, parts.idempotency, parts.wake_worker),
+        *views.bind(parts.views, parts.bookmarks, parts.idempotency),
+        *exports.bind(
+            parts.exports,
+            parts.bookmarks,
+            parts.export_addresses,
+            parts.idempotency,
+            parts.wake_worker,
+        ),
         *digests.bind(parts.digests),
         *digest_preferences.bind(parts.digests, parts.idempotency),
         *imports.bind(parts.imports, parts.idempotency),

@@ -1,4 +1,4 @@
-"""The time zone of an account, for filters that name whole days."""
+"""The time zone of an account, for days in filters and results."""
 
 from zoneinfo import ZoneInfo
 
@@ -18,8 +18,9 @@ class TimeZones:
         self, account: Account, query: FlagFilters, reader: Reader | None = None
     ) -> ZoneInfo | None:
         """None if the query names no day: most lists need no further read."""
-        if not has_days(query):
-            return None
+        return await self.zone(account, reader) if has_days(query) else None
+
+    async def zone(self, account: Account, reader: Reader | None = None) -> ZoneInfo:
         preferences = await self._store.preferences_within(
             reader or self._database, account.account_id
         )

@@ -2,6 +2,7 @@
 
 import asyncio
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import Struct
@@ -78,6 +79,10 @@ class Bookmarks:
     def minute(self, query: FlagFilters) -> int:
         """The current minute if the answer to a query changes over time, else 0."""
         return self._clock() // (60 * MICROSECONDS) if moves(query) else 0
+
+    async def zone(self, account: Account) -> ZoneInfo:
+        """The time zone of the days in filters."""
+        return await self._zones.zone(account)
 
     async def require_vectors(self, account: Account, vectors: VectorState) -> None:
         """Refuses a search by meaning until the account's vectors are built."""

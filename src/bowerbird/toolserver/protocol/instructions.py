@@ -15,15 +15,19 @@ How to work:
 subject, including read and archived ones.
 - list_bookmarks describes the filters and the fields of a page; other tools, and the queries of \
 views, have the same. An argument without a description is described by another tool that has it.
-- Lists are short by default: a flag that is false and an empty field are left out, days are \
-in UTC, and a post without link is at https://x.com/AUTHOR/status/POST_ID. text_length and \
-article_length count characters; get_bookmarks returns the full texts, and reads on with offset.
+- Lists are short by default: a flag that is false and an empty field are left out, days are in \
+the account's time zone, as in filters, and a post without link is at \
+https://x.com/AUTHOR/status/POST_ID. text_length and article_length count characters; \
+get_bookmarks returns the full texts, and reads on with offset.
 - To continue a list, send its next_cursor as cursor with the same filters. total_count is the \
 number of matches; do not page through hundreds of posts if a filter or count_bookmarks answers \
 the question.
 - To save posts, send their links to save_bookmarks, with labels if the user wants some.
-- Labels are identified by name. Call list_labels before you create one. Use batch_label for \
-several changes.
+- Labels are identified by name. Call list_labels before you create one. A hidden character in a \
+label is shown as \\u{200b}; send it in this form. Use batch_label to change the labels of single \
+posts in different ways.
+- To change every post that matches, send filter instead of post_ids: first with dry_run true, \
+then with its count as expected_count. undo_change undoes it for an hour.
 - Before you remove labels, change or delete views, or mark many posts, tell the user what you \
 will change, unless the user asked for exactly that.
 - An error message starts with a code and ends with what to do. Retrying does not help with \

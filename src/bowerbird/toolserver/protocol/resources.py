@@ -17,7 +17,8 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.views import View
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.toolserver.tools import digests, posts, response_size
-from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, shown
+from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, shown_text
+from bowerbird.toolserver.tools.shown_results import shown
 from bowerbird.toolserver.tools.tool import Json
 
 JSON: Final = "application/json"
@@ -84,7 +85,7 @@ class Resources:
             if cursor not in slugs:
                 raise errors.invalid("cursor", f"{errors.shown(cursor)} is not from this list")
             first = slugs.index(cursor) + 1
-        left: list[Json] = [shown(_listing(view)) for view in views[first:]]
+        left: list[Json] = [_listing(view) for view in views[first:]]
         fitted = response_size.fit(left, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
         return ResourcePage(fitted.records, None if fitted.is_all else fitted.records[-1]["name"])
 
@@ -118,7 +119,8 @@ class Resources:
         whole: Json = msgspec.to_builtins(await self._views.response(account, view))
         short = response_size.shrink(whole, response_size.MAX_BYTES // 3)
         left = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(short)
-        fitted = response_size.fit(posts.forms(page.body, "concise"), left)
+        zone = await self._bookmarks.zone(account)
+        fitted = response_size.fit(posts.forms(page.body, "concise", zone), left)
         fields: Json = {**short, "bookmarks": fitted.records}
         if short is not whole or not fitted.is_complete:
             advice = f"The view does not fit. Call get_view_bookmarks with slug {view.slug}."
@@ -134,9 +136,9 @@ def _listing(view: View) -> Json:
     return {
         "uri": f"view://{quote(view.slug)}",
         "name": view.slug,
-        "title": view.name,
+        "title": shown_text(view.name),
         "description": response_size.truncate(
-            view.description or f"Smart View {view.name}", _DESCRIPTION_CHARS
+            shown_text(view.description or f"Smart View {view.name}"), _DESCRIPTION_CHARS
         ),
         "mimeType": JSON,
     }

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.errors import Refusal
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding, schemas
@@ -16,7 +16,7 @@ from bowerbird.requests.filters import readers
 from bowerbird.requests.gates import Gate, gates_for
 from bowerbird.requests.limits import TEXT_MAX
 from bowerbird.requests.schemas import Form
-from bowerbird.toolserver.tools import vocabulary
+from bowerbird.toolserver.tools import quoted_text, refusals, vocabulary
 from bowerbird.toolserver.tools.tool import Json, Tool, ToolCall
 from bowerbird.toolserver.tools.vocabulary import published
 
@@ -25,6 +25,9 @@ T = TypeVar("T", bound=Struct)
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _FLAGS: Final = {"true": True, "false": False}
 _NAME: Final = re.compile(r"\w+")
+_LABELS: Final = frozenset({"label", "labels", "label_name", "tag", "from", "into", "new_name"})
+# Objects of the user's own, which have no names of labels.
+_AS_SENT: Final = frozenset({"metadata", "posts"})
 _UNKNOWN: Final = re.compile(
     r"(Unknown field '(.*?)'[^'?]*\.)(?: Did you mean \w+\?)? Allowed fields", re.DOTALL
 )
@@ -35,7 +38,7 @@ def read(_: Tool, call: ToolCall, takes: type[T], **gates: Gate) -> T:
 
     `gates` has the plan gates that depend on the value of an argument.
     """
-    sent = vocabulary.to_fields(call.sent, takes)
+    sent = vocabulary.to_fields(_with_labels(call.sent), takes)
     check_plan(call.account, takes, sent, gates)
     # Of the struct, because a tool does not repeat what another one describes.
     fields: dict[str, Json] = schemas.inline(takes, Form.ARGUMENTS)["properties"]
@@ -57,8 +60,31 @@ def check_plan(
     account: Account, takes: type[Struct], sent: Mapping[str, Any], gates: Mapping[str, Gate]
 ) -> None:
     fields = vocabulary.to_fields(sent, takes)
-    needed = vocabulary.in_published_words(gates_for(takes, named(fields)))
-    plans.check_fields(account, {**needed, **gates})
+    needed = {_published_gate(n): gate for n, gate in gates_for(takes, named(fields)).items()}
+    try:
+        plans.check_fields(account, {**needed, **gates})
+    except Refusal as refused:
+        if refused.code is Code.FILTER_NOT_ALLOWED and "filter" in takes.__struct_fields__:
+            raise refusals.no_selection(refused) from None
+        raise
+
+
+def _published_gate(name: str) -> str:
+    """Also inside an object, and of a field in a query: `author: in q`."""
+    return _NAME.sub(lambda found: published(found[0]), name)
+
+
+def _with_labels(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with the names of labels as they are stored, not as results show them."""
+    return {name: _stored(name, value) for name, value in sent.items()}
+
+
+def _stored(name: str, value: Any) -> Any:
+    if isinstance(value, str):
+        return quoted_text.read_name(value) if name in _LABELS else value
+    if isinstance(value, list):
+        return [_stored(name, item) for item in value]
+    return _with_labels(value) if isinstance(value, dict) and name not in _AS_SENT else value
 
 
 def named(sent: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from bowerbird.requests.bookmarks import (
 )
 from bowerbird.requests.fields import about, unique
 from bowerbird.requests.filters import WordFilters
+from bowerbird.search import query_language
 from bowerbird.toolserver.tools import (
     arguments,
     json_schemas,
@@ -29,6 +30,7 @@ from bowerbird.toolserver.tools import (
     searching,
     vocabulary,
 )
+from bowerbird.toolserver.tools.empty_lists import EmptyLists
 from bowerbird.toolserver.tools.listing import ResponseFormat
 from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import (
@@ -132,7 +134,9 @@ COUNT: Final = Tool(
             "unread": json_schemas.count("Posts not marked read."),
             "archived": json_schemas.count("Posts that are archived."),
             "filters": {"type": "object", "description": "The filters that were applied."},
+            "advice": json_schemas.ADVICE,
         },
+        optional=("advice",),
     ),
     describes_result=True,
     hints=READS,
@@ -162,7 +166,12 @@ def bind(bookmarks: Bookmarks) -> list[BoundTool]:
         applied = response_size.short_filters(
             vocabulary.in_published_words({**filters.flags_of(values), **sent})
         )
-        return ToolResult({**msgspec.to_builtins(counts), "filters": applied})
+        content: Json = {**msgspec.to_builtins(counts), "filters": applied}
+        if not counts.count:
+            content["advice"] = await EmptyLists(bookmarks).of_filters(call.account, sent)
+        elif hints := query_language.parse((values.q or "").strip()).hints:
+            content["advice"] = " ".join(hints)
+        return ToolResult(content)
 
     return [
         BoundTool(LIST, list_bookmarks),
@@ -213,5 +222,6 @@ def _details(found: list[bytes], not_found: list[str], values: GetArguments) -> 
     if left_out:
         advice.append("Call again with the ids in left_out, or with a smaller max_chars.")
     if offset and all(post["text_length"] <= offset for post in fitted.records):
-        advice.append("No text is longer than offset.")
+        longest = max(post["text_length"] for post in fitted.records)
+        advice.append(f"offset is past the end: the longest text has {longest:,} characters.")
     return {**content, "advice": " ".join(advice)} if advice else content

@@ -6,8 +6,10 @@ from typing import Annotated, Final, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bulk.requests import DRY_RUN, BulkChange, BulkRequests, Prepared
 from bowerbird.model.accounts import Account
@@ -17,9 +19,11 @@ from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.bulk import BulkRequest
 from bowerbird.requests.fields import InvalidField, about
-from bowerbird.requests.filters import sent
+from bowerbird.requests.filters import flags_of, sent
+from bowerbird.storage.bulk import unpacked
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, writes
+from bowerbird.toolserver.tools import arguments, json_schemas, response_size, writes
+from bowerbird.toolserver.tools.empty_lists import EmptyLists
 from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.selection import Selection
 from bowerbird.toolserver.tools.tool import (
@@ -37,6 +41,11 @@ from bowerbird.wire.idempotency import Idempotency
 S = TypeVar("S", bound=Selection)
 Step = Json | Unfinished[Json]
 _CHANGE_ID_MAX: Final = 64
+_STUCK: Final = "Tell the user if the number does not grow."
+_MISSING: Final[dict[str, str]] = {
+    BulkAction.TRASH: "The ids in not_found are not in the library.",
+    BulkAction.RESTORE: "The ids in not_found are not in the trash.",
+}
 
 
 class UpdateArguments(Selection, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -56,7 +65,7 @@ class UpdateArguments(Selection, frozen=True, kw_only=True, forbid_unknown_field
         super().__post_init__()
         _ = self.flags
         if self.note is not UNSET and len(self.post_ids or ()) != 1:
-            raise InvalidField("note", "needs exactly one of post_ids")
+            raise InvalidField("note", "can be set on one post at a time; send one id in post_ids")
 
     @property
     def flags(self) -> UpdateRequest:
@@ -88,10 +97,11 @@ CHANGE_FIELDS: Final[dict[str, Json]] = {
     "change_id": {"type": "string"},
     "undo_until": {"type": "string"},
     "examples": {"type": "array"},
+    "not_found": {"type": "array"},
     "content_is": {"type": "string"},
     "advice": {"type": "string"},
 }
-OPTIONAL: Final = ("change_id", "undo_until", "examples", "content_is", "advice")
+OPTIONAL: Final = ("change_id", "undo_until", "examples", "not_found", "content_is", "advice")
 CHANGE: Final = json_schemas.record("A change.", CHANGE_FIELDS, optional=OPTIONAL)
 
 UPDATE: Final = Tool(
@@ -108,10 +118,9 @@ UPDATE: Final = Tool(
         "The changed posts.",
         {
             "posts": {"type": "array"},
-            "not_found": {"type": "array"},
             **CHANGE_FIELDS,
         },
-        optional=tuple(n for n in ("posts", "not_found", *CHANGE_FIELDS) if n != "affected"),
+        optional=tuple(n for n in ("posts", *CHANGE_FIELDS) if n != "affected"),
     ),
     # The note before is not kept.
     hints=DESTROYS,
@@ -164,10 +173,15 @@ class BulkCalls:
     """Runs the calls of tools that change posts."""
 
     def __init__(
-        self, bulk: BulkRequests, idempotency: Idempotency, wake: Callable[[], None]
+        self,
+        bulk: BulkRequests,
+        bookmarks: Bookmarks,
+        idempotency: Idempotency,
+        wake: Callable[[], None],
     ) -> None:
         """`wake` is called once a change is committed, for a worker in the same process."""
         self.requests = bulk
+        self._empty = EmptyLists(bookmarks)
         self._idempotency = idempotency
         self._wake = wake
 
@@ -180,13 +194,22 @@ class BulkCalls:
         *,
         by_ids: Callable[[Transaction, S], Awaitable[Step]] | None = None,
         gate: Callable[[Account], None] = lambda _: None,
+        check: Callable[[S], Awaitable[None]] | None = None,
     ) -> ToolResult:
-        """`by_ids` is how the tool changes posts that are named, if it has a shorter way."""
+        """`by_ids` is how the tool changes posts that are named, if it has a shorter way.
+
+        `check` refuses arguments that the database does not allow.
+        """
         prepared: list[Prepared] = []
+        further: Json = {}
 
         async def prepare(values: S) -> None:
+            if check is not None:
+                await check(values)
             if by_ids is None or values.post_ids is None:
-                prepared.append(await self.requests.prepare(call.account, request_of(values)))
+                request = request_of(values)
+                prepared.append(await self.requests.prepare(call.account, request))
+                further.update(await self._further(call.account, request, prepared[0]))
 
         async def effect(transaction: Transaction, values: S) -> Step:
             if by_ids is not None and values.post_ids is not None:
@@ -194,9 +217,26 @@ class BulkCalls:
             step = await self.requests.start(
                 transaction, call.account, request_of(values), prepared[0]
             )
-            return turns.then(step, shown)
+            return turns.then(step, lambda change: {**shown(change), **further})
 
         return await self.write(call, tool, takes, effect, gate=gate, prepare=prepare)
+
+    async def _further(self, account: Account, request: BulkRequest, prepared: Prepared) -> Json:
+        """The ids that were not found, or why no post matches."""
+        chosen = prepared.chosen
+        if isinstance(chosen, Refusal):
+            return {}
+        if request.post_ids is not None:
+            found = {one for part in chosen.parts for one in unpacked(part)}
+            missing = [one for one in request.post_ids if one not in found]
+            return {"not_found": missing, "advice": _MISSING[request.action]} if missing else {}
+        if chosen.count or not request.dry_run or request.filters is None:
+            return {}
+        if request.action == "restore":
+            return {"advice": "The trash is empty."}
+        filters = {**flags_of(request.filters), **sent(request.filters)}
+        reason = await self._empty.of_filters(account, filters)
+        return {"advice": f"There is nothing to change. {reason}"}
 
     async def write(
         self,
@@ -272,11 +312,14 @@ def shown(change: BulkChange) -> Json:
         return {**content, **_examples(change), "advice": _next_step(change)}
     content["change_id"] = change.change_id
     if change.undo_until is not None and not is_undo:
-        content["undo_until"] = f"{change.undo_until[:19]}Z"
+        content["undo_until"] = response_size.second(change.undo_until)
     if change.error is not None:
         content["advice"] = f"The rest was not changed: {change.error}"
     elif change.is_open:
-        content["advice"] = f"{change.done} posts are done. get_change shows the progress."
+        done = change.restored if is_undo else change.done
+        so_far = f"{done} of {change.count} posts are done"
+        since = f"The change was started at {response_size.second(change.created_at or '')}"
+        content["advice"] = f"{so_far}. {since}; get_change shows the progress. {_STUCK}"
     return content
 
 
@@ -292,7 +335,7 @@ def _examples(change: BulkChange) -> Json:
 
 def _next_step(change: BulkChange) -> str:
     if not change.count:
-        return "No post matches, so there is nothing to change. Send other filters."
+        return "There is nothing to change."
     return (
         "Nothing was changed yet. To go on, send the same call with expected_count "
         f"{change.count} and without dry_run."

@@ -6,18 +6,18 @@ A field that is false, empty, or follows from others is left out.
 import re
 from html import unescape
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import Struct
 
-from bowerbird.model import instants, media
+from bowerbird.model import instants, media, periods
 from bowerbird.model.bookmarks import PostDetails
 from bowerbird.toolserver.tools import response_size
 from bowerbird.toolserver.tools.tool import Json
 
 TEXT_CHARS: Final = 280
 _MARK: Final = re.compile(r"</?mark>")
-_DAY: Final = len("2026-07-18")
 
 
 class _Highlight(Struct, frozen=True):
@@ -44,12 +44,12 @@ class _Stored(Struct, frozen=True):
 _stored: Final = msgspec.json.Decoder(list[_Stored]).decode
 
 
-def concise(body: bytes) -> list[Json]:
-    """The posts in a JSON array of bookmarks."""
-    return [_short(stored) for stored in _stored(body)]
+def concise(body: bytes, zone: ZoneInfo) -> list[Json]:
+    """The posts in a JSON array of bookmarks, with days in this time zone, as filters have them."""
+    return [_short(stored, zone) for stored in _stored(body)]
 
 
-def _short(stored: _Stored) -> Json:
+def _short(stored: _Stored, zone: ZoneInfo) -> Json:
     details = stored.tweet_details
     article = details.article or {}
     text = response_size.truncate(details.text, TEXT_CHARS)
@@ -62,14 +62,14 @@ def _short(stored: _Stored) -> Json:
         "article_length": len(_body(article)),
         "snippet": _snippet(stored.highlight, text),
         "link": _link(stored),
-        "posted_at": _day(details.posted_at),
-        "bookmarked_at": _day(stored.bookmarked_at),
+        "posted_at": _day(details.posted_at, zone),
+        "bookmarked_at": _day(stored.bookmarked_at, zone),
         "labels": stored.tags,
         "media": _media(details),
         "is_read": stored.is_read,
         "is_archived": stored.is_archived,
-        "gone_at": _day(stored.gone_at or ""),
-        "removed_at": _day(stored.removed_at or ""),
+        "gone_at": _day(stored.gone_at or "", zone),
+        "removed_at": _day(stored.removed_at or "", zone),
         "note": _text(stored.note),
     }
     short = {name: value for name, value in fields.items() if value}
@@ -92,10 +92,9 @@ def _link(stored: _Stored) -> str | None:
     return None if link == usual else link
 
 
-def _day(text: str) -> str:
-    """The day in UTC."""
+def _day(text: str, zone: ZoneInfo) -> str:
     instant = instants.parse(text)
-    return text if instant is None else instants.without_offset(instant)[:_DAY]
+    return text if instant is None else periods.local_day(instant, zone).isoformat()
 
 
 def _media(details: PostDetails) -> list[str]:

@@ -9,7 +9,12 @@ from bowerbird.library.digests.digests import LATEST, Digests, rendered
 from bowerbird.library.digests.responses import DigestResponse, DigestSummary
 from bowerbird.requests.digests import DigestsQuery
 from bowerbird.requests.fields import about
-from bowerbird.toolserver.tools import arguments, json_schemas, response_size
+from bowerbird.toolserver.tools import (
+    arguments,
+    digest_preferences,
+    json_schemas,
+    response_size,
+)
 from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, shown_text
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
 
@@ -53,7 +58,7 @@ LIST: Final = Tool(
     title="List digests",
     description=(
         "Lists the user's digests, newest first. There is one per day or per week, depending on "
-        "the user's preferences. get_digest returns the content of a digest."
+        "the user's preferences, which it returns too. get_digest returns the content of a digest."
     ),
     takes=ListArguments,
     returns=json_schemas.record(
@@ -65,6 +70,7 @@ LIST: Final = Tool(
             "count": json_schemas.count("Digests on this page."),
             "total_count": json_schemas.count("Digests in total."),
             "next_cursor": json_schemas.NEXT_CURSOR,
+            "preferences": {"type": "object"},
             "advice": json_schemas.ADVICE,
         },
         optional=("advice",),
@@ -119,6 +125,7 @@ def bind(digests: Digests) -> list[BoundTool]:
             "count": len(page.digests),
             "total_count": page.total_count,
             "next_cursor": page.next_cursor,
+            "preferences": digest_preferences.shown(await digests.preferences(call.account)),
         }
         return ToolResult(content if page.total_count else {**content, "advice": _NONE_YET})
 

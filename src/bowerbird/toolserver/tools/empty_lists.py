@@ -1,6 +1,6 @@
-"""Advice for a list without posts: what was probably meant, and which filter excludes all."""
+"""Advice if no post matches: what was probably meant, and which filter excludes all."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
@@ -11,11 +11,13 @@ from bowerbird.requests import filters
 from bowerbird.requests.bookmarks import CountQuery, ListQuery
 from bowerbird.search import query_language
 from bowerbird.toolserver.tools import response_size, vocabulary
+from bowerbird.toolserver.tools.quoted_text import shown_name
 
 _NO_MATCH: Final = "No post matches these filters."
 _EMPTY_LIBRARY: Final = "The library is empty. save_bookmarks adds posts."
 # Every filter that is tried costs a count.
 _TRIED_MAX: Final = 4
+_SOME_WORDS: Final = "No post has all of the words. {} some of them; search_bookmarks finds these."
 _SHOWN_CHARS: Final = 60
 _FLAGS: Final = ("is_unread_only", "hide_archived", "is_archived_only")
 _FILTER_OF: Final = {Field.LABEL: "tag", Field.AUTHOR: "author"}
@@ -31,15 +33,28 @@ class EmptyLists:
     ) -> list[str]:
         """Sentences about an empty list. `mode` is that of a search."""
         if not account.total:
-            return [] if listed.hint else [_EMPTY_LIBRARY]
-        sentences = await self._names(account, query)
-        if not sentences and not listed.hidden:
-            sentences = await self._without_a_filter(account, query)
+            return [_EMPTY_LIBRARY]
+        names = await self._names(account, query)
+        # A name that no post has is the reason, whatever the words are.
+        said = [*listed.hints, *names] if names else [listed.hint] if listed.hint else []
+        said += hidden(listed.hidden)
+        if not names and not listed.hidden:
+            said += await self._without_a_filter(account, query)
         if mode == "keyword" and not account.is_free and query_language.plain_text(query.q or ""):
             vectors = await self._bookmarks.vector_state(account)
             if vectors.store is not None:
-                sentences.append("Try mode hybrid, which also finds posts by their meaning.")
-        return sentences or ([] if listed.hint or listed.hidden else [_NO_MATCH])
+                said.append("Try mode hybrid, which also finds posts by their meaning.")
+        return said or [_NO_MATCH]
+
+    async def of_filters(self, account: Account, sent: Mapping[str, Any]) -> str:
+        """What a list with these filters would say. For results that are not a list."""
+        query = ListQuery(**sent, limit=1)
+        listed = await self._bookmarks.list(account, query)
+        if listed.total_count:
+            # Only lists include posts that have some of the words.
+            reason = _SOME_WORDS.format(_posts(listed.total_count))
+            return " ".join([*listed.hints, reason])
+        return " ".join(await self.advice(account, query, listed))
 
     async def _names(self, account: Account, query: ListQuery) -> list[str]:
         """About labels and authors that no post has."""
@@ -66,8 +81,7 @@ class EmptyLists:
             others = {other: value for other, value in sent.items() if other != name}
             counts = await self._bookmarks.count(account, CountQuery(**others))
             if counts.count:
-                posts = "1 post matches" if counts.count == 1 else f"{counts.count} posts match"
-                return [f"Without {vocabulary.published(name)}, {posts}."]
+                return [f"Without {vocabulary.published(name)}, {_matching(counts.count)}."]
         return []
 
     async def _exists(self, account: Account, name: str, value: str) -> bool:
@@ -78,12 +92,37 @@ class EmptyLists:
 
 def _named(query: ListQuery, published: str, field: Field) -> Iterable[tuple[str, str]]:
     """The names in a filter and in the fields of a query, each with the filter to test it."""
-    sent = filters.sent(query).items()
-    own = [(n, v) for n, v in sent if vocabulary.published(n) == published and isinstance(v, str)]
+    own = [
+        (name, value)
+        for name, values in filters.sent(query).items()
+        if vocabulary.published(name) == published
+        for value in (values if isinstance(values, list) else _split(values))
+    ]
     words = query_language.parse(query.q.strip()).conditions if query.q else ()
     named = [one.value for one in words if one.field is field and not one.is_excluded]
     return dict.fromkeys([*own, *((_FILTER_OF[field], name) for name in named)])
 
 
+def _split(text: str) -> list[str]:
+    """Several names are separated by commas."""
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+def hidden(number: int) -> list[str]:
+    """How to include the posts that only the flags exclude."""
+    if not number:
+        return []
+    read = _matching(number).replace("post", "read or archived post", 1)
+    return [f"{read}. Send is_unread_only false and hide_archived false to include them."]
+
+
+def _posts(number: int) -> str:
+    return "1 post has" if number == 1 else f"{number} posts have"
+
+
+def _matching(number: int) -> str:
+    return "1 post matches" if number == 1 else f"{number} posts match"
+
+
 def _quoted(name: str) -> str:
-    return f"'{response_size.truncate(name, _SHOWN_CHARS)}'"
+    return f"'{response_size.truncate(shown_name(name), _SHOWN_CHARS)}'"

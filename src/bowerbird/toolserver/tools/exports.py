@@ -10,14 +10,23 @@ from msgspec import Meta, Struct
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.exports.formats import FORMATS
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.exports.exports import ExportJob, Exports, retry_after_s
+from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import JobState
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.requests.fields import ToolPostIds, about
 from bowerbird.requests.filter_values import read_flag
 from bowerbird.requests.filters import WordFilters, check_filters, sent
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, writes
+from bowerbird.toolserver.tools import (
+    arguments,
+    json_schemas,
+    response_size,
+    vocabulary,
+    writes,
+)
+from bowerbird.toolserver.tools.empty_lists import EmptyLists
 from bowerbird.toolserver.tools.tool import (
     READS,
     WRITES,
@@ -34,9 +43,7 @@ _WAIT_MAX_S: Final = 25
 _POLL_S: Final = 0.5
 # An export that has taken longer may never finish.
 _LONG_S: Final = 600
-_NOTHING: Final = (
-    "No post matches, so there is nothing to export. count_bookmarks counts with the same filters."
-)
+_NOTHING: Final = "There is nothing to export."
 
 
 class CreateArguments(WordFilters, frozen=True, kw_only=True, dict=True):
@@ -58,6 +65,11 @@ class CreateArguments(WordFilters, frozen=True, kw_only=True, dict=True):
     def request(self) -> ExportRequest:
         """Built with the struct, before a transaction opens."""
         return ExportRequest(**self._filters, view=self.view, post_ids=self.post_ids)
+
+    @property
+    def applied(self) -> dict[str, Any]:
+        """The filters with their defaults, which a result repeats. A view has its own."""
+        return sent(self) if self.view else {**self.DEFAULTS, **self._filters}
 
     @property
     def _filters(self) -> dict[str, Any]:
@@ -94,9 +106,10 @@ _JOB: Final = json_schemas.record(
         "expires_at": json_schemas.text("When download_url expires."),
         "error": json_schemas.text("Why the export failed."),
         "notes": json_schemas.array({"type": "string"}, "Notes about the file."),
+        "filters": {"type": "object"},
         "advice": json_schemas.ADVICE,
     },
-    optional=("total", "file_size", "download_url", "expires_at", "error", "advice"),
+    optional=("total", "file_size", "download_url", "expires_at", "error", "filters", "advice"),
 )
 
 CREATE: Final = Tool(
@@ -104,8 +117,9 @@ CREATE: Final = Tool(
     title="Export saved posts to a file",
     description=(
         "Starts an export of the library, or of the posts that match, as PDF, CSV or JSON. Without "
-        "filters it contains all posts, including read and archived ones. The file is created in "
-        "the background: call get_export with the job_id and wait_s to get its link."
+        "filters it contains all posts, including read and archived ones; with is_unread_only "
+        "true, hide_archived is true unless it is sent. The file is created in the background: "
+        "call get_export with the job_id and wait_s to get its link."
     ),
     takes=CreateArguments,
     returns=_JOB,
@@ -127,21 +141,27 @@ TOOLS: Final = (CREATE, GET)
 
 def bind(
     exports: Exports,
+    bookmarks: Bookmarks,
     addresses: ExportAddresses,
     idempotency: Idempotency,
     wake: Callable[[], None],
 ) -> list[BoundTool]:
     async def create_export(call: ToolCall) -> ToolResult:
         matching: list[int] = []
+        reasons: list[str] = []
 
         async def prepare(values: CreateArguments) -> None:
             matching.append(await exports.matching(call.account, values.format, values.request))
+            if not matching[0]:
+                reasons.append(await _why_nothing(bookmarks, call.account, values))
 
         async def effect(transaction: Transaction, values: CreateArguments) -> Json:
             if not matching[0]:
-                raise Refusal(Code.INVALID_REQUEST, _NOTHING)
+                raise Refusal(Code.INVALID_REQUEST, f"{_NOTHING} {reasons[0]}")
             job = await exports.create(transaction, call.account, values.format, values.request)
-            return {**_content(job, addresses), "total": matching[0]}
+            applied = vocabulary.in_published_words(values.applied)
+            filters = response_size.short_filters(applied)
+            return {**_content(job, addresses), "total": matching[0], "filters": filters}
 
         result = await writes.run(
             idempotency, call, CREATE, CreateArguments, effect, prepare=prepare
@@ -164,6 +184,14 @@ def bind(
     ]
 
 
+async def _why_nothing(bookmarks: Bookmarks, account: Account, values: CreateArguments) -> str:
+    if values.post_ids is not None:
+        return "None of the posts in post_ids matches."
+    if values.view is not None:
+        return f"get_view_bookmarks shows the posts of the view {values.view}."
+    return await EmptyLists(bookmarks).of_filters(account, values.applied)
+
+
 async def _wait(exports: Exports, call: ToolCall, values: GetArguments) -> ExportJob:
     """The export once it is finished, or its state after wait_s seconds."""
     loop = asyncio.get_running_loop()
@@ -182,13 +210,17 @@ def _content(job: ExportJob, addresses: ExportAddresses) -> Json:
     # A worker counts the posts first.
     total = job.progress.total if job.progress.total or job.is_finished else None
     fields |= {"done": job.progress.done, "total": total, "advice": _advice(job)}
+    if expires_at := fields["expires_at"]:
+        fields["expires_at"] = response_size.second(expires_at)
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def _advice(job: ExportJob) -> str | None:
     if not job.is_finished:
         now = f"Call get_export with this job_id and wait_s {_WAIT_MAX_S}"
-        return f"Not ready yet. {now}, or call it again in {retry_after_s(job)} seconds."
+        wait_s = retry_after_s(job)
+        later = "1 second" if wait_s == 1 else f"{wait_s} seconds"
+        return f"Not ready yet. {now}, or call it again in {later}."
     if job.status in (JobState.FAILED, JobState.EXPIRED):
         return "Call create_export again if the file is still needed."
     return None

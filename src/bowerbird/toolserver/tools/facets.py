@@ -4,11 +4,14 @@ from typing import ClassVar, Final
 
 import msgspec
 
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.statistics.facets import FacetCounts, Facets
 from bowerbird.requests.bookmarks import Limit
 from bowerbird.requests.facets import FacetBy, FacetsQuery
 from bowerbird.requests.filters import WordFilters, sent
-from bowerbird.toolserver.tools import arguments, json_schemas, response_size
+from bowerbird.toolserver.tools import arguments, json_schemas, response_size, vocabulary
+from bowerbird.toolserver.tools.empty_lists import EmptyLists
+from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, shown_name
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
 
 
@@ -36,47 +39,57 @@ FACETS: Final = Tool(
             "count": {"type": "integer"},
             "total_count": {"type": "integer"},
             "bookmarks": {"type": "integer"},
+            "filters": {"type": "object"},
+            "content_is": {"type": "string"},
             "advice": {"type": "string"},
         },
-        optional=("advice",),
+        optional=("content_is", "advice"),
     ),
     hints=READS,
 )
 TOOLS: Final = (FACETS,)
 
 
-def bind(facets: FacetCounts) -> list[BoundTool]:
+def bind(facets: FacetCounts, bookmarks: Bookmarks) -> list[BoundTool]:
     async def facet_bookmarks(call: ToolCall) -> ToolResult:
         values = arguments.read(FACETS, call, FacetArguments)
         given = {**FacetArguments.DEFAULTS, **sent(values)}
         query = FacetsQuery(**given, by=values.by, limit=values.limit)
-        return ToolResult(_shown(await facets.of(call.account, query)))
+        found = await facets.of(call.account, query)
+        advice = _advice(found, values.limit)
+        if not found.posts:
+            advice = await EmptyLists(bookmarks).of_filters(call.account, given)
+        filters = response_size.short_filters(vocabulary.in_published_words(given))
+        return ToolResult(_shown(found, values.by, filters, advice))
 
     return [BoundTool(FACETS, facet_bookmarks)]
 
 
-def _shown(found: Facets) -> Json:
+def _shown(found: Facets, by: str, filters: Json, advice: str) -> Json:
     whole: list[Json] = msgspec.to_builtins(found.facets)
+    if by == "label":
+        whole = [{**one, "value": shown_name(one["value"])} for one in whole]
     most = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
     shown = response_size.fit(whole, most).records if whole else []
     content: Json = {
+        **(CONTENT_IS if shown else {}),
         "facets": shown,
         "count": len(shown),
         "total_count": found.values,
         "bookmarks": found.posts,
+        "filters": filters,
     }
-    advice = _advice(found, len(shown))
     return {**content, "advice": advice} if advice else content
 
 
-def _advice(found: Facets, shown: int) -> str:
-    if not found.posts:
-        return "No post matches. Call again with fewer filters."
+def _advice(found: Facets, limit: int | None) -> str:
     if not found.values:
         return f"{found.posts} posts match, but none of them has such a value."
     sentences = []
     if found.read is not None:
         sentences.append(f"Only the {found.read} posts saved last of {found.posts} were read.")
-    if shown < found.values:
-        sentences.append(f"{found.values - shown} more values; send a larger limit to see them.")
+    # Who sends a limit wants no more values; total_count has their number.
+    if limit is None and len(found.facets) < found.values:
+        more = found.values - len(found.facets)
+        sentences.append(f"{more} more values; send a larger limit to see them.")
     return " ".join(sentences)

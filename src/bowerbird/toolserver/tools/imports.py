@@ -28,6 +28,8 @@ from bowerbird.wire.idempotency import Idempotency
 _Step = Json | Unfinished[Json]
 _SHOWN: Final = ("run_id", "source", "kind", "state", "reason", "started_at", "undo_until")
 
+_INSTANTS: Final = ("started_at", "undo_until")
+
 
 class ListArguments(ImportsQuery, frozen=True, forbid_unknown_fields=True):
     pass
@@ -106,6 +108,7 @@ _MOST: Final = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
 def _shown(run: Struct) -> Json:
     whole: Json = msgspec.to_builtins(run)
     short = {name: whole[name] for name in _SHOWN if whole[name]}
+    short |= {name: response_size.second(short[name]) for name in _INSTANTS if name in short}
     return {**short, **{name: count for name, count in whole["counts"].items() if count}}
 
 

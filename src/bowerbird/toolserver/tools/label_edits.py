@@ -4,6 +4,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import UNSET, Struct, UnsetType, field
 
+from bowerbird.errors import Advice, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.labels.label_list import LabelResponse
 from bowerbird.library.labels.labels import Labels
@@ -12,8 +13,10 @@ from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.labels import LabelChange
 from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import json_schemas
+from bowerbird.toolserver.tools import json_schemas, near_labels
 from bowerbird.toolserver.tools.bulk import CHANGE, BulkCalls, Step, shown
+from bowerbird.toolserver.tools.quoted_text import HIDDEN, has_hidden
+from bowerbird.toolserver.tools.refusals import Advised
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     WRITES_IDEMPOTENTLY,
@@ -41,6 +44,8 @@ class UpdateArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     def __post_init__(self) -> None:
         if self.new_name is None and self.color is UNSET and self.metadata is None:
             raise InvalidField("new_name", "is required, unless color or metadata is sent")
+        if self.new_name is not None and has_hidden(self.new_name):
+            raise InvalidField("new_name", HIDDEN)
         _ = self.change
 
     @property
@@ -53,8 +58,8 @@ class UpdateArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class MergeArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    source: Annotated[LabelName, about("The label that ends.")] = field(name="from")
-    into: Annotated[LabelName, about("The label that its posts get.")]
+    source: Annotated[LabelName, about("The label to delete.")] = field(name="from")
+    into: Annotated[LabelName, about("The label to add to its posts.")]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,8 +93,8 @@ MERGE: Final = Tool(
     name="merge_labels",
     title="Merge two labels",
     description=(
-        "Gives all posts of the label from the label into, and deletes from. undo_change undoes it "
-        "for an hour. Needs a paid plan."
+        "Moves every post from the label from to the label into, then deletes from. undo_change "
+        "undoes it for an hour. Needs a paid plan."
     ),
     takes=MergeArguments,
     returns=CHANGE,
@@ -122,10 +127,13 @@ def _updating(labels: Labels, calls: BulkCalls) -> BoundTool:
         found: list[str] = []
 
         async def prepare(values: UpdateArguments) -> None:
-            found.append(await labels.listed.id_of(call.account, values.label))
+            found.append(await near_labels.id_of(labels, call.account, values.label))
 
         async def effect(transaction: Transaction, values: UpdateArguments) -> Step:
-            step = await labels.update(transaction, call.account, found[0], values.change)
+            try:
+                step = await labels.update(transaction, call.account, found[0], values.change)
+            except Refusal as refused:
+                raise _renaming(refused) from None
             return turns.then(step, _label)
 
         gate = plans.check_writes
@@ -143,7 +151,7 @@ def _ending(
         found: list[str] = []
 
         async def prepare(values: MergeArguments | DeleteArguments) -> None:
-            ids = [await labels.listed.id_of(call.account, name) for name in values.names]
+            ids = [await near_labels.id_of(labels, call.account, name) for name in values.names]
             found.extend(ids)
 
         async def effect(transaction: Transaction, _: MergeArguments | DeleteArguments) -> Step:
@@ -154,6 +162,14 @@ def _ending(
         return await calls.write(call, tool, takes, effect, gate=gate, prepare=prepare)
 
     return BoundTool(tool, end_label)
+
+
+def _renaming(refused: Refusal) -> Refusal:
+    """The refusal in the words of this tool."""
+    if refused.advice is not Advice.MERGE_LABELS:
+        return refused
+    problem = refused.sentence.replace("label_name:", "new_name:", 1)
+    return Advised(refused.code, problem, "merge_labels moves all posts to that label.")
 
 
 def _label(label: LabelResponse) -> Json:

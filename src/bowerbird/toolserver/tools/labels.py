@@ -13,7 +13,7 @@ from bowerbird.library.labels.operations import Labelled, Op, Tagged
 from bowerbird.model.bulk import BulkAction
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.bulk import BulkRequest
-from bowerbird.requests.fields import ToolPostIds, about, unique
+from bowerbird.requests.fields import InvalidField, ToolPostIds, about, unique
 from bowerbird.requests.labels import (
     InvalidOperation,
     LabelOperation,
@@ -22,8 +22,15 @@ from bowerbird.requests.labels import (
 )
 from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, response_size, writes
+from bowerbird.toolserver.tools import (
+    arguments,
+    json_schemas,
+    near_labels,
+    response_size,
+    writes,
+)
 from bowerbird.toolserver.tools.bulk import CHANGE_FIELDS, OPTIONAL, BulkCalls, Step
+from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, HIDDEN, has_hidden
 from bowerbird.toolserver.tools.selection import Selection
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
@@ -61,6 +68,8 @@ class OperationArguments(Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def __post_init__(self) -> None:
         unique(self, "post_ids")
+        if self.op == "add" and has_hidden(self.label_name):
+            raise InvalidField("label_name", HIDDEN)
 
 
 class BatchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
@@ -131,9 +140,10 @@ LIST: Final = Tool(
             ),
             "total_count": json_schemas.count("Labels in total."),
             "truncated": json_schemas.TRUNCATED,
+            "content_is": {"type": "string"},
             "advice": json_schemas.ADVICE,
         },
-        optional=("advice",),
+        optional=("content_is", "advice"),
     ),
     hints=READS,
 )
@@ -231,10 +241,20 @@ def _labelling(labels: Labels, calls: BulkCalls, tool: Tool, op: Op) -> BoundToo
             return turns.then(changed, _changed)
 
         def change(values: LabelArguments) -> BulkRequest:
+            if op == "remove" and values.filter is not None:
+                # Only posts that have the label, so that the count of a dry run is that of changes.
+                narrowed = msgspec.structs.replace(values.filter, tag=values.label_name)
+                values = msgspec.structs.replace(values, filter=narrowed)
             return values.change(action, values.label_name)
 
+        async def check(values: LabelArguments) -> None:
+            if op == "remove" or has_hidden(values.label_name):
+                await near_labels.id_of(labels, call.account, values.label_name)
+
         gate = plans.check_writes
-        return await calls.run(call, tool, LabelArguments, change, by_ids=by_ids, gate=gate)
+        return await calls.run(
+            call, tool, LabelArguments, change, by_ids=by_ids, gate=gate, check=check
+        )
 
     return BoundTool(tool, run)
 
@@ -244,6 +264,8 @@ def _listed(labels: list[Json], total: int) -> Json:
     fitted = response_size.fit(labels, max_bytes)
     is_all = fitted.is_all and len(labels) == total
     content: Json = {
+        # Some names are those of folders in imported files.
+        **(CONTENT_IS if labels else {}),
         "labels": fitted.records,
         "total_count": total,
         "truncated": not is_all,

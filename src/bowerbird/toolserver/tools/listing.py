@@ -1,17 +1,26 @@
 """What the tools that list posts share: the form of the answer, order, page and advice."""
 
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Final, Literal, Protocol
 
 import msgspec
 
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.results import BookmarkList, VectorState
+from bowerbird.model.accounts import Account
+from bowerbird.model.words import Either, WordQuery
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import about
 from bowerbird.toolserver.tools import posts
 from bowerbird.toolserver.tools.empty_lists import EmptyLists
 from bowerbird.toolserver.tools.posts import Pages
 from bowerbird.toolserver.tools.tool import Json, ToolCall, ToolResult
+
+_NEAR_ONLY: Final = (
+    "No post has any of these words; these are only near in meaning, and may have nothing to do "
+    "with them."
+)
+# In the JSON of a post that has a searched word.
+_HIGHLIGHT: Final = b',"highlight":{'
 
 ResponseFormat = Annotated[
     Literal["concise", "detailed", "ids"] | None,
@@ -52,8 +61,37 @@ async def page(
     async def explain(listed: BookmarkList) -> list[str]:
         return await EmptyLists(bookmarks).advice(call.account, query, listed, mode=mode)
 
-    pages = Pages(account=call.account, read=read, applied=applied, explain=explain)
+    async def remark(listed: BookmarkList) -> list[str]:
+        if mode != "hybrid" or await _has_words(bookmarks, call.account, query, listed):
+            return []
+        return [_NEAR_ONLY]
+
+    pages = Pages(
+        account=call.account,
+        zone=await bookmarks.zone(call.account),
+        read=read,
+        applied=applied,
+        explain=explain,
+        remark=remark,
+    )
     return ToolResult(await posts.page(pages, response_format or "concise"))
+
+
+async def _has_words(
+    bookmarks: Bookmarks, account: Account, query: ListQuery, listed: BookmarkList
+) -> bool:
+    """Whether a post of a search by words and meaning has one of the words."""
+    if _HIGHLIGHT in listed.body:
+        return True
+    filter = await bookmarks.filter(account, query)
+    words = filter.words
+    if words is None or not words.wanted_terms:
+        return True
+    # Another page may have a post with one of them.
+    limits = words.limits.parts if words.limits else ()
+    any_word = WordQuery((Either(tuple((term,) for term in words.wanted_terms)), *limits))
+    by_words = msgspec.structs.replace(filter, meaning=None, words=any_word)
+    return bool(await bookmarks.total(account, by_words))
 
 
 def paging(values: Paged) -> dict[str, Any]:

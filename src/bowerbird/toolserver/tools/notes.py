@@ -15,6 +15,7 @@ from bowerbird.requests.fields import about
 from bowerbird.requests.highlights import HighlightChange, NewHighlight
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import json_schemas, writes
+from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     WRITES_IDEMPOTENTLY,
@@ -83,7 +84,12 @@ class RemoveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 _PASSAGE: Final = json_schemas.record(
     "A marked passage.",
-    {"id": {"type": "string"}, "quote": {"type": "string"}, "comment": {"type": "string"}},
+    {
+        "content_is": {"type": "string"},
+        "id": {"type": "string"},
+        "quote": {"type": "string"},
+        "comment": {"type": "string"},
+    },
     optional=("comment",),
 )
 UPDATE_NOTE: Final = Tool(
@@ -168,4 +174,5 @@ def _highlighting(highlights: Highlights, idempotency: Idempotency) -> list[Boun
 
 def _shown(passage: Struct) -> Json:
     whole: Json = msgspec.to_builtins(passage)
-    return {name: whole[name] for name in ("id", "quote", "comment") if whole.get(name)}
+    fields = {name: whole[name] for name in ("id", "quote", "comment") if whole.get(name)}
+    return {**CONTENT_IS, **fields}

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import Struct
@@ -10,7 +11,7 @@ from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.requests.limits import PAGE_MAX
-from bowerbird.toolserver.tools import long_texts, response_size, vocabulary
+from bowerbird.toolserver.tools import empty_lists, long_texts, response_size, vocabulary
 from bowerbird.toolserver.tools.concise_posts import concise
 from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import Json
@@ -33,18 +34,25 @@ _whole: Final = msgspec.json.Decoder(list[Json]).decode
 
 
 async def _no_match(listed: BookmarkList) -> list[str]:
-    return [] if listed.hint or listed.hidden else ["No post matches."]
+    return why_empty(listed, "No post matches.")
+
+
+async def _nothing(_: BookmarkList) -> list[str]:
+    return []
 
 
 class Pages(Struct, frozen=True, kw_only=True):
     """How to read the pages of a list, and what to say about it."""
 
     account: Account
+    # Of the days in the short form.
+    zone: ZoneInfo
     read: List
     # The filters that a result repeats.
     applied: Json
-    # Sentences about a list without posts.
+    # Sentences about a list without posts, and about one with posts.
     explain: Callable[[BookmarkList], Awaitable[list[str]]] = _no_match
+    remark: Callable[[BookmarkList], Awaitable[list[str]]] = _nothing
 
 
 async def page(pages: Pages, response_format: str) -> Json:
@@ -59,11 +67,11 @@ async def page(pages: Pages, response_format: str) -> Json:
         max_bytes = (
             response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(filters)
         )
-        fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
+        fitted = response_size.fit(forms(listed.body, response_format, pages.zone), max_bytes)
         while not fitted.is_all:
             # Read again with a smaller limit, so that the cursor skips no post that was left out.
             listed = await pages.read(len(fitted.records))
-            fitted = response_size.fit(forms(listed.body, response_format), max_bytes)
+            fitted = response_size.fit(forms(listed.body, response_format, pages.zone), max_bytes)
         shown = {**CONTENT_IS, "bookmarks": fitted.records}
         is_truncated = fitted.is_truncated or any(p.get("truncated") for p in fitted.records)
     content: Json = {
@@ -82,19 +90,18 @@ async def page(pages: Pages, response_format: str) -> Json:
     if listed.did_you_mean:
         content["did_you_mean"] = listed.did_you_mean
     sentences = [f"{response_size.TRUNCATED} {_IN_FULL}"] if is_truncated else []
-    sentences += [listed.hint] if listed.hint else []
+    sentences += [listed.hint] if listed.hint and listed.total_count else []
     sentences += _more(pages.account, listed, found)
-    if not listed.total_count:
-        sentences += _hidden(listed.hidden) + await pages.explain(listed)
+    sentences += await pages.remark(listed) if listed.total_count else await pages.explain(listed)
     return {**content, "advice": " ".join(sentences)} if sentences else content
 
 
-def forms(body: bytes, response_format: str) -> list[Json]:
+def forms(body: bytes, response_format: str, zone: ZoneInfo) -> list[Json]:
     """The posts of a list, whose body is JSON objects separated by commas."""
     body = json_depth.cut(b"[%b]" % body)
     if response_format == "detailed":
         return [_detailed(post) for post in _whole(body)]
-    return concise(body)
+    return concise(body, zone)
 
 
 def _detailed(post: Json) -> Json:
@@ -122,9 +129,7 @@ def _more(account: Account, listed: BookmarkList, found: int) -> list[str]:
     return ["The free plan has no second page. Narrow the list with query, or reverse sort_order."]
 
 
-def _hidden(number: int) -> list[str]:
-    if not number:
-        return []
-    verb = "post matches" if number == 1 else "posts match"
-    flags = "Send is_unread_only false and hide_archived false to see them."
-    return [f"{number} read or archived {verb}. {flags}"]
+def why_empty(listed: BookmarkList, otherwise: str) -> list[str]:
+    """What the list itself says about its being empty, or another sentence."""
+    known = [listed.hint] if listed.hint else []
+    return [*known, *empty_lists.hidden(listed.hidden)] or [otherwise]

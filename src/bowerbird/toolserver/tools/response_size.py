@@ -41,6 +41,11 @@ def size(value: Any) -> int:
     return len(_encode(value))
 
 
+def second(instant: str) -> str:
+    """An instant in UTC to the second."""
+    return f"{instant[:19]}Z"
+
+
 def truncate(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
 

@@ -1,11 +1,13 @@
 """The tool that saves posts and links."""
 
+import difflib
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
+from bowerbird import errors
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.imports.saving import (
@@ -14,21 +16,24 @@ from bowerbird.library.imports.saving import (
     SaveResult,
     Saving,
 )
+from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.requests import limits
-from bowerbird.requests.fields import about, unique
+from bowerbird.requests.fields import InvalidField, about, unique
 from bowerbird.requests.saving import (
     ITEMS,
     ItemToSave,
     Labels,
     Links,
+    PostToSave,
     check_number,
     invalid,
     read_links,
     read_post,
 )
-from bowerbird.sources.found import Completeness
+from bowerbird.sources.found import Completeness, OrderSource
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import json_schemas, response_size, writes
+from bowerbird.toolserver.tools.quoted_text import HIDDEN, has_hidden
 from bowerbird.toolserver.tools.tool import (
     WRITES_IDEMPOTENTLY,
     BoundTool,
@@ -39,6 +44,18 @@ from bowerbird.toolserver.tools.tool import (
 )
 from bowerbird.wire.idempotency import Idempotency
 
+# The fields of a bookmark, as a record has them or as get_bookmarks returns them.
+_FIELDS: Final = (
+    *PostToSave.__struct_encode_fields__,
+    *ImportRecord.__struct_encode_fields__,
+    *("text_length", "truncated", "next_offset", "score", "highlight"),
+)
+_MEANT: Final = {
+    "author": "author_username",
+    "text": "tweet_details.text",
+    "labels": "tags",
+    "saved_at": "bookmarked_at",
+}
 # Tried in this order: the maximum length of a reason or a label, and the number of labels.
 _STEPS: Final = ((140, 3), (100, 1), (60, 0))
 
@@ -66,6 +83,8 @@ class SaveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         check_number(self.posts, self.links)
         if self.labels:
             unique(self, "labels")
+            if any(map(has_hidden, self.labels)):
+                raise InvalidField("labels", HIDDEN)
         _ = self.items
 
     @cached_property
@@ -131,6 +150,11 @@ def bind(saving: Saving, idempotency: Idempotency) -> list[BoundTool]:
 
 
 def _post(place: str, sent: Any) -> ItemToSave:
+    for name in sent if isinstance(sent, dict) else ():
+        if name not in _FIELDS:
+            near = _MEANT.get(name) or next(iter(difflib.get_close_matches(name, _FIELDS, 1)), "")
+            meant = f" Did you mean {near}?" if near else ""
+            return invalid(place, f"Unknown field {errors.shown(name)}.{meant}")
     try:
         raw = msgspec.json.encode(sent)
     except (UnicodeEncodeError, RecursionError):
@@ -141,6 +165,8 @@ def _post(place: str, sent: Any) -> ItemToSave:
     # A model may have shortened or invented a text. So it only fills gaps, and any other source
     # replaces it.
     found = msgspec.structs.replace(item.found, own=None, completeness=Completeness.STUB)
+    if found.order_source is None and found.record.bookmarked_at is not UNSET:
+        found = msgspec.structs.replace(found, order_source=OrderSource.SAVED_DATE)
     return ItemToSave(place=place, found=found)
 
 

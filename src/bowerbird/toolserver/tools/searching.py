@@ -81,6 +81,7 @@ def search_tool(bookmarks: Bookmarks) -> BoundTool:
     async def search(
         call: ToolCall, values: SearchArguments, mode: str, vectors: VectorState | None
     ) -> ToolResult:
+        mode = _possible(mode, values.query)
         query, applied = _search(values, mode)
         given = None if mode == "keyword" else vectors
         return await listing.page(
@@ -88,6 +89,11 @@ def search_tool(bookmarks: Bookmarks) -> BoundTool:
         )
 
     return BoundTool(SEARCH, search_bookmarks)
+
+
+def _possible(mode: str, text: str) -> str:
+    """The mode, except for text that is only punctuation, which has no meaning."""
+    return "keyword" if query_language.parse(text.strip()).is_empty else mode
 
 
 def _meant(text: str, mode: str) -> str | None:

@@ -28,7 +28,8 @@ Filter = Annotated[
     ToolFilters | None,
     about(
         "Instead of post_ids: all posts that match, read and archived ones too, such as "
-        '{"author": "ada", "bookmarked_to": "-2y"}. Filters as in search_bookmarks.',
+        '{"author": "ada", "bookmarked_to": "-2y"}. Filters as in count_bookmarks; query finds '
+        "words, not meaning.",
         gates_within=_gates,
         argument={"type": "object"},
     ),
@@ -55,7 +56,7 @@ class Selection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, d
             unique(self, "post_ids")
             if self.dry_run or self.expected_count is not None:
                 name = "dry_run" if self.dry_run else "expected_count"
-                raise InvalidField(name, "needs filter instead of post_ids")
+                raise InvalidField(name, "works only with filter")
         elif not self.dry_run and self.expected_count is None:
             raise InvalidField(
                 "expected_count", "is required with filter; a call with dry_run true returns it"

@@ -46,7 +46,12 @@ def bind(bookmarks: Bookmarks) -> list[BoundTool]:
             page = query if limit is None else msgspec.structs.replace(query, limit=limit)
             return await bookmarks.similar(call.account, values.post_id, page)
 
-        pages = posts.Pages(account=call.account, read=read, applied={"post_id": values.post_id})
+        pages = posts.Pages(
+            account=call.account,
+            zone=await bookmarks.zone(call.account),
+            read=read,
+            applied={"post_id": values.post_id},
+        )
         return ToolResult(await posts.page(pages, "concise"))
 
     return [BoundTool(SIMILAR, similar_bookmarks)]

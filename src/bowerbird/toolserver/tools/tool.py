@@ -15,7 +15,7 @@ from bowerbird.requests import schemas
 from bowerbird.requests.filters import readers
 from bowerbird.requests.limits import TEXT_MAX
 from bowerbird.requests.schemas import Form
-from bowerbird.toolserver.tools import quoted_text, vocabulary
+from bowerbird.toolserver.tools import shown_results, vocabulary
 
 Json = dict[str, Any]
 
@@ -164,7 +164,7 @@ class ToolResult(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         # Here, so that no tool can show a hidden character.
-        msgspec.structs.force_setattr(self, "content", quoted_text.shown(self.content))
+        msgspec.structs.force_setattr(self, "content", shown_results.shown(self.content))
 
 
 Run = Callable[[ToolCall], Coroutine[Any, Any, ToolResult]]

@@ -5,10 +5,15 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from bowerbird import errors
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.library.views.counts import CountState
 from bowerbird.library.views.views import ViewResponse, Views
+from bowerbird.model.accounts import Account
+from bowerbird.model.views import View
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import Cursor, Limit
 from bowerbird.requests.fields import about
@@ -20,6 +25,7 @@ from bowerbird.requests.views import (
     ViewBookmarksQuery,
     ViewChange,
 )
+from bowerbird.search.spelling import nearest
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import (
     arguments,
@@ -191,11 +197,11 @@ DELETE: Final = Tool(
 TOOLS: Final = (LIST, BOOKMARKS, CREATE, UPDATE, DELETE)
 
 
-def bind(views: Views, idempotency: Idempotency) -> list[BoundTool]:
-    return [*_reading(views), *_changing(views, idempotency)]
+def bind(views: Views, bookmarks: Bookmarks, idempotency: Idempotency) -> list[BoundTool]:
+    return [*_reading(views, bookmarks), *_changing(views, idempotency)]
 
 
-def _reading(views: Views) -> list[BoundTool]:
+def _reading(views: Views, bookmarks: Bookmarks) -> list[BoundTool]:
     async def list_views(call: ToolCall) -> ToolResult:
         arguments.read(LIST, call, NoArguments)
         found = await views.all(call.account)
@@ -204,7 +210,7 @@ def _reading(views: Views) -> list[BoundTool]:
 
     async def get_view_bookmarks(call: ToolCall) -> ToolResult:
         values = arguments.read(BOOKMARKS, call, ViewBookmarksArguments)
-        view = await views.find(call.account, values.slug)
+        view = await _found(views, call.account, values.slug)
         query = ViewBookmarksQuery(values.limit, values.cursor, values.bucket)
 
         async def read(limit: int | None) -> BookmarkList:
@@ -219,9 +225,10 @@ def _reading(views: Views) -> list[BoundTool]:
             applied["bucket"] = values.bucket
 
         async def explain(listed: BookmarkList) -> list[str]:
-            return [] if listed.hint or listed.hidden else [_NO_POSTS]
+            return posts.why_empty(listed, _NO_POSTS)
 
-        pages = Pages(account=call.account, read=read, applied=applied, explain=explain)
+        zone = await bookmarks.zone(call.account)
+        pages = Pages(account=call.account, zone=zone, read=read, applied=applied, explain=explain)
         return ToolResult(await posts.page(pages, values.response_format or "concise"))
 
     return [BoundTool(LIST, list_views), BoundTool(BOOKMARKS, get_view_bookmarks)]
@@ -277,6 +284,18 @@ def _changing(views: Views, idempotency: Idempotency) -> list[BoundTool]:
         BoundTool(UPDATE, update_view),
         BoundTool(DELETE, delete_view),
     ]
+
+
+async def _found(views: Views, account: Account, slug: str) -> View:
+    """The view, or a refusal that names the nearest slug."""
+    try:
+        return await views.find(account, slug)
+    except Refusal as refused:
+        meant = nearest(slug, [view.slug for view in await views.all(account)])
+        if refused.code is not Code.NOT_FOUND or meant is None:
+            raise
+        hint = f"{refused.sentence} Did you mean {errors.shown(meant)}?"
+        raise Refusal(Code.NOT_FOUND, hint) from None
 
 
 def _content(view: ViewResponse) -> Json:
