@@ -13,7 +13,7 @@ from bowerbird.requests.filters import BookmarkQuery, readers
 from bowerbird.settings import Settings
 from bowerbird.toolserver.protocol.instructions import INSTRUCTIONS
 from bowerbird.toolserver.protocol.prompts import PROMPTS
-from bowerbird.toolserver.tools import vocabulary
+from bowerbird.toolserver.tools.arguments import vocabulary
 from bowerbird.toolserver.tools.catalogue import TOOLS, table
 from bowerbird.toolserver.tools.tool import DESCRIBED_IN
 from bowerbird.wire.responses.server_card import PROTOCOL_VERSIONS

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from bowerbird.toolserver.tools import response_size
 from bowerbird.toolserver.tools.catalogue import TOOLS
+from bowerbird.toolserver.tools.results import response_size
 from tests.support import digesting, make, writing
 from tests.support.service import Member, Service
 from tests.support.toolcalls import ask, call, result_of

@@ -16,9 +16,10 @@ from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.views import View
 from bowerbird.requests.views import ViewBookmarksQuery
-from bowerbird.toolserver.tools import digests, posts, response_size
-from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, shown_text
-from bowerbird.toolserver.tools.shown_results import shown
+from bowerbird.toolserver.tools import digests
+from bowerbird.toolserver.tools.results import posts, response_size
+from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS, shown_text
+from bowerbird.toolserver.tools.results.shown_results import shown
 from bowerbird.toolserver.tools.tool import Json
 
 JSON: Final = "application/json"

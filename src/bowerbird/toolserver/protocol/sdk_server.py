@@ -21,7 +21,7 @@ from bowerbird.toolserver.protocol import instructions
 from bowerbird.toolserver.protocol.prompts import PROMPTS, Prompt
 from bowerbird.toolserver.protocol.resources import TEMPLATES, Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
-from bowerbird.toolserver.tools import refusals
+from bowerbird.toolserver.tools.results import refusals
 from bowerbird.wire.responses import server_card
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.call_allowance import CallCharge, CallCounter
 from bowerbird.model.accounts import Account
 from bowerbird.toolserver.protocol.tool_selection import EVERYTHING, ToolSelection
-from bowerbird.toolserver.tools import refusals
+from bowerbird.toolserver.tools.results import refusals
 from bowerbird.toolserver.tools.tool import BoundTool, Json, Tool, ToolCall, ToolResult
 from bowerbird.wire.responses import envelope
 

@@ -5,7 +5,8 @@ from typing import Final
 import msgspec
 
 from bowerbird.library.accounts.account_state import AccountResponse, AccountState, VectorState
-from bowerbird.toolserver.tools import arguments, json_schemas
+from bowerbird.toolserver.tools.arguments import reading
+from bowerbird.toolserver.tools.results import json_schemas
 from bowerbird.toolserver.tools.tool import (
     READS,
     BoundTool,
@@ -68,7 +69,7 @@ TOOLS: Final = (GET,)
 
 def bind(state: AccountState) -> list[BoundTool]:
     async def get_account(call: ToolCall) -> ToolResult:
-        arguments.read(GET, call, NoArguments)
+        reading.read(GET, call, NoArguments)
         return ToolResult(_content(await state.to_response(call.account)))
 
     # Reading the number of calls left is free, as in REST.

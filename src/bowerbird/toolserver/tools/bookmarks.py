@@ -21,18 +21,12 @@ from bowerbird.requests.bookmarks import (
 from bowerbird.requests.fields import about, unique
 from bowerbird.requests.filters import WordFilters
 from bowerbird.search import query_language
-from bowerbird.toolserver.tools import (
-    arguments,
-    json_schemas,
-    listing,
-    long_texts,
-    response_size,
-    searching,
-    vocabulary,
-)
-from bowerbird.toolserver.tools.empty_lists import EmptyLists
-from bowerbird.toolserver.tools.listing import ResponseFormat
-from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
+from bowerbird.toolserver.tools import searching
+from bowerbird.toolserver.tools.arguments import reading, vocabulary
+from bowerbird.toolserver.tools.results import json_schemas, listing, long_texts, response_size
+from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
+from bowerbird.toolserver.tools.results.listing import ResponseFormat
+from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import (
     READS,
     BoundTool,
@@ -146,21 +140,21 @@ TOOLS: Final = (LIST, searching.SEARCH, GET, COUNT)
 
 def bind(bookmarks: Bookmarks) -> list[BoundTool]:
     async def list_bookmarks(call: ToolCall) -> ToolResult:
-        values = arguments.read(LIST, call, ListArguments)
+        values = reading.read(LIST, call, ListArguments)
         sent = filters.sent(values)
         query = ListQuery(**sent, **listing.paging(values))
         applied = {**filters.flags_of(values), **sent, **listing.sorting(values)}
         return await listing.page(bookmarks, call, query, applied, values.response_format)
 
     async def get_bookmarks(call: ToolCall) -> ToolResult:
-        values = arguments.read(GET, call, GetArguments)
+        values = reading.read(GET, call, GetArguments)
         found, not_found = await _found(bookmarks, call, values.post_ids)
         if not found:
             raise errors.not_found("bookmark", ", ".join(values.post_ids[:3]))
         return ToolResult(_details(found, not_found, values))
 
     async def count_bookmarks(call: ToolCall) -> ToolResult:
-        values = arguments.read(COUNT, call, CountArguments)
+        values = reading.read(COUNT, call, CountArguments)
         sent = filters.sent(values)
         counts = await bookmarks.count(call.account, CountQuery(**sent))
         applied = response_size.short_filters(
@@ -178,7 +172,7 @@ def bind(bookmarks: Bookmarks) -> list[BoundTool]:
         searching.search_tool(bookmarks),
         BoundTool(GET, get_bookmarks),
         # Without arguments it is free, as in REST: clients use it to check a key.
-        BoundTool(COUNT, count_bookmarks, counts=lambda sent: bool(arguments.named(sent))),
+        BoundTool(COUNT, count_bookmarks, counts=lambda sent: bool(reading.named(sent))),
     ]
 
 

@@ -22,10 +22,11 @@ from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.filters import flags_of, sent
 from bowerbird.storage.bulk import unpacked
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, response_size, writes
-from bowerbird.toolserver.tools.empty_lists import EmptyLists
-from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
-from bowerbird.toolserver.tools.selection import Selection
+from bowerbird.toolserver.tools.arguments import reading, writes
+from bowerbird.toolserver.tools.arguments.selection import Selection
+from bowerbird.toolserver.tools.results import json_schemas, response_size
+from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
+from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -283,7 +284,7 @@ def bind(calls: BulkCalls, flags: Flags) -> list[BoundTool]:
         return await calls.write(call, UNDO, ChangeArguments, effect)
 
     async def get_change(call: ToolCall) -> ToolResult:
-        values = arguments.read(GET, call, ChangeArguments)
+        values = reading.read(GET, call, ChangeArguments)
         return ToolResult(shown(await calls.requests.get(call.account, values.change_id)))
 
     return [

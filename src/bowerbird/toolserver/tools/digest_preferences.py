@@ -8,7 +8,8 @@ from msgspec import Struct
 from bowerbird.library.digests.digests import Digests
 from bowerbird.requests.digests import PreferencesRequest
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import json_schemas, response_size, writes
+from bowerbird.toolserver.tools.arguments import writes
+from bowerbird.toolserver.tools.results import json_schemas, response_size
 from bowerbird.toolserver.tools.tool import (
     WRITES_IDEMPOTENTLY,
     BoundTool,

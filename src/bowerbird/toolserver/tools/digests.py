@@ -9,13 +9,10 @@ from bowerbird.library.digests.digests import LATEST, Digests, rendered
 from bowerbird.library.digests.responses import DigestResponse, DigestSummary
 from bowerbird.requests.digests import DigestsQuery
 from bowerbird.requests.fields import about
-from bowerbird.toolserver.tools import (
-    arguments,
-    digest_preferences,
-    json_schemas,
-    response_size,
-)
-from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, shown_text
+from bowerbird.toolserver.tools import digest_preferences
+from bowerbird.toolserver.tools.arguments import reading
+from bowerbird.toolserver.tools.results import json_schemas, response_size
+from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS, shown_text
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
 
 _SUMMARY: Final[dict[str, Json]] = {
@@ -118,7 +115,7 @@ TOOLS: Final = (LIST, GET)
 
 def bind(digests: Digests) -> list[BoundTool]:
     async def list_digests(call: ToolCall) -> ToolResult:
-        values = arguments.read(LIST, call, ListArguments)
+        values = reading.read(LIST, call, ListArguments)
         page = await digests.list(call.account, values)
         content: Json = {
             "digests": [_summary(one) for one in page.digests],
@@ -130,7 +127,7 @@ def bind(digests: Digests) -> list[BoundTool]:
         return ToolResult(content if page.total_count else {**content, "advice": _NONE_YET})
 
     async def get_digest(call: ToolCall) -> ToolResult:
-        values = arguments.read(GET, call, GetArguments)
+        values = reading.read(GET, call, GetArguments)
         found = await digests.get(call.account, values.digest_id or LATEST, "json")
         return ToolResult(_content(found))
 

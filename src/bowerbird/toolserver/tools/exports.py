@@ -19,14 +19,9 @@ from bowerbird.requests.fields import ToolPostIds, about
 from bowerbird.requests.filter_values import read_flag
 from bowerbird.requests.filters import WordFilters, check_filters, sent
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import (
-    arguments,
-    json_schemas,
-    response_size,
-    vocabulary,
-    writes,
-)
-from bowerbird.toolserver.tools.empty_lists import EmptyLists
+from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
+from bowerbird.toolserver.tools.results import json_schemas, response_size
+from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
 from bowerbird.toolserver.tools.tool import (
     READS,
     WRITES,
@@ -170,7 +165,7 @@ def bind(
         return result
 
     async def get_export(call: ToolCall) -> ToolResult:
-        values = arguments.read(GET, call, GetArguments)
+        values = reading.read(GET, call, GetArguments)
         job = await _wait(exports, call, values)
         content = _content(job, addresses)
         if not job.is_finished:

@@ -9,9 +9,10 @@ from bowerbird.library.statistics.facets import FacetCounts, Facets
 from bowerbird.requests.bookmarks import Limit
 from bowerbird.requests.facets import FacetBy, FacetsQuery
 from bowerbird.requests.filters import WordFilters, sent
-from bowerbird.toolserver.tools import arguments, json_schemas, response_size, vocabulary
-from bowerbird.toolserver.tools.empty_lists import EmptyLists
-from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, shown_name
+from bowerbird.toolserver.tools.arguments import reading, vocabulary
+from bowerbird.toolserver.tools.results import json_schemas, response_size
+from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
+from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS, shown_name
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
 
 
@@ -52,7 +53,7 @@ TOOLS: Final = (FACETS,)
 
 def bind(facets: FacetCounts, bookmarks: Bookmarks) -> list[BoundTool]:
     async def facet_bookmarks(call: ToolCall) -> ToolResult:
-        values = arguments.read(FACETS, call, FacetArguments)
+        values = reading.read(FACETS, call, FacetArguments)
         given = {**FacetArguments.DEFAULTS, **sent(values)}
         query = FacetsQuery(**given, by=values.by, limit=values.limit)
         found = await facets.of(call.account, query)

@@ -13,7 +13,8 @@ from bowerbird.requests.fields import about
 from bowerbird.requests.imports import ImportsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments, json_schemas, response_size, writes
+from bowerbird.toolserver.tools.arguments import reading, writes
+from bowerbird.toolserver.tools.results import json_schemas, response_size
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -78,7 +79,7 @@ TOOLS: Final = (LIST, UNDO)
 
 def bind(imports: ImportRuns, idempotency: Idempotency) -> list[BoundTool]:
     async def list_imports(call: ToolCall) -> ToolResult:
-        values = arguments.read(LIST, call, ListArguments)
+        values = reading.read(LIST, call, ListArguments)
         limit = values.limit or PAGE_DEFAULT
         page = await imports.list(call.account, limit, values.cursor)
         while response_size.size(shown := [_shown(one) for one in page.runs]) > _MOST:

@@ -13,10 +13,10 @@ from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.labels import LabelChange
 from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import json_schemas, near_labels
 from bowerbird.toolserver.tools.bulk import CHANGE, BulkCalls, Step, shown
-from bowerbird.toolserver.tools.quoted_text import HIDDEN, has_hidden
-from bowerbird.toolserver.tools.refusals import Advised
+from bowerbird.toolserver.tools.results import json_schemas, near_labels
+from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, has_hidden
+from bowerbird.toolserver.tools.results.refusals import Advised
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     WRITES_IDEMPOTENTLY,

@@ -22,16 +22,11 @@ from bowerbird.requests.labels import (
 )
 from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import (
-    arguments,
-    json_schemas,
-    near_labels,
-    response_size,
-    writes,
-)
+from bowerbird.toolserver.tools.arguments import reading, writes
+from bowerbird.toolserver.tools.arguments.selection import Selection
 from bowerbird.toolserver.tools.bulk import CHANGE_FIELDS, OPTIONAL, BulkCalls, Step
-from bowerbird.toolserver.tools.quoted_text import CONTENT_IS, HIDDEN, has_hidden
-from bowerbird.toolserver.tools.selection import Selection
+from bowerbird.toolserver.tools.results import json_schemas, near_labels, response_size
+from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS, HIDDEN, has_hidden
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -212,7 +207,7 @@ def bind(labels: Labels, calls: BulkCalls, idempotency: Idempotency) -> list[Bou
     gate = plans.check_writes
 
     async def list_labels(call: ToolCall) -> ToolResult:
-        arguments.read(LIST, call, NoArguments)
+        reading.read(LIST, call, NoArguments)
         found, total = await labels.listed.uses(call.account)
         used: list[Json] = [{"label": one.label_name, "count": one.count} for one in found]
         return ToolResult(_listed(used, total))

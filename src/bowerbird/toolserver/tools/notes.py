@@ -14,8 +14,9 @@ from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.fields import about
 from bowerbird.requests.highlights import HighlightChange, NewHighlight
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import json_schemas, writes
-from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
+from bowerbird.toolserver.tools.arguments import writes
+from bowerbird.toolserver.tools.results import json_schemas
+from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     WRITES_IDEMPOTENTLY,

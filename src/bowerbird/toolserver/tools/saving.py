@@ -32,8 +32,9 @@ from bowerbird.requests.saving import (
 )
 from bowerbird.sources.found import Completeness, OrderSource
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import json_schemas, response_size, writes
-from bowerbird.toolserver.tools.quoted_text import HIDDEN, has_hidden
+from bowerbird.toolserver.tools.arguments import writes
+from bowerbird.toolserver.tools.results import json_schemas, response_size
+from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, has_hidden
 from bowerbird.toolserver.tools.tool import (
     WRITES_IDEMPOTENTLY,
     BoundTool,

@@ -13,8 +13,9 @@ from bowerbird.requests.fields import about
 from bowerbird.requests.filters import BookmarkFilters
 from bowerbird.requests.gates import Gate
 from bowerbird.search import query_language
-from bowerbird.toolserver.tools import arguments, json_schemas, listing
-from bowerbird.toolserver.tools.listing import ResponseFormat
+from bowerbird.toolserver.tools.arguments import reading
+from bowerbird.toolserver.tools.results import json_schemas, listing
+from bowerbird.toolserver.tools.results.listing import ResponseFormat
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
 
 _WITHOUT_MEANING: Final = (Code.VECTOR_SEARCH_NOT_ALLOWED, Code.SERVICE_UNAVAILABLE)
@@ -61,12 +62,12 @@ def search_tool(bookmarks: Bookmarks) -> BoundTool:
         sent_mode = call.sent.get("mode")
         by_meaning = sent_mode in ("semantic", "hybrid")
         gates = {"mode": Gate.MEANING} if by_meaning else {}
-        arguments.check_plan(call.account, SearchArguments, call.sent, gates)
+        reading.check_plan(call.account, SearchArguments, call.sent, gates)
         vectors = None
         if by_meaning:
             vectors = await bookmarks.vector_state(call.account)
             await bookmarks.require_vectors(call.account, vectors)
-        values = arguments.read(SEARCH, call, SearchArguments)
+        values = reading.read(SEARCH, call, SearchArguments)
         if values.mode is None and not call.account.is_free:
             vectors = await bookmarks.vector_state(call.account)
             if vectors.store is not None and query_language.plain_text(values.query):

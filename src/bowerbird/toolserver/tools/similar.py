@@ -10,7 +10,8 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.requests.bookmarks import SimilarQuery
 from bowerbird.requests.fields import about
-from bowerbird.toolserver.tools import arguments, json_schemas, posts
+from bowerbird.toolserver.tools.arguments import reading
+from bowerbird.toolserver.tools.results import json_schemas, posts
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Tool, ToolCall, ToolResult
 
 
@@ -35,7 +36,7 @@ TOOLS: Final = (SIMILAR,)
 def bind(bookmarks: Bookmarks) -> list[BoundTool]:
     async def similar_bookmarks(call: ToolCall) -> ToolResult:
         plans.check_similar(call.account)
-        values = arguments.read(SIMILAR, call, SimilarArguments)
+        values = reading.read(SIMILAR, call, SimilarArguments)
         query = SimilarQuery(
             is_unread_only=values.is_unread_only,
             hide_archived=values.hide_archived,

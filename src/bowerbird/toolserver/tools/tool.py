@@ -15,7 +15,8 @@ from bowerbird.requests import schemas
 from bowerbird.requests.filters import readers
 from bowerbird.requests.limits import TEXT_MAX
 from bowerbird.requests.schemas import Form
-from bowerbird.toolserver.tools import shown_results, vocabulary
+from bowerbird.toolserver.tools.arguments import vocabulary
+from bowerbird.toolserver.tools.results import shown_results
 
 Json = dict[str, Any]
 

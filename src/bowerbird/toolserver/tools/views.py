@@ -27,16 +27,10 @@ from bowerbird.requests.views import (
 )
 from bowerbird.search.spelling import nearest
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import (
-    arguments,
-    json_schemas,
-    posts,
-    response_size,
-    vocabulary,
-    writes,
-)
-from bowerbird.toolserver.tools.listing import ResponseFormat
-from bowerbird.toolserver.tools.posts import Pages
+from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
+from bowerbird.toolserver.tools.results import json_schemas, posts, response_size
+from bowerbird.toolserver.tools.results.listing import ResponseFormat
+from bowerbird.toolserver.tools.results.posts import Pages
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -203,13 +197,13 @@ def bind(views: Views, bookmarks: Bookmarks, idempotency: Idempotency) -> list[B
 
 def _reading(views: Views, bookmarks: Bookmarks) -> list[BoundTool]:
     async def list_views(call: ToolCall) -> ToolResult:
-        arguments.read(LIST, call, NoArguments)
+        reading.read(LIST, call, NoArguments)
         found = await views.all(call.account)
         responses = await views.responses(call.account, found)
         return ToolResult(_listed([_content(view) for view in responses]))
 
     async def get_view_bookmarks(call: ToolCall) -> ToolResult:
-        values = arguments.read(BOOKMARKS, call, ViewBookmarksArguments)
+        values = reading.read(BOOKMARKS, call, ViewBookmarksArguments)
         view = await _found(views, call.account, values.slug)
         query = ViewBookmarksQuery(values.limit, values.cursor, values.bucket)
 

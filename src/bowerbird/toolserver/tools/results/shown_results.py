@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from bowerbird.toolserver.tools.quoted_text import shown_name, shown_text
+from bowerbird.toolserver.tools.results.quoted_text import shown_name, shown_text
 
 _LINK: Final = re.compile(r"(https?://[^\s<>\"\\/?#]+)([^\s<>\"\\]*)", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")

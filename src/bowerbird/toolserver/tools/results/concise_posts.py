@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bowerbird.model import instants, media, periods
 from bowerbird.model.bookmarks import PostDetails
-from bowerbird.toolserver.tools import response_size
+from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.tool import Json
 
 TEXT_CHARS: Final = 280

@@ -11,9 +11,10 @@ from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.requests.limits import PAGE_MAX
-from bowerbird.toolserver.tools import empty_lists, long_texts, response_size, vocabulary
-from bowerbird.toolserver.tools.concise_posts import concise
-from bowerbird.toolserver.tools.quoted_text import CONTENT_IS
+from bowerbird.toolserver.tools.arguments import vocabulary
+from bowerbird.toolserver.tools.results import empty_lists, long_texts, response_size
+from bowerbird.toolserver.tools.results.concise_posts import concise
+from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS
 from bowerbird.toolserver.tools.tool import Json
 
 IDS: Final = "ids"

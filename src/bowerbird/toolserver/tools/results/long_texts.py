@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from bowerbird.toolserver.tools import response_size
-from bowerbird.toolserver.tools.response_size import ANY_NUMBER
+from bowerbird.toolserver.tools.results import response_size
+from bowerbird.toolserver.tools.results.response_size import ANY_NUMBER
 from bowerbird.toolserver.tools.tool import Json
 
 

@@ -10,8 +10,9 @@ from bowerbird.model.words import Field
 from bowerbird.requests import filters
 from bowerbird.requests.bookmarks import CountQuery, ListQuery
 from bowerbird.search import query_language
-from bowerbird.toolserver.tools import response_size, vocabulary
-from bowerbird.toolserver.tools.quoted_text import shown_name
+from bowerbird.toolserver.tools.arguments import vocabulary
+from bowerbird.toolserver.tools.results import response_size
+from bowerbird.toolserver.tools.results.quoted_text import shown_name
 
 _NO_MATCH: Final = "No post matches these filters."
 _EMPTY_LIBRARY: Final = "The library is empty. save_bookmarks adds posts."

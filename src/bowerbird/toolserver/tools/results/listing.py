@@ -10,9 +10,9 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.words import Either, WordQuery
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import about
-from bowerbird.toolserver.tools import posts
-from bowerbird.toolserver.tools.empty_lists import EmptyLists
-from bowerbird.toolserver.tools.posts import Pages
+from bowerbird.toolserver.tools.results import posts
+from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
+from bowerbird.toolserver.tools.results.posts import Pages
 from bowerbird.toolserver.tools.tool import Json, ToolCall, ToolResult
 
 _NEAR_ONLY: Final = (

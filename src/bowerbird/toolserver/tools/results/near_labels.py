@@ -3,7 +3,7 @@
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.labels.labels import Labels
 from bowerbird.model.accounts import Account
-from bowerbird.toolserver.tools.quoted_text import shown_name
+from bowerbird.toolserver.tools.results.quoted_text import shown_name
 
 
 async def id_of(labels: Labels, account: Account, name: str) -> str:

@@ -11,7 +11,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools import arguments
+from bowerbird.toolserver.tools.arguments import reading
 from bowerbird.toolserver.tools.tool import Json, Tool, ToolCall, ToolResult
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
 from bowerbird.wire.responses import envelope
@@ -72,7 +72,7 @@ def _admitted(
 ) -> T | Refusal:
     try:
         gate(call.account)
-        return arguments.read(tool, call, takes)
+        return reading.read(tool, call, takes)
     except Refusal as refused:
         return refused
 

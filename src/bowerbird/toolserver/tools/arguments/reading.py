@@ -16,9 +16,10 @@ from bowerbird.requests.filters import readers
 from bowerbird.requests.gates import Gate, gates_for
 from bowerbird.requests.limits import TEXT_MAX
 from bowerbird.requests.schemas import Form
-from bowerbird.toolserver.tools import quoted_text, refusals, vocabulary
+from bowerbird.toolserver.tools.arguments import vocabulary
+from bowerbird.toolserver.tools.arguments.vocabulary import published
+from bowerbird.toolserver.tools.results import quoted_text, refusals
 from bowerbird.toolserver.tools.tool import Json, Tool, ToolCall
-from bowerbird.toolserver.tools.vocabulary import published
 
 T = TypeVar("T", bound=Struct)
 
