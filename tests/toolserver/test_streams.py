@@ -8,7 +8,7 @@ import httpx
 import pytest
 from mcp.shared.message import ServerMessageMetadata
 
-from bowerbird.toolserver.protocol.event_streams import Channel, answered
+from bowerbird.toolserver.protocol.event_streams import MAX_WAITING_BYTES, Channel, answered
 from bowerbird.wire.responses.replies import Reply
 from tests.support.service import Member, Service
 from tests.support.toolcalls import headers_of, message
@@ -111,6 +111,73 @@ async def test_only_a_reading_call_ends_when_its_client_leaves_the_stream(
     else:
         await asyncio.sleep(0.1)
         assert not is_finished.is_set()
+
+
+async def stuck_stream(channel: Channel, notified: Any) -> list[bytes]:
+    """The events of a stream whose client reads nothing until all notifications were sent."""
+
+    async def work() -> Reply:
+        await channel.notify("notifications/message", {})
+        for notification in notified:
+            await notification
+        return Reply(200, [], b"{}")
+
+    reply = await answered(channel, work(), lambda: True)
+    assert reply.stream is not None
+    # The work ends before the client reads the first event.
+    await asyncio.sleep(0)
+    return [event async for event in reply.stream]
+
+
+async def test_only_the_latest_progress_waits_for_a_client_that_does_not_read() -> None:
+    params = {"_meta": {"progressToken": "t" * 200}}
+    channel = Channel(1, ServerMessageMetadata(), params, accepts_stream=True)
+
+    _, *waiting, result = await stuck_stream(
+        channel, (channel.progress(n, message="m" * 1000) for n in range(1000))
+    )
+
+    assert b'"progress":999' in b"".join(waiting)
+    assert len(waiting) == 1
+    assert b"{}" in result
+
+
+async def test_notifications_that_wait_are_bounded_in_bytes() -> None:
+    channel = Channel(1, ServerMessageMetadata(), accepts_stream=True)
+    large = {"data": "x" * 10_000}
+
+    _, *waiting, result = await stuck_stream(
+        channel, (channel.notify("notifications/message", large) for _ in range(1000))
+    )
+
+    assert 0 < sum(map(len, waiting)) <= MAX_WAITING_BYTES
+    assert b"{}" in result
+
+
+@pytest.mark.parametrize("token", ["t" * 201, 2**63, -(2**63) - 1, 10**300])
+async def test_a_long_progress_token_is_refused(service: Service, token: str | int) -> None:
+    sent = message("tools/call", COUNT)
+    sent["params"]["_meta"]["progressToken"] = token
+
+    answer = await service.alice.client.post("/mcp", json=sent, headers=headers_of(sent))
+
+    assert answer.status_code == 400
+    assert answer.json()["error"] == {
+        "code": -32602,
+        "message": "_meta.progressToken must be a string of at most 200 characters, "
+        "or a whole number of at most 64 bits.",
+    }
+    assert answer.json()["id"] == sent["id"]
+
+
+@pytest.mark.parametrize("token", ["t" * 200, "", 0, 2**63 - 1, -(2**63)])
+async def test_other_progress_tokens_are_accepted(service: Service, token: str | int) -> None:
+    sent = message("tools/call", COUNT)
+    sent["params"]["_meta"]["progressToken"] = token
+
+    answer = await service.alice.client.post("/mcp", json=sent, headers=headers_of(sent))
+
+    assert answer.json()["result"]["isError"] is False
 
 
 @pytest.mark.parametrize("version", [BATCHES, None])

@@ -23,7 +23,10 @@ from mcp.shared.inbound import (
     unsupported_protocol_version_rejection,
     validate_mcp_param_headers,
 )
-from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
+from mcp.shared.jsonrpc_dispatcher import (
+    handler_exception_to_error_data,
+    progress_token_from_params,
+)
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types import methods
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS
@@ -46,6 +49,9 @@ _ACCEPTED: Final = Reply(202, [(b"content-length", b"0")])
 # The only revision with batches. A client without a version header may speak it.
 _WITH_BATCHES: Final = "2025-03-26"
 MAX_BATCH: Final = 20
+# It is repeated in every notification about a call.
+MAX_TOKEN_CHARS: Final = 200
+_LARGEST_TOKEN: Final = 2**63 - 1
 
 
 class _Rejected(Exception):  # noqa: N818 - an error response of the protocol, not a fault
@@ -254,10 +260,22 @@ def _check_request(message: Json) -> None:
         raise _Rejected(types.INVALID_REQUEST, "method must be a string.")
     if not isinstance(params, dict):
         raise _Rejected(types.INVALID_REQUEST, "params must be an object.")
+    if not _is_short(progress_token_from_params(params)):
+        raise _Rejected(
+            types.INVALID_PARAMS,
+            f"_meta.progressToken must be a string of at most {MAX_TOKEN_CHARS} characters, "
+            "or a whole number of at most 64 bits.",
+        )
 
 
 def _is_id(value: Any) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _is_short(token: str | int | None) -> bool:
+    if isinstance(token, str):
+        return len(token) <= MAX_TOKEN_CHARS
+    return token is None or -_LARGEST_TOKEN - 1 <= token <= _LARGEST_TOKEN
 
 
 def _has_envelope(message: Json) -> bool:

@@ -1,7 +1,7 @@
 """The HTTP endpoint of the tool server: checks the Origin, takes one message, sends one response.
 
-Authentication is the API's, and so are its 401 responses. The protocol code is loaded with the
-first authenticated message.
+Authentication is the API's, and so are its 401 responses. The protocol code is loaded before the
+server listens, or with the first authenticated message.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _MESSAGE_FAULTS: Final = frozenset({Code.INVALID_REQUEST, Code.PAYLOAD_TOO_LARGE
 
 
 class Answers(Protocol):
-    """Answers messages. Loaded with the first one."""
+    """Answers messages."""
 
     async def answer(self, body: bytes, headers: Sequence[Header], caller: ToolCaller) -> Reply: ...
 

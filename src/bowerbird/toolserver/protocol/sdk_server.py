@@ -1,6 +1,6 @@
 """The SDK's server with our tools, prompts and resources.
 
-Imported when the first message arrives: the SDK takes more than a second and 30 MB to load.
+Not imported with the rest of the server, because the SDK takes a second and 30 MB to load.
 """
 
 import asyncio
