@@ -66,7 +66,12 @@ async def test_a_long_call_reports_its_progress_before_its_result(service: Servi
     assert progress == {
         "jsonrpc": "2.0",
         "method": "notifications/progress",
-        "params": {"progressToken": "mine", "progress": 2, "message": "Working for 2 s."},
+        "params": {
+            "progressToken": "mine",
+            "progress": 2,
+            "total": 3,
+            "message": "get_export has waited 2 of at most 3 seconds.",
+        },
     }
     assert result["result"]["structuredContent"]["status"] == "pending"
     for answer in (plain, silent):
@@ -214,4 +219,8 @@ async def test_a_batch_of_notifications_has_no_response(service: Service) -> Non
 async def test_other_revisions_have_no_batches(service: Service, version: str) -> None:
     answer = await posted(service.alice, [request(1, "ping")], version)
 
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32600)
+    assert answer.status_code == 400
+    assert answer.json()["error"] == {
+        "code": -32600,
+        "message": "Only revision 2025-03-26 has batches. Send the messages one by one.",
+    }

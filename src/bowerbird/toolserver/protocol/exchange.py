@@ -38,6 +38,7 @@ from bowerbird.toolserver.protocol import event_streams
 from bowerbird.toolserver.protocol.event_streams import EVENT_STREAM, Channel
 from bowerbird.toolserver.protocol.messages import failure, reply
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
+from bowerbird.toolserver.tools.quoted_text import shown_text
 from bowerbird.toolserver.tools.tool import Json
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
@@ -185,7 +186,8 @@ class Exchange:
                 error = self._fault(caller)
             # In older revisions the response to a well-formed request always has status 200.
             status = 200 if is_older else ERROR_CODE_HTTP_STATUS.get(error.code, 200)
-            return failure(status, request_id, error.code, error.message, error.data)
+            data = _shown(error.data)
+            return failure(status, request_id, error.code, shown_text(error.message), data)
         return reply(200, {"jsonrpc": "2.0", "id": request_id, "result": result})
 
     def _fault(self, caller: ToolCaller) -> types.ErrorData:
@@ -202,6 +204,13 @@ def _invalid_params(error: Exception) -> types.ErrorData | None:
     place = ".".join(map(str, first["loc"])) or "params"
     sentence = f"Invalid request parameters: {place[:80]}: {first['msg']}."
     return types.ErrorData(code=types.INVALID_PARAMS, message=sentence)
+
+
+def _shown(data: Any) -> Any:
+    """The data of an error, which may repeat what the client sent, without hidden characters."""
+    if isinstance(data, dict):
+        return {name: _shown(value) for name, value in data.items()}
+    return shown_text(data) if isinstance(data, str) else data
 
 
 def _rejection(rejected: _Rejected, request_id: Any) -> Reply:
@@ -227,6 +236,9 @@ def _value(body: bytes) -> Any:
 
 
 def _message(value: Any) -> Json:
+    if isinstance(value, list):
+        sentence = f"Only revision {_WITH_BATCHES} has batches. Send the messages one by one."
+        raise _Rejected(types.INVALID_REQUEST, sentence)
     if not isinstance(value, dict):
         raise _Rejected(
             types.INVALID_REQUEST, "The body must be one JSON-RPC request or notification."

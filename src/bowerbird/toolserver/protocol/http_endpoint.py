@@ -24,7 +24,7 @@ from bowerbird.wire.responses.replies import PREFLIGHT, Header, Reply
 _ALLOW: Final = "POST, OPTIONS"
 _HEADERS: Final = (
     b"Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
-    b"Mcp-Session-Id, Last-Event-ID, X-Request-Id, X-MCP-Readonly, X-MCP-Tools"
+    b"Mcp-Session-Id, Last-Event-ID, X-Request-Id, X-MCP-Readonly, X-MCP-Read-Only, X-MCP-Tools"
 )
 # A client of the protocol expects these as JSON-RPC errors.
 _MESSAGE_FAULTS: Final = frozenset({Code.INVALID_REQUEST, Code.PAYLOAD_TOO_LARGE})
