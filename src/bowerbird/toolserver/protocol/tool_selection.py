@@ -77,9 +77,7 @@ def _sent(query: bytes, headers: Sequence[Header]) -> Iterator[tuple[str, str]]:
         if unquote_plus(name) not in (READ_ONLY, TOOLS):
             shown = errors.shown(unquote_plus(name))
             allowed = f"{READ_ONLY}, {TOOLS}"
-            raise Refusal(
-                Code.INVALID_REQUEST, f"Unknown parameter {shown}. Allowed: {allowed}."
-            )
+            raise Refusal(Code.INVALID_REQUEST, f"Unknown parameter {shown}. Allowed: {allowed}.")
         yield unquote_plus(name), unquote_plus(value)
     for header, content in headers:
         # Some programs cannot send a hyphen.
