@@ -134,17 +134,32 @@ async def stuck_stream(channel: Channel, notified: Any) -> list[bytes]:
     return [event async for event in reply.stream]
 
 
-async def test_only_the_latest_progress_waits_for_a_client_that_does_not_read() -> None:
+async def test_progress_that_waits_is_bounded_and_ends_with_the_latest() -> None:
     params = {"_meta": {"progressToken": "t" * 200}}
     channel = Channel(1, ServerMessageMetadata(), params, accepts_stream=True)
 
-    _, *waiting, result = await stuck_stream(
+    _, *waiting, latest, result = await stuck_stream(
         channel, (channel.progress(n, message="m" * 1000) for n in range(1000))
     )
 
-    assert b'"progress":999' in b"".join(waiting)
-    assert len(waiting) == 1
+    assert b'"progress":999' in latest
+    assert 0 < sum(map(len, waiting)) <= MAX_WAITING_BYTES
     assert b"{}" in result
+
+
+async def test_a_client_that_reads_again_gets_later_notifications() -> None:
+    params = {"_meta": {"progressToken": 1}}
+    channel = Channel(1, ServerMessageMetadata(), params, accepts_stream=True)
+    for number in range(1000):
+        await channel.progress(number)
+    while channel.notifications.take() is not None:
+        pass
+
+    await channel.progress(1000)
+
+    event = channel.notifications.take()
+    assert event is not None
+    assert b'"progress":1000' in event
 
 
 async def test_notifications_that_wait_are_bounded_in_bytes() -> None:

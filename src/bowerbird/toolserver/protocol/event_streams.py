@@ -25,7 +25,7 @@ _ONE_WAY: Final = TransportContext(kind="streamable-http", can_send_request=Fals
 # Proxies must not collect a stream before they pass it on.
 _HEADERS: Final = [(b"content-type", EVENT_STREAM), *PRIVATE, (b"x-accel-buffering", b"no")]
 # A client that reads nothing loses further notifications, never the response.
-MAX_WAITING_BYTES: Final = 64 * 1024
+MAX_WAITING_BYTES: Final = 16 * 1024
 # Work that goes on after its client has left, because it may have changed something.
 _unwatched: Final[set["asyncio.Task[Reply]"]] = set()
 
@@ -36,18 +36,18 @@ class Notifications:
     def __init__(self) -> None:
         self._waiting: deque[bytes] = deque()
         self._bytes = 0
-        self._progress = b""
+        # Sent after the others, because it no longer fitted.
+        self._latest_progress = b""
         self._has_some = asyncio.Event()
 
-    def add(self, event: bytes) -> None:
-        if self._bytes + len(event) <= MAX_WAITING_BYTES:
+    def add(self, event: bytes, *, is_progress: bool = False) -> None:
+        if self._bytes + len(event) <= MAX_WAITING_BYTES and not self._latest_progress:
             self._waiting.append(event)
             self._bytes += len(event)
-            self._has_some.set()
-
-    def report(self, event: bytes) -> None:
-        """Replaces the progress that waits, because the client needs only the latest."""
-        self._progress = event
+        elif is_progress:
+            self._latest_progress = event
+        else:
+            return
         self._has_some.set()
 
     def take(self) -> bytes | None:
@@ -56,7 +56,7 @@ class Notifications:
             event = self._waiting.popleft()
             self._bytes -= len(event)
             return event
-        event, self._progress = self._progress, b""
+        event, self._latest_progress = self._latest_progress, b""
         self._has_some.clear()
         return event or None
 
@@ -92,7 +92,7 @@ class Channel:
             values = {"progress": progress, "total": total, "message": message}
             sent = {name: value for name, value in values.items() if value is not None}
             event = _notification("notifications/progress", {"progressToken": token, **sent})
-            self.notifications.report(event)
+            self.notifications.add(event, is_progress=True)
 
 
 async def answered(

@@ -22,10 +22,13 @@ article_length count characters; get_bookmarks returns the full texts, and reads
 number of matches; do not page through hundreds of posts if a filter or count_bookmarks answers \
 the question.
 - To save posts, send their links to save_bookmarks, with labels if the user wants some.
-- Labels are identified by name. Call list_labels before you create one. Use batch_label for \
-several changes.
-- Before you remove labels, change or delete views, or mark many posts, tell the user what you \
-will change, unless the user asked for exactly that.
+- Labels are identified by name. Call list_labels before you create one. batch_label makes \
+different label changes in one call.
+- To change many posts, send filter instead of post_ids to update_bookmarks, add_label, \
+remove_label or delete_bookmarks: first with dry_run, then with the number it returns as \
+expected_count. undo_change undoes such a change within an hour.
+- Before you delete posts, remove labels, change or delete views, or mark many posts, tell the \
+user what you will change, unless the user asked for exactly that.
 - An error message starts with a code and ends with what to do. Retrying does not help with \
 SUBSCRIPTION_REQUIRED and codes that end in NOT_ALLOWED: the plan does not include the operation.
 - If a tool has an idempotency_key, send one, and send the same one when you retry the call.
