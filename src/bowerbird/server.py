@@ -82,10 +82,10 @@ async def _serve(settings: Settings, worker: int) -> None:
         asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stopping.set)
     runs_jobs = settings.is_sqlite and worker == 0
     async with _running_app(settings, stopping, runs_jobs=runs_jobs) as service:
-        if settings.tool_preload == "on":
-            await _load_tools(service.tools)
         limits = bounds.of(settings)
         listener = _listener(settings)
+        if settings.tool_preload == "on":
+            await _load_tools(service.tools)
         serving = []
         if settings.admin_port:
             from bowerbird.wire import admin_port  # noqa: PLC0415 - takes 40 ms, and is optional
