@@ -17,8 +17,10 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.wire.request_ids import RequestIds
 from bowerbird.wire.responses import envelope
 
-# URL and headers, as on the main port. Above it we answer, in the form of the API.
+# URL and headers, as on the main port. Above it we answer, in the form of the API. granian cannot
+# hold a URL of more than 65,534 bytes, and resets its stream.
 MAX_HEAD_BYTES: Final = 64 * 1024
+MAX_HEADERS: Final = 200
 # Above this one granian answers, with an empty body. Counted after decompression: a few bytes of
 # HTTP/2 can stand for megabytes of headers.
 MAX_HEADER_BYTES: Final = 2 * MAX_HEAD_BYTES
@@ -73,18 +75,20 @@ def _with_joined_cookies(app: ASGIApp) -> ASGIApp:
 
 def _refusing_large_heads(app: ASGIApp) -> ASGIApp:
     ids = RequestIds()
-    refusal = Refusal(
-        Code.INVALID_REQUEST,
-        f"The request's URL and headers are larger than {MAX_HEAD_BYTES // 1024} KiB.",
-    )
 
     async def bounded(scope: Scope, receive: Receive, send: Send) -> None:
         headers = scope.get("headers", ())
         size = len(scope.get("raw_path") or b"") + len(scope.get("query_string", b""))
-        if size + sum([len(name) + len(value) for name, value in headers]) <= MAX_HEAD_BYTES:
+        size += sum([len(name) + len(value) for name, value in headers])
+        if size <= MAX_HEAD_BYTES and len(headers) <= MAX_HEADERS:
             await app(scope, receive, send)
             return
-        reply = envelope.refusal(refusal, "")
+        sentence = (
+            f"The request's URL and headers are larger than {MAX_HEAD_BYTES // 1024} KiB."
+            if size > MAX_HEAD_BYTES
+            else f"The request has more than {MAX_HEADERS} headers."
+        )
+        reply = envelope.refusal(Refusal(Code.INVALID_REQUEST, sentence), "")
         request_id = (b"x-request-id", ids.of(dict(headers)).encode())
         start = {"type": "http.response.start", "status": reply.status}
         await send({**start, "headers": [*reply.headers, request_id]})

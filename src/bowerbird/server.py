@@ -32,8 +32,6 @@ _RETRY_S: Final = 3.0
 # Metrics are read by one or two programs.
 _ADMIN_CONNECTIONS: Final = 16
 _JOB_READ_LIMIT_S: Final = 30.0
-# The start itself needs the processor.
-_PRELOAD_AFTER_S: Final = 1.0
 
 
 def run(settings: Settings, worker: int = 0) -> None:
@@ -87,6 +85,8 @@ async def _serve(settings: Settings, worker: int) -> None:
     async with _running_app(settings, stopping, runs_jobs=runs_jobs) as service:
         limits = bounds.of(settings)
         listener = _listener(settings)
+        if settings.tool_preload == "on":
+            await _load_tools(service.tools)
         serving = []
         if settings.admin_port:
             from bowerbird.wire import admin_port  # noqa: PLC0415 - takes 40 ms, and is optional
@@ -175,8 +175,6 @@ async def _running_app(
     tasks = [asyncio.create_task(service.sweeping.keep_sweeping())]
     if settings.admin_port:
         tasks.append(asyncio.create_task(service.watch.keep_refreshing()))
-    if settings.tool_preload == "on":
-        tasks.append(asyncio.create_task(_load_tools(service.tools)))
     if not settings.is_sqlite:
         tasks.append(asyncio.create_task(_stop_unless_files_are_shared(settings, database)))
     workers = [asyncio.create_task(service.worker.run(stopping))] if runs_jobs else []
@@ -195,8 +193,7 @@ async def _running_app(
 
 
 async def _load_tools(tools: ToolServer) -> None:
-    """Loads the MCP server once the service answers, so that its first call need not wait."""
-    await asyncio.sleep(_PRELOAD_AFTER_S)
+    """Loads the MCP server before the service listens, because a client can call at once."""
     await tools.load()
     structlog.get_logger().info("tools loaded")
 

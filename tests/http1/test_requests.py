@@ -148,7 +148,7 @@ async def test_an_offer_to_upgrade_with_a_chunked_body_is_ignored(client: Client
 @pytest.mark.parametrize(
     ("sent", "named"),
     [
-        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/1.1"),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "This port speaks HTTP/1.1 and not HTTP/2."),
         (b"GET /\r\n\r\n", "HTTP/1.1"),
         (b"GET / HTTP/1.1\r\n\r\n", "Host"),
         (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "Host"),

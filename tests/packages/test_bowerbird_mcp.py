@@ -99,12 +99,18 @@ def test_a_message_that_is_too_large_gets_an_error_with_its_id(bridge: BridgePro
 def test_an_invalid_key_gets_the_error_of_the_server(there: Running, tmp_path: Path) -> None:
     with started(there.environment("bwr_wrong"), tmp_path) as bridge:
         response = bridge.request("initialize", 3, **INITIALIZE)
+        assert "error" in bridge.request("tools/list", 4)
 
     assert response["id"] == 3
-    assert response["error"]["message"].startswith("UNAUTHORIZED: ")
+    keys = there.address.replace("/mcp", "/keys")
+    assert response["error"]["message"] == (
+        "UNAUTHORIZED: The API key is not valid, or was revoked. "
+        f"Set SERVICE_TOKEN to a valid key: create one at {keys} (or at /keys of the website, "
+        "if that has another address), or with `bowerbird key create`."
+    )
     assert response["error"]["data"] == {"status": 401, "code": "UNAUTHORIZED"}
     written = (tmp_path / "stderr").read_text(encoding="utf-8")
-    assert response["error"]["message"] in written
+    assert written.count(response["error"]["message"]) == 1
     assert "bwr_wrong" not in written
 
 
@@ -191,13 +197,13 @@ def test_notifications_of_an_event_stream_come_before_the_response(tmp_path: Pat
             404,
             "text/html",
             b"<title>Not here</title>",
-            "There is no tool server at ADDRESS: HTTP 404 (a web page titled 'Not here'). Check",
+            "There is no MCP server at ADDRESS: HTTP 404 (a web page titled 'Not here'). Check",
         ),
         (
             404,
             "application/json",
             b'{"status":false,"code":"NOT_FOUND","error":"No such path."}',
-            "There is no tool server at ADDRESS: HTTP 404 (NOT_FOUND: No such path.). Check",
+            "There is no MCP server at ADDRESS: HTTP 404 (NOT_FOUND: No such path.). Check",
         ),
         (405, "text/plain", b"no", "ADDRESS returned HTTP 405 with a body of type text/plain."),
         (200, "application/json", b"{not\njson", "The server returned a body that is not"),
@@ -269,6 +275,7 @@ def test_check_reports_whether_server_and_key_work(there: Running) -> None:
     )
     assert wrong.returncode == missing.returncode == 1
     assert "UNAUTHORIZED" in wrong.stderr
+    assert "Set SERVICE_TOKEN to a valid key" in wrong.stderr
     assert "SERVICE_TOKEN is not set" in missing.stderr
 
 
@@ -282,7 +289,7 @@ def test_check_reports_whether_server_and_key_work(there: Running) -> None:
         b'{"jsonrpc":"2.0","id":1,"result":{"content":[], "isError": true}}',
     ],
 )
-def test_check_fails_if_the_response_is_not_a_tool_result(body: bytes) -> None:
+def test_check_fails_if_the_response_is_not_a_list_of_tools(body: bytes) -> None:
     with fake_server() as (address, fake):
         fake.body = body
         checked = run("--check", SERVICE_URL=address, SERVICE_TOKEN="key")
@@ -297,7 +304,10 @@ def test_the_address_works_without_its_path(there: Running) -> None:
     assert run("--check", SERVICE_URL=address, SERVICE_TOKEN=there.key).returncode == 0
 
 
-@pytest.mark.parametrize("address", ["birds", "ftp://birds", "http://", "http://birds:port"])
+@pytest.mark.parametrize(
+    "address",
+    ["birds", "ftp://birds", "http://", "http://birds:port", "http://birds/mcp#read_only=1"],
+)
 def test_an_invalid_address_is_reported_at_start(address: str) -> None:
     stopped = run(SERVICE_URL=address, SERVICE_TOKEN="key")
 

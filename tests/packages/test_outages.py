@@ -35,6 +35,7 @@ def test_a_client_can_start_while_the_service_is_down(tmp_path: Path) -> None:
         called = bridge.request("tools/call", 3, **COUNT)
         newest = bridge.request("server/discover", 4, _meta=NEWEST_META)
         other = bridge.request("resources/list", 5)
+        again = bridge.request("tools/call", 6, **COUNT)
 
     assert initialized["result"]["protocolVersion"] == "2025-06-18"
     assert listed["result"]["tools"] == [tool.published() for tool in TOOLS]
@@ -42,7 +43,51 @@ def test_a_client_can_start_while_the_service_is_down(tmp_path: Path) -> None:
     assert f"Cannot reach {address}: " in called["result"]["content"][0]["text"]
     assert newest["result"]["supportedVersions"] == ["2026-07-28"]
     assert f"Cannot reach {address}: " in other["error"]["message"]
-    assert f"Cannot reach {address}: " in (tmp_path / "stderr").read_text(encoding="utf-8")
+    assert again["result"]["isError"] is True
+    written = (tmp_path / "stderr").read_text(encoding="utf-8")
+    assert written.count(f"Cannot reach {address}: ") == 1
+
+
+def test_the_bundled_catalogue_responds_as_the_server_does(there: Running, tmp_path: Path) -> None:
+    down = f"http://127.0.0.1:{free_port()}/mcp"
+    responses = []
+    for address in (there.address, down):
+        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN=there.key)
+        with started(environment, tmp_path) as bridge:
+            initialized = bridge.request("initialize", 1, **INITIALIZE)["result"]
+            found = bridge.request("server/discover", 2, _meta=NEWEST_META)["result"]
+            prompts = bridge.request("prompts/list", 3)["result"]
+            templates = bridge.request("resources/templates/list", 4)["result"]
+            newest = bridge.request("prompts/list", 5, _meta=NEWEST_META)["result"]
+        del initialized["serverInfo"]
+        described = {name: found[name] for name in ("capabilities", "instructions")}
+        responses.append((initialized, described, prompts, templates, newest["prompts"]))
+
+    assert responses[0] == responses[1]
+    assert newest["ttlMs"] == 0, "the server may respond differently when it is back"
+
+
+@pytest.mark.parametrize("method", ["prompts/get", "resources/list", "resources/read"])
+def test_what_the_catalogue_does_not_contain_fails_while_the_service_is_down(
+    method: str, tmp_path: Path
+) -> None:
+    address = f"http://127.0.0.1:{free_port()}/mcp"
+    with started(stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key"), tmp_path) as bridge:
+        error = bridge.request(method, 1, name="weekly_review")["error"]
+
+    assert error["message"].startswith(f"Cannot reach {address}: ")
+
+
+def test_a_problem_is_written_to_stderr_once_until_it_is_solved(tmp_path: Path) -> None:
+    with fake_server() as (address, fake):
+        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
+        with started(environment, tmp_path) as bridge:
+            for status in (503, 503, 503, 200, 503, 503):
+                fake.status = status
+                bridge.request("tools/call", **COUNT)
+
+    written = (tmp_path / "stderr").read_text(encoding="utf-8")
+    assert written.count("the service is down") == 2
 
 
 def test_calls_work_once_the_service_is_up(tmp_path: Path) -> None:
@@ -96,13 +141,13 @@ def test_a_redirect_names_the_other_address(tmp_path: Path) -> None:
     )
 
 
-def test_another_path_of_the_service_is_not_a_tool_server(there: Running, tmp_path: Path) -> None:
+def test_another_path_of_the_service_is_not_an_mcp_server(there: Running, tmp_path: Path) -> None:
     address = there.address.replace("/mcp", "/v1/mcp")
     environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN=there.key)
     with started(environment, tmp_path) as bridge:
         error = bridge.request("initialize", 1, **INITIALIZE)["error"]
 
-    assert error["message"].startswith(f"There is no tool server at {address}: HTTP 404 (")
+    assert error["message"].startswith(f"There is no MCP server at {address}: HTTP 404 (")
     assert error["message"] in (tmp_path / "stderr").read_text(encoding="utf-8")
 
 

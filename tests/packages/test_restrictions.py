@@ -29,7 +29,10 @@ def listed(bridge: BridgeProcess) -> list[str]:
             {"SERVICE_TOOLS": "add_label,list_labels,list_views"},
             ["list_labels"],
         ),
+        ("?read_only=1&read_only=0", {}, READING),
+        ("?read_only=%201", {}, READING),
         ("", {"SERVICE_READ_ONLY": "0"}, [tool.name for tool in TOOLS]),
+        ("", {"SERVICE_TOOLS": ""}, [tool.name for tool in TOOLS]),
     ],
 )
 def test_server_and_bundled_catalogue_list_the_same_tools(
@@ -54,7 +57,13 @@ def test_a_read_only_process_cannot_write(there: Running, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("SERVICE_READ_ONLY", "yes"), ("SERVICE_TOOLS", "list labels")]
+    ("name", "value"),
+    [
+        ("SERVICE_READ_ONLY", "yes"),
+        ("SERVICE_TOOLS", "list labels"),
+        ("SERVICE_TOOLS", ","),
+        ("SERVICE_TOOLS", " , "),
+    ],
 )
 def test_a_variable_that_is_not_understood_stops_the_start(name: str, value: str) -> None:
     environment = stdio_environment(SERVICE_TOKEN="key", **{name: value})
@@ -70,3 +79,51 @@ def test_a_variable_that_is_not_understood_stops_the_start(name: str, value: str
 
     assert ran.returncode == 2
     assert f"{name}={value!r} must be" in ran.stderr
+
+
+def test_an_unknown_tool_is_named_with_its_variable(there: Running, tmp_path: Path) -> None:
+    down = f"http://127.0.0.1:{free_port()}/mcp"
+    for address in (there.address, down):
+        environment = stdio_environment(
+            SERVICE_URL=address,
+            SERVICE_TOKEN=there.key,
+            SERVICE_TOOLS="search_bookmark,list_labels",
+        )
+        with started(environment, tmp_path) as bridge:
+            first, second = bridge.request("tools/list", 1), bridge.request("tools/list", 2)
+        written = (tmp_path / "stderr").read_text(encoding="utf-8")
+
+        assert (
+            "SERVICE_TOOLS: bowerbird-mcp knows no tool 'search_bookmark'. "
+            "Did you mean 'search_bookmarks'?\n"
+        ) in written
+        if address == down:
+            assert [tool["name"] for tool in first["result"]["tools"]] == ["list_labels"]
+        else:
+            problem = "tools: no tool is named 'search_bookmark'. Correct SERVICE_TOOLS."
+            assert first["error"]["message"] == second["error"]["message"] == problem
+            assert written.count(problem) == 1
+
+
+def test_an_unknown_tool_in_the_address_is_named_with_its_variable(
+    there: Running, tmp_path: Path
+) -> None:
+    environment = there.environment() | {"SERVICE_URL": f"{there.address}?tools=serch"}
+    with started(environment, tmp_path) as bridge:
+        error = bridge.request("tools/list")["error"]
+
+    assert error["message"] == "tools: no tool is named 'serch'. Correct SERVICE_URL."
+
+
+def test_check_works_on_a_restricted_connection(there: Running) -> None:
+    environment = there.environment() | {"SERVICE_TOOLS": "list_labels"}
+    checked = subprocess.run(
+        [*STDIO_COMMAND, "--check"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=20,
+    )
+
+    assert (checked.returncode, checked.stderr) == (0, "")

@@ -128,6 +128,21 @@ def test_a_url_and_headers_that_are_too_large_are_refused_in_the_form_of_the_api
     assert refused["error"] == "The request's URL and headers are larger than 64 KiB."
 
 
+def test_too_many_headers_are_refused_in_the_form_of_the_api(client: Http2Client) -> None:
+    many = [(f"x-{number}", "1") for number in range(200)]
+
+    assert client.status(client.send_headers("/healthz", *many[:150])) == 200
+    refused = json.loads(client.body(client.send_headers("/healthz", *many, ("x-more", "1"))))
+
+    assert refused["code"] == "INVALID_REQUEST"
+    assert refused["error"] == "The request has more than 200 headers."
+
+
+def test_a_url_that_the_server_library_cannot_hold_resets_the_stream(client: Http2Client) -> None:
+    assert client.status(client.send_headers("/healthz?" + "x" * 70_000)) is None
+    assert client.status(client.send_headers("/healthz?" + "x" * 60_000)) == 200
+
+
 def test_headers_that_grow_when_decompressed_are_refused(
     server: Server, client: Http2Client
 ) -> None:

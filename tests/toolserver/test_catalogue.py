@@ -174,6 +174,11 @@ def test_the_instructions_say_which_tool_describes_the_filters() -> None:
     assert "list_bookmarks describes the filters" in INSTRUCTIONS
 
 
+def test_the_instructions_explain_changes_by_filter() -> None:
+    for word in ("filter", "dry_run", "expected_count", "undo_change"):
+        assert word in INSTRUCTIONS.partition("To change many posts")[2]
+
+
 def test_descriptions_and_prompts_mention_only_existing_tools() -> None:
     texts = [INSTRUCTIONS, *(tool.description for tool in TOOLS)]
     texts += [prompt.text({"topic": "x"}) for prompt in PROMPTS]

@@ -213,6 +213,21 @@ async def test_a_missing_resource_gets_the_error_code_of_each_era(
     assert newer["error"]["code"] == -32602
 
 
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [("sing\u202e\U000e0041", {}), ("resources/read", {"uri": "view://a\u202e\U000e0041"})],
+)
+async def test_an_error_repeats_no_hidden_characters(
+    service: Service, method: str, params: dict[str, Any]
+) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    answer = await sent(service, body)
+
+    assert "sing" in answer.text or "view://a" in answer.text
+    assert "\u202e" not in answer.text
+    assert "\U000e0041" not in answer.text
+
+
 async def test_the_error_names_the_invalid_parameter(service: Service) -> None:
     params = {"name": "list_bookmarks", "arguments": []}
 

@@ -11,6 +11,7 @@ from tests.support.toolcalls import headers_of, message
 
 pytestmark = pytest.mark.anyio
 
+RESTRICTING = "X-MCP-Readonly, X-MCP-Tools"
 READING = [tool.name for tool in TOOLS if tool.hints.is_read_only]
 
 
@@ -44,6 +45,8 @@ async def called(
         ("/mcp/?read_only=true", {}),
         ("/mcp", {"X-MCP-Readonly": "1"}),
         ("/mcp?read_only=0", {"X-MCP-Readonly": "true"}),
+        ("/mcp", {"X-MCP-Read-Only": "1"}),
+        ("/mcp", {"X_MCP_Readonly": "1"}),
     ],
 )
 async def test_a_read_only_connection_cannot_change_the_library(
@@ -65,6 +68,17 @@ async def test_a_read_only_connection_cannot_change_the_library(
     assert counted["structuredContent"]["count"] == 1, "the post is still unread"
 
 
+def unknown_header(name: str) -> str:
+    return f"Unknown header '{name}'. Headers that restrict a connection: {RESTRICTING}."
+
+
+@pytest.mark.parametrize("name", ["X-MCP-Proxy-Auth", "X-MCP-Thread-Id", "X-MCP-Servers"])
+async def test_other_headers_with_the_same_prefix_are_ignored(service: Service, name: str) -> None:
+    response = await asked(service.alice, "/mcp", "tools/list", **{name: "1"})
+
+    assert len(response.json()["result"]["tools"]) == len(TOOLS)
+
+
 async def test_a_connection_can_have_only_some_tools(service: Service) -> None:
     alice = service.alice
     chosen = "/mcp?tools=list_labels,add_label,%20count_bookmarks"
@@ -82,12 +96,16 @@ async def test_a_connection_can_have_only_some_tools(service: Service) -> None:
 @pytest.mark.parametrize(
     ("query", "headers", "problem"),
     [
-        ("read_onyl=1", {}, "'read_onyl': is unknown; the parameters are read_only and tools."),
+        ("read_onyl=1", {}, "Unknown parameter 'read_onyl'. Allowed: read_only, tools."),
+        ("", {"X-MCP-Redonly": "1"}, unknown_header("x-mcp-redonly")),
+        ("", {"X-MCP-Read": "1"}, unknown_header("x-mcp-read")),
+        ("", {"X-MCP-Tool": "list_labels"}, unknown_header("x-mcp-tool")),
+        ("", {"X-MCP-Exclude_Tools": "add_label"}, unknown_header("x-mcp-exclude_tools")),
         ("read_only=yes", {}, "read_only: must be 1 or 0."),
         ("read_only=", {}, "read_only: must be 1 or 0."),
         ("", {"X-MCP-Readonly": "on"}, "read_only: must be 1 or 0."),
         ("tools=", {}, "tools: must be names of tools, separated by commas."),
-        ("tools=list_labels,sing", {}, "tools: there is no tool 'sing'."),
+        ("tools=list_labels,sing", {}, "tools: no tool is named 'sing'."),
     ],
 )
 async def test_a_restriction_that_is_not_understood_is_refused(

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from mcp.shared.message import ServerMessageMetadata
 
-from bowerbird.toolserver.protocol.event_streams import Channel, answered
+from bowerbird.toolserver.protocol.event_streams import MAX_WAITING_BYTES, Channel, answered
 from bowerbird.wire.responses.replies import Reply
 from tests.support.service import Member, Service
 from tests.support.toolcalls import headers_of, message
@@ -66,7 +66,12 @@ async def test_a_long_call_reports_its_progress_before_its_result(service: Servi
     assert progress == {
         "jsonrpc": "2.0",
         "method": "notifications/progress",
-        "params": {"progressToken": "mine", "progress": 2, "message": "Working for 2 s."},
+        "params": {
+            "progressToken": "mine",
+            "progress": 2,
+            "total": 3,
+            "message": "get_export has waited 2 of at most 3 seconds.",
+        },
     }
     assert result["result"]["structuredContent"]["status"] == "pending"
     for answer in (plain, silent):
@@ -113,6 +118,88 @@ async def test_only_a_reading_call_ends_when_its_client_leaves_the_stream(
         assert not is_finished.is_set()
 
 
+async def stuck_stream(channel: Channel, notified: Any) -> list[bytes]:
+    """The events of a stream whose client reads nothing until all notifications were sent."""
+
+    async def work() -> Reply:
+        await channel.notify("notifications/message", {})
+        for notification in notified:
+            await notification
+        return Reply(200, [], b"{}")
+
+    reply = await answered(channel, work(), lambda: True)
+    assert reply.stream is not None
+    # The work ends before the client reads the first event.
+    await asyncio.sleep(0)
+    return [event async for event in reply.stream]
+
+
+async def test_progress_that_waits_is_bounded_and_ends_with_the_latest() -> None:
+    params = {"_meta": {"progressToken": "t" * 200}}
+    channel = Channel(1, ServerMessageMetadata(), params, accepts_stream=True)
+
+    _, *waiting, latest, result = await stuck_stream(
+        channel, (channel.progress(n, message="m" * 1000) for n in range(1000))
+    )
+
+    assert b'"progress":999' in latest
+    assert 0 < sum(map(len, waiting)) <= MAX_WAITING_BYTES
+    assert b"{}" in result
+
+
+async def test_a_client_that_reads_again_gets_later_notifications() -> None:
+    params = {"_meta": {"progressToken": 1}}
+    channel = Channel(1, ServerMessageMetadata(), params, accepts_stream=True)
+    for number in range(1000):
+        await channel.progress(number)
+    while channel.notifications.take() is not None:
+        pass
+
+    await channel.progress(1000)
+
+    event = channel.notifications.take()
+    assert event is not None
+    assert b'"progress":1000' in event
+
+
+async def test_notifications_that_wait_are_bounded_in_bytes() -> None:
+    channel = Channel(1, ServerMessageMetadata(), accepts_stream=True)
+    large = {"data": "x" * 10_000}
+
+    _, *waiting, result = await stuck_stream(
+        channel, (channel.notify("notifications/message", large) for _ in range(1000))
+    )
+
+    assert 0 < sum(map(len, waiting)) <= MAX_WAITING_BYTES
+    assert b"{}" in result
+
+
+@pytest.mark.parametrize("token", ["t" * 201, 2**63, -(2**63) - 1, 10**300])
+async def test_a_long_progress_token_is_refused(service: Service, token: str | int) -> None:
+    sent = message("tools/call", COUNT)
+    sent["params"]["_meta"]["progressToken"] = token
+
+    answer = await service.alice.client.post("/mcp", json=sent, headers=headers_of(sent))
+
+    assert answer.status_code == 400
+    assert answer.json()["error"] == {
+        "code": -32602,
+        "message": "_meta.progressToken must be a string of at most 200 characters, "
+        "or a whole number of at most 64 bits.",
+    }
+    assert answer.json()["id"] == sent["id"]
+
+
+@pytest.mark.parametrize("token", ["t" * 200, "", 0, 2**63 - 1, -(2**63)])
+async def test_other_progress_tokens_are_accepted(service: Service, token: str | int) -> None:
+    sent = message("tools/call", COUNT)
+    sent["params"]["_meta"]["progressToken"] = token
+
+    answer = await service.alice.client.post("/mcp", json=sent, headers=headers_of(sent))
+
+    assert answer.json()["result"]["isError"] is False
+
+
 @pytest.mark.parametrize("version", [BATCHES, None])
 async def test_a_batch_gets_one_response_per_request(service: Service, version: str | None) -> None:
     batch = [
@@ -147,4 +234,8 @@ async def test_a_batch_of_notifications_has_no_response(service: Service) -> Non
 async def test_other_revisions_have_no_batches(service: Service, version: str) -> None:
     answer = await posted(service.alice, [request(1, "ping")], version)
 
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32600)
+    assert answer.status_code == 400
+    assert answer.json()["error"] == {
+        "code": -32600,
+        "message": "Only revision 2025-03-26 has batches. Send the messages one by one.",
+    }

@@ -41,6 +41,8 @@ def invalid(sentence: str) -> Refusal:
 
 
 def not_http(error: Exception) -> Refusal:
+    if "PRI" in str(error):
+        return invalid("This port speaks HTTP/1.1 and not HTTP/2.")
     # The parser's words are fixed; they never repeat what the client sent.
     return invalid(f"The request is not valid HTTP/1.1: {error}.")
 

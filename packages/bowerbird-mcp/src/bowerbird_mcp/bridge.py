@@ -2,7 +2,6 @@
 
 import json
 import queue
-import sys
 import threading
 import time
 from collections.abc import Iterable
@@ -14,6 +13,7 @@ from bowerbird_mcp.configuration import Configuration
 from bowerbird_mcp.connections import Call, CallFailedError, Connections
 from bowerbird_mcp.http_failures import Answer
 from bowerbird_mcp.messages import (
+    BATCHES,
     INTERNAL_ERROR,
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -24,7 +24,9 @@ from bowerbird_mcp.messages import (
     headers_of,
     is_request,
     is_response_to,
+    version_header,
 )
+from bowerbird_mcp.problems import ProblemLog, log
 
 _MAX_WORKERS: Final = 16
 # How long to wait for the last responses after stdin has ended.
@@ -44,7 +46,8 @@ class Bridge:
         self._connections = Connections(configuration)
         self._output = output
         self._output_lock = threading.Lock()
-        self._queue: queue.SimpleQueue[tuple[bytes, Json]] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[bytes, Json | list[Any]]] = queue.SimpleQueue()
+        self._problems = ProblemLog()
         self._changed = threading.Condition()
         self._workers = 0
         self._unfinished = 0
@@ -69,8 +72,10 @@ class Bridge:
         except (ValueError, RecursionError):
             self._write(encoded(failure(None, PARSE_ERROR, "The line is not valid JSON.")))
             return
-        if not isinstance(message, dict):
-            text = "Send one JSON-RPC message per line."
+        if isinstance(message, list) and message and self._negotiated_version == BATCHES:
+            self._handle_batch(line, message)
+        elif not isinstance(message, dict):
+            text = f"Send one JSON-RPC message per line. Only revision {BATCHES} has batches."
             self._write(encoded(failure(None, INVALID_REQUEST, text)))
         elif len(line.strip()) > _MAX_BYTES:
             # The server would close the connection before it has read the whole message.
@@ -81,6 +86,20 @@ class Bridge:
         elif is_request(message):
             self._respond_without_key(message)
 
+    def _handle_batch(self, line: bytes, batch: list[Any]) -> None:
+        if len(line.strip()) > _MAX_BYTES:
+            self._write(encoded(failure(None, INVALID_REQUEST, _TOO_LARGE)))
+        elif self._configuration.token:
+            self._add_work(line, batch)
+        else:
+            problem = bundled.how_to_get_a_key(self._configuration)
+            self._write_batch(
+                [
+                    encoded(bundled.respond(request, self._configuration, problem))
+                    for request in _requests_in(batch)
+                ]
+            )
+
     def _respond_without_key(self, message: Json) -> None:
         try:
             problem = bundled.how_to_get_a_key(self._configuration)
@@ -88,6 +107,8 @@ class Bridge:
         except Exception as error:  # noqa: BLE001 - one message must not stop the others
             self._refuse(message, INTERNAL_ERROR, _internal_error(error))
         else:
+            if message["method"] == "initialize":
+                self._remember_version(response)
             self._write(response)
 
     def _refuse(self, message: Json, code: int, text: str) -> None:
@@ -101,6 +122,9 @@ class Bridge:
             self._cancel(message)
         if is_request(message):
             self._calls[_key(message["id"])] = Call()
+        self._add_work(line, message)
+
+    def _add_work(self, line: bytes, message: Json | list[Any]) -> None:
         with self._changed:
             self._unfinished += 1
             if self._unfinished > self._workers and self._workers < _MAX_WORKERS:
@@ -119,7 +143,10 @@ class Bridge:
         while True:
             line, message = self._queue.get()
             try:
-                self._forward(line, message)
+                if isinstance(message, list):
+                    self._forward_batch(line, message)
+                else:
+                    self._forward(line, message)
             except Exception as error:  # noqa: BLE001 - one message must not stop the others
                 log(_internal_error(error))
             finally:
@@ -135,7 +162,7 @@ class Bridge:
             answer = self._connections.post(line.strip(), headers, call, self._write)
             response = self._response(message, answer)
         except CallFailedError as error:
-            log(str(error))
+            self._problems.report(str(error))
             response = self._without_server(message, str(error))
         except Exception as error:  # noqa: BLE001 - every request must get a response
             log(_internal_error(error))
@@ -145,22 +172,45 @@ class Bridge:
         if is_request(message) and not call.is_cancelled:
             self._write(response)
 
+    def _forward_batch(self, line: bytes, batch: list[Any]) -> None:
+        requests = _requests_in(batch)
+        try:
+            answer = self._connections.post(line.strip(), version_header(BATCHES), Call())
+            if answer.status == _OK and (responses := _list_in(answer.body)):
+                self._problems.end()
+                self._write(encoded(responses))
+            else:
+                self._write_batch([self._response(request, answer) for request in requests])
+        except CallFailedError as error:
+            self._problems.report(str(error))
+            self._write_batch([self._without_server(each, str(error)) for each in requests])
+        except Exception as error:  # noqa: BLE001 - every request must get a response
+            log(_internal_error(error))
+            for request in requests:
+                self._refuse(request, INTERNAL_ERROR, _internal_error(error))
+
+    def _write_batch(self, responses: list[bytes]) -> None:
+        if sent := list(filter(None, responses)):
+            self._write(b"[" + b",".join(sent) + b"]")
+
     def _response(self, message: Json, answer: Answer) -> bytes:
         """The server's response as one line with the id of its request."""
         if answer.status == _ACCEPTED:
+            self._problems.end()
             return b""
         if answer.status == _OK and answer.content_type == "application/json":
+            self._problems.end()
             if message.get("method") == "initialize":
                 self._remember_version(answer.body)
             return _one_line(message.get("id"), answer.body)
         sentence = http_failures.sentence(answer, self._configuration)
         if answer.status in http_failures.DOWN and message.get("method") in bundled.STARTING:
-            log(sentence)
+            self._problems.report(sentence)
             return self._without_server(message, sentence)
         error = http_failures.as_error(message.get("id"), answer, self._configuration)
         if error["error"].get("message") == sentence:
             # The problem is not in the message but in the key, the address or the server.
-            log(sentence)
+            self._problems.report(sentence)
         return encoded(error)
 
     def _without_server(self, message: Json, problem: str) -> bytes:
@@ -180,6 +230,23 @@ class Bridge:
         with self._output_lock:
             self._output.write(line + b"\n")
             self._output.flush()
+
+
+def _requests_in(batch: list[Any]) -> list[Json]:
+    return [
+        message
+        for message in batch
+        if isinstance(message, dict) and is_request(message) and _is_id(message["id"])
+    ]
+
+
+def _list_in(body: bytes) -> list[Any]:
+    """The responses to a batch; empty if the body has none."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return []
+    return value if isinstance(value, list) else []
 
 
 def _one_line(request_id: Any, body: bytes) -> bytes:
@@ -208,9 +275,3 @@ def _key(request_id: Any) -> Any:
 
 def _is_id(value: Any) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
-
-
-def log(text: str) -> None:
-    """Writes to stderr, because stdout is for protocol messages only."""
-    sys.stderr.write(f"bowerbird-mcp: {text}\n")
-    sys.stderr.flush()

@@ -6,22 +6,23 @@ import sys
 from typing import Final
 
 from bowerbird_mcp import __version__, bundled, configuration, http_failures
-from bowerbird_mcp.bridge import Bridge, log
+from bowerbird_mcp.bridge import Bridge
 from bowerbird_mcp.configuration import BadConfigurationError, Configuration
 from bowerbird_mcp.connections import Call, CallFailedError, Connections
 from bowerbird_mcp.http_failures import Answer
 from bowerbird_mcp.messages import encoded
+from bowerbird_mcp.problems import log
 
 _HELP: Final = f"""\
 bowerbird-mcp {__version__}: your Bowerbird library for MCP clients that start a local process.
 
   bowerbird-mcp            run an MCP server on stdin and stdout
-  bowerbird-mcp --check    check the server address and the API key
+  bowerbird-mcp --check    check the URL of the server and the API key
   bowerbird-mcp --version  print the version
 
 Environment variables:
   {configuration.TOKEN}    an API key of your account (required)
-  {configuration.ADDRESS}      address of the tool server (default: {configuration.DEFAULT_ADDRESS})
+  {configuration.ADDRESS}      URL of the MCP server (default: {configuration.DEFAULT_ADDRESS})
   {configuration.READ_ONLY}  1 leaves out the tools that change the library
   {configuration.TOOLS}    names of the only tools to offer, separated by commas
 """
@@ -51,6 +52,8 @@ def main() -> int:
 def _serve(settings: Configuration) -> int:
     if not settings.token:
         log(bundled.how_to_get_a_key(settings))
+    for problem in bundled.unknown_tools(settings):
+        log(problem)
     try:
         Bridge(settings, sys.stdout.buffer).run(sys.stdin.buffer)
     except (KeyboardInterrupt, BrokenPipeError):
@@ -60,12 +63,11 @@ def _serve(settings: Configuration) -> int:
 
 
 def _check(settings: Configuration) -> int:
-    """Calls a cheap tool, as a client would."""
+    """Lists the tools, as a client does. A tool itself may be excluded on this connection."""
     if not settings.token:
         log(bundled.how_to_get_a_key(settings))
         return 1
-    call = {"name": "count_bookmarks", "arguments": {}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     connections = Connections(settings)
     try:
         answer = connections.post(encoded(message), {}, Call())
@@ -74,7 +76,7 @@ def _check(settings: Configuration) -> int:
         return 1
     finally:
         connections.close()
-    if answer.status != _OK or not _is_tool_result(answer.body):
+    if answer.status != _OK or not _is_tool_list(answer.body):
         log(_what_is_wrong(answer, settings))
         return 1
     sys.stdout.write(f"{settings.address} answers, and the key works.\n")
@@ -87,11 +89,11 @@ def _what_is_wrong(answer: Answer, settings: Configuration) -> str:
     return http_failures.sentence(answer, settings)
 
 
-def _is_tool_result(body: bytes) -> bool:
-    """Whether the tool succeeded. The status is not enough: a sign-in page has 200 as well."""
+def _is_tool_list(body: bytes) -> bool:
+    """Whether the server responded. The status is not enough: a sign-in page has 200 as well."""
     try:
         response = json.loads(body)
     except (ValueError, RecursionError):
         return False
     result = response.get("result") if isinstance(response, dict) else None
-    return isinstance(result, dict) and "content" in result and not result.get("isError")
+    return isinstance(result, dict) and isinstance(result.get("tools"), list)

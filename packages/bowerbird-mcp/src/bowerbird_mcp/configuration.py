@@ -40,7 +40,7 @@ class Configuration(NamedTuple):
     def allows(self, name: str, *, is_reading: bool) -> bool:
         """Whether the server would list this tool, restricted by variables and by the address."""
         query = parse_qs(self.path.partition("?")[2])
-        in_address = query.get("read_only", ["0"])[-1].lower() in _ON
+        in_address = any(value.strip().lower() in _ON for value in query.get("read_only", []))
         if (self.is_read_only or in_address) and not is_reading:
             return False
         chosen = [self.tools] if self.tools else []
@@ -73,6 +73,12 @@ def read(environment: Mapping[str, str]) -> Configuration:
         raise BadConfigurationError(
             f"{ADDRESS}={given!r} is not an http:// or https:// URL, such as {DEFAULT_ADDRESS}."
         )
+    if "#" in given:
+        # It is never sent, so a restriction in it would have no effect.
+        raise BadConfigurationError(
+            f"{ADDRESS}={given!r} must not contain '#'. Restrictions start with '?', as in "
+            f"{DEFAULT_ADDRESS}?read_only=1."
+        )
     token = environment.get(TOKEN, "").strip()
     if not (token.isascii() and token.isprintable()):
         # Such a text cannot be sent in a header, and cannot be a key.
@@ -102,7 +108,8 @@ def _switch(environment: Mapping[str, str]) -> bool:
 def _tools(environment: Mapping[str, str]) -> tuple[str, ...]:
     given = environment.get(TOOLS, "")
     names = tuple(filter(None, (name.strip() for name in given.split(","))))
-    if not all(_TOOL_NAME.fullmatch(name) for name in names):
+    has_no_name = bool(given.strip()) and not names
+    if has_no_name or not all(_TOOL_NAME.fullmatch(name) for name in names):
         raise BadConfigurationError(
             f"{TOOLS}={given!r} must be names of tools, separated by commas."
         )

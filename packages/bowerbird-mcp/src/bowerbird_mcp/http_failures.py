@@ -1,19 +1,24 @@
-"""Explains an HTTP response that is not one of the tool server's: what was found, and where."""
+"""Explains an HTTP response that is not one of the MCP server's: what was found, and where."""
 
 import json
 import re
 from typing import Any, Final, NamedTuple
 
-from bowerbird_mcp.configuration import ADDRESS, Configuration
+from bowerbird_mcp.configuration import ADDRESS, TOKEN, TOOLS, Configuration
 from bowerbird_mcp.messages import UNREACHABLE, Json, failure
 
 UNAUTHORIZED: Final = 401
+_BAD_REQUEST: Final = 400
 _NOT_FOUND: Final = 404
 _REDIRECTS: Final = range(300, 400)
 # What a proxy returns while the server behind it is down.
 DOWN: Final = frozenset({502, 503, 504})
 _TITLE: Final = re.compile(rb"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
-_ADVICE: Final = f"Check {ADDRESS}: it must be the address of the tool server, which ends in /mcp."
+_ADVICE: Final = f"Check {ADDRESS}: it must be the URL of the MCP server, which ends in /mcp."
+
+
+# How the server's errors about the restrictions of a connection start.
+_ABOUT_RESTRICTIONS: Final = ("tools: ", "read_only: ", "Unknown parameter ")
 
 
 class Answer(NamedTuple):
@@ -31,6 +36,8 @@ def as_error(request_id: Any, answer: Answer, configuration: Configuration) -> J
     body = _json(answer.body)
     if isinstance(body.get("error"), dict):
         error = body["error"]
+        if told := _wrong_restriction(answer, body, configuration):
+            error = {**error, "message": told}
         if answer.retry_after and isinstance(error.get("data", {}), dict):
             error = {**error, "data": {**error.get("data", {}), "retry_after": answer.retry_after}}
         return {**body, "id": request_id, "error": error}
@@ -48,8 +55,10 @@ def sentence(answer: Answer, configuration: Configuration) -> str:
     told = f"{body['code']}: {body.get('error', '')}" if isinstance(body.get("code"), str) else ""
     if answer.status == _NOT_FOUND:
         found = told or _what(answer)
-        return f"There is no tool server at {address}: HTTP 404 ({found}). {_ADVICE}"
-    if told:
+        return f"There is no MCP server at {address}: HTTP 404 ({found}). {_ADVICE}"
+    if answer.status == UNAUTHORIZED and told:
+        return f"{told} {_how_to_set_a_key(configuration)}"
+    if told := told or _wrong_restriction(answer, body, configuration):
         return told + _later(answer)
     if answer.status in _REDIRECTS and answer.location:
         return f"{address} redirects to {answer.location[:200]}. Set {ADDRESS} to that address."
@@ -57,6 +66,23 @@ def sentence(answer: Answer, configuration: Configuration) -> str:
         what = f"{address} returned HTTP {answer.status} with {_what(answer)}"
         return f"{what}: the service is down.{_later(answer)}"
     return f"{address} returned HTTP {answer.status} with {_what(answer)}. {_ADVICE}"
+
+
+def _how_to_set_a_key(configuration: Configuration) -> str:
+    return (
+        f"Set {TOKEN} to a valid key: create one at {configuration.key_page} (or at /keys of the "
+        "website, if that has another address), or with `bowerbird key create`."
+    )
+
+
+def _wrong_restriction(answer: Answer, body: Json, configuration: Configuration) -> str:
+    """The server's error about a restriction, with the variable that contains it; or empty."""
+    error = body.get("error")
+    told = str(error.get("message", "")) if isinstance(error, dict) else ""
+    if answer.status != _BAD_REQUEST or not told.startswith(_ABOUT_RESTRICTIONS):
+        return ""
+    is_ours = any(repr(name) in told for name in configuration.tools)
+    return f"{told} Correct {TOOLS if is_ours else ADDRESS}."
 
 
 def _later(answer: Answer) -> str:

@@ -13,6 +13,8 @@ METHOD_NOT_FOUND: Final = -32601
 INTERNAL_ERROR: Final = -32603
 # JSON-RPC reserves this range for errors that an implementation defines.
 UNREACHABLE: Final = -32000
+# The only revision with batches.
+BATCHES: Final = "2025-03-26"
 VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 _NAME_PARAMETERS: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _PLAIN_ASCII: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
@@ -63,20 +65,20 @@ def version_in(message: Json) -> str | None:
     return version if isinstance(version, str) else None
 
 
+def version_header(version: str) -> dict[str, str]:
+    return {"MCP-Protocol-Version": _header_value(version)}
+
+
 def headers_of(message: Json, negotiated: str | None) -> dict[str, str]:
     """The MCP headers. In the newest version they repeat parts of the message."""
     version = version_in(message)
     if version is None:
         is_first = message.get("method") == "initialize"
-        return (
-            {}
-            if negotiated is None or is_first
-            else {"MCP-Protocol-Version": _header_value(negotiated)}
-        )
+        return {} if negotiated is None or is_first else version_header(negotiated)
     method = message.get("method")
     if not isinstance(method, str):
-        return {"MCP-Protocol-Version": _header_value(version)}
-    headers = {"MCP-Protocol-Version": _header_value(version), "Mcp-Method": _header_value(method)}
+        return version_header(version)
+    headers = {**version_header(version), "Mcp-Method": _header_value(method)}
     params = message.get("params")
     name = params.get(_NAME_PARAMETERS.get(method, "")) if isinstance(params, dict) else None
     return {**headers, "Mcp-Name": _header_value(name)} if isinstance(name, str) else headers

@@ -5,6 +5,7 @@ gets no notifications.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -24,9 +25,43 @@ _ONE_WAY: Final = TransportContext(kind="streamable-http", can_send_request=Fals
 # Proxies must not collect a stream before they pass it on.
 _HEADERS: Final = [(b"content-type", EVENT_STREAM), *PRIVATE, (b"x-accel-buffering", b"no")]
 # A client that reads nothing loses further notifications, never the response.
-MAX_WAITING: Final = 100
+MAX_WAITING_BYTES: Final = 16 * 1024
 # Work that goes on after its client has left, because it may have changed something.
 _unwatched: Final[set["asyncio.Task[Reply]"]] = set()
+
+
+class Notifications:
+    """The events that wait for the client. It can miss some, but it gets the latest progress."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[bytes] = deque()
+        self._bytes = 0
+        # Sent after the others, because it no longer fitted.
+        self._latest_progress = b""
+        self._has_some = asyncio.Event()
+
+    def add(self, event: bytes, *, is_progress: bool = False) -> None:
+        if self._bytes + len(event) <= MAX_WAITING_BYTES and not self._latest_progress:
+            self._waiting.append(event)
+            self._bytes += len(event)
+        elif is_progress:
+            self._latest_progress = event
+        else:
+            return
+        self._has_some.set()
+
+    def take(self) -> bytes | None:
+        """The next event; None if none waits."""
+        if self._waiting:
+            event = self._waiting.popleft()
+            self._bytes -= len(event)
+            return event
+        event, self._latest_progress = self._latest_progress, b""
+        self._has_some.clear()
+        return event or None
+
+    async def wait(self) -> None:
+        await self._has_some.wait()
 
 
 @dataclass
@@ -40,26 +75,24 @@ class Channel:
     transport: TransportContext = _ONE_WAY
     can_send_request: bool = False
     cancel_requested: anyio.Event = field(default_factory=anyio.Event)
-    notifications: "asyncio.Queue[bytes]" = field(
-        default_factory=lambda: asyncio.Queue(MAX_WAITING)
-    )
+    notifications: Notifications = field(default_factory=Notifications)
 
     async def send_raw_request(self, method: str, *_: Any, **__: Any) -> dict[str, Any]:
         raise NoBackChannelError(method)
 
     async def notify(self, method: str, params: Any = None, *_: Any) -> None:
-        if self.accepts_stream and not self.notifications.full():
-            message = {"jsonrpc": "2.0", "method": method, "params": dict(params or {})}
-            self.notifications.put_nowait(_event(encoded(message)))
+        if self.accepts_stream:
+            self.notifications.add(_notification(method, dict(params or {})))
 
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
         token = progress_token_from_params(self.params)
-        if token is not None:
+        if self.accepts_stream and token is not None:
             values = {"progress": progress, "total": total, "message": message}
             sent = {name: value for name, value in values.items() if value is not None}
-            await self.notify("notifications/progress", {"progressToken": token, **sent})
+            event = _notification("notifications/progress", {"progressToken": token, **sent})
+            self.notifications.add(event, is_progress=True)
 
 
 async def answered(
@@ -69,18 +102,14 @@ async def answered(
     if not channel.accepts_stream:
         return await work
     working = asyncio.create_task(work)
-    first = asyncio.create_task(channel.notifications.get())
     try:
-        await asyncio.wait((working, first), return_when=asyncio.FIRST_COMPLETED)
+        first = await _next(channel, working)
     except asyncio.CancelledError:
         working.cancel()
         raise
-    finally:
-        if not first.done():
-            first.cancel()
-    if not first.done() or first.cancelled():
+    if first is None:
         return await working
-    return Reply(200, _HEADERS, stream=_events(channel, first.result(), working, may_cancel))
+    return Reply(200, _HEADERS, stream=_events(channel, first, working, may_cancel))
 
 
 async def _events(
@@ -100,17 +129,16 @@ async def _events(
 
 async def _next(channel: Channel, working: "asyncio.Task[Reply]") -> bytes | None:
     """The next notification; None if there will be none."""
-    if not channel.notifications.empty():
-        return channel.notifications.get_nowait()
+    if (event := channel.notifications.take()) is not None:
+        return event
     if working.done():
         return None
-    getting = asyncio.create_task(channel.notifications.get())
+    waiting = asyncio.create_task(channel.notifications.wait())
     try:
-        await asyncio.wait((working, getting), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((working, waiting), return_when=asyncio.FIRST_COMPLETED)
     finally:
-        if not getting.done():
-            getting.cancel()
-    return getting.result() if getting.done() and not getting.cancelled() else None
+        waiting.cancel()
+    return channel.notifications.take()
 
 
 def _leave(working: "asyncio.Task[Reply]", may_cancel: Callable[[], bool]) -> None:
@@ -122,6 +150,10 @@ def _leave(working: "asyncio.Task[Reply]", may_cancel: Callable[[], bool]) -> No
     else:
         _unwatched.add(working)
         working.add_done_callback(_unwatched.discard)
+
+
+def _notification(method: str, params: Json) -> bytes:
+    return _event(encoded({"jsonrpc": "2.0", "method": method, "params": params}))
 
 
 def _event(message: bytes) -> bytes:

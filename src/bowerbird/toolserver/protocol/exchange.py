@@ -23,7 +23,10 @@ from mcp.shared.inbound import (
     unsupported_protocol_version_rejection,
     validate_mcp_param_headers,
 )
-from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
+from mcp.shared.jsonrpc_dispatcher import (
+    handler_exception_to_error_data,
+    progress_token_from_params,
+)
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types import methods
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS
@@ -35,6 +38,7 @@ from bowerbird.toolserver.protocol import event_streams
 from bowerbird.toolserver.protocol.event_streams import EVENT_STREAM, Channel
 from bowerbird.toolserver.protocol.messages import failure, reply
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
+from bowerbird.toolserver.tools.results.quoted_text import shown_text
 from bowerbird.toolserver.tools.tool import Json
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
@@ -46,6 +50,9 @@ _ACCEPTED: Final = Reply(202, [(b"content-length", b"0")])
 # The only revision with batches. A client without a version header may speak it.
 _WITH_BATCHES: Final = "2025-03-26"
 MAX_BATCH: Final = 20
+# It is repeated in every notification about a call.
+MAX_TOKEN_CHARS: Final = 200
+_LARGEST_TOKEN: Final = 2**63 - 1
 
 
 class _Rejected(Exception):  # noqa: N818 - an error response of the protocol, not a fault
@@ -179,7 +186,8 @@ class Exchange:
                 error = self._fault(caller)
             # In older revisions the response to a well-formed request always has status 200.
             status = 200 if is_older else ERROR_CODE_HTTP_STATUS.get(error.code, 200)
-            return failure(status, request_id, error.code, error.message, error.data)
+            data = _shown(error.data)
+            return failure(status, request_id, error.code, shown_text(error.message), data)
         return reply(200, {"jsonrpc": "2.0", "id": request_id, "result": result})
 
     def _fault(self, caller: ToolCaller) -> types.ErrorData:
@@ -196,6 +204,13 @@ def _invalid_params(error: Exception) -> types.ErrorData | None:
     place = ".".join(map(str, first["loc"])) or "params"
     sentence = f"Invalid request parameters: {place[:80]}: {first['msg']}."
     return types.ErrorData(code=types.INVALID_PARAMS, message=sentence)
+
+
+def _shown(data: Any) -> Any:
+    """The data of an error, which may repeat what the client sent, without hidden characters."""
+    if isinstance(data, dict):
+        return {name: _shown(value) for name, value in data.items()}
+    return shown_text(data) if isinstance(data, str) else data
 
 
 def _rejection(rejected: _Rejected, request_id: Any) -> Reply:
@@ -221,6 +236,9 @@ def _value(body: bytes) -> Any:
 
 
 def _message(value: Any) -> Json:
+    if isinstance(value, list):
+        sentence = f"Only revision {_WITH_BATCHES} has batches. Send the messages one by one."
+        raise _Rejected(types.INVALID_REQUEST, sentence)
     if not isinstance(value, dict):
         raise _Rejected(
             types.INVALID_REQUEST, "The body must be one JSON-RPC request or notification."
@@ -254,10 +272,22 @@ def _check_request(message: Json) -> None:
         raise _Rejected(types.INVALID_REQUEST, "method must be a string.")
     if not isinstance(params, dict):
         raise _Rejected(types.INVALID_REQUEST, "params must be an object.")
+    if not _is_short(progress_token_from_params(params)):
+        raise _Rejected(
+            types.INVALID_PARAMS,
+            f"_meta.progressToken must be a string of at most {MAX_TOKEN_CHARS} characters, "
+            "or a whole number of at most 64 bits.",
+        )
 
 
 def _is_id(value: Any) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _is_short(token: str | int | None) -> bool:
+    if isinstance(token, str):
+        return len(token) <= MAX_TOKEN_CHARS
+    return token is None or -_LARGEST_TOKEN - 1 <= token <= _LARGEST_TOKEN
 
 
 def _has_envelope(message: Json) -> bool:

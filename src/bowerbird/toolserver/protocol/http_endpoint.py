@@ -1,7 +1,7 @@
 """The HTTP endpoint of the tool server: checks the Origin, takes one message, sends one response.
 
-Authentication is the API's, and so are its 401 responses. The protocol code is loaded with the
-first authenticated message.
+Authentication is the API's, and so are its 401 responses. The protocol code is loaded before the
+server listens, or with the first authenticated message.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from bowerbird.wire.responses.replies import PREFLIGHT, Header, Reply
 _ALLOW: Final = "POST, OPTIONS"
 _HEADERS: Final = (
     b"Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
-    b"Mcp-Session-Id, Last-Event-ID, X-Request-Id, X-MCP-Readonly, X-MCP-Tools"
+    b"Mcp-Session-Id, Last-Event-ID, X-Request-Id, X-MCP-Readonly, X-MCP-Read-Only, X-MCP-Tools"
 )
 # A client of the protocol expects these as JSON-RPC errors.
 _MESSAGE_FAULTS: Final = frozenset({Code.INVALID_REQUEST, Code.PAYLOAD_TOO_LARGE})
 
 
 class Answers(Protocol):
-    """Answers messages. Loaded with the first one."""
+    """Answers messages."""
 
     async def answer(self, body: bytes, headers: Sequence[Header], caller: ToolCaller) -> Reply: ...
 

@@ -1,6 +1,6 @@
 """The SDK's server with our tools, prompts and resources.
 
-Imported when the first message arrives: the SDK takes more than a second and 30 MB to load.
+Not imported with the rest of the server, because the SDK takes a second and 30 MB to load.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class Handlers:
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> Any:
         running = self._tool_calls.run(_caller(context), params.name, params.arguments or {})
-        result = await _with_progress(context, running)
+        result = await _with_progress(context, running, params)
         if result is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {errors.shown(params.name)}")
         return result
@@ -153,22 +153,30 @@ def server(handlers: Handlers, site_url: str) -> "Server[Any]":
     return built
 
 
-async def _with_progress(context: _Context, work: Awaitable[T]) -> T:
+async def _with_progress(
+    context: _Context, work: Awaitable[T], call: types.CallToolRequestParams
+) -> T:
     """Reports that a call still runs, if its client asked for progress, so that it waits longer."""
     meta = (context.params or {}).get("_meta")
     if not isinstance(meta, dict) or "progressToken" not in meta:
         return await work
-    reporting = asyncio.create_task(_report(context))
+    reporting = asyncio.create_task(_report(context, call))
     try:
         return await work
     finally:
         reporting.cancel()
 
 
-async def _report(context: _Context) -> None:
+async def _report(context: _Context, call: types.CallToolRequestParams) -> None:
+    # A call with this argument ends by then; the duration of others is unknown.
+    wait_s = (call.arguments or {}).get("wait_s")
+    total = wait_s if type(wait_s) is int else None
     for seconds in count(_PROGRESS_EVERY_S, _PROGRESS_EVERY_S):
         await asyncio.sleep(_PROGRESS_EVERY_S)
-        await context.session.report_progress(seconds, message=f"Working for {seconds} s.")
+        message = f"{call.name} has been running for {seconds} seconds."
+        if total is not None:
+            message = f"{call.name} has waited {seconds} of at most {total} seconds."
+        await context.session.report_progress(seconds, total, message)
 
 
 def _reject_cursor(params: _Page) -> None:
