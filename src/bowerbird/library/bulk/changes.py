@@ -70,7 +70,7 @@ class BulkChanges:
 
     async def start(self, transaction: Transaction, account: Account, change: NewChange) -> Step:
         """Starts a change and takes its first turn. A job does what is left."""
-        return await self._after_renames(
+        return await self.after_renames(
             transaction, account, lambda later: self._start(later, account, change)
         )
 
@@ -79,13 +79,13 @@ class BulkChanges:
     ) -> Step:
         """Deletes a label, or merges it into another one."""
         plans.check_writes(account)
-        return await self._after_renames(
+        return await self.after_renames(
             transaction, account, lambda later: self._start_label(later, account, label_id, into_id)
         )
 
     async def undo(self, transaction: Transaction, account: Account, change_id: str) -> Step:
         """Starts the undo of a change and takes its first turn. A job does what is left."""
-        return await self._after_renames(
+        return await self.after_renames(
             transaction, account, lambda later: self._start_undo(later, account, change_id)
         )
 
@@ -104,17 +104,19 @@ class BulkChanges:
 
     async def run(self, account: Account, change: NewChange) -> BulkRow:
         """Starts a change in transactions of its own."""
-        return await self._run(account, lambda t: self.start(t, account, change))
+        return await self.run_in_turns(account, lambda t: self.start(t, account, change))
 
     async def run_label(
         self, account: Account, label_id: str, into_id: str | None = None
     ) -> BulkRow:
         """Deletes a label, or merges it into another one, in transactions of its own."""
-        return await self._run(account, lambda t: self.start_label(t, account, label_id, into_id))
+        return await self.run_in_turns(
+            account, lambda t: self.start_label(t, account, label_id, into_id)
+        )
 
     async def run_undo(self, account: Account, change_id: str) -> BulkRow:
         """Undoes a change in transactions of its own."""
-        return await self._run(account, lambda t: self.undo(t, account, change_id))
+        return await self.run_in_turns(account, lambda t: self.undo(t, account, change_id))
 
     async def finish(self, account: Account, change_id: str) -> BulkRow:
         """Takes all turns that are left of a change or of its undo. The job calls it."""
@@ -137,7 +139,25 @@ class BulkChanges:
                 return row
             return Unfinished(lambda next_one: self.rest(next_one, account, change_id))
 
-        return await self._after_renames(transaction, account, turn)
+        return await self.after_renames(transaction, account, turn)
+
+    async def after_renames(
+        self,
+        transaction: Transaction,
+        account: Account,
+        work: Callable[[Transaction], Awaitable[Step]],
+    ) -> Step:
+        """Does the work once no label is being renamed any more."""
+        return await self._renames.finished(transaction, account.account_id, work)
+
+    async def run_in_turns(
+        self, account: Account, work: Callable[[Transaction], Awaitable[Step]]
+    ) -> BulkRow:
+        """Does the work in transactions of its own, and wakes the worker if a job is left."""
+        row = await turns.run(self._database, work, account.account_id)
+        if not row.is_finished:
+            self._wake()
+        return row
 
     async def _start(
         self, transaction: Transaction, account: Account, change: NewChange
@@ -294,22 +314,6 @@ class BulkChanges:
                 Code.NOT_FOUND,
                 f"No change {errors.shown(change_id)} on this account in the last hour.",
             )
-        return row
-
-    async def _after_renames(
-        self,
-        transaction: Transaction,
-        account: Account,
-        work: Callable[[Transaction], Awaitable[Step]],
-    ) -> Step:
-        return await self._renames.finished(transaction, account.account_id, work)
-
-    async def _run(
-        self, account: Account, work: Callable[[Transaction], Awaitable[Step]]
-    ) -> BulkRow:
-        row = await turns.run(self._database, work, account.account_id)
-        if not row.is_finished:
-            self._wake()
         return row
 
 

@@ -1,24 +1,27 @@
 """Changes of many posts as REST and pages ask for them, and what they are told."""
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from msgspec import Struct
 
 from bowerbird.clock import Clock
-from bowerbird.errors import Refusal
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bulk.changes import BulkChanges, NewChange
+from bowerbird.library.bulk.changes import BulkChanges, NewChange, Step
 from bowerbird.library.bulk.selection import BulkSelection, Chosen, Example
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
-from bowerbird.model.bulk import BulkAction, BulkRow
+from bowerbird.model.bulk import BulkAction, BulkRow, BulkState
 from bowerbird.model.instants import with_offset
 from bowerbird.requests.bulk import BulkRequest
 from bowerbird.storage.database import Database, Transaction
 
 DRY_RUN, FAILED = "dry_run", "failed"
+# Others can write between each read and the transaction that compares.
+_READS_MAX: Final = 5
 
 
 class BulkChange(Struct, frozen=True, kw_only=True):
@@ -49,6 +52,11 @@ class Prepared(Struct, frozen=True):
     chosen: Chosen | Refusal
     examples: Sequence[Example] = ()
 
+    @property
+    def not_found(self) -> Sequence[str]:
+        """Ids of the request that are not in the library, or not in the trash for restore."""
+        return () if isinstance(self.chosen, Refusal) else self.chosen.not_found
+
 
 class BulkRequests:
     def __init__(self, selection: BulkSelection, changes: BulkChanges) -> None:
@@ -72,7 +80,7 @@ class BulkRequests:
             raise prepared.chosen
         if request.dry_run:
             return _dry_run(request, prepared.chosen, prepared.examples)
-        step = await self.changes.start(transaction, account, _new(request, prepared.chosen))
+        step = await self._start(transaction, account, request, prepared.chosen)
         return turns.then(step, shown)
 
     async def start_label(
@@ -94,7 +102,50 @@ class BulkRequests:
     async def run(self, account: Account, request: BulkRequest) -> BulkRow:
         """Makes a change in transactions of its own."""
         chosen = await self._selection.choose(account, request)
-        return await self.changes.run(account, _new(request, chosen))
+        return await self.changes.run_in_turns(
+            account, lambda transaction: self._start(transaction, account, request, chosen)
+        )
+
+    async def _start(
+        self,
+        transaction: Transaction,
+        account: Account,
+        request: BulkRequest,
+        chosen: Chosen,
+        reads: int = 1,
+    ) -> Step:
+        """Starts the change, unless another number of posts matches by now than is expected."""
+
+        async def work(later: Transaction) -> Step:
+            is_exact = request.expected_count is not None
+            if is_exact and not await self._selection.is_current(later, account, chosen):
+                return self._read_again(account, request, reads)
+            return await self.changes.start(later, account, _new(request, chosen))
+
+        return await self.changes.after_renames(transaction, account, work)
+
+    def _read_again(
+        self, account: Account, request: BulkRequest, reads: int
+    ) -> Unfinished[BulkRow]:
+        """Somebody has changed the library since the posts were read: they are read again."""
+        if reads == _READS_MAX:
+            raise Refusal(
+                Code.COUNT_MISMATCH,
+                "The library was changed again and again while the bookmarks were counted. Nothing "
+                "was changed; send the request again.",
+            )
+        read: list[Prepared] = []
+
+        async def before() -> None:
+            read.append(await self.prepare(account, request))
+
+        async def rest(transaction: Transaction) -> Step:
+            (prepared,) = read
+            if isinstance(prepared.chosen, Refusal):
+                raise prepared.chosen
+            return await self._start(transaction, account, request, prepared.chosen, reads + 1)
+
+        return Unfinished(rest, before)
 
 
 def bulk_requests(
@@ -122,7 +173,7 @@ def shown(row: BulkRow, problem: str | None = None) -> BulkChange:
         error=problem,
         created_at=with_offset(row.created_at),
         finished_at=None if row.finished_at is None else with_offset(row.finished_at),
-        undo_until=with_offset(row.undo_until) if row.finished_at is not None else None,
+        undo_until=with_offset(row.undo_until) if row.state is BulkState.DONE else None,
         examples=[],
     )
 
