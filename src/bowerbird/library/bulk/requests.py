@@ -1,7 +1,7 @@
 """Changes of many posts as REST and pages ask for them, and what they are told."""
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -51,11 +51,19 @@ class Prepared(Struct, frozen=True):
 
     chosen: Chosen | Refusal
     examples: Sequence[Example] = ()
+    # Refuses another count that is found in the transaction.
+    mismatch: Code = Code.COUNT_MISMATCH
 
     @property
     def not_found(self) -> Sequence[str]:
         """Ids of the request that are not in the library, or not in the trash for restore."""
         return () if isinstance(self.chosen, Refusal) else self.chosen.not_found
+
+
+class _Asked(NamedTuple):
+    account: Account
+    request: BulkRequest
+    mismatch: Code
 
 
 class BulkRequests:
@@ -76,11 +84,13 @@ class BulkRequests:
         self, transaction: Transaction, account: Account, request: BulkRequest, prepared: Prepared
     ) -> BulkChange | Unfinished[BulkChange]:
         """Starts a change that was prepared, or says what it would change."""
-        if isinstance(prepared.chosen, Refusal):
-            raise prepared.chosen
+        chosen = prepared.chosen
+        if isinstance(chosen, Refusal):
+            raise chosen
         if request.dry_run:
-            return _dry_run(request, prepared.chosen, prepared.examples)
-        step = await self._start(transaction, account, request, prepared.chosen)
+            return _dry_run(request, chosen, prepared.examples)
+        asked = _Asked(account, request, prepared.mismatch)
+        step = await self._start(transaction, asked, chosen)
         return turns.then(step, shown)
 
     async def start_label(
@@ -102,48 +112,45 @@ class BulkRequests:
     async def run(self, account: Account, request: BulkRequest) -> BulkRow:
         """Makes a change in transactions of its own."""
         chosen = await self._selection.choose(account, request)
+        asked = _Asked(account, request, Code.COUNT_MISMATCH)
         return await self.changes.run_in_turns(
-            account, lambda transaction: self._start(transaction, account, request, chosen)
+            account, lambda transaction: self._start(transaction, asked, chosen)
         )
 
     async def _start(
-        self,
-        transaction: Transaction,
-        account: Account,
-        request: BulkRequest,
-        chosen: Chosen,
-        reads: int = 1,
+        self, transaction: Transaction, asked: _Asked, chosen: Chosen, reads: int = 1
     ) -> Step:
         """Starts the change, unless another number of posts matches by now than is expected."""
+        account, request = asked.account, asked.request
 
         async def work(later: Transaction) -> Step:
             is_exact = request.expected_count is not None
             if is_exact and not await self._selection.is_current(later, account, chosen):
-                return self._read_again(account, request, reads)
+                return self._read_again(asked, reads)
             return await self.changes.start(later, account, _new(request, chosen))
 
         return await self.changes.after_renames(transaction, account, work)
 
-    def _read_again(
-        self, account: Account, request: BulkRequest, reads: int
-    ) -> Unfinished[BulkRow]:
+    def _read_again(self, asked: _Asked, reads: int) -> Unfinished[BulkRow]:
         """Somebody has changed the library since the posts were read: they are read again."""
         if reads == _READS_MAX:
             raise Refusal(
-                Code.COUNT_MISMATCH,
+                asked.mismatch,
                 "The library was changed again and again while the bookmarks were counted. Nothing "
                 "was changed; send the request again.",
             )
         read: list[Prepared] = []
 
         async def before() -> None:
-            read.append(await self.prepare(account, request))
+            read.append(await self.prepare(asked.account, asked.request))
 
         async def rest(transaction: Transaction) -> Step:
-            (prepared,) = read
-            if isinstance(prepared.chosen, Refusal):
-                raise prepared.chosen
-            return await self._start(transaction, account, request, prepared.chosen, reads + 1)
+            chosen = read[0].chosen
+            if isinstance(chosen, Refusal):
+                if chosen.code is Code.COUNT_MISMATCH:
+                    raise Refusal(asked.mismatch, chosen.sentence)
+                raise chosen
+            return await self._start(transaction, asked, chosen, reads + 1)
 
         return Unfinished(rest, before)
 

@@ -82,6 +82,9 @@ class BulkSelection:
         if request.label_name is not None:
             plans.check_writes(account)
         version = await self._libraries.version(self._database, account.account_id)
+        if version is not None:
+            # Of what is kept in memory, only the present may count.
+            account = msgspec.structs.replace(account, version=version)
         post_ids = await self._post_ids(account, request)
         if len(post_ids) > limits.CHANGE_POSTS_MAX:
             raise Refusal(
