@@ -373,6 +373,19 @@ async def test_a_job_does_the_rest_of_a_large_change(cast: Service) -> None:
     assert (await alice.listed())["meta"]["total_count"] == 450
 
 
+@pytest.mark.parametrize(("action", "most"), [("read", 200), ("trash", 50)])
+async def test_a_change_within_one_turn_needs_no_job(alice: Member, action: str, most: int) -> None:
+    await fill(alice, most + 1)
+
+    one_more = await change(alice, action, filters={}, dry_run=True)
+    within = await change(alice, action, tweet_ids=[str(n) for n in range(1, most + 1)])
+    assert (one_more.json()["data"]["count"], within.status_code) == (most + 1, 200)
+    await undo(alice, within.json()["data"]["change_id"])
+    beyond = await change(alice, action, filters={})
+
+    assert (beyond.status_code, beyond.json()["data"]["done"]) == (202, most)
+
+
 async def test_too_many_unfinished_changes_are_refused(cast: Service) -> None:
     alice = cast.alice
     await fill(alice, 201)

@@ -77,6 +77,8 @@ class ChangedLabel(Struct, frozen=True):
     is_ending: bool = False
     # Deleting and merging: the posts up to this number are done.
     after: int = 0
+    # Deleting and merging: somebody has created the label meanwhile, so it is not deleted.
+    is_kept: bool = False
 
     @property
     def present_id(self) -> int:

@@ -11,6 +11,7 @@ from bowerbird.model.bulk import (
     BulkRow,
     BulkState,
     Changed,
+    ChangedLabel,
     Recorded,
     kept_of,
     label_of,
@@ -68,9 +69,23 @@ class BulkStore:
 
     async def ending_labels(self, transaction: Transaction, account_id: int) -> dict[int, int]:
         """The labels that changes are about to delete, each with the number of its change."""
+        found = await self._ending(transaction, account_id)
+        return {label.label_id: number for number, label in found}
+
+    async def keep_label(self, transaction: Transaction, account_id: int, label_id: int) -> None:
+        """Another request wants this label: a change that is about to delete it leaves it."""
+        for number, label in await self._ending(transaction, account_id):
+            if label.label_id == label_id:
+                kept = _label_text(msgspec.structs.replace(label, is_kept=True))
+                values = {"account_id": account_id, "number": number, "label": kept}
+                await transaction.run(self._sql["set_label"], values)
+
+    async def _ending(
+        self, transaction: Transaction, account_id: int
+    ) -> list[tuple[int, ChangedLabel]]:
         rows = await transaction.rows(self._sql["ending_labels"], {"account_id": account_id})
         labels = [(number, label_of(label)) for number, label in rows]
-        return {label.label_id: number for number, label in labels if label is not None}
+        return [(number, label) for number, label in labels if label is not None]
 
     async def add_parts(
         self, transaction: Transaction, account_id: int, change: int, parts: Sequence[bytes]
@@ -277,8 +292,12 @@ def _row(row: Row) -> BulkRow:
     )
 
 
+def _label_text(label: ChangedLabel) -> str:
+    return msgspec.json.encode(label).decode()
+
+
 def _values(account_id: int, row: BulkRow) -> dict[str, Any]:
     values = msgspec.structs.asdict(row)
-    values["label"] = "" if row.label is None else msgspec.json.encode(row.label).decode()
+    values["label"] = "" if row.label is None else _label_text(row.label)
     values |= {"action": row.action.value, "state": row.state.value}
     return {**values, "account_id": account_id}

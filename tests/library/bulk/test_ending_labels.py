@@ -4,6 +4,8 @@ import pytest
 
 from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
+from bowerbird.library.labels.label_changes import LabelChanges
+from bowerbird.library.labels.labels import Labels
 from bowerbird.model.bulk import BulkRow, BulkState
 from tests.library.bulk.test_undo_of_changes import IDS, fill, state
 from tests.support import make, writing
@@ -74,6 +76,16 @@ async def test_a_post_that_is_saved_with_the_label_meanwhile_keeps_it(alice: Mem
     await finish(alice, row)
 
     assert await writing.tags(alice, "900") == ["Birds"]
+
+
+async def test_a_label_that_is_created_meanwhile_is_there_without_posts(alice: Member) -> None:
+    row = await started(alice)
+
+    labels = Labels(alice.database, alice.clock)
+    await LabelChanges(alice.database, labels).create(await alice.account(), "birds")
+    await finish(alice, row)
+
+    assert (await writing.labels(alice))["Birds"] == 0
 
 
 async def test_a_change_that_adds_the_label_is_made_after_its_deletion(alice: Member) -> None:

@@ -181,7 +181,7 @@ class BulkTurns:
                 changeset.detach(post, label)
                 if into is not None:
                     changeset.attach(post, into)
-        if is_all:
+        if is_all and not row.label.is_kept:
             await changeset.delete_unused_label(label)
         after = max((post.number for post in posts), default=row.label.after)
         row = msgspec.structs.replace(row, label=msgspec.structs.replace(row.label, after=after))

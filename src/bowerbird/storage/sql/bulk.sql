@@ -74,6 +74,12 @@ UPDATE bulk_change
  WHERE account_id = :account_id
    AND number = :number
 
+-- name: set_label
+UPDATE bulk_change
+   SET label = :label
+ WHERE account_id = :account_id
+   AND number = :number
+
 -- name: finished
 -- The finished changes, the oldest first.
 SELECT c.number, c.kept, c.undo_until
