@@ -47,6 +47,13 @@ async def fill(member: Member, count: int = 6) -> None:
     )
 
 
+async def listed(member: Member) -> dict[str, tuple[bool, bool]]:
+    """The flags of all posts, read from the database."""
+    sql = "SELECT post_id, is_read, is_archived FROM bookmark WHERE account_id = :id"
+    rows = await member.database.rows(sql, {"id": member.account_id})
+    return {post_id: (bool(is_read), bool(is_archived)) for post_id, is_read, is_archived in rows}
+
+
 async def until_idle(service: Service, member: Member) -> None:
     """Runs the service's worker until all changes are finished."""
 
@@ -384,6 +391,32 @@ async def test_a_change_within_one_turn_needs_no_job(alice: Member, action: str,
     beyond = await change(alice, action, filters={})
 
     assert (beyond.status_code, beyond.json()["data"]["done"]) == (202, most)
+
+
+async def test_changes_that_are_sent_at_once_can_be_undone_from_the_latest_on(
+    cast: Service,
+) -> None:
+    alice = cast.alice
+    await fill(alice, 260)
+    for one in range(1, 260, 3):
+        await mark_read(alice, str(one))
+    before = await listed(alice)
+
+    answers = await asyncio.gather(
+        *(
+            change(alice, action, filters=ALL)
+            for action in ("archive", "trash", "read", "unread", "unarchive")
+        )
+    )
+    assert {one.status_code for one in answers} == {202}
+    await until_idle(cast, alice)
+    sql = "SELECT change_id FROM bulk_change ORDER BY number DESC"
+    for (change_id,) in await alice.database.rows(sql, {}):
+        await writing.send(alice, "POST", f"{PATH}/{change_id}/undo")
+    await until_idle(cast, alice)
+
+    assert await listed(alice) == before
+    assert await writing.recount(alice) == []
 
 
 async def test_too_many_unfinished_changes_are_refused(cast: Service) -> None:
