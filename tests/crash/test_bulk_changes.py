@@ -1,4 +1,4 @@
-"""kill -9 during a change of many posts and during its undo: both are finished afterwards."""
+"""kill -9 during two changes of many posts and their undos: all are finished, in their order."""
 
 import asyncio
 import subprocess
@@ -22,11 +22,12 @@ from tests.support.imports import dump_of, found
 
 ROOT = Path(__file__).parents[2]
 EMAIL = "you@example.com"
-POSTS = 1_600
+POSTS = 1_200
+SOME = 500
 
 
-async def start(settings: Settings) -> tuple[str, Any]:
-    """Starts a change of many posts, and returns the state before it."""
+async def start(settings: Settings) -> tuple[list[str], Any]:
+    """Starts a change of many posts and one that takes some of it back; and the state before."""
     async with opened_library(settings) as opened:
         account = await Accounts(opened.database, system_clock).find(EMAIL)
         ids = [str(n) for n in range(1, POSTS + 1)]
@@ -34,30 +35,42 @@ async def start(settings: Settings) -> tuple[str, Any]:
         await Intake(opened.database, system_clock).take(account, posts, run_id=None)
         before = await dump_of(opened.database, account)
         changes = BulkChanges(opened.database, system_clock)
-        new = NewChange(BulkAction.ADD_LABEL, packed_parts(ids), len(ids), "new")
-        row = await changes.run(account, new)
-        assert row.state is BulkState.WORKING
-        return row.change_id, before
+        rows = [
+            await changes.run(account, NewChange(action, packed_parts(some), len(some), "new"))
+            for action, some in [
+                (BulkAction.ADD_LABEL, ids),
+                (BulkAction.REMOVE_LABEL, ids[-SOME:]),
+            ]
+        ]
+        assert [row.state for row in rows] == [BulkState.WORKING] * 2
+        return [row.change_id for row in rows], before
 
 
-async def check_done(settings: Settings, change_id: str) -> None:
-    """Also starts the undo."""
+async def check_done(settings: Settings, change_ids: list[str]) -> None:
+    """Also starts the undos, that of the later change first."""
     async with opened_library(settings) as opened:
         account = await Accounts(opened.database, system_clock).find(EMAIL)
         changes = BulkChanges(opened.database, system_clock)
-        row = await changes.get(account, change_id)
-        assert (row.state, row.done, row.changed) == (BulkState.DONE, POSTS, POSTS)
+        rows = [await changes.get(account, one) for one in change_ids]
+        assert [(row.state, row.done, row.changed) for row in rows] == [
+            (BulkState.DONE, POSTS, POSTS),
+            (BulkState.DONE, SOME, SOME),
+        ]
         checks = Checks(opened.database, fixes=False, is_deep=True)
         assert await checks.account(account, lambda _: None) == []
-        undoing = await changes.run_undo(account, change_id)
-        assert undoing.state is BulkState.UNDOING
+        for one in reversed(change_ids):
+            assert (await changes.run_undo(account, one)).state is BulkState.UNDOING
 
 
-async def check_undone(settings: Settings, change_id: str, before: Any) -> None:
+async def check_undone(settings: Settings, change_ids: list[str], before: Any) -> None:
     async with opened_library(settings) as opened:
         account = await Accounts(opened.database, system_clock).find(EMAIL)
-        row = await BulkChanges(opened.database, system_clock).get(account, change_id)
-        assert (row.state, row.restored) == (BulkState.UNDONE, POSTS)
+        changes = BulkChanges(opened.database, system_clock)
+        rows = [await changes.get(account, one) for one in change_ids]
+        assert [(row.state, row.restored) for row in rows] == [
+            (BulkState.UNDONE, POSTS),
+            (BulkState.UNDONE, SOME),
+        ]
         assert await dump_of(opened.database, account) == before
         checks = Checks(opened.database, fixes=False, is_deep=True)
         assert await checks.account(account, lambda _: None) == []
@@ -80,17 +93,18 @@ def finish_under_fire(change_id: str, environment: dict[str, str]) -> None:
 def change_and_undo(settings: dict[str, Any]) -> None:
     environment = serving.environment_of(**settings)
     serving.command("account", "create", EMAIL, environment=environment)
-    change_id, before = asyncio.run(start(Settings(**settings)))
+    change_ids, before = asyncio.run(start(Settings(**settings)))
 
-    finish_under_fire(change_id, environment)
-    asyncio.run(check_done(Settings(**settings), change_id))
-    finish_under_fire(change_id, environment)
+    # Who works on the last one works on all that were accepted before it.
+    finish_under_fire(change_ids[-1], environment)
+    asyncio.run(check_done(Settings(**settings), change_ids))
+    finish_under_fire(change_ids[0], environment)
 
-    asyncio.run(check_undone(Settings(**settings), change_id, before))
+    asyncio.run(check_undone(Settings(**settings), change_ids, before))
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_change_that_is_killed_is_finished_later(
+def test_changes_that_are_killed_are_finished_later(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     if kind == "sqlite":

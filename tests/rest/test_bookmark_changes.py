@@ -1,10 +1,13 @@
 """POST /v1/bookmarks/changes: one action for all bookmarks that match."""
 
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import httpx
 import pytest
 
+from bowerbird.library.bulk.selection import BulkSelection, Chosen
 from bowerbird.requests import limits
 from tests.support import make, waiting, writing
 from tests.support.in_turn import in_turn
@@ -42,6 +45,13 @@ async def fill(member: Member, count: int = 6) -> None:
             for n in range(1, count + 1)
         ]
     )
+
+
+async def listed(member: Member) -> dict[str, tuple[bool, bool]]:
+    """The flags of all posts, read from the database."""
+    sql = "SELECT post_id, is_read, is_archived FROM bookmark WHERE account_id = :id"
+    rows = await member.database.rows(sql, {"id": member.account_id})
+    return {post_id: (bool(is_read), bool(is_archived)) for post_id, is_read, is_archived in rows}
 
 
 async def until_idle(service: Service, member: Member) -> None:
@@ -90,6 +100,106 @@ async def test_another_count_than_expected_changes_nothing(alice: Member) -> Non
     assert len(await alice.ids()) == 6
 
 
+async def mark_read(member: Member, post_id: str) -> None:
+    await writing.send(member, "PATCH", f"/v1/bookmarks/{post_id}", {"is_read": True})
+
+
+class Interrupted:
+    """Lets another client write between the read of the posts and the transaction."""
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, write: Callable[[int], Awaitable[Any]], most: int = 1
+    ) -> None:
+        choose, self.reads = BulkSelection.choose, 0
+        self.not_found: Sequence[str] = ()
+
+        async def interrupted(own: BulkSelection, *arguments: Any) -> Chosen:
+            self.reads += 1
+            chosen = await choose(own, *arguments)
+            self.not_found = chosen.not_found
+            if self.reads <= most:
+                await write(self.reads)
+            return chosen
+
+        monkeypatch.setattr(BulkSelection, "choose", interrupted)
+
+
+async def test_the_count_is_compared_when_the_change_is_made(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(alice)
+    others = Interrupted(monkeypatch, lambda _: mark_read(alice, "1"))
+
+    refused = await change(alice, "archive", filters={}, expected_count=6)
+
+    assert writing.refused(refused) == (409, "COUNT_MISMATCH")
+    assert "5 bookmarks match" in writing.sentence(refused)
+    assert others.reads == 2
+    assert len(await alice.ids()) == 5
+
+
+async def test_the_posts_that_match_when_the_change_is_made_are_changed(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(alice)
+
+    async def others_write(_: int) -> None:
+        await mark_read(alice, "1")
+        await alice.save(post_id="900")
+
+    Interrupted(monkeypatch, others_write)
+    headers = {"Idempotency-Key": "k1"}
+    body = {"action": "archive", "filters": {}, "expected_count": 6}
+
+    first = await alice.client.post(PATH, json=body, headers=headers)
+    again = await alice.client.post(PATH, json=body, headers=headers)
+
+    assert first.status_code == 200
+    assert first.json()["data"]["changed"] == 6
+    assert again.json() == first.json()
+    assert sorted(await alice.ids(is_archived_only=True, is_unread_only=False)) == [
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "900",
+    ]
+
+
+async def test_a_library_that_changes_all_the_time_cannot_be_counted(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(alice)
+    others = Interrupted(monkeypatch, lambda n: alice.save(post_id=str(900 + n)), most=100)
+
+    refused = await change(alice, "archive", filters={"author": "mia"}, expected_count=3)
+
+    assert writing.refused(refused) == (409, "COUNT_MISMATCH")
+    assert "again and again" in writing.sentence(refused)
+    assert others.reads == 5
+
+
+async def test_two_equal_changes_are_not_both_accepted(alice: Member) -> None:
+    await fill(alice, 60)
+
+    answers = await asyncio.gather(
+        *(change(alice, "trash", filters={}, expected_count=60) for _ in range(4))
+    )
+
+    assert sorted(one.status_code for one in answers) == [202, 409, 409, 409]
+
+
+async def test_a_change_that_is_undone_cannot_be_undone_again(alice: Member) -> None:
+    await fill(alice)
+    data = await changed(alice, "read", filters={})
+
+    undone = await undo(alice, data["change_id"])
+
+    assert data["undo_until"] is not None
+    assert undone["undo_until"] is None
+
+
 async def test_posts_by_their_ids_are_changed_whatever_their_state(alice: Member) -> None:
     await fill(alice)
     await changed(alice, "read", tweet_ids=["1", "2"])
@@ -97,6 +207,20 @@ async def test_posts_by_their_ids_are_changed_whatever_their_state(alice: Member
     data = await changed(alice, "archive", tweet_ids=["1", "2", "2", "404", "no-id"])
 
     assert (data["count"], data["changed"]) == (2, 2)
+
+
+async def test_ids_that_are_not_found_are_known(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(alice)
+    read = Interrupted(monkeypatch, lambda _: mark_read(alice, "6"))
+
+    await changed(alice, "trash", tweet_ids=["404", "1", "no-id", "2"])
+    assert read.not_found == ["404", "no-id"]
+    await changed(alice, "restore", tweet_ids=["1", "3", "404"])
+    assert read.not_found == ["3", "404"]
+    await changed(alice, "trash", filters={})
+    assert read.not_found == []
 
 
 async def test_a_view_selects_the_posts_of_a_change(alice: Member) -> None:
@@ -254,6 +378,45 @@ async def test_a_job_does_the_rest_of_a_large_change(cast: Service) -> None:
     await until_idle(cast, alice)
     assert (await alice.get(path)).json()["data"]["restored"] == 450
     assert (await alice.listed())["meta"]["total_count"] == 450
+
+
+@pytest.mark.parametrize(("action", "most"), [("read", 200), ("trash", 50)])
+async def test_a_change_within_one_turn_needs_no_job(alice: Member, action: str, most: int) -> None:
+    await fill(alice, most + 1)
+
+    one_more = await change(alice, action, filters={}, dry_run=True)
+    within = await change(alice, action, tweet_ids=[str(n) for n in range(1, most + 1)])
+    assert (one_more.json()["data"]["count"], within.status_code) == (most + 1, 200)
+    await undo(alice, within.json()["data"]["change_id"])
+    beyond = await change(alice, action, filters={})
+
+    assert (beyond.status_code, beyond.json()["data"]["done"]) == (202, most)
+
+
+async def test_changes_that_are_sent_at_once_can_be_undone_from_the_latest_on(
+    cast: Service,
+) -> None:
+    alice = cast.alice
+    await fill(alice, 260)
+    for one in range(1, 260, 3):
+        await mark_read(alice, str(one))
+    before = await listed(alice)
+
+    answers = await asyncio.gather(
+        *(
+            change(alice, action, filters=ALL)
+            for action in ("archive", "trash", "read", "unread", "unarchive")
+        )
+    )
+    assert {one.status_code for one in answers} == {202}
+    await until_idle(cast, alice)
+    sql = "SELECT change_id FROM bulk_change ORDER BY number DESC"
+    for (change_id,) in await alice.database.rows(sql, {}):
+        await writing.send(alice, "POST", f"{PATH}/{change_id}/undo")
+    await until_idle(cast, alice)
+
+    assert await listed(alice) == before
+    assert await writing.recount(alice) == []
 
 
 async def test_too_many_unfinished_changes_are_refused(cast: Service) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bulk.changes import BulkChanges, NewChange
 from bowerbird.library.bulk.selection import packed_parts
 from bowerbird.model.bulk import BulkAction, BulkRow
@@ -34,3 +35,13 @@ async def undo(member: Member, row: BulkRow) -> BulkRow:
 
 def changes(member: Member) -> BulkChanges:
     return BulkChanges(member.database, member.clock)
+
+
+async def step(member: Member, row: BulkRow) -> BulkRow | None:
+    """Takes one turn, as a job does among others; None if turns are left."""
+    account = await member.account()
+    taken = await member.database.write(
+        lambda transaction: changes(member).rest(transaction, account, row.change_id),
+        member.account_id,
+    )
+    return None if isinstance(taken, Unfinished) else taken

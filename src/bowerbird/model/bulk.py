@@ -73,6 +73,12 @@ class ChangedLabel(Struct, frozen=True):
     # Undoing: the label that its posts get back, if another label has its name by now.
     now_id: int | None = None
     color: str | None = None
+    # Adding or removing: an earlier change is about to delete the label, so its name counts.
+    is_ending: bool = False
+    # Deleting and merging: the posts up to this number are done.
+    after: int = 0
+    # Deleting and merging: somebody has created the label meanwhile, so it is not deleted.
+    is_kept: bool = False
 
     @property
     def present_id(self) -> int:
@@ -104,6 +110,8 @@ class BulkRow(Struct, frozen=True):
     finished_at: int | None
     undo_until: int
     job_id: str
+    # Its place, or that of its undo, in the order of what the account has asked for.
+    position: int
 
     @property
     def is_finished(self) -> bool:

@@ -11,11 +11,12 @@ from bowerbird.model.bulk import (
     BulkRow,
     BulkState,
     Changed,
+    ChangedLabel,
     Recorded,
     kept_of,
     label_of,
 )
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Transaction
 
 _SEPARATOR: Final = ","
 _FIRST_PART: Final = 1
@@ -52,12 +53,39 @@ class BulkStore:
     async def by_id(self, reader: Reader, account_id: int, change_id: str) -> BulkRow | None:
         values = {"account_id": account_id, "change_id": change_id}
         rows = await reader.rows(self._sql["by_id"], values)
-        if not rows:
-            return None
-        number, found_id, action, label, state, *others = rows[0]
-        return BulkRow(
-            number, found_id, BulkAction(action), label_of(label), BulkState(state), *others
-        )
+        return _row(rows[0]) if rows else None
+
+    async def next_position(self, transaction: Transaction, account_id: int) -> int:
+        rows = await transaction.rows(self._sql["next_position"], {"account_id": account_id})
+        return int(rows[0][0])
+
+    async def first_open(
+        self, transaction: Transaction, account_id: int, *, besides: int
+    ) -> BulkRow | None:
+        """The first change or undo that a job works on, besides the change of this number."""
+        values = {"account_id": account_id, "besides": besides}
+        rows = await transaction.rows(self._sql["first_open"], values)
+        return _row(rows[0]) if rows else None
+
+    async def ending_labels(self, transaction: Transaction, account_id: int) -> dict[int, int]:
+        """The labels that changes are about to delete, each with the number of its change."""
+        found = await self._ending(transaction, account_id)
+        return {label.label_id: number for number, label in found}
+
+    async def keep_label(self, transaction: Transaction, account_id: int, label_id: int) -> None:
+        """Another request wants this label: a change that is about to delete it leaves it."""
+        for number, label in await self._ending(transaction, account_id):
+            if label.label_id == label_id:
+                kept = _label_text(msgspec.structs.replace(label, is_kept=True))
+                values = {"account_id": account_id, "number": number, "label": kept}
+                await transaction.run(self._sql["set_label"], values)
+
+    async def _ending(
+        self, transaction: Transaction, account_id: int
+    ) -> list[tuple[int, ChangedLabel]]:
+        rows = await transaction.rows(self._sql["ending_labels"], {"account_id": account_id})
+        labels = [(number, label_of(label)) for number, label in rows]
+        return [(number, label) for number, label in labels if label is not None]
 
     async def add_parts(
         self, transaction: Transaction, account_id: int, change: int, parts: Sequence[bytes]
@@ -162,6 +190,44 @@ class BulkStore:
         await transaction.run_many(self._sql["take_over_field"], owned)
         await transaction.run_many(self._sql["take_over_post"], created)
 
+    async def claim(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        labelled: Iterable[tuple[str, int]],
+        version: int,
+    ) -> None:
+        """Another write has added these labels to posts.
+
+        A change that is about to delete such a label leaves these posts alone, as if the label
+        had been deleted before and created again.
+        """
+        pairs = list(labelled)
+        ending = await self.ending_labels(transaction, account_id) if pairs else {}
+        by_change: dict[int, list[Changed]] = {}
+        for post_id, label_id in pairs:
+            if label_id in ending:
+                claimed = Changed(post_id, label_id, was_set=True)
+                by_change.setdefault(ending[label_id], []).append(claimed)
+        for number, claimed_posts in by_change.items():
+            await self.record(transaction, account_id, number, claimed_posts, version)
+            values = {"account_id": account_id, "number": number, "removed": -len(claimed_posts)}
+            await transaction.run(self._sql["lower_kept"], values)
+
+    async def recorded(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        change: int,
+        field: int,
+        post_ids: Sequence[str],
+    ) -> set[str]:
+        """Those of these posts for which the change has a row of this field."""
+        values = {"account_id": account_id, "change": change, "field": field}
+        ids = self._database.text_list(post_ids)
+        rows = await transaction.rows(self._sql["recorded"], {**values, "post_ids": ids})
+        return {row[0] for row in rows}
+
     async def kept_posts(self, transaction: Transaction, account_id: int) -> int:
         rows = await transaction.rows(self._sql["kept_posts"], {"account_id": account_id})
         return int(rows[0][0])
@@ -219,8 +285,19 @@ def unpacked(data: bytes) -> list[str]:
     return zlib.decompress(data).decode().split(_SEPARATOR)
 
 
+def _row(row: Row) -> BulkRow:
+    number, change_id, action, label, state, *others = row
+    return BulkRow(
+        number, change_id, BulkAction(action), label_of(label), BulkState(state), *others
+    )
+
+
+def _label_text(label: ChangedLabel) -> str:
+    return msgspec.json.encode(label).decode()
+
+
 def _values(account_id: int, row: BulkRow) -> dict[str, Any]:
     values = msgspec.structs.asdict(row)
-    values["label"] = "" if row.label is None else msgspec.json.encode(row.label).decode()
+    values["label"] = "" if row.label is None else _label_text(row.label)
     values |= {"action": row.action.value, "state": row.state.value}
     return {**values, "account_id": account_id}

@@ -5,7 +5,7 @@ from msgspec import Struct
 
 from bowerbird.model.labels import Label, name_key
 from bowerbird.model.upsert import Counts
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.places import place_of
 
 
@@ -37,6 +37,11 @@ class LibraryStore:
         return LockedLibrary(
             account_id, place_of(local_number), next_number, next_label_id, version
         )
+
+    async def version(self, reader: Reader, account_id: int) -> int | None:
+        """None if the account no longer exists."""
+        rows = await reader.rows(self._sql["version"], {"account_id": account_id})
+        return int(rows[0][0]) if rows else None
 
     async def advance(
         self, transaction: Transaction, library: LockedLibrary, change: Counts

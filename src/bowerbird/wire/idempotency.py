@@ -132,7 +132,7 @@ class Idempotency:
             await self._store.renew(
                 transaction, write.account_id, key, holder=claim.holder, now=self._clock()
             )
-            return Unfinished(lambda later: self._turn(later, claim, result.rest))
+            return Unfinished(lambda later: self._turn(later, claim, result.rest), result.before)
         await self._keep(transaction, write, key, write.to_reply(result))
         return result
 
@@ -218,7 +218,7 @@ async def _paid(transaction: Transaction, write: Write[T], effect: Effect[T]) ->
     """The effect, paid in its own last transaction: a refused one costs nothing."""
     result = await effect(transaction)
     if isinstance(result, Unfinished):
-        return Unfinished(lambda later: _paid(later, write, result.rest))
+        return Unfinished(lambda later: _paid(later, write, result.rest), result.before)
     if write.charge is not None:
         await write.charge.pay(transaction)
     return result

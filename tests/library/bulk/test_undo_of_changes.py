@@ -159,6 +159,62 @@ async def test_what_others_changed_since_stays(alice: Member) -> None:
     assert after[IDS[1]][:2] == (False, True)
 
 
+@pytest.mark.parametrize(
+    ("action", "label"),
+    [
+        ("read", None),
+        ("unread_and_archive", None),
+        ("add_label", "new"),
+        ("add_label", "Blue"),
+        ("remove_label", "Birds"),
+    ],
+)
+async def test_posts_in_the_trash_get_back_what_an_undone_change_took(
+    alice: Member, action: str, label: str | None
+) -> None:
+    await fill(alice)
+    before, labels = await state(alice), await writing.labels(alice)
+    done = await change_all(alice, action, IDS, label)
+    trashed = await change_all(alice, "trash", IDS[:8])
+
+    undone = await undo(alice, done)
+    restored = await undo(alice, trashed)
+
+    assert undone.restored == done.changed
+    assert restored.restored == 8
+    assert await state(alice) == before
+    assert await writing.labels(alice) == labels
+    assert await writing.recount(alice) == []
+
+
+async def test_posts_in_the_trash_get_a_deleted_label_back(alice: Member) -> None:
+    await fill(alice)
+    before = await state(alice)
+    birds = await writing.label_id(alice, "Birds")
+    done = await changes(alice).run_label(await alice.account(), birds)
+    for one in IDS[:4]:
+        await writing.send(alice, "DELETE", f"/v1/bookmarks/{one}")
+
+    assert (await undo(alice, done)).restored == done.changed
+    for one in IDS[:4]:
+        await writing.send(alice, "POST", f"/v1/bookmarks/{one}/restore")
+
+    assert await state(alice) == before
+
+
+async def test_a_label_that_was_renamed_leaves_the_posts_in_the_trash(alice: Member) -> None:
+    await fill(alice)
+    done = await change_all(alice, "add_label", IDS, "new")
+    trashed = await change_all(alice, "trash", IDS[:4])
+    path = f"/v1/labels/{await writing.label_id(alice, 'new')}"
+    await writing.send(alice, "PATCH", path, {"label_name": "newer"})
+
+    assert (await undo(alice, done)).restored == len(IDS)
+    await undo(alice, trashed)
+
+    assert await writing.labels(alice) == {"Birds": 8, "Blue": 4, "newer": 0}
+
+
 class Model:
     """What the library must contain, and which change was the last to set each field."""
 
@@ -196,7 +252,8 @@ class Model:
                 continue
             is_last = setters[-1] == number
             setters.remove(number)
-            if is_last and (field == "trash" or post not in self.trashed):
+            if is_last:
+                # A post in the trash gets it back there.
                 self._put(post, field, value=before)
 
     def _put(self, post: str, field: str, *, value: bool) -> None:

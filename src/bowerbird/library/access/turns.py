@@ -28,6 +28,8 @@ class Unfinished(Generic[T]):
     """The result of a turn that leaves work for another one."""
 
     rest: Callable[[Transaction], Awaitable["T | Unfinished[T]"]]
+    # Awaited before the next turn, for reads that would delay other writers in a transaction.
+    before: Callable[[], Awaitable[None]] | None = None
 
 
 async def run(
@@ -39,6 +41,8 @@ async def run(
     step = await database.write(work, account_id)
     while isinstance(step, Unfinished):
         try:
+            if step.before is not None:
+                await step.before()
             step = await database.write(step.rest, account_id, is_continuing=True)
         except Refusal as refused:
             raise _made_in_part(refused) from refused
@@ -64,7 +68,7 @@ def then(step: T | Unfinished[T], convert: Callable[[T], R]) -> R | Unfinished[R
     async def rest(transaction: Transaction) -> R | Unfinished[R]:
         return then(await step.rest(transaction), convert)
 
-    return Unfinished(rest)
+    return Unfinished(rest, step.before)
 
 
 def fitting(

@@ -69,6 +69,8 @@ class Changeset:
         self._has_changed = False
         # By post and field, whether it was set before.
         self._changed: dict[tuple[str, int], bool] = {}
+        # The posts and labels that the request wants together, also if they were.
+        self._labelled: set[tuple[str, int]] = set()
 
     @property
     def version(self) -> int:
@@ -99,18 +101,23 @@ class Changeset:
             return {}
         return await self._stores.bookmarks.sizes(self._transaction, self._library, wanted)
 
-    async def load_labelled(self, label: Label) -> tuple[Sequence[EditablePost], bool]:
-        """Reads as many bookmarks of a label as fit into a turn, and whether these are all."""
+    async def load_labelled(
+        self, label: Label, after: int = 0
+    ) -> tuple[Sequence[EditablePost], bool]:
+        """Reads as many bookmarks of a label as fit into a turn, and whether these are all.
+
+        They are in the order of their numbers, and begin after this one.
+        """
         stored, limit = self._stores.bookmarks, turns.POSTS_PER_TURN
         sizes = await stored.sizes_of_label(
-            self._transaction, self._library, label.label_id, after=0, limit=limit
+            self._transaction, self._library, label.label_id, after=after, limit=limit
         )
         count = turns.fitting(size for _, size in sizes)
         is_all = count == len(sizes) < limit
         if not count:
             return [], is_all
         found = await stored.posts_of_label(
-            self._transaction, self._library, label.label_id, (0, sizes[count - 1][0])
+            self._transaction, self._library, label.label_id, (after, sizes[count - 1][0])
         )
         self._posts |= found
         return list(found.values()), is_all
@@ -152,6 +159,7 @@ class Changeset:
 
     def attach(self, post: EditablePost, label: Label) -> bool:
         """False if the bookmark already has the label."""
+        self._labelled.add((post.post_id, label.label_id))
         if label.name in post.tags:
             return False
         insort(post.tags, label.name, key=name_key)
@@ -160,6 +168,7 @@ class Changeset:
 
     def detach(self, post: EditablePost, label: Label) -> bool:
         """False if the bookmark does not have the label."""
+        self._labelled.discard((post.post_id, label.label_id))
         if label.name not in post.tags:
             return False
         post.tags = [name for name in post.tags if name != label.name]
@@ -240,6 +249,13 @@ class Changeset:
 
     async def finish(self, now: int) -> None:
         """Writes the changes."""
+        await self._write(now)
+        if not self._is_recorded:
+            await self._stores.bulk.claim(
+                self._transaction, self._library.account_id, sorted(self._labelled), self.version
+            )
+
+    async def _write(self, now: int) -> None:
         if not self._has_changed:
             return
         await self._write_labels(now)

@@ -156,6 +156,9 @@ class Upsert:
                 batch.changed_fields(),
                 [row["post_id"] for row in batch.new],
             )
+            await self._bulk.claim(
+                transaction, opened.account_id, batch.labelled(), opened.version + 1
+            )
         if batch.new or batch.changed or room.created:
             await self._libraries.advance(transaction, opened, batch.change)
         changed = len(batch.new) + len(batch.changed)

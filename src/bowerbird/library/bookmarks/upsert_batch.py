@@ -105,6 +105,11 @@ class Batch:
         pairs = (*self.attached, *self.detached)
         return fields + [(posts[number], one) for one, number in pairs if number in posts]
 
+    def labelled(self) -> list[tuple[str, int]]:
+        """The labels that posts get, by post."""
+        posts = {row["number"]: row["post_id"] for row in (*self.new, *self.changed)}
+        return [(posts[number], label_id) for label_id, number in self.attached]
+
     def _set_removed_at(self, number: int) -> str | None:
         """What the batch sets removed_at to; None if it stays."""
         before = removed_at_of(self._renderings[number])

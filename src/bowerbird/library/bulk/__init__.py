@@ -9,10 +9,12 @@
     row = await changes.run_undo(account, row.change_id)     # for an hour
 
 Ids of labels are texts, as in the API. `start`, `start_label` and `undo` do the same inside the
-caller's transaction. A change that fits into one turn is finished when the call returns; otherwise
-a job does the rest, and `row.is_finished` says which.
+caller's transaction. The changes and undos of an account are made in the order of acceptance. One
+that fits into one turn and waits for no other is finished when the call returns; otherwise a job
+does the rest, and `row.is_finished` says which.
 
 What a change sets or clears on each post is kept in `bulk_post`. Writers outside of this package
 call `BulkStore.take_over` for the fields that they change (`Changeset` and `Upsert` do), and an
-undo leaves those alone.
+undo leaves those alone. They call `claim` for the labels that they add, and a change that is about
+to delete such a label leaves it on these posts.
 """

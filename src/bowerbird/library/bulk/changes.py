@@ -20,7 +20,14 @@ from bowerbird.library.bulk.turn import BulkTurns
 from bowerbird.library.bulk.undoing import BulkUndo
 from bowerbird.model.accounts import Account
 from bowerbird.model.activity import ActivityKind
-from bowerbird.model.bulk import KIND, BulkAction, BulkRow, BulkState, ChangedLabel
+from bowerbird.model.bulk import (
+    KIND,
+    WHOLE_LABEL_ACTIONS,
+    BulkAction,
+    BulkRow,
+    BulkState,
+    ChangedLabel,
+)
 from bowerbird.model.jobs import CHANGES, JobState
 from bowerbird.model.labels import Label
 from bowerbird.storage.bulk import BulkStore
@@ -63,7 +70,7 @@ class BulkChanges:
 
     async def start(self, transaction: Transaction, account: Account, change: NewChange) -> Step:
         """Starts a change and takes its first turn. A job does what is left."""
-        return await self._after_renames(
+        return await self.after_renames(
             transaction, account, lambda later: self._start(later, account, change)
         )
 
@@ -72,13 +79,13 @@ class BulkChanges:
     ) -> Step:
         """Deletes a label, or merges it into another one."""
         plans.check_writes(account)
-        return await self._after_renames(
+        return await self.after_renames(
             transaction, account, lambda later: self._start_label(later, account, label_id, into_id)
         )
 
     async def undo(self, transaction: Transaction, account: Account, change_id: str) -> Step:
         """Starts the undo of a change and takes its first turn. A job does what is left."""
-        return await self._after_renames(
+        return await self.after_renames(
             transaction, account, lambda later: self._start_undo(later, account, change_id)
         )
 
@@ -97,17 +104,19 @@ class BulkChanges:
 
     async def run(self, account: Account, change: NewChange) -> BulkRow:
         """Starts a change in transactions of its own."""
-        return await self._run(account, lambda t: self.start(t, account, change))
+        return await self.run_in_turns(account, lambda t: self.start(t, account, change))
 
     async def run_label(
         self, account: Account, label_id: str, into_id: str | None = None
     ) -> BulkRow:
         """Deletes a label, or merges it into another one, in transactions of its own."""
-        return await self._run(account, lambda t: self.start_label(t, account, label_id, into_id))
+        return await self.run_in_turns(
+            account, lambda t: self.start_label(t, account, label_id, into_id)
+        )
 
     async def run_undo(self, account: Account, change_id: str) -> BulkRow:
         """Undoes a change in transactions of its own."""
-        return await self._run(account, lambda t: self.undo(t, account, change_id))
+        return await self.run_in_turns(account, lambda t: self.undo(t, account, change_id))
 
     async def finish(self, account: Account, change_id: str) -> BulkRow:
         """Takes all turns that are left of a change or of its undo. The job calls it."""
@@ -116,16 +125,39 @@ class BulkChanges:
         )
 
     async def rest(self, transaction: Transaction, account: Account, change_id: str) -> Step:
-        """Takes the next turn of a change or of its undo."""
+        """Takes the next turn of a change or of its undo, or of one that was accepted before it."""
 
         async def turn(later: Transaction) -> Step:
             row = await self._store.by_id(later, account.account_id, change_id)
-            row = await self._turn(later, account, self._required(row, change_id))
+            row = self._required(row, change_id)
+            earlier = await self._before(later, account, row)
+            if earlier is not None:
+                await self._turn(later, account, earlier)
+            else:
+                row = await self._turn(later, account, row)
             if row.is_finished:
                 return row
             return Unfinished(lambda next_one: self.rest(next_one, account, change_id))
 
-        return await self._after_renames(transaction, account, turn)
+        return await self.after_renames(transaction, account, turn)
+
+    async def after_renames(
+        self,
+        transaction: Transaction,
+        account: Account,
+        work: Callable[[Transaction], Awaitable[Step]],
+    ) -> Step:
+        """Does the work once no label is being renamed any more."""
+        return await self._renames.finished(transaction, account.account_id, work)
+
+    async def run_in_turns(
+        self, account: Account, work: Callable[[Transaction], Awaitable[Step]]
+    ) -> BulkRow:
+        """Does the work in transactions of its own, and wakes the worker if a job is left."""
+        row = await turns.run(self._database, work, account.account_id)
+        if not row.is_finished:
+            self._wake()
+        return row
 
     async def _start(
         self, transaction: Transaction, account: Account, change: NewChange
@@ -150,8 +182,10 @@ class BulkChanges:
         ids = [one for one in (label_id, into_id) if one is not None]
         changeset = await self._changesets.open(transaction, account.account_id, label_ids=ids)
         found = {one: changeset.label_of_id(one) for one in ids}
+        # A label that an earlier change is about to delete is as good as deleted.
+        ending = await self._store.ending_labels(transaction, account.account_id)
         for one in ids:
-            if found[one] is None:
+            if found[one] is None or int(one) in ending:
                 raise errors.not_found("label", one)
         if label_id == into_id:
             raise errors.invalid("into", "must be a different label")
@@ -182,9 +216,13 @@ class BulkChanges:
     async def _first_turn(
         self, transaction: Transaction, account: Account, row: BulkRow
     ) -> BulkRow:
-        row = await self._turn(transaction, account, row)
-        if row.is_finished:
-            return row
+        """Takes the first turn if nothing else is under way. A job does what is left."""
+        position = await self._store.next_position(transaction, account.account_id)
+        row = msgspec.structs.replace(row, position=position)
+        if _is_empty(row) or await self._before(transaction, account, row) is None:
+            row = await self._turn(transaction, account, row)
+            if row.is_finished:
+                return row
         job_id = await self._jobs.add(
             transaction,
             account.account_id,
@@ -198,6 +236,19 @@ class BulkChanges:
         row = msgspec.structs.replace(row, job_id=job_id)
         await self._store.update(transaction, account.account_id, row)
         return row
+
+    async def _before(
+        self, transaction: Transaction, account: Account, row: BulkRow
+    ) -> BulkRow | None:
+        """What has to be finished first: changes and undos are made in the order of acceptance.
+
+        So undoing them in the reverse order gives the state before, even if they have posts in
+        common and several jobs work on them.
+        """
+        first = await self._store.first_open(transaction, account.account_id, besides=row.number)
+        if first is None or (first.position, first.number) > (row.position, row.number):
+            return None
+        return first
 
     async def _turn(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
         if row.state is BulkState.WORKING:
@@ -218,7 +269,9 @@ class BulkChanges:
         )
         label = changeset.label(change.label_name)
         if label is not None:
-            return await self._kept(transaction, account, label)
+            kept = await self._kept(transaction, account, label)
+            ending = await self._store.ending_labels(transaction, account.account_id)
+            return msgspec.structs.replace(kept, is_ending=label.label_id in ending)
         if change.action is BulkAction.REMOVE_LABEL:
             raise errors.not_found("label", change.label_name)
         if not change.matched:
@@ -251,6 +304,7 @@ class BulkChanges:
             finished_at=None,
             undo_until=0,
             job_id="",
+            position=0,
         )
 
     def _required(self, row: BulkRow | None, change_id: str) -> BulkRow:
@@ -262,21 +316,12 @@ class BulkChanges:
             )
         return row
 
-    async def _after_renames(
-        self,
-        transaction: Transaction,
-        account: Account,
-        work: Callable[[Transaction], Awaitable[Step]],
-    ) -> Step:
-        return await self._renames.finished(transaction, account.account_id, work)
 
-    async def _run(
-        self, account: Account, work: Callable[[Transaction], Awaitable[Step]]
-    ) -> BulkRow:
-        row = await turns.run(self._database, work, account.account_id)
-        if not row.is_finished:
-            self._wake()
-        return row
+def _is_empty(row: BulkRow) -> bool:
+    """Whether nothing has to be written, so that it need not wait for others."""
+    if row.state is BulkState.WORKING:
+        return not row.matched and row.action not in WHOLE_LABEL_ACTIONS
+    return not row.kept and (row.label is None or not row.label.is_new)
 
 
 def _is_id(text: str) -> bool:

@@ -1,24 +1,27 @@
 """Changes of many posts as REST and pages ask for them, and what they are told."""
 
 from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from bowerbird.clock import Clock
-from bowerbird.errors import Refusal
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bulk.changes import BulkChanges, NewChange
+from bowerbird.library.bulk.changes import BulkChanges, NewChange, Step
 from bowerbird.library.bulk.selection import BulkSelection, Chosen, Example
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
-from bowerbird.model.bulk import BulkAction, BulkRow
+from bowerbird.model.bulk import BulkAction, BulkRow, BulkState
 from bowerbird.model.instants import with_offset
 from bowerbird.requests.bulk import BulkRequest
 from bowerbird.storage.database import Database, Transaction
 
 DRY_RUN, FAILED = "dry_run", "failed"
+# Others can write between each read and the transaction that compares.
+_READS_MAX: Final = 5
 
 
 class BulkChange(Struct, frozen=True, kw_only=True):
@@ -48,6 +51,19 @@ class Prepared(Struct, frozen=True):
 
     chosen: Chosen | Refusal
     examples: Sequence[Example] = ()
+    # Refuses another count that is found in the transaction.
+    mismatch: Code = Code.COUNT_MISMATCH
+
+    @property
+    def not_found(self) -> Sequence[str]:
+        """Ids of the request that are not in the library, or not in the trash for restore."""
+        return () if isinstance(self.chosen, Refusal) else self.chosen.not_found
+
+
+class _Asked(NamedTuple):
+    account: Account
+    request: BulkRequest
+    mismatch: Code
 
 
 class BulkRequests:
@@ -68,11 +84,13 @@ class BulkRequests:
         self, transaction: Transaction, account: Account, request: BulkRequest, prepared: Prepared
     ) -> BulkChange | Unfinished[BulkChange]:
         """Starts a change that was prepared, or says what it would change."""
-        if isinstance(prepared.chosen, Refusal):
-            raise prepared.chosen
+        chosen = prepared.chosen
+        if isinstance(chosen, Refusal):
+            raise chosen
         if request.dry_run:
-            return _dry_run(request, prepared.chosen, prepared.examples)
-        step = await self.changes.start(transaction, account, _new(request, prepared.chosen))
+            return _dry_run(request, chosen, prepared.examples)
+        asked = _Asked(account, request, prepared.mismatch)
+        step = await self._start(transaction, asked, chosen)
         return turns.then(step, shown)
 
     async def start_label(
@@ -94,7 +112,47 @@ class BulkRequests:
     async def run(self, account: Account, request: BulkRequest) -> BulkRow:
         """Makes a change in transactions of its own."""
         chosen = await self._selection.choose(account, request)
-        return await self.changes.run(account, _new(request, chosen))
+        asked = _Asked(account, request, Code.COUNT_MISMATCH)
+        return await self.changes.run_in_turns(
+            account, lambda transaction: self._start(transaction, asked, chosen)
+        )
+
+    async def _start(
+        self, transaction: Transaction, asked: _Asked, chosen: Chosen, reads: int = 1
+    ) -> Step:
+        """Starts the change, unless another number of posts matches by now than is expected."""
+        account, request = asked.account, asked.request
+
+        async def work(later: Transaction) -> Step:
+            is_exact = request.expected_count is not None
+            if is_exact and not await self._selection.is_current(later, account, chosen):
+                return self._read_again(asked, reads)
+            return await self.changes.start(later, account, _new(request, chosen))
+
+        return await self.changes.after_renames(transaction, account, work)
+
+    def _read_again(self, asked: _Asked, reads: int) -> Unfinished[BulkRow]:
+        """Somebody has changed the library since the posts were read: they are read again."""
+        if reads == _READS_MAX:
+            raise Refusal(
+                asked.mismatch,
+                "The library was changed again and again while the bookmarks were counted. Nothing "
+                "was changed; send the request again.",
+            )
+        read: list[Prepared] = []
+
+        async def before() -> None:
+            read.append(await self.prepare(asked.account, asked.request))
+
+        async def rest(transaction: Transaction) -> Step:
+            chosen = read[0].chosen
+            if isinstance(chosen, Refusal):
+                if chosen.code is Code.COUNT_MISMATCH:
+                    raise Refusal(asked.mismatch, chosen.sentence)
+                raise chosen
+            return await self._start(transaction, asked, chosen, reads + 1)
+
+        return Unfinished(rest, before)
 
 
 def bulk_requests(
@@ -122,7 +180,7 @@ def shown(row: BulkRow, problem: str | None = None) -> BulkChange:
         error=problem,
         created_at=with_offset(row.created_at),
         finished_at=None if row.finished_at is None else with_offset(row.finished_at),
-        undo_until=with_offset(row.undo_until) if row.finished_at is not None else None,
+        undo_until=with_offset(row.undo_until) if row.state is BulkState.DONE else None,
         examples=[],
     )
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
+from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bookmarks.label_words import LabelWords
@@ -27,7 +28,8 @@ from bowerbird.requests.gates import gates_for
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.bulk import packed
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
 
 _EVERYTHING: Final = BookmarkFilter(unread_only=False, hide_archived=False)
 _EXAMPLES: Final = 5
@@ -50,6 +52,10 @@ class Chosen(Struct, frozen=True):
     parts: Sequence[bytes]
     count: int
     first: Sequence[str]
+    # Of the library, before the posts were read.
+    version: int | None
+    # Ids of the request that are not where the action looks for them, in its order.
+    not_found: Sequence[str] = ()
 
 
 class BulkSelection:
@@ -60,6 +66,8 @@ class BulkSelection:
         views: Views,
         meaning: SemanticSearch,
     ) -> None:
+        self._database = database
+        self._libraries = LibraryStore(database)
         self._store = BookmarkStore(database)
         self._trash = TrashStore(database)
         self._labels = LabelWords(database)
@@ -73,6 +81,10 @@ class BulkSelection:
         """Reads the posts that match now. Posts that are saved later are not among them."""
         if request.label_name is not None:
             plans.check_writes(account)
+        version = await self._libraries.version(self._database, account.account_id)
+        if version is not None:
+            # Of what is kept in memory, only the present may count.
+            account = msgspec.structs.replace(account, version=version)
         post_ids = await self._post_ids(account, request)
         if len(post_ids) > limits.CHANGE_POSTS_MAX:
             raise Refusal(
@@ -88,7 +100,14 @@ class BulkSelection:
                 "was changed.",
             )
         parts = await asyncio.to_thread(packed_parts, post_ids)
-        return Chosen(parts, len(post_ids), post_ids[:_EXAMPLES])
+        found = frozenset(post_ids) if request.post_ids else frozenset()
+        not_found = [one for one in request.post_ids or () if one not in found]
+        return Chosen(parts, len(post_ids), post_ids[:_EXAMPLES], version, not_found)
+
+    async def is_current(self, transaction: Transaction, account: Account, chosen: Chosen) -> bool:
+        """Whether nobody has changed the library since the posts were read. Locks it."""
+        library = await lock_library(self._libraries, transaction, account.account_id)
+        return library.version == chosen.version
 
     async def examples(
         self, account: Account, request: BulkRequest, chosen: Chosen

@@ -19,6 +19,7 @@ from bowerbird.model.bulk import (
     BulkRow,
     BulkState,
     Changed,
+    ChangedLabel,
 )
 from bowerbird.model.labels import Label
 from bowerbird.requests import limits
@@ -55,15 +56,17 @@ class BulkTurns:
     async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
         """Takes the next turn of a change that is working. No label may be being renamed."""
         label_ids = [] if row.label is None else [str(row.label.label_id)]
+        names = [row.label.name] if row.label is not None and row.label.is_ending else []
         if row.label is not None and row.label.into_id is not None:
             label_ids.append(str(row.label.into_id))
         changeset = await self._changesets.open(
-            transaction, account.account_id, label_ids=label_ids, is_recorded=True
+            transaction, account.account_id, names, label_ids, is_recorded=True
         )
         version = changeset.version
         if row.action in WHOLE_LABEL_ACTIONS:
-            turn = await self._label_turn(changeset, row)
+            row, turn = await self._label_turn(transaction, account, changeset, row)
         else:
+            row = await self._with_label(changeset, row)
             turn = await self._part_turn(transaction, account, changeset, row)
         await changeset.finish(self._clock())
         await self._store.record(transaction, account.account_id, row.number, turn.changed, version)
@@ -141,7 +144,21 @@ class BulkTurns:
                     changeset.attach(post, label)
         return changeset.changed
 
-    async def _label_turn(self, changeset: Changeset, row: BulkRow) -> _Turn:
+    async def _with_label(self, changeset: Changeset, row: BulkRow) -> BulkRow:
+        """An earlier change has deleted the label by now: another one of its name counts."""
+        label = row.label
+        if label is None or not label.is_ending:
+            return row
+        found, is_new = changeset.label(label.name), False
+        if found is None and row.action is BulkAction.ADD_LABEL:
+            found, is_new = await changeset.create_label(label.name), True
+        if found is not None:
+            label = ChangedLabel(found.label_id, found.name, is_new=is_new)
+        return msgspec.structs.replace(row, label=msgspec.structs.replace(label, is_ending=False))
+
+    async def _label_turn(
+        self, transaction: Transaction, account: Account, changeset: Changeset, row: BulkRow
+    ) -> tuple[BulkRow, _Turn]:
         assert row.label is not None
         label = _label_of(changeset, row)
         into = None
@@ -149,15 +166,26 @@ class BulkTurns:
             into = changeset.label_of_id(str(row.label.into_id))
         if label is None or (into is None and row.action is BulkAction.MERGE_LABELS):
             # Another request has deleted it between two turns.
-            return _Turn(0, (), is_last=True)
-        posts, is_all = await changeset.load_labelled(label)
+            return row, _Turn(0, (), is_last=True)
+        posts, is_all = await changeset.load_labelled(label, row.label.after)
+        # Other requests have added the label to these since the change was accepted.
+        claimed = await self._store.recorded(
+            transaction,
+            account.account_id,
+            row.number,
+            label.label_id,
+            [post.post_id for post in posts],
+        )
         for post in posts:
-            changeset.detach(post, label)
-            if into is not None:
-                changeset.attach(post, into)
-        if is_all:
-            await changeset.delete_label(label)
-        return _Turn(len(posts), changeset.changed, is_all)
+            if post.post_id not in claimed:
+                changeset.detach(post, label)
+                if into is not None:
+                    changeset.attach(post, into)
+        if is_all and not row.label.is_kept:
+            await changeset.delete_unused_label(label)
+        after = max((post.number for post in posts), default=row.label.after)
+        row = msgspec.structs.replace(row, label=msgspec.structs.replace(row.label, after=after))
+        return row, _Turn(len(posts), changeset.changed, is_all)
 
 
 def per_turn(action: BulkAction) -> int:

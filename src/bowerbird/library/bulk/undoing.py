@@ -2,7 +2,8 @@
 
 A field is given back only if the change was the last to set it. If another change of many posts has
 set it since, that one has to be undone first; other writes have removed the row that is kept for
-it. Posts that are not where the change has put them stay as they are.
+it. A post that was deleted since gets its flags and labels back in the trash. Posts that are not
+where the change has put them stay as they are.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,7 @@ import msgspec
 from bowerbird.clock import Clock
 from bowerbird.library.bookmarks.changeset import Changeset, Changesets
 from bowerbird.library.bookmarks.trash_batch import TrashBatches
+from bowerbird.library.bulk.trashed import GivenBack, TrashedPosts
 from bowerbird.library.bulk.turn import ended, fitting, per_turn
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import (
@@ -37,6 +39,7 @@ class BulkUndo:
         self._store = BulkStore(database)
         self._trash = TrashStore(database)
         self._batches = TrashBatches(database, clock)
+        self._trashed = TrashedPosts(database, clock)
         self._clock = clock
 
     async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
@@ -81,6 +84,8 @@ class BulkUndo:
             sizes = await self._trash.sizes(transaction, account_id, ids) if ids else {}
         else:
             sizes = await changeset.sizes(ids)
+            if absent := [one for one in ids if one not in sizes]:
+                sizes |= await self._trash.sizes(transaction, account_id, absent)
         some = ids[: fitting(row.action, [sizes.get(one, 0) for one in ids])]
         is_last = len(found) <= most and len(some) == len(by_post)
         return [one for post_id in some for one in by_post[post_id]], is_last
@@ -115,7 +120,9 @@ class BulkUndo:
             posts = [post for one in kept if (post := changeset.post(one)) is not None]
             await self._batches.put(transaction, account, changeset, posts, kept=kept)
             return len(posts)
-        return len({one.post_id for one in own if _give_back(changeset, row, one)})
+        restored = len({one.post_id for one in own if _give_back(changeset, row, one)})
+        absent = _absent(changeset, row, own)
+        return restored + await self._trashed.give_back(transaction, account.account_id, absent)
 
     async def _with_label(self, changeset: Changeset, row: BulkRow) -> BulkRow:
         """Creates the label again that the change has deleted, if its name is still free."""
@@ -158,9 +165,35 @@ def _give_back(changeset: Changeset, row: BulkRow, one: Changed) -> bool:
         return changeset.set_flags(post, is_read=one.was_set, is_archived=None)
     if one.field == ARCHIVED:
         return changeset.set_flags(post, is_read=None, is_archived=one.was_set)
-    assert row.label is not None
-    label_id = row.label.present_id if one.field == row.label.label_id else one.field
-    label = changeset.label_of_id(str(label_id))
+    label = _label(changeset, row, one.field)
     if label is None:
         return False
     return changeset.attach(post, label) if one.was_set else changeset.detach(post, label)
+
+
+def _absent(
+    changeset: Changeset, row: BulkRow, own: Sequence[Changed]
+) -> dict[str, list[GivenBack]]:
+    """What the posts get back that are not in the library."""
+    found: dict[str, list[GivenBack]] = {}
+    for one in own:
+        if changeset.post(one.post_id) is not None:
+            continue
+        names: list[str] = []
+        if one.field not in (READ, ARCHIVED):
+            label = _label(changeset, row, one.field)
+            if label is None and one.was_set:
+                # Another request has deleted it.
+                continue
+            names += [] if label is None else [label.name]
+            if row.label is not None and one.field == row.label.label_id:
+                # The label may have been renamed while the post was in the trash.
+                names.append(row.label.name)
+        found.setdefault(one.post_id, []).append(GivenBack(one.field, one.was_set, names))
+    return found
+
+
+def _label(changeset: Changeset, row: BulkRow, field: int) -> Label | None:
+    assert row.label is not None
+    label_id = row.label.present_id if field == row.label.label_id else field
+    return changeset.label_of_id(str(label_id))

@@ -17,6 +17,7 @@ from bowerbird.library.labels.operations import Change, Labelled, Op, Operations
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import Label, name_key
 from bowerbird.requests.labels import InvalidOperation, LabelChange, LabelOperation, LabelRequest
+from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 
 
@@ -53,6 +54,7 @@ class Labels:
         self._changesets = Changesets(database)
         self._renames = LabelRenames(database)
         self._operations = Operations(self._changesets, self._renames, clock, posts_per_turn)
+        self._bulk = BulkStore(database)
         self._clock = clock
         self.listed = LabelList(database)
 
@@ -116,6 +118,7 @@ class Labels:
             changeset = await self._changesets.open(later, account.account_id, [name])
             label = changeset.label(name)
             if label is not None:
+                await self._bulk.keep_label(later, account.account_id, label.label_id)
                 return to_response(label), False
             created = await changeset.create_label(name)
             await changeset.finish(self._clock())

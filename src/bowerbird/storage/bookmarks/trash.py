@@ -28,15 +28,21 @@ class TrashStore:
         self, transaction: Transaction, account_id: int, post_ids: Sequence[str], oldest: int
     ) -> list[Trashed]:
         """Moves bookmarks out of the trash, except those that were deleted before `oldest`."""
+        taken = await self.within(transaction, account_id, post_ids, oldest)
+        await self.remove(transaction, account_id, [one.post_id for one in taken])
+        return taken
+
+    async def within(
+        self, transaction: Transaction, account_id: int, post_ids: Sequence[str], oldest: int
+    ) -> list[Trashed]:
+        """Those of these bookmarks that can still be restored."""
         values = {
             "account_id": account_id,
             "post_ids": self._database.text_list(post_ids),
             "oldest": oldest,
         }
         rows = await transaction.rows(self._sql["contents"], values)
-        taken = [Trashed(*row) for row in rows]
-        await self.remove(transaction, account_id, [one.post_id for one in taken])
-        return taken
+        return [Trashed(*row) for row in rows]
 
     async def sizes(
         self, transaction: Transaction, account_id: int, post_ids: Sequence[str]

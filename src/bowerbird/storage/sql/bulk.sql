@@ -3,6 +3,36 @@ SELECT coalesce(max(c.number), 0) + 1
   FROM bulk_change AS c
  WHERE c.account_id = :account_id
 
+-- name: next_position
+SELECT coalesce(max(c.position), 0) + 1
+  FROM bulk_change AS c
+ WHERE c.account_id = :account_id
+
+-- name: first_open
+-- The change or undo that is next, without those whose job has failed: nobody works on them.
+SELECT c.number, c.change_id, c.action, c.label, c.state, c.matched, c.done, c.changed, c.restored,
+       c.kept, c.created_at, c.finished_at, c.undo_until, c.job_id, c.position
+  FROM bulk_change AS c
+  JOIN job AS j ON j.account_id = c.account_id AND j.job_id = c.job_id
+ WHERE c.account_id = :account_id
+   AND j.account_id = :account_id
+   AND c.finished_at IS NULL
+   AND j.completed_at IS NULL
+   AND c.number <> :besides
+ ORDER BY c.position, c.number
+ LIMIT 1
+
+-- name: ending_labels
+-- The labels that a change is about to delete, alone or after merging them.
+SELECT c.number, c.label
+  FROM bulk_change AS c
+  JOIN job AS j ON j.account_id = c.account_id AND j.job_id = c.job_id
+ WHERE c.account_id = :account_id
+   AND j.account_id = :account_id
+   AND c.action IN ('delete_label', 'merge_labels')
+   AND c.state = 'working'
+   AND j.completed_at IS NULL
+
 -- name: count_unfinished
 -- Without those whose job has failed: nobody works on them.
 SELECT count(*)
@@ -23,13 +53,15 @@ SELECT c.number
 
 -- name: insert
 INSERT INTO bulk_change (account_id, number, change_id, action, label, state, matched, done,
-                         changed, restored, kept, created_at, finished_at, undo_until, job_id)
+                         changed, restored, kept, created_at, finished_at, undo_until, job_id,
+                         position)
 VALUES (:account_id, :number, :change_id, :action, :label, :state, :matched, :done,
-        :changed, :restored, :kept, :created_at, :finished_at, :undo_until, :job_id)
+        :changed, :restored, :kept, :created_at, :finished_at, :undo_until, :job_id,
+        :position)
 
 -- name: by_id
 SELECT c.number, c.change_id, c.action, c.label, c.state, c.matched, c.done, c.changed, c.restored,
-       c.kept, c.created_at, c.finished_at, c.undo_until, c.job_id
+       c.kept, c.created_at, c.finished_at, c.undo_until, c.job_id, c.position
   FROM bulk_change AS c
  WHERE c.account_id = :account_id
    AND c.change_id = :change_id
@@ -37,7 +69,14 @@ SELECT c.number, c.change_id, c.action, c.label, c.state, c.matched, c.done, c.c
 -- name: update
 UPDATE bulk_change
    SET label = :label, state = :state, done = :done, changed = :changed, restored = :restored,
-       kept = :kept, finished_at = :finished_at, undo_until = :undo_until, job_id = :job_id
+       kept = :kept, finished_at = :finished_at, undo_until = :undo_until, job_id = :job_id,
+       position = :position
+ WHERE account_id = :account_id
+   AND number = :number
+
+-- name: set_label
+UPDATE bulk_change
+   SET label = :label
  WHERE account_id = :account_id
    AND number = :number
 

@@ -1,3 +1,8 @@
+-- name: version
+SELECT l.version
+  FROM library AS l
+ WHERE l.account_id = :account_id
+
 -- name: advance
 UPDATE library
    SET version = version + 1,

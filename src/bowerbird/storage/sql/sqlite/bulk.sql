@@ -5,3 +5,10 @@ SELECT p.post_id, p.field, max(p.version)
   CROSS JOIN bulk_post AS p INDEXED BY bulk_post_by_field
           ON p.account_id = :account_id AND p.post_id = wanted.value
  GROUP BY p.post_id, p.field
+
+-- name: recorded
+SELECT p.post_id
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN bulk_post AS p
+          ON p.account_id = :account_id AND p.change = :change AND p.post_id = wanted.value
+         AND p.field = :field
