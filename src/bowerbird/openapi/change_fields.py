@@ -30,6 +30,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "finished_at": "When the change or its undo finished, or null.",
         "undo_until": "Until when the change can be undone; null until it has finished.",
         "examples": "In a dry run: up to five of the bookmarks.",
+        "not_found": "Ids of the request that are not in the library, or not in the trash for "
+        "restore; empty when the progress is shown.",
     },
     "Example": {
         "tweet_id": "Identifier of the saved post: digits, as text.",

@@ -181,7 +181,9 @@ def located(change: BulkChange, reply: Reply) -> Reply:
 def _without_409(prepared: Prepared) -> Prepared:
     """For older endpoints, whose 409 always means that a key is in use, with Retry-After."""
     refused = prepared.chosen
-    if not isinstance(refused, Refusal) or refused.code is not Code.COUNT_MISMATCH:
+    if not isinstance(refused, Refusal):
+        return msgspec.structs.replace(prepared, mismatch=Code.INVALID_REQUEST)
+    if refused.code is not Code.COUNT_MISMATCH:
         return prepared
     return Prepared(Refusal(Code.INVALID_REQUEST, refused.sentence))
 

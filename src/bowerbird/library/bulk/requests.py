@@ -40,6 +40,7 @@ class BulkChange(Struct, frozen=True, kw_only=True):
     finished_at: str | None
     undo_until: str | None
     examples: list[Example]
+    not_found: list[str]
 
     @property
     def is_open(self) -> bool:
@@ -91,7 +92,7 @@ class BulkRequests:
             return _dry_run(request, chosen, prepared.examples)
         asked = _Asked(account, request, prepared.mismatch)
         step = await self._start(transaction, asked, chosen)
-        return turns.then(step, shown)
+        return turns.then(step, lambda row: shown(row, not_found=prepared.not_found))
 
     async def start_label(
         self, transaction: Transaction, account: Account, label_id: str, into_id: str | None = None
@@ -167,7 +168,7 @@ def bulk_requests(
     return BulkRequests(selection, BulkChanges(database, clock, wake))
 
 
-def shown(row: BulkRow, problem: str | None = None) -> BulkChange:
+def shown(row: BulkRow, problem: str | None = None, not_found: Sequence[str] = ()) -> BulkChange:
     return BulkChange(
         change_id=row.change_id,
         action=row.action,
@@ -182,6 +183,7 @@ def shown(row: BulkRow, problem: str | None = None) -> BulkChange:
         finished_at=None if row.finished_at is None else with_offset(row.finished_at),
         undo_until=with_offset(row.undo_until) if row.state is BulkState.DONE else None,
         examples=[],
+        not_found=list(not_found),
     )
 
 
@@ -200,6 +202,7 @@ def _dry_run(request: BulkRequest, chosen: Chosen, examples: Sequence[Example]) 
         finished_at=None,
         undo_until=None,
         examples=list(examples),
+        not_found=list(chosen.not_found),
     )
 
 

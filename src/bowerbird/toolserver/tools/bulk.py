@@ -20,7 +20,6 @@ from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.bulk import BulkRequest
 from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.filters import flags_of, sent
-from bowerbird.storage.bulk import unpacked
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes
 from bowerbird.toolserver.tools.arguments.selection import Selection
@@ -227,10 +226,9 @@ class BulkCalls:
         chosen = prepared.chosen
         if isinstance(chosen, Refusal):
             return {}
-        if request.post_ids is not None:
-            found = {one for part in chosen.parts for one in unpacked(part)}
-            missing = [one for one in request.post_ids if one not in found]
-            return {"not_found": missing, "advice": _MISSING[request.action]} if missing else {}
+        if prepared.not_found:
+            missing = list(prepared.not_found)
+            return {"not_found": missing, "advice": _MISSING[request.action]}
         if chosen.count or not request.dry_run or request.filters is None:
             return {}
         if request.action == "restore":
