@@ -137,3 +137,13 @@ async def test_nobody_changes_the_note_of_another_account(alice: Member, bob: Me
     assert response.status_code == 404
     assert (await writing.bookmark(alice, "1"))["note"] == "Hers"
     assert await bob.ids(q="hers") == []
+
+
+async def test_the_note_of_an_attachment_is_not_a_note_of_the_account(alice: Member) -> None:
+    await alice.save(post_id="1", article={"title": "A", "note": "of a stranger"})
+    await alice.save(post_id="2", attachments=[{"type": "image", "note": "of a stranger"}])
+    await alice.save(post_id="3", note="mine", article={"title": "A", "note": "of a stranger"})
+
+    assert await alice.ids(has_note="true") == ["3"]
+    assert sorted(await alice.ids(has_note="false")) == ["1", "2"]
+    assert await alice.ids(q="has:note") == ["3"]

@@ -76,7 +76,7 @@ def narrowing(
     for name, more in _names(database, filter).items():
         fragments.append(name)
         values |= more
-    fragments += _states(filter)
+    fragments += _states(database, filter)
     if filter.post_ids is not None:
         fragments.append("these")
         values["post_ids"] = database.text_list(filter.post_ids)
@@ -115,13 +115,14 @@ def _names(database: Database, filter: BookmarkFilter) -> dict[str, dict[str, An
     return found
 
 
-def _states(filter: BookmarkFilter) -> list[str]:
+def _states(database: Database, filter: BookmarkFilter) -> list[str]:
     """The fragments of filters whose false is a condition too."""
     found = []
     if filter.unlabelled is False:
         found.append(f"EXISTS ({_LABELS})")
     if filter.has_note is not None:
-        found.append("noted" if filter.has_note else "unnoted")
+        posts = database.queries("bookmarks")["posts_with_notes"]
+        found.append(f"b.number {'IN' if filter.has_note else 'NOT IN'} ({posts})")
     return found
 
 
