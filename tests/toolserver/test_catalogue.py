@@ -176,7 +176,7 @@ def test_the_instructions_say_which_tool_describes_the_filters() -> None:
 
 def test_the_instructions_explain_changes_by_filter() -> None:
     for word in ("filter", "dry_run", "expected_count", "undo_change"):
-        assert word in INSTRUCTIONS.partition("To change many posts")[2]
+        assert word in INSTRUCTIONS.partition("To change every post that matches")[2]
 
 
 def test_descriptions_and_prompts_mention_only_existing_tools() -> None:
