@@ -163,7 +163,7 @@ async def test_the_tool_lists_the_most_used_labels_of_many(alice: Member) -> Non
 
     assert listed["truncated"] is True
     assert listed["total_count"] == 3_000
-    assert listed["labels"][0] == {"label_name": "made 002999", "count": 1}
+    assert listed["labels"][0] == {"label": "made 002999", "count": 1}
 
 
 # Imports
