@@ -128,12 +128,10 @@ async def test_an_export_of_another_account_is_not_found(alice: Member, bob: Mem
 async def test_other_calls_are_answered_while_get_export_waits(alice: Member) -> None:
     await alice.save()
     begun = await call(alice, "create_export", format="json")
-    waiting = asyncio.create_task(call(alice, "get_export", job_id=begun["job_id"], wait_s=2))
+    waiting = asyncio.create_task(call(alice, "get_export", job_id=begun["job_id"], wait_s=5))
 
-    started = time.monotonic()
     await call(alice, "list_labels")
 
-    assert time.monotonic() - started < 1.5
     assert not waiting.done()
     await waiting
 

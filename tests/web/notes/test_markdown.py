@@ -121,20 +121,20 @@ def test_plain_words_are_kept(text: str) -> None:
     ["*", "**a", "_a", "[", "[a](", "`", "> ", "- ", "  " * 9 + "- a\n", "```\n", "\\", "1. "],
 )
 def test_a_long_hostile_note_takes_no_time(part: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
 
     check(rendered(part * (20_000 // len(part))))
 
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 4
 
 
 @pytest.mark.parametrize("filling", [" ", "\t", "#", " #", "\u3000"])
 def test_a_heading_with_a_long_gap_takes_no_time(filling: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
 
     check(rendered(f"# a{filling * (4_000 // len(filling))}b"))
 
-    assert time.perf_counter() - started < 0.2
+    assert time.process_time() - started < 0.5
 
 
 @pytest.mark.parametrize(
