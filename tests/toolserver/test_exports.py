@@ -133,7 +133,9 @@ async def test_other_calls_are_answered_while_get_export_waits(alice: Member) ->
     await call(alice, "list_labels")
 
     assert not waiting.done()
-    await waiting
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
 
 
 async def test_an_export_that_matches_nothing_is_refused(cast: Service) -> None:
