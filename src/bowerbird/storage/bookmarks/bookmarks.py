@@ -159,6 +159,19 @@ class BookmarkStore:
             return b",".join(shown), len(found)
         return join_bookmarks(found[number] for number in numbers if number in found), len(found)
 
+    async def joined_contents(self, account: Account, numbers: Sequence[int]) -> bytes:
+        """The bookmarks with these numbers that exist, in the given order, as a reader joins them.
+
+        Faster than `contents` for long lists: the event loop only passes the bytes on.
+        """
+        values = {
+            "account_id": account.account_id,
+            "numbers": self._database.number_list(numbers),
+            **place_values(account),
+        }
+        rows = await self._database.slow_rows(self._statement("joined_contents"), values)
+        return rows[0][0] or b""
+
     async def contents_within(
         self, transaction: Transaction, account: Account, numbers: Sequence[int]
     ) -> dict[int, bytes]:
