@@ -2,7 +2,7 @@
 
 import gc
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -48,29 +48,27 @@ _SHORT_COUNTS: Final = MAX_EXACT_DIGITS + 1 + 2 * 4
 _NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*+)\\u0000")
 
 
-class _Fast(Struct, frozen=True, gc=False):
-    """The garbage collector does not have to visit the objects of a page: they form no cycles."""
-
-
-class _Article(_Fast):
+# Structs without gc: the garbage collector need not visit the objects of a page, which form no
+# cycles.
+class _Article(Struct, frozen=True, gc=False):
     title: str | None = None
     plain_text: str | None = None
     preview_text: str | None = None
     url: str | None = None
 
 
-class _Quoted(_Fast):
+class _Quoted(Struct, frozen=True, gc=False):
     author_username: str | None = None
     text: str | None = None
     link: str | None = None
 
 
-class _Attachment(_Fast):
+class _Attachment(Struct, frozen=True, gc=False):
     type: str | None = None
     url: str | None = None
 
 
-class _Metrics(_Fast):
+class _Metrics(Struct, frozen=True, gc=False):
     favorite_count: int = 0
     retweet_count: int = 0
     reply_count: int = 0
@@ -78,7 +76,7 @@ class _Metrics(_Fast):
     bookmark_count: int = 0
 
 
-class _Meta(_Fast):
+class _Meta(Struct, frozen=True, gc=False):
     tweet_reply_to_tweet_id: str | None = None
     tweet_conversation_id: str = ""
     tweet_is_thread: bool = False
@@ -86,7 +84,7 @@ class _Meta(_Fast):
     non_real_time_engagement_metrics: _Metrics = _Metrics()
 
 
-class _Details(_Fast):
+class _Details(Struct, frozen=True, gc=False):
     text: str = ""
     link: str = ""
     posted_at: str = ""
@@ -96,16 +94,16 @@ class _Details(_Fast):
     meta: _Meta = _Meta()
 
 
-class _Author(_Fast):
+class _Author(Struct, frozen=True, gc=False):
     name: str = ""
 
 
-class _Passage(_Fast):
+class _Passage(Struct, frozen=True, gc=False):
     quote: str
     comment: str = ""
 
 
-class Row(_Fast):
+class Row(Struct, frozen=True, gc=False):
     """The fields of a Bookmark that a row contains."""
 
     post_id: str
@@ -139,6 +137,11 @@ def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
             done += len(page)
             send_report(Report(done=done))
     return Report(done=done, is_finished=True)
+
+
+def _chunks(page: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    for first in range(0, len(page), _FORMATTED_ROWS):
+        yield page[first : first + _FORMATTED_ROWS]
 
 
 def format_rows(rows: Sequence[Row]) -> bytes:
