@@ -88,7 +88,7 @@ ROWS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.lists(ROWS, min_size=1, max_size=3))
 def test_rows_are_the_same_as_when_every_cell_is_checked(values: list[dict[str, Any]]) -> None:
     rows = [msgspec.convert(each, Row) for each in values]

@@ -167,6 +167,13 @@ def _joined_cells(row: Row) -> str:
     link, text, posted_at = details.link, details.text, details.posted_at
     username, name = row.author_username, row.author_details.name
     sort_index, article, quoted = row.sort_index, details.article, details.quoted_tweet
+    metrics = meta.non_real_time_engagement_metrics
+    counts = (
+        f"{metrics.favorite_count}\0{metrics.retweet_count}\0{metrics.reply_count}"
+        f"\0{metrics.quote_count}\0{metrics.bookmark_count}"
+    )
+    if len(counts) >= _SHORT_COUNTS or "-" in counts:
+        counts = CELL_END.join(map(escape_cell, counts.split(CELL_END)))
     id_cell = _id(post_id)
     return CELL_END.join(
         (
@@ -192,7 +199,7 @@ def _joined_cells(row: Row) -> str:
             id_cell if conversation_id == post_id else _id(conversation_id),
             _id(meta.tweet_reply_to_tweet_id) if meta.tweet_reply_to_tweet_id else "",
             _BOOLEANS[meta.tweet_is_thread or meta.is_sub_tweet_of_thread],
-            _counts(meta.non_real_time_engagement_metrics),
+            counts,
             f"{sort_index}" if 0 <= sort_index < _ROUNDED else f"'{sort_index}",
             _rest(row)
             if row.note or row.highlights or row.gone_at or row.removed_at
@@ -218,20 +225,13 @@ def _quoted(quoted: _Quoted) -> str:
 
 
 def _media(attachments: Sequence[_Attachment]) -> str:
+    if len(attachments) == 1:
+        type, url = attachments[0].type or "", attachments[0].url or ""
+        return escape_cell(type) + CELL_END + escape_cell(url)
     types = ", ".join([attachment.type or "" for attachment in attachments])
     # One link per line: an address may contain commas.
     links = "\n".join([attachment.url for attachment in attachments if attachment.url])
     return escape_cell(types) + CELL_END + escape_cell(links)
-
-
-def _counts(metrics: _Metrics) -> str:
-    joined = (
-        f"{metrics.favorite_count}\0{metrics.retweet_count}\0{metrics.reply_count}"
-        f"\0{metrics.quote_count}\0{metrics.bookmark_count}"
-    )
-    if len(joined) < _SHORT_COUNTS and "-" not in joined:
-        return joined
-    return CELL_END.join(map(escape_cell, joined.split(CELL_END)))
 
 
 def _rest(row: Row) -> str:
