@@ -2,10 +2,11 @@
 
 import json
 import shutil
+import statistics
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,20 +35,36 @@ def measure(options: Options) -> Iterator[Row]:
     shutil.rmtree(folder, ignore_errors=True)
     key = _fill(folder, options)
     rounds = range(min(_ROUNDS, options.rounds))
+    # The formats take turns, so that both meet the same load of the machine.
+    runs: dict[str, list[dict[str, Any]]] = {format: [] for format in _TIMES_TARGETS}
+    for _ in track(rounds, description="Exporting"):
+        for format, of_format in runs.items():
+            of_format.append(_run(folder, format))
     for format, target in _TIMES_TARGETS.items():
-        runs = [_run(folder, format) for _ in track(rounds, description=f"Exporting {format}")]
-        # CPU time, because the writing process has low priority and waits on a busy machine.
-        times = [run["cpu"] / run["reading"] for run in runs]
-        detail = f"{options.scale.import_posts:,} posts in {runs[0]['seconds']:.2f} s"
-        yield below_row(f"export as {format}", times, "times reading the rows", target, detail)
-        peaks = [max(run["own_mb"], run["child_mb"]) for run in runs]
-        yield below_row(f"export as {format}, peak memory", peaks, "MB", _MEMORY_TARGET_MB)
+        yield from _format_rows(format, target, runs[format], options.scale.import_posts)
     for count, (cpu_target, memory_target) in _PDF_TARGETS.items():
         run = _run(folder, "pdf", count)
         yield below_row(f"PDF of {count:,} posts", [run["cpu"]], "s of CPU", cpu_target)
         yield below_row(f"PDF of {count:,} posts, memory", [run["child_mb"]], "MB", memory_target)
     yield _reads(folder, key, options)
     shutil.rmtree(folder)
+
+
+def _format_rows(
+    format: str, target: float, runs: Sequence[dict[str, Any]], count: int
+) -> Iterator[Row]:
+    # CPU time, because the writing process has low priority and waits on a busy machine.
+    times = [run["cpu"] / run["reading"] for run in runs]
+    cpu_us, reading_us = (
+        statistics.median(run[name] for run in runs) / count * 1e6 for name in ("cpu", "reading")
+    )
+    detail = (
+        f"{count:,} posts in {runs[0]['seconds']:.2f} s; CPU per post {cpu_us:.1f} µs, "
+        f"{reading_us:.1f} µs to read its row"
+    )
+    yield below_row(f"export as {format}", times, "times reading the rows", target, detail)
+    peaks = [max(run["own_mb"], run["child_mb"]) for run in runs]
+    yield below_row(f"export as {format}, peak memory", peaks, "MB", _MEMORY_TARGET_MB)
 
 
 def _fill(folder: Path, options: Options) -> str:

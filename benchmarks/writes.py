@@ -53,16 +53,19 @@ def measure(options: Options) -> Iterator[Row]:
     ):
         title = "batch of 50 operations on 20 posts each"
         near, far = _batches(server, filled, _NEIGHBOURS), _batches(server, filled, _POSTS)
-        yield _batch_row(f"{title}, out of 1,000 neighbours", near, _BATCH_TARGET_MS)
-        yield _batch_row(f"{title}, out of all {_POSTS:,}", far, None)
+        yield _batch_row(f"{title}, out of 1,000 neighbours", *near, _BATCH_TARGET_MS)
+        yield _batch_row(f"{title}, out of all {_POSTS:,}", *far, None)
         yield _adds(server, filled, options)
         yield from _reads(server, filled, options)
     shutil.rmtree(filled.folder)
 
 
-def _batches(server: Server, filled: _Filled, neighbours: int) -> Times:
-    """Each batch draws its posts from this many posts that were saved one after the other."""
-    rng, times = random.Random("batches"), Times()
+def _batches(server: Server, filled: _Filled, neighbours: int) -> tuple[Times, float]:
+    """Each batch draws its posts from this many posts that were saved one after the other.
+
+    Returns the times, and the CPU seconds of the server for all of them.
+    """
+    rng, times, before = random.Random("batches"), Times(), server.cpu_seconds()
     with Client(server.port) as client:
         for number in track(range(_BATCHES), description="Sending batches"):
             first = rng.randrange(_POSTS - neighbours + 1)
@@ -73,11 +76,15 @@ def _batches(server: Server, filled: _Filled, neighbours: int) -> Times:
             if answer.status != 200:
                 raise RuntimeError(f"A batch returned {answer.status}: {answer.body[:300]!r}")
             times.add(answer.seconds)
-    return times
+    return times, server.cpu_seconds() - before
 
 
-def _batch_row(work: str, times: Times, target_ms: float | None) -> Row:
-    detail = f"{len(times.seconds)} requests, median; p99 {times.percentile(99):.2f} ms"
+def _batch_row(work: str, times: Times, cpu_s: float, target_ms: float | None) -> Row:
+    count = len(times.seconds)
+    detail = (
+        f"{count} requests, median; p99 {times.percentile(99):.2f} ms; "
+        f"{cpu_s / count * 1000:.1f} ms of CPU per request"
+    )
     return below_row(work, [times.percentile(50)], "ms", target_ms, detail)
 
 

@@ -33,22 +33,22 @@ from bowerbird.jobs.worker import Worker
 # Shorter than in real life, so that nobody waits for it here.
 moment, lease = sys.argv.pop(1), float(sys.argv.pop(1))
 Worker.__init__.__kwdefaults__.update(lease_s=lease, heartbeat_s=0.5)
-read, put = BookmarkStore.contents, Files.put
+read, move = BookmarkStore.joined_contents, Files.move
 pages = 0
 
-async def contents(self, account, numbers):
+async def joined_contents(self, account, numbers):
     global pages
-    pages += len(numbers) > 100
+    pages += 1
     if moment == "reading" and pages == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return await read(self, account, numbers)
 
-async def put_and_die(self, name, source):
-    await put(self, name, source)
+async def move_and_die(self, name, source):
+    await move(self, name, source)
     if moment == "written":
         os.kill(os.getpid(), signal.SIGKILL)
 
-BookmarkStore.contents, Files.put = contents, put_and_die
+BookmarkStore.joined_contents, Files.move = joined_contents, move_and_die
 from bowerbird.cli import main
 main()
 """

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.exports.csv_file import COLUMNS, escape_cell, format_row
+from bowerbird.exports.csv_cells import CELL_END, escape_cell, finish_rows, text_cell
+from bowerbird.exports.csv_file import COLUMNS
 from tests.exports.files import bookmark, export
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -31,6 +33,10 @@ MARKED_PART = re.compile(rf"([;\t\r\n]{BLANKS}*)'('*[{re.escape(SIGNS)}])")
 def unmarked(cell: str) -> str:
     """Restores the value, as docs/export-formats.md tells readers to do."""
     return MARKED_PART.sub(r"\1\2", cell.removeprefix("'"))
+
+
+def format_row(cells: Sequence[str], check: Callable[[str], str] = escape_cell) -> str:
+    return finish_rows([CELL_END.join(map(check, cells))], len(cells)).decode()
 
 
 def only_row(folder: Path, **fields: Any) -> dict[str, str]:
@@ -154,7 +160,7 @@ def test_counts_stay_numbers_and_leading_zeros_are_kept_in_every_column(tmp_path
 
 @given(st.lists(TEXTS | st.text("0123456789.,:/%$€ eE+-apmM'tzTZ=\""), min_size=1))
 def test_every_text_cell_can_be_restored_exactly(cells: list[str]) -> None:
-    read = list(csv.reader(io.StringIO(format_row(cells, [True] * len(cells)), newline="")))
+    read = list(csv.reader(io.StringIO(format_row(cells, text_cell), newline="")))
 
     assert [[unmarked(cell) for cell in row] for row in read] == [cells]
 
@@ -222,8 +228,13 @@ def test_articles_quotes_and_attachments_may_have_no_fields(tmp_path: Path) -> N
     assert row["article_title"] == row["quoted_text"] == row["media_links"] == ""
 
 
-def test_a_null_character_does_not_split_a_cell() -> None:
-    assert format_row(["a\0b", "c"]) == '"ab","c"\r\n'
+def test_a_null_character_does_not_split_a_cell(tmp_path: Path) -> None:
+    posts = [bookmark(text="first"), bookmark(text=r"a\0b\u0000" + "\0c\0\0", name="\0=1")]
+
+    first, second = rows(export("csv", tmp_path, posts).path)
+
+    assert (first["text"], first["highlights"]) == ("first", "")
+    assert (second["text"], second["author_name"]) == (r"a\0b\u0000" + "c", "'=1")
 
 
 def test_the_file_has_a_byte_order_mark_a_header_and_crlf_line_ends(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from bowerbird.exports.posts_file import read_pages, to_json_array
+from bowerbird.exports.writer import write_export
 from bowerbird.model.bookmarks import Bookmark
-from tests.exports.files import bookmark, posts_file
+from tests.exports.files import Progress, bookmark, document_info, posts_file
 
 pytestmark = pytest.mark.anyio
 
@@ -45,3 +46,20 @@ async def test_a_file_with_other_content_is_rejected(tmp_path: Path) -> None:
 
     with pytest.raises(msgspec.MsgspecError):
         list(read_pages(file, Bookmark))
+
+
+@pytest.mark.parametrize("format", ["csv", "pdf"])
+async def test_a_value_that_is_nested_too_deeply_is_left_out(tmp_path: Path, format: str) -> None:
+    posts = [bookmark(text="before"), bookmark(text="deep", article={"x": "here"}), bookmark()]
+    file = await posts_file(tmp_path, posts)
+    deep = b"[" * 20_000 + b"]" * 20_000
+    file.write_bytes(file.read_bytes().replace(b'"here"', deep))
+
+    written = await write_export(format, file, tmp_path, document_info(3), Progress())
+
+    assert written.path.stat().st_size > 0
+    if format == "csv":
+        content = written.path.read_bytes()
+        assert content.count(b"\r\n") == 4
+        assert b'"before"' in content
+        assert b'"deep"' in content

@@ -38,11 +38,11 @@ class WatchedFiles(Files):
         self.begin = asyncio.Event()
         self.is_over = asyncio.Event()
 
-    async def put(self, name: str, source: Path | bytes) -> None:
+    async def move(self, name: str, source: Path) -> None:
         self.begin.set()
         try:
             await self._before()
-            await super().put(name, source)
+            await super().move(name, source)
             await self._after()
         finally:
             self.is_over.set()

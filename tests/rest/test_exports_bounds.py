@@ -117,7 +117,7 @@ async def test_the_bytes_of_a_file_count_exactly(cast: Service) -> None:
 
 
 class FullFiles(Files):
-    async def put(self, name: str, source: Path | bytes) -> None:
+    async def move(self, name: str, source: Path) -> None:
         del name, source
         raise errors.unavailable("The bucket is full.")
 

@@ -42,6 +42,26 @@ async def test_a_file_can_be_read_completely_and_in_ranges(files: Files, tmp_pat
     assert await content(files, "exports/7/large", 3, 5) == LARGE[3:5]
 
 
+async def test_a_moved_file_is_complete_and_private(files: Files, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.write_bytes(LARGE)
+    source.chmod(0o644)
+
+    await files.move("exports/7/moved", source)
+
+    assert await content(files, "exports/7/moved", 0, len(LARGE)) == LARGE
+    if files.folder is not None:
+        moved = files.folder / "exports/7/moved"
+        assert (moved.stat().st_mode & 0o777, source.exists()) == (0o600, False)
+
+
+async def test_a_file_that_cannot_be_moved_is_refused(files: Files, tmp_path: Path) -> None:
+    with pytest.raises(Refusal):
+        await files.move("exports/7/none", tmp_path / "missing")
+
+    assert await files.size("exports/7/none") is None
+
+
 async def test_a_missing_file_is_none(files: Files) -> None:
     assert await files.size("exports/none") is None
     assert await files.open("exports/none", 0, 1) is None

@@ -30,7 +30,8 @@ _MARK: Final = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20
 _STACKED_MARKS: Final = re.compile(f"({_MARK}{{4}}){_MARK}+")
 # Only scripts that separate words by spaces: typst breaks their lines only there, and a line has
 # room for about 85 letters.
-_LONG_WORD: Final = re.compile("[!-~\xa1-\u02ff\u0370-\u0482\u048a-\u08ff]{60,}")
+_MIN_LONG_WORD: Final = 60
+_LONG_WORD: Final = re.compile(f"[!-~\xa1-\u02ff\u0370-\u0482\u048a-\u08ff]{{{_MIN_LONG_WORD},}}")
 _URL: Final = re.compile(r"https?://[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
 _URL_TRAILING_PUNCTUATION: Final = ".,:;!?'*)]"
 _PARAGRAPH_END: Final = re.compile(r"\n[ ]*\n\s*")
@@ -50,6 +51,9 @@ _DIRECTED: Final = {"L", *_RIGHT_TO_LEFT}
 
 
 def clean(text: str) -> str:
+    if text.isascii() and text.isprintable() and len(text) <= MAX_CHARACTERS:
+        # Most names and many texts: one line of printable characters.
+        return text.strip(" ")
     if len(text) > MAX_CHARACTERS:
         text = text[:MAX_CHARACTERS] + _CUT_NOTE
     text = _UNPRINTABLE.sub("", _LINE_ENDS.sub("\n", text)).replace("\t", "    ")
@@ -85,12 +89,12 @@ def safe_url(text: str) -> str:
 
 def with_line_breaks(text: str) -> str:
     """Adds zero-width spaces to very long words, so that typst can break the line there."""
-    return _LONG_WORD.sub(_break_word, text)
+    return text if len(text) < _MIN_LONG_WORD else _LONG_WORD.sub(_break_word, text)
 
 
 def is_right_to_left(line: str) -> bool:
     """Decides by the first letter that has a direction, as the Unicode algorithm does."""
-    if not _BEYOND_LATIN.search(line):
+    if line.isascii() or not _BEYOND_LATIN.search(line):
         return False
     kinds = map(unicodedata.bidirectional, line)
     return next((kind for kind in kinds if kind in _DIRECTED), "L") in _RIGHT_TO_LEFT
@@ -98,7 +102,7 @@ def is_right_to_left(line: str) -> bool:
 
 def _language(text: str) -> str:
     """Guesses the language from the script, for the choice of glyphs and for screen readers."""
-    if not _BEYOND_LATIN.search(text):
+    if text.isascii() or not _BEYOND_LATIN.search(text):
         return ""
     return next((name for name, letters in _LANGUAGES.items() if letters.search(text)), "")
 

@@ -17,7 +17,7 @@ from bowerbird.exports import picture_index, posts_file
 from bowerbird.exports.dates import period
 from bowerbird.exports.picture_index import Pictures
 from bowerbird.exports.tasks import Report, Task
-from bowerbird.model import instants
+from bowerbird.model import instants, json_depth
 
 MAX_POSTS: Final = 5_000
 """The maximum in one document; a larger export is split into volumes."""
@@ -200,7 +200,8 @@ def _distribute(source: Path, volumes: list[Volume], files: list[_VolumeFile], c
                 volume_numbers[number], ranks[number] = volume_number, next(next_rank)
                 threads[number] = thread_number
     posts = (post for page in posts_file.read_pages(source, Raw) for post in page)
-    for number, post in enumerate(posts):
+    for number, raw in enumerate(posts):
+        post = json_depth.cut(bytes(raw))
         files[volume_numbers[number]].add(b"%d %d %b\n" % (ranks[number], threads[number], post))
     for file in files:
         file.flush()

@@ -36,14 +36,17 @@ from bowerbird.model.ingest import CHECKED_FILES
 from bowerbird.model.jobs import Job
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.bookmarks import LONGEST_LIST, BookmarkStore
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.files.scratch import Scratch
 from bowerbird.storage.jobs import JobStore
 
-# Above LONGEST_LIST, so that a reader thread reads the rows; small, so that the loop stays free.
-_PAGE: Final = LONGEST_LIST + 28
+# The number of posts in the first page. Later pages have as many as fit into `_PAGE_BYTES`, so that
+# long texts do not fill the memory and short ones are not read in many small turns.
+_PAGE: Final = 128
+_MAX_PAGE: Final = 512
+_PAGE_BYTES: Final = 1 << 20
 _WRITE_BYTES: Final = 1 << 20
 # The file of posts from which a CSV or PDF file is converted. It is deleted with the job.
 _MAX_POSTS_BYTES: Final = limits.EXPORT_BYTES_PER_DAY
@@ -145,7 +148,7 @@ class ExportJobs:
 
     async def _put(self, name: str, source: Path) -> None:
         """Leaves no file if it is cancelled, even if the upload completes after that."""
-        upload = asyncio.ensure_future(self._files.put(name, source))
+        upload = asyncio.ensure_future(self._files.move(name, source))
         try:
             await asyncio.shield(upload)
         except asyncio.CancelledError:
@@ -187,13 +190,17 @@ class ExportJobs:
         on_page: OnPage | None = None,
     ) -> AsyncIterator[bytes]:
         throttle = _Throttle()
-        for first in range(0, len(numbers), _PAGE):
+        done, size = 0, _PAGE
+        while done < len(numbers):
             started = time.perf_counter()
-            body, _ = await self._bookmarks.contents(account, list(numbers[first : first + _PAGE]))
+            page = list(numbers[done : done + size])
+            body = await self._bookmarks.joined_contents(account, page)
             yield body
             if on_page is not None:
                 await on_page(account, body)
-            await progress(min(first + _PAGE, len(numbers)), len(numbers))
+            done += len(page)
+            size = min(_MAX_PAGE, max(1, len(page) * _PAGE_BYTES // (len(body) or 1)))
+            await progress(done, len(numbers))
             await throttle.pause(time.perf_counter() - started)
 
     async def _convert(

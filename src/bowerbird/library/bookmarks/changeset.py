@@ -84,11 +84,7 @@ class Changeset:
 
     async def load(self, post_ids: Iterable[str]) -> None:
         """Reads these bookmarks, for later calls of `post`."""
-        missing = [
-            post_id
-            for post_id in dict.fromkeys(post_ids)
-            if post_id not in self._posts and _is_id(post_id)
-        ]
+        missing = _ids(post_id for post_id in post_ids if post_id not in self._posts)
         for first in range(0, len(missing), _POSTS_AT_ONCE):
             self._posts |= await self._stores.bookmarks.posts(
                 self._transaction, self._library, missing[first : first + _POSTS_AT_ONCE]
@@ -96,10 +92,15 @@ class Changeset:
 
     async def sizes(self, post_ids: Iterable[str]) -> dict[str, int]:
         """The stored bytes of those of these bookmarks that exist."""
-        wanted = [post_id for post_id in dict.fromkeys(post_ids) if _is_id(post_id)]
+        wanted, stored = _ids(post_ids), self._stores.bookmarks
         if not wanted:
             return {}
-        return await self._stores.bookmarks.sizes(self._transaction, self._library, wanted)
+        if len(wanted) > turns.POSTS_PER_TURN:
+            return await stored.sizes(self._transaction, self._library, wanted)
+        # Most likely all of them are changed next, and finding them twice takes twice as long.
+        found, sizes = await stored.posts_with_sizes(self._transaction, self._library, wanted)
+        self._posts |= found
+        return sizes
 
     async def load_labelled(
         self, label: Label, after: int = 0
@@ -124,11 +125,10 @@ class Changeset:
 
     async def full_post(self, post_ids: Iterable[str], label: Label | None) -> str | None:
         """One of these bookmarks that has as many labels as allowed, and not this one."""
-        wanted = [post_id for post_id in post_ids if _is_id(post_id)]
         return await self._stores.bookmarks.full_post(
             self._transaction,
             self._library,
-            wanted,
+            _ids(post_ids),
             0 if label is None else label.label_id,
             limits.POST_LABELS_MAX,
         )
@@ -354,11 +354,20 @@ def account_is_full() -> Refusal:
     )
 
 
-def _is_id(post_id: str) -> bool:
-    """Ids are digits. Other text is never an id, and databases reject some characters."""
-    return post_id.isascii() and post_id.isdigit()
+def _ids(texts: Iterable[str]) -> list[str]:
+    """Those of the texts that can be ids, each once.
+
+    Ids are digits. Other text is never an id, and databases reject some characters.
+    """
+    unique = dict.fromkeys(texts)
+    unique.pop("", None)
+    # All at once: nearly always all of them are ids.
+    joined = "".join(unique)
+    if joined.isascii() and joined.isdigit():
+        return list(unique)
+    return [text for text in unique if text.isascii() and text.isdigit()]
 
 
 def _is_label_id(text: str) -> bool:
     """Whether a text is a number as we write it, and small enough for the databases."""
-    return _is_id(text) and len(text) <= _ID_DIGITS and str(int(text)) == text
+    return bool(_ids([text])) and len(text) <= _ID_DIGITS and str(int(text)) == text

@@ -6,8 +6,8 @@ deletes the label between two turns, or fills a post with labels, the result nam
 were not changed.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -66,16 +66,23 @@ class _Part(Struct, frozen=True):
     later: list[str]
 
 
+class Room(NamedTuple):
+    """How much more one answer repeats: posts, and characters of their labels."""
+
+    posts: int = limits.ECHOED_POSTS_MAX
+    characters: int = limits.ECHOED_NAMES_MAX
+
+
 class Echo:
     """Which posts one answer repeats with their labels, so that its size is bounded."""
 
-    def __init__(self, repeated: Iterable[Labelled]) -> None:
-        """`repeated` are the results of earlier turns."""
-        posts = [post for one in repeated for post in one.posts]
-        self._posts_left = limits.ECHOED_POSTS_MAX - len(posts)
-        self._characters_left = limits.ECHOED_NAMES_MAX - sum(
-            len(name) for post in posts for name in post.tags or ()
-        )
+    def __init__(self, room: Room) -> None:
+        """`room` is what the earlier turns have left."""
+        self._posts_left, self._characters_left = room
+
+    @property
+    def room(self) -> Room:
+        return Room(self._posts_left, self._characters_left)
 
     def split(self, posts: Sequence[EditablePost]) -> tuple[list[Tagged], list[str]]:
         """The posts with their labels while there is room, and the ids of all the others."""
@@ -84,9 +91,12 @@ class Echo:
             if self._posts_left <= 0 or self._characters_left <= 0:
                 break
             self._posts_left -= 1
-            self._characters_left -= sum(map(len, post.tags))
+            self._characters_left -= len("".join(post.tags))
             tagged.append(Tagged(post.post_id, list(post.tags) or None))
         return tagged, [post.post_id for post in posts[len(tagged) :]]
+
+
+_FULL_ROOM: Final = Room()
 
 
 class Operations:
@@ -104,11 +114,12 @@ class Operations:
         account_id: int,
         changes: Sequence[Change],
         outcomes: Sequence[Outcome] = (),
+        room: Room = _FULL_ROOM,
     ) -> Sequence[Outcome] | Unfinished[Sequence[Outcome]]:
         """The result of each change, or why it was refused; a refused one changed nothing."""
         # Before each turn, because a rename may have started since the last one.
         return await self._renames.finished(
-            transaction, account_id, lambda t: self._turn(t, account_id, changes, outcomes)
+            transaction, account_id, lambda t: self._turn(t, account_id, changes, outcomes, room)
         )
 
     async def _turn(
@@ -117,6 +128,7 @@ class Operations:
         account_id: int,
         changes: Sequence[Change],
         outcomes: Sequence[Outcome],
+        room: Room,
     ) -> Sequence[Outcome] | Unfinished[Sequence[Outcome]]:
         group = self._group(changes)
         names = [one.label_name for one in group if one.label_name is not None]
@@ -126,8 +138,8 @@ class Operations:
         parts = self._parts(group, sizes)
         await changeset.load(post_id for part in parts for post_id in part.post_ids)
         finished, rest = [*outcomes], [*changes]
-        earlier = [*outcomes, *(one.done for one in changes)]
-        echo = Echo(one for one in earlier if isinstance(one, Labelled))
+        # A new one in each attempt, because a turn can be repeated.
+        echo = Echo(room)
         for part in parts:
             outcome = await _outcome(changeset, part, sizes, echo)
             rest.pop(0)
@@ -138,7 +150,7 @@ class Operations:
         await changeset.finish(self._clock())
         if not rest:
             return finished
-        return Unfinished(lambda later: self.run(later, account_id, rest, finished))
+        return Unfinished(lambda later: self.run(later, account_id, rest, finished, echo.room))
 
     def _group(self, changes: Sequence[Change]) -> Sequence[Change]:
         """The first changes, as many as one turn can make if their posts are short."""
@@ -179,12 +191,12 @@ async def _outcome(
     if part.change.done is not None:
         return _continued(changeset, part, part.change.done, sizes, echo)
     change = part.change
+    posts = _posts(changeset, part)
     try:
-        label, not_found = await _checked(changeset, part, sizes)
+        label, not_found = await _checked(changeset, part, posts, sizes)
     except Refusal as refused:
         return refused
     started = msgspec.structs.replace(change, label_name=None, label_id=str(label.label_id))
-    posts = _posts(changeset, part)
     return _step(
         started,
         part.later,
@@ -245,7 +257,7 @@ def _step(change: Change, later: list[str], before: Labelled, turn: Labelled) ->
 
 
 async def _checked(
-    changeset: Changeset, part: _Part, sizes: dict[str, int]
+    changeset: Changeset, part: _Part, posts: Sequence[EditablePost], sizes: dict[str, int]
 ) -> tuple[Label, list[str]]:
     """The label of a new change, and the ids that are not in the library."""
     change = part.change
@@ -257,17 +269,18 @@ async def _checked(
     if len(not_found) == len(change.post_ids):
         raise errors.not_found("bookmark", ", ".join(change.post_ids[:3]))
     if change.op == "add":
-        await _require_room(changeset, part, label)
+        await _require_room(changeset, part, posts, label)
     if label is None:
         assert change.label_name is not None
         label = await changeset.create_label(change.label_name)
     return label, not_found
 
 
-async def _require_room(changeset: Changeset, part: _Part, label: Label | None) -> None:
+async def _require_room(
+    changeset: Changeset, part: _Part, posts: Sequence[EditablePost], label: Label | None
+) -> None:
     """Refuses a change if one of its posts cannot get another label."""
-    found = (post for post_id in part.post_ids if (post := changeset.post(post_id)) is not None)
-    full = next((post.post_id for post in found if _is_full(post, label)), None)
+    full = next((post.post_id for post in posts if _is_full(post, label)), None)
     if full is None and part.later:
         full = await changeset.full_post(part.later, label)
     if full is not None:

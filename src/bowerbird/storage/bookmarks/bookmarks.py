@@ -29,6 +29,7 @@ _COLUMNS: Final = {
     "author": "b.author_key",
 }
 _DEFAULT: Final = Sort()
+_numbers: Final = msgspec.json.Decoder(list[int]).decode
 # Longer lists of contents than a page are not read on the event loop.
 LONGEST_LIST: Final = 100
 # As hexadecimal digits: a colon in JSON would be parsed as the start of a parameter.
@@ -159,6 +160,19 @@ class BookmarkStore:
             return b",".join(shown), len(found)
         return join_bookmarks(found[number] for number in numbers if number in found), len(found)
 
+    async def joined_contents(self, account: Account, numbers: Sequence[int]) -> bytes:
+        """The bookmarks with these numbers that exist, in the given order, as a reader joins them.
+
+        Faster than `contents` for long lists: the event loop only passes the bytes on.
+        """
+        values = {
+            "account_id": account.account_id,
+            "numbers": self._database.number_list(numbers),
+            **place_values(account),
+        }
+        rows = await self._database.slow_rows(self._statement("joined_contents"), values)
+        return rows[0][0] or b""
+
     async def contents_within(
         self, transaction: Transaction, account: Account, numbers: Sequence[int]
     ) -> dict[int, bytes]:
@@ -191,9 +205,9 @@ class BookmarkStore:
         """Every match in one consistent read, among these posts or all, in order of arrival."""
         if post_ids is not None:
             filter = msgspec.structs.replace(filter, post_ids=tuple(post_ids))
-        fragments, values = narrowing(self._database, account, filter)
-        rows = await self._database.slow_rows(self._statement("numbers", *fragments), values)
-        return array("q", [row[0] for row in rows])
+        text = await self.number_text(account, filter)
+        # The fastest way from a text to numbers, on the event loop.
+        return array("q", sorted(_numbers(f"[{text or ''}]")))
 
     def _short_way(self, filter: BookmarkFilter) -> tuple[WordOrder, BookmarkFilter, Match] | None:
         """If the database has one: for hits filtered by flags only."""

@@ -66,6 +66,19 @@ class ChangesetStore:
         }
         return _posts_by_id(await transaction.rows(self._sql["posts"], values))
 
+    async def posts_with_sizes(
+        self, transaction: Transaction, library: LockedLibrary, post_ids: Sequence[str]
+    ) -> tuple[dict[str, EditablePost], dict[str, int]]:
+        """The bookmarks that exist, and the bytes that are stored per bookmark."""
+        values = {
+            "account_id": library.account_id,
+            "place": library.place,
+            "post_ids": self._database.text_list(post_ids),
+        }
+        rows = await transaction.rows(self._sql["posts_with_sizes"], values)
+        sizes = {row[0]: row[5] for row in rows}
+        return _posts_by_id([row[:5] for row in rows]), sizes
+
     async def posts_of_label(
         self,
         transaction: Transaction,

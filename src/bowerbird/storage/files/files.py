@@ -4,6 +4,7 @@ A file appears under its name only when it is complete.
 """
 
 import asyncio
+import errno
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -73,6 +74,21 @@ class Files:
                 max_concurrency=_CONCURRENT_PARTS,
             )
             self._make_private(name)
+
+    async def move(self, name: str, source: Path) -> None:
+        """Stores a file that nobody needs at its old place; it may still be there afterwards."""
+        try:
+            await asyncio.to_thread(self._rename, name, source)
+        except OSError:
+            # In S3 or another file system. Copying also explains why a folder cannot be written.
+            await self.put(name, source)
+
+    def _rename(self, name: str, source: Path) -> None:
+        if self.folder is None:
+            raise OSError(errno.EXDEV, "the files are in S3")
+        self._make_folder_of(name)
+        private_files.restrict(source)
+        source.replace(self.folder / name)
 
     async def put_new(self, name: str, content: bytes) -> bytes:
         """Stores the content unless the file exists; returns the content of the file."""

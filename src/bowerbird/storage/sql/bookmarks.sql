@@ -44,13 +44,6 @@ SELECT count(*)
  WHERE b.account_id = :account_id
    AND {filters}
 
--- name: numbers
-SELECT b.number
-  FROM bookmark AS b
- WHERE b.account_id = :account_id
-   AND {filters}
- ORDER BY b.number
-
 -- name: post_ids
 SELECT b.post_id
   FROM bookmark AS b

@@ -25,6 +25,13 @@ SELECT c.rendering, c.tags, {state}, b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
 
+-- name: joined_contents
+SELECT string_agg(p.piece, CAST(',' AS bytea) ORDER BY p.place)
+  FROM (SELECT {piece} AS piece, wanted.place
+          FROM unnest(CAST(:numbers AS bigint[])) WITH ORDINALITY AS wanted (number, place)
+          JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.number
+          JOIN content AS c ON {content}) AS p
+
 -- name: posts_of_numbers
 SELECT b.number, b.post_id
   FROM bookmark AS b

@@ -5,6 +5,14 @@ SELECT b.post_id, b.number, b.is_read, b.is_archived, c.tags
  WHERE b.account_id = :account_id
    AND b.post_id = ANY(CAST(:post_ids AS text[]))
 
+-- name: posts_with_sizes
+SELECT b.post_id, b.number, b.is_read, b.is_archived, c.tags,
+       octet_length(c.rendering) + coalesce(octet_length(c.tags), 0)
+  FROM bookmark AS b
+  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.post_id = ANY(CAST(:post_ids AS text[]))
+
 -- name: posts_of_label
 SELECT b.post_id, b.number, b.is_read, b.is_archived, c.tags
   FROM bookmark_label AS bl

@@ -5,6 +5,13 @@ SELECT b.post_id, b.number, b.is_read, b.is_archived, c.tags
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.post_id = wanted.value
   CROSS JOIN content AS c ON c.place = :place + b.number
 
+-- name: posts_with_sizes
+SELECT b.post_id, b.number, b.is_read, b.is_archived, c.tags,
+       length(c.rendering) + coalesce(length(c.tags), 0)
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.post_id = wanted.value
+  CROSS JOIN content AS c ON c.place = :place + b.number
+
 -- name: posts_of_label
 SELECT b.post_id, b.number, b.is_read, b.is_archived, c.tags
   FROM bookmark_label AS bl

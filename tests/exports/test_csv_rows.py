@@ -1,0 +1,102 @@
+"""Writing rows in bulk does not change a single byte of them."""
+
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks import posts
+from bowerbird.exports.csv_file import Row, format_rows
+from tests.exports.reference_rows import reference_row
+
+RISKY = "=+-@＝−\t\r\n;'\" 0019.,:/%€eEtTzZapmMjanTRUEfalse\u3000\u200b日😀"  # noqa: RUF001 - signs that begin formulas
+TEXTS = st.text(st.sampled_from(RISKY), max_size=12) | st.sampled_from(
+    (
+        *(
+            "",
+            "'",
+            "true",
+            "FALSE",
+            "May 1",
+            "sept2",
+            "zmay1",
+            "zoo",
+            "am5",
+            "pm",
+            "e5",
+            "t5",
+            "ta",
+        ),
+        *("1947000000000000001", "0012", "-5", "123456789012345", "1234567890123456", " 1" * 21),
+        *("2026-01-01T00:00:00+00:00", "https://e.example/a;b", "x\n- one\n@two", "\t\n\t=1"),
+        *("x" * 41, "\r\n", ";;;=", ';"=', "==============", "\u0661" * 16, "\xff"),
+    )
+)
+COUNTS = st.sampled_from((0, 7, -1, 10**15 - 1, 10**15, 2**63 - 1, -(2**63))) | st.integers(0, 99)
+OPTIONAL = TEXTS | st.none()
+ROWS = st.fixed_dictionaries(
+    {
+        "post_id": TEXTS,
+        "author_id": TEXTS,
+        "author_username": TEXTS,
+        "author_details": st.fixed_dictionaries({"name": TEXTS}),
+        "imported_at": st.just("2026-11-01T08:00:00.000000"),
+        "bookmarked_at": st.just("2026-10-31T12:00:00.000000+00:00"),
+        "sort_index": COUNTS,
+        "tags": st.none() | st.lists(TEXTS, max_size=2),
+        "is_read": st.booleans(),
+        "is_archived": st.booleans(),
+        "gone_at": OPTIONAL,
+        "removed_at": OPTIONAL,
+        "note": OPTIONAL,
+        "highlights": st.lists(
+            st.fixed_dictionaries({"quote": TEXTS}, optional={"comment": TEXTS}), max_size=2
+        ),
+        "tweet_details": st.fixed_dictionaries(
+            {
+                "text": TEXTS,
+                "link": TEXTS,
+                "posted_at": TEXTS,
+                "attachments": st.lists(
+                    st.fixed_dictionaries({}, optional={"type": OPTIONAL, "url": OPTIONAL}),
+                    max_size=2,
+                ),
+                "article": st.none()
+                | st.dictionaries(
+                    st.sampled_from(("title", "plain_text", "preview_text", "url")), OPTIONAL
+                ),
+                "quoted_tweet": st.none()
+                | st.dictionaries(st.sampled_from(("author_username", "text", "link")), OPTIONAL),
+                "meta": st.fixed_dictionaries(
+                    {
+                        "tweet_conversation_id": TEXTS,
+                        "tweet_reply_to_tweet_id": OPTIONAL,
+                        "tweet_is_thread": st.booleans(),
+                        "is_sub_tweet_of_thread": st.booleans(),
+                        "non_real_time_engagement_metrics": st.fixed_dictionaries(
+                            {
+                                f"{name}_count": COUNTS
+                                for name in ("favorite", "retweet", "reply", "quote", "bookmark")
+                            }
+                        ),
+                    }
+                ),
+            }
+        ),
+    }
+)
+
+
+@settings(max_examples=200)
+@given(st.lists(ROWS, min_size=1, max_size=3))
+def test_rows_are_the_same_as_when_every_cell_is_checked(values: list[dict[str, Any]]) -> None:
+    rows = [msgspec.convert(each, Row) for each in values]
+
+    assert format_rows(rows) == b"".join(map(reference_row, rows))
+
+
+def test_rows_of_usual_posts_are_the_same_as_when_every_cell_is_checked() -> None:
+    rows = [msgspec.json.decode(post, type=Row) for post in posts.batch(0, 0, 500)]
+
+    assert format_rows(rows) == b"".join(map(reference_row, rows))
