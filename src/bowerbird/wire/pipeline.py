@@ -12,7 +12,7 @@ import structlog
 from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
-from bowerbird import errors
+from bowerbird import errors, logs
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.accounts import Account
 from bowerbird.wire import bodies
@@ -208,16 +208,17 @@ class Pipeline:
         route = request.route if named is None else named(request)
         self._metrics.observe(route, request.method, status, seconds)
         # Keys, texts and cursors are never logged.
-        self._log.info(
-            "request",
-            id=request.request_id,
-            method=request.method,
-            route=request.route,
-            **({} if surface.log_fields is None else surface.log_fields(request)),
-            status=status,
-            ms=round(seconds * 1000, 2),
-            bytes=size,
-            account=request.account.account_id if request.account else None,
+        logs.write_request(
+            {
+                "id": request.request_id,
+                "method": request.method,
+                "route": request.route,
+                **({} if surface.log_fields is None else surface.log_fields(request)),
+                "status": status,
+                "ms": round(seconds * 1000, 2),
+                "bytes": size,
+                "account": request.account.account_id if request.account else None,
+            }
         )
 
 
