@@ -1,6 +1,7 @@
 """The parameters of a list: its filter, its sort order, and where the page starts."""
 
 from enum import StrEnum
+from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
@@ -55,7 +56,12 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
 
     @property
     def is_flags_and_words_only(self) -> bool:
-        return all(getattr(self, name) is None for name in _NARROWING)
+        return _narrowing(self) == _NOTHING
+
+    @property
+    def narrowing(self) -> tuple[str, ...]:
+        """The fields that narrow the list, besides the flags and the words."""
+        return tuple(name for name in _NARROWING if getattr(self, name) is not None)
 
 
 # Every field but the flags and the words, so that a new filter cannot be forgotten here.
@@ -64,6 +70,9 @@ _NARROWING: Final = tuple(
     for name in BookmarkFilter.__struct_fields__
     if name not in ("unread_only", "hide_archived", "archived_only", "words")
 )
+# Reads all of them in one call; every list asks for it.
+_narrowing: Final = attrgetter(*_NARROWING)
+_NOTHING: Final = (None,) * len(_NARROWING)
 
 
 class SortKind(StrEnum):
@@ -76,8 +85,6 @@ class SortKind(StrEnum):
 
 class SortField(Struct, frozen=True):
     kind: SortKind
-    # Whether the database has an index in this order.
-    is_indexed: bool = False
 
     @property
     def descends(self) -> bool:
@@ -87,9 +94,9 @@ class SortField(Struct, frozen=True):
 
 RELEVANCE: Final = "relevance"
 SORT_FIELDS: Final[dict[str, SortField]] = {
-    "sort_index": SortField(SortKind.NUMBER, is_indexed=True),
-    "created_at": SortField(SortKind.INSTANT, is_indexed=True),
-    "posted_at": SortField(SortKind.INSTANT, is_indexed=True),
+    "sort_index": SortField(SortKind.NUMBER),
+    "created_at": SortField(SortKind.INSTANT),
+    "posted_at": SortField(SortKind.INSTANT),
     "imported_at": SortField(SortKind.INSTANT),
     "title": SortField(SortKind.TEXT),
     "author": SortField(SortKind.TEXT),
