@@ -39,6 +39,7 @@ _LEAST: Final = {
     "workers": 1,
     "free_calls_per_month": 0,
     "answer_cache_mb": 0,
+    "sqlite_mapped_mb": 0,
     "vector_cache_mb": 0,
     "media_quota_mb": 1,
     "postgres_connections": 1,

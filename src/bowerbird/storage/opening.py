@@ -50,7 +50,7 @@ async def open_database(
         limit_s = SLOW_READ_LIMIT_S if read_limit_s is None else read_limit_s
         opened = functools.partial(
             SqliteDatabase,
-            is_mapped=is_mapped,
+            mapped_mb=settings.sqlite_mapped_mb if is_mapped else 0,
             slow_read_limit_s=limit_s,
             write_wait_s=write_wait_s,
         )

@@ -20,7 +20,8 @@ from bowerbird.storage.sqlite.writer import WRITE_WAIT_S, Writer, translated
 T = TypeVar("T")
 
 FILE_NAME: Final = "bowerbird.db"
-_MAPPED_BYTES: Final = 2**31 - 2**16
+# SQLite maps at most 2 GB less 64 kB of a file.
+MAPPED_MB: Final = 2_047
 # Only for programs that do not use the writers' lock file, such as the sqlite3 shell.
 _BUSY_MS: Final = 10_000
 
@@ -33,17 +34,20 @@ class SqliteDatabase(SqliteDialect):
         folder: Path,
         release: Callable[[], None] | None = None,
         *,
-        is_mapped: bool = True,
+        mapped_mb: int = MAPPED_MB,
         slow_read_limit_s: float = SLOW_READ_LIMIT_S,
         write_wait_s: float = WRITE_WAIT_S,
     ) -> None:
-        """`release` is called when the file is closed; it releases the folder's lock."""
+        """`release` is called when the file is closed; it releases the folder's lock.
+
+        `mapped_mb`: how much of the file each connection maps into memory.
+        """
         file = folder / FILE_NAME
         self._release = release
-        read = functools.partial(connect, file, read_only=True, is_mapped=is_mapped)
+        read = functools.partial(connect, file, read_only=True, mapped_mb=mapped_mb)
         self._reader = read()
         self._slow_readers = SlowReaders(read, slow_read_limit_s)
-        write = functools.partial(connect, file, is_mapped=is_mapped)
+        write = functools.partial(connect, file, mapped_mb=mapped_mb)
         self._watch = FileWatch()
         self._writer = Writer(write, folder, self._watch, write_wait_s)
         # Now all of them exist.
@@ -101,7 +105,7 @@ def with_side_files(file: Path) -> list[Path]:
     return [file.with_name(file.name + suffix) for suffix in ("", "-wal", "-shm")]
 
 
-def connect(file: Path, *, read_only: bool = False, is_mapped: bool = True) -> apsw.Connection:
+def connect(file: Path, *, read_only: bool = False, mapped_mb: int = MAPPED_MB) -> apsw.Connection:
     flags = (
         apsw.SQLITE_OPEN_READONLY
         if read_only
@@ -122,7 +126,7 @@ def connect(file: Path, *, read_only: bool = False, is_mapped: bool = True) -> a
     connection.execute("PRAGMA cache_size = -16000")
     connection.execute("PRAGMA temp_store = MEMORY")
     # Reads then use the operating system's cache: a page of 100 takes 186 µs instead of 245.
-    connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES if is_mapped else 0}")
+    connection.execute(f"PRAGMA mmap_size = {mapped_mb * 1024 * 1024}")
     if not read_only:
         # Several renderings of 2 kB fit into one page of 8 KiB.
         connection.execute("PRAGMA page_size = 8192")

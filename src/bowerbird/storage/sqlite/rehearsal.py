@@ -73,8 +73,8 @@ class RehearsalDatabase(MemoryDatabase):
     """Can be used once `fill` has returned."""
 
     def __init__(self) -> None:
-        super().__init__(connect(_MEMORY, is_mapped=False))
-        self._stage = connect(_MEMORY, is_mapped=False)
+        super().__init__(connect(_MEMORY, mapped_mb=0))
+        self._stage = connect(_MEMORY, mapped_mb=0)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rehearsal")
 
     @property
@@ -106,7 +106,7 @@ class RehearsalDatabase(MemoryDatabase):
 
     def _filled(self, work: Callable[[Database], Awaitable[T]]) -> T:
         # In a third database, so that a failure leaves both copies empty and `fill` can be retried.
-        draft = connect(_MEMORY, is_mapped=False)
+        draft = connect(_MEMORY, mapped_mb=0)
         try:
             for migration in migrations.available(self.dialect):
                 SqliteSchema(draft).apply(migration)
