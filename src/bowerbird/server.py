@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -178,6 +179,8 @@ async def _running_app(
     if not settings.is_sqlite:
         tasks.append(asyncio.create_task(_stop_unless_files_are_shared(settings, database)))
     workers = [asyncio.create_task(service.worker.run(stopping))] if runs_jobs else []
+    # What the start has built stays until the end. The collector need not look at it again.
+    gc.freeze()
     try:
         yield service
     finally:
