@@ -8,6 +8,7 @@ from typing import Final
 from benchmarks import (
     attacks,
     exports,
+    growth,
     imports,
     lists,
     meaning,
@@ -26,6 +27,7 @@ from benchmarks.options import Options
 
 MEASUREMENTS: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "lists": lists.measure,
+    "growth": growth.measure,
     "search": searches.measure,
     "meaning": meaning.measure,
     "import": imports.measure,

@@ -37,6 +37,17 @@ def batch(account: int, first: int, count: int) -> list[bytes]:
     return [_encode(_bookmark(rng, account, first + offset)) for offset in range(count)]
 
 
+def frequent_author() -> str:
+    """The username of the author with the most posts."""
+    username: str = _authors()[0]["author_username"]
+    return username
+
+
+def first_label() -> str:
+    """A label that one post in a hundred has."""
+    return _labels()[0]
+
+
 @lru_cache(maxsize=1)
 def _latin() -> Language:
     return latin()

@@ -225,7 +225,14 @@ async def test_the_word_order_reads_only_the_word_index(sqlite_library: Library)
     account = await sqlite_library.alice.account()
     sql = sqlite_library.watched.queries("word_order")
     values = {"account_id": account.account_id, "place": 0, "place_end": 1, "wanted": '"a"'}
-    values |= {"ranks": b"", "from_rank": b"", "to_rank": b"", "limit": 1}
+    values |= {
+        "first_place": 0,
+        "last_place": 1,
+        "ranks": b"",
+        "from_rank": b"",
+        "to_rank": b"",
+        "limit": 1,
+    }
 
     plans = {}
     for name, text in sql.items():

@@ -88,6 +88,12 @@ class WordOrder:
         """The first `limit` hits between two ranks."""
         first, last, limit = span
         values = self._values(account, match, order)
+        if last < len(order.numbers):
+            # Posts that are near in the order were mostly saved together, so their numbers are
+            # near too, and FTS5 skips the hits outside of them.
+            near = order.numbers[first : last + 1]
+            values["first_place"] = values["place"] + min(near, default=0)
+            values["last_place"] = values["place"] + max(near, default=0)
         values["from_rank"] = first.to_bytes(4, "big")
         values["to_rank"] = last.to_bytes(4, "big")
         values["limit"] = limit
@@ -115,7 +121,14 @@ class WordOrder:
         wanted = match.wanted
         if match.unwanted is not None:
             wanted = f"({wanted}) NOT ({match.unwanted})"
-        return {"wanted": wanted, "ranks": order.ranks, **place_values(account)}
+        places = place_values(account)
+        return {
+            "wanted": wanted,
+            "ranks": order.ranks,
+            **places,
+            "first_place": places["place"],
+            "last_place": places["place_end"],
+        }
 
     async def _rows(self, account: Account, sql: str, values: dict[str, Any]) -> list[Any]:
         rows: list[Any] = await self._reading(

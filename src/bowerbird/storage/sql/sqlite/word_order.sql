@@ -11,7 +11,7 @@ SELECT b.sort_index, b.number
 SELECT substr(:ranks, 4 * (keyword.rowid - :place) + 1, 4) AS rank_bytes
   FROM keyword
  WHERE keyword MATCH :wanted
-   AND keyword.rowid BETWEEN :place AND :place_end
+   AND keyword.rowid BETWEEN :first_place AND :last_place
    AND rank_bytes BETWEEN :from_rank AND :to_rank
  ORDER BY rank_bytes
  LIMIT :limit
