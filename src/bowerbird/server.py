@@ -180,6 +180,7 @@ async def _running_app(
         tasks.append(asyncio.create_task(_stop_unless_files_are_shared(settings, database)))
     workers = [asyncio.create_task(service.worker.run(stopping))] if runs_jobs else []
     # What the start has built stays until the end. The collector need not look at it again.
+    gc.collect()
     gc.freeze()
     try:
         yield service

@@ -42,9 +42,8 @@ from bowerbird.storage.files.files import Files
 from bowerbird.storage.files.scratch import Scratch
 from bowerbird.storage.jobs import JobStore
 
-# The number of posts in the first page. Later pages have as many as fit into `_PAGE_BYTES`, so that
-# long texts do not fill the memory and short ones are not read in many small turns.
-_PAGE: Final = 128
+# A page has as many posts as fit into these bytes, so that long texts do not fill the memory and
+# short ones are not read in many small turns.
 _MAX_PAGE: Final = 512
 _PAGE_BYTES: Final = 1 << 20
 _WRITE_BYTES: Final = 1 << 20
@@ -190,18 +189,32 @@ class ExportJobs:
         on_page: OnPage | None = None,
     ) -> AsyncIterator[bytes]:
         throttle = _Throttle()
-        done, size = 0, _PAGE
-        while done < len(numbers):
+        done = 0
+        async for page in self._divided(account, numbers):
             started = time.perf_counter()
-            page = list(numbers[done : done + size])
             body = await self._bookmarks.joined_contents(account, page)
             yield body
             if on_page is not None:
                 await on_page(account, body)
             done += len(page)
-            size = min(_MAX_PAGE, max(1, len(page) * _PAGE_BYTES // (len(body) or 1)))
             await progress(done, len(numbers))
             await throttle.pause(time.perf_counter() - started)
+
+    async def _divided(self, account: Account, numbers: Sequence[int]) -> AsyncIterator[list[int]]:
+        """The numbers in pages of at most `_PAGE_BYTES`, or of a single long post."""
+        for first in range(0, len(numbers), _MAX_PAGE):
+            some = list(numbers[first : first + _MAX_PAGE])
+            sizes = await self._bookmarks.content_sizes(account, some)
+            page: list[int] = []
+            size = 0
+            for number in some:
+                own = sizes.get(number, 0)
+                if page and size + own > _PAGE_BYTES:
+                    yield page
+                    page, size = [], 0
+                page.append(number)
+                size += own
+            yield page
 
     async def _convert(
         self,

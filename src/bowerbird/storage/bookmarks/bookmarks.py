@@ -173,6 +173,16 @@ class BookmarkStore:
         rows = await self._database.slow_rows(self._statement("joined_contents"), values)
         return rows[0][0] or b""
 
+    async def content_sizes(self, account: Account, numbers: Sequence[int]) -> dict[int, int]:
+        """The bytes of the stored JSON of these bookmarks, by number, without reading it."""
+        values = {
+            "account_id": account.account_id,
+            "numbers": self._database.number_list(numbers),
+            **place_values(account),
+        }
+        rows = await self._database.slow_rows(self._statement("content_sizes"), values)
+        return {row[0]: row[1] for row in rows}
+
     async def contents_within(
         self, transaction: Transaction, account: Account, numbers: Sequence[int]
     ) -> dict[int, bytes]:

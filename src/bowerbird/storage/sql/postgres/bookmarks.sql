@@ -32,6 +32,12 @@ SELECT string_agg(p.piece, CAST(',' AS bytea) ORDER BY p.place)
           JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.number
           JOIN content AS c ON {content}) AS p
 
+-- name: content_sizes
+SELECT c.number, octet_length(c.rendering) + coalesce(octet_length(c.tags), 0)
+  FROM content AS c
+ WHERE c.account_id = :account_id
+   AND c.number = ANY(CAST(:numbers AS bigint[]))
+
 -- name: posts_of_numbers
 SELECT b.number, b.post_id
   FROM bookmark AS b

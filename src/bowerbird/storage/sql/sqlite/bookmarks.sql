@@ -32,6 +32,12 @@ SELECT CAST(group_concat(p.piece, ',') AS BLOB)
           CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
           CROSS JOIN content AS c ON {content}) AS p
 
+-- name: content_sizes
+-- length() does not read a long value.
+SELECT wanted.value, length(c.rendering) + coalesce(length(c.tags), 0)
+  FROM json_each(:numbers) AS wanted
+  CROSS JOIN content AS c ON c.place = :place + wanted.value
+
 -- name: posts_of_numbers
 SELECT b.number, b.post_id
   FROM json_each(:numbers) AS wanted
