@@ -1,6 +1,5 @@
 """Query strings: each known parameter at most once, as valid text."""
 
-from collections.abc import Callable
 from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
@@ -8,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird.errors import Refusal
-from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.wire import query_strings
 
 KNOWN = ("limit", "q", "tag")
@@ -93,35 +91,3 @@ def test_invalid_utf8_is_rejected(raw: bytes) -> None:
 def test_a_null_character_is_rejected(raw: bytes) -> None:
     with pytest.raises(Refusal, match=r"^q: contains U\+0000, which no database can store\.$"):
         query_strings.values(b"q=" + raw, KNOWN)
-
-
-PAIRS = (
-    *(
-        b"limit=5",
-        b"limit=x",
-        b"cursor=cAb-_9",
-        b"cursor=",
-        b"cursor=%41",
-        b"%63ursor=b",
-        b"q=cursor",
-    ),
-    *(b"sort_cursor=", b"sort_cursor=1", b"sort_by=title", b"tag=a%20b", b"cursors=1", b""),
-)
-
-
-@given(st.lists(st.sampled_from(PAIRS), max_size=4))
-def test_a_page_is_read_like_any_other_query(pairs: list[bytes]) -> None:
-    raw = b"&".join(pairs)
-
-    # Twice: the second time from what was kept.
-    for _ in range(2):
-        assert outcome(lambda: query_strings.read_page(raw, ListQuery)) == outcome(
-            lambda: query_strings.read(raw, ListQuery)
-        )
-
-
-def outcome(read: Callable[[], ListQuery]) -> ListQuery | str:
-    try:
-        return read()
-    except Refusal as refused:
-        return refused.sentence

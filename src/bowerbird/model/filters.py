@@ -1,7 +1,6 @@
 """The parameters of a list: its filter, its sort order, and where the page starts."""
 
 from enum import StrEnum
-from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
@@ -56,12 +55,7 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
 
     @property
     def is_flags_and_words_only(self) -> bool:
-        return _narrowing(self) == _NOTHING
-
-    @property
-    def narrowing(self) -> tuple[str, ...]:
-        """The fields that narrow the list, besides the flags and the words."""
-        return tuple(name for name in _NARROWING if getattr(self, name) is not None)
+        return all(getattr(self, name) is None for name in _NARROWING)
 
 
 # Every field but the flags and the words, so that a new filter cannot be forgotten here.
@@ -70,9 +64,6 @@ _NARROWING: Final = tuple(
     for name in BookmarkFilter.__struct_fields__
     if name not in ("unread_only", "hide_archived", "archived_only", "words")
 )
-# Reads all of them in one call; every list asks for it.
-_narrowing: Final = attrgetter(*_NARROWING)
-_NOTHING: Final = (None,) * len(_NARROWING)
 
 
 class SortKind(StrEnum):
@@ -85,6 +76,8 @@ class SortKind(StrEnum):
 
 class SortField(Struct, frozen=True):
     kind: SortKind
+    # Whether the database has an index in this order.
+    is_indexed: bool = False
 
     @property
     def descends(self) -> bool:
@@ -94,9 +87,9 @@ class SortField(Struct, frozen=True):
 
 RELEVANCE: Final = "relevance"
 SORT_FIELDS: Final[dict[str, SortField]] = {
-    "sort_index": SortField(SortKind.NUMBER),
-    "created_at": SortField(SortKind.INSTANT),
-    "posted_at": SortField(SortKind.INSTANT),
+    "sort_index": SortField(SortKind.NUMBER, is_indexed=True),
+    "created_at": SortField(SortKind.INSTANT, is_indexed=True),
+    "posted_at": SortField(SortKind.INSTANT, is_indexed=True),
     "imported_at": SortField(SortKind.INSTANT),
     "title": SortField(SortKind.TEXT),
     "author": SortField(SortKind.TEXT),

@@ -1,6 +1,5 @@
 """/v1/bookmarks: list, count, one bookmark, flags, trash, and similar bookmarks."""
 
-import re
 from typing import Final
 
 import msgspec
@@ -35,7 +34,7 @@ from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done, done_with
 
 # A query with a relative date has one of these.
-_MAY_MOVE: Final = re.compile(rb"before|after|_from|_to|%", re.IGNORECASE)
+_MAY_MOVE: Final = (b"before", b"after", b"_from", b"_to", b"%")
 
 LIST: Final = Operation(
     method="GET",
@@ -125,7 +124,7 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
 
         async def build() -> bytes:
             await admit(call, ListQuery, bookmarks, vectors)
-            query = query_strings.read_page(call.target.query_string, ListQuery)
+            query = query_strings.read(call.target.query_string, ListQuery)
             return envelope.page(await bookmarks.list(call.account, query, vectors))
 
         return await answers.answer(call.account, moving(call, vectors, bookmarks), build)
@@ -217,9 +216,8 @@ async def admit(
     vectors: VectorState | None,
 ) -> None:
     """Checks plan and vectors first, so that a client never fixes a filter it cannot use."""
-    if call.account.is_free:
-        sent = query_strings.sent(call.target.query_string, kind)
-        plans.check_fields(call.account, gates_for(kind, sent))
+    sent = query_strings.sent(call.target.query_string, kind)
+    plans.check_fields(call.account, gates_for(kind, sent))
     if vectors is not None:
         await bookmarks.require_vectors(call.account, vectors)
 
@@ -246,7 +244,7 @@ def moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> Req
     """The same, with the minute if the query has a date that is relative to it."""
     target, query_string = _target(call, vectors), call.target.query_string
     # Letters may be percent-encoded.
-    if _MAY_MOVE.search(query_string) is None:
+    if not any(text in query_string.lower() for text in _MAY_MOVE):
         return target
     try:
         sent = query_strings.values(query_string, ("q", *DATES))

@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Collection
-from functools import cache, lru_cache
-from typing import Any, Final, TypeVar
+from functools import cache
+from typing import Final, TypeVar
 from urllib.parse import unquote_to_bytes
 
-import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
@@ -17,32 +16,11 @@ T = TypeVar("T", bound=Struct)
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 # A sort field can be empty, so a list can continue after the empty value.
 _CAN_BE_EMPTY: Final = frozenset({"sort_cursor"})
-# A cursor of ours, as a parameter of its own, and nothing that may be another one.
-_PAGE: Final = re.compile(rb"((?:(?!cursor)[^%])*)&cursor=([0-9A-Za-z_-]+)")
-_KEPT: Final = 1_024
-_MAX_KEPT_BYTES: Final = 512
 
 
 def read(query_string: bytes, kind: type[T]) -> T:
     """The request in a query string. Unknown parameters are ignored."""
     return decoding.convert(values(query_string, known(kind)), kind)
-
-
-def read_page(query_string: bytes, kind: type[T]) -> T:
-    """The same for a list: of the pages of a crawl, which differ in their cursor, only one is read.
-
-    A query string of another form, or with a cursor elsewhere, is read as a whole.
-    """
-    page = _PAGE.fullmatch(query_string)
-    if page is None or len(page[1]) > _MAX_KEPT_BYTES:
-        return read(query_string, kind)
-    first: T = _read_kept(page[1], kind)
-    return msgspec.structs.replace(first, cursor=page[2].decode())
-
-
-@lru_cache(maxsize=_KEPT)
-def _read_kept(query_string: bytes, kind: type[Struct]) -> Any:
-    return read(query_string, kind)
 
 
 def sent(query_string: bytes, kind: type[Struct]) -> set[str]:

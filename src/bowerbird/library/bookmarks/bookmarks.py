@@ -15,12 +15,7 @@ from bowerbird.library.bookmarks import cursors, explaining
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked
 from bowerbird.library.bookmarks.highlighting import with_highlights
 from bowerbird.library.bookmarks.label_words import LabelWords
-from bowerbird.library.bookmarks.list_request import (
-    ListRequest,
-    is_settled,
-    read_list,
-    read_settled,
-)
+from bowerbird.library.bookmarks.list_request import ListRequest, read_list
 from bowerbird.library.bookmarks.near_names import NearNames
 from bowerbird.library.bookmarks.ranking import Ranking, Rankings
 from bowerbird.library.bookmarks.reasons import Reasons
@@ -123,8 +118,7 @@ class Bookmarks:
 
         `finds_newer`: looks for the page before too, which costs another read.
         """
-        if account.is_free:
-            plans.check_fields(account, gates_for(ListQuery, _sent(query)))
+        plans.check_fields(account, gates_for(ListQuery, _sent(query)))
         request = await self._request(account, query, saved)
         store = None
         if request.filter.meaning is not None:
@@ -213,8 +207,6 @@ class Bookmarks:
     async def _request(
         self, account: Account, query: ListQuery, saved: SavedFilter | None
     ) -> ListRequest:
-        if saved is None and (settled := read_settled(query)) is not None:
-            return settled
         request = read_list(query, saved.filter if saved else await self.filter(account, query))
         filter = await self._labels.resolved(account, request.filter)
         return msgspec.structs.replace(request, filter=filter)
@@ -226,9 +218,7 @@ class Bookmarks:
         query: bytes,
         store: VectorStoreState | None,
     ) -> _Found:
-        # Only a list of words can be relaxed.
-        cursor = None if request.filter.words is None else request.cursor
-        if cursor is not None and _is_of_relaxed_list(cursor, query):
+        if request.cursor is not None and _is_of_relaxed_list(request.cursor, query):
             return await self._relaxed(account, request, query)
         if request.is_ranked:
             order = None if request.is_best_first else request.sort
@@ -374,8 +364,6 @@ def _is_of_relaxed_list(cursor: str, query: bytes) -> bool:
 
 def _timeless(query: ListQuery, filter: BookmarkFilter) -> BookmarkFilter:
     """The filter as it was written: relative dates and labels change between two pages."""
-    if is_settled(query):
-        return filter
     return filter_of(query, 0) if query.q or moves(query) else filter
 
 

@@ -1,11 +1,8 @@
 """Reads the query of a list: filter, order, page, and where to continue."""
 
 import re
-from functools import lru_cache
-from operator import attrgetter
 from typing import Final
 
-import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
@@ -15,13 +12,10 @@ from bowerbird.model.folding import order_key
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filter_values import read_flag
-from bowerbird.requests.filters import DATES, check_order, filter_of
+from bowerbird.requests.filters import filter_of
 from bowerbird.requests.limits import PAGE_DEFAULT
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
-_KEPT_LISTS: Final = 1_024
-_unsettled: Final = attrgetter("q", "sort_cursor", *DATES)
-_NONE_SENT: Final = (None,) * (2 + len(DATES))
 
 
 class ListRequest(Struct, frozen=True):
@@ -64,29 +58,6 @@ def read_list(query: ListQuery, filter: BookmarkFilter | None = None) -> ListReq
         has_own_order=bool(query.sort_by) and (query.sort_by or "").strip() != RELEVANCE,
         is_highlighted=_is_highlighted(query),
     )
-
-
-def is_settled(query: ListQuery) -> bool:
-    """Whether the list depends neither on the time nor on the labels of an account."""
-    return _unsettled(query) == _NONE_SENT
-
-
-def read_settled(query: ListQuery) -> ListRequest | None:
-    """The list of a query without words and dates, which means the same to everyone at any time.
-
-    The pages of a crawl differ only in their cursor, so the rest is read once.
-    """
-    if not is_settled(query):
-        return None
-    request = _first_page(msgspec.structs.replace(query, cursor=None))
-    return msgspec.structs.replace(request, cursor=query.cursor or None)
-
-
-@lru_cache(maxsize=_KEPT_LISTS)
-def _first_page(query: ListQuery) -> ListRequest:
-    filter = filter_of(query)
-    check_order(filter)
-    return read_list(query, filter)
 
 
 def _is_highlighted(query: ListQuery) -> bool:
