@@ -1,6 +1,5 @@
 """Writes the CSV file: one row per post, safe to open in a spreadsheet."""
 
-import gc
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -124,8 +123,6 @@ class Row(Struct, frozen=True, gc=False):
 
 
 def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
-    # Rows form no cycles, and the process ends with the file.
-    gc.disable()
     done = 0
     with Path(task.target).open("wb") as file:
         file.write(_BYTE_ORDER_MARK + finish_rows([CELL_END.join(COLUMNS)], len(COLUMNS)))
