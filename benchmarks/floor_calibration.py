@@ -14,10 +14,10 @@ from rich.table import Table
 
 from benchmarks import searchable_library
 from bowerbird.library.vectors.embedding_text import embedding_text
-from bowerbird.search.embedding import Embedder
-from bowerbird.search.floors import JOINED_FLOOR
-from bowerbird.search.multilingual import is_in_other_script
-from bowerbird.search.nearness import Nearness, joined
+from bowerbird.search.meaning.embedding import Embedder
+from bowerbird.search.meaning.floors import JOINED_FLOOR
+from bowerbird.search.meaning.multilingual import is_in_other_script
+from bowerbird.search.meaning.nearness import Nearness, joined
 from bowerbird.sources.own_json import read
 from tests.search_quality import collection
 from tests.search_quality.collection import BY_MEANING, LabelledLibrary

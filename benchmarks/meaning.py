@@ -24,15 +24,15 @@ from bowerbird.clock import system_clock
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.results import VectorState
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import NewVector, UnembeddedPost
 from bowerbird.requests.bookmarks import ListQuery
-from bowerbird.search.arrays import np
-from bowerbird.search.embedding import Embedder
-from bowerbird.search.models import Models
-from bowerbird.search.vectors import pack
+from bowerbird.search.meaning.arrays import np
+from bowerbird.search.meaning.embedding import Embedder
+from bowerbird.search.meaning.models import Models
+from bowerbird.search.meaning.vectors import pack
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.accounts.accounts import AccountStore

@@ -13,14 +13,14 @@ from rich.progress import track
 from benchmarks import library
 from bowerbird.clock import system_clock
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.reindexing import Reindexing
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.writing.reindexing import Reindexing
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import RELEVANCE
 from bowerbird.requests.bookmarks import ListQuery
-from bowerbird.search.models import Models
+from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.accounts.accounts import AccountStore

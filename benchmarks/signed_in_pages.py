@@ -18,7 +18,7 @@ from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.views.edits import ViewEdits
 from bowerbird.library.views.views import Views

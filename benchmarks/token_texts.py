@@ -11,9 +11,9 @@ import msgspec
 from benchmarks import posts
 from benchmarks.figures import Row, below_row
 from benchmarks.options import Options
-from bowerbird.library.bookmarks.bookmark_row import searchable_texts
+from bowerbird.library.bookmarks.writing.bookmark_row import searchable_texts
 from bowerbird.model.bookmarks import ImportRecord
-from bowerbird.search.tokens import index_text
+from bowerbird.search.words.tokens import index_text
 
 _POSTS: Final = 20_000
 _ROUNDS: Final = 3

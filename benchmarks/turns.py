@@ -22,7 +22,7 @@ from bowerbird.clock import system_clock
 from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.trash import Trash
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.bulk.changes import BulkChanges, NewChange
 from bowerbird.library.bulk.selection import packed_parts
 from bowerbird.library.labels.labels import Labels

@@ -20,7 +20,7 @@ from benchmarks.load import Request
 from benchmarks.options import Options
 from benchmarks.servers import Server
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.opening import open_database

@@ -54,7 +54,7 @@ from bowerbird.rest import labels as label_routes
 from bowerbird.rest import saving as saving_routes
 from bowerbird.rest import views as view_routes
 from bowerbird.sandbox import router as sandbox
-from bowerbird.search.models import Models
+from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.keys import KeyStore

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from bowerbird.cli import program
 from bowerbird.cli.context import opened_library
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.model.accounts import Membership
 from bowerbird.model.keys import new_account_id
 from bowerbird.settings import Settings

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.clock import MICROSECONDS, system_clock
-from bowerbird.search.models import model_folder
+from bowerbird.search.meaning.models import model_folder
 from bowerbird.settings import Settings
 from bowerbird.storage.backup import last_backup
 from bowerbird.storage.backup.last_backup import LastBackup

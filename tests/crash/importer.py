@@ -15,7 +15,7 @@ from typing import Any
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.sources import own_json
 from tests.support import make
 

@@ -7,7 +7,7 @@ import asyncio
 
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks.reindexing import Reindexing
+from bowerbird.library.bookmarks.writing.reindexing import Reindexing
 
 
 async def report(done: int, total: int) -> None:

@@ -18,7 +18,7 @@ import pytest
 from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.accounts import Account
 from bowerbird.settings import Settings

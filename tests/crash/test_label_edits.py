@@ -15,7 +15,7 @@ from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
 from bowerbird.library.access import turns
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json

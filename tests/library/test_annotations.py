@@ -5,7 +5,11 @@ from typing import Any
 import pytest
 
 from bowerbird.errors import Refusal
-from bowerbird.library.bookmarks.annotation_changes import NOTE, REPLACED_MAX, AnnotationChanges
+from bowerbird.library.bookmarks.writing.annotation_changes import (
+    NOTE,
+    REPLACED_MAX,
+    AnnotationChanges,
+)
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.requests.highlights import NewHighlight
 from bowerbird.storage.bookmarks.annotations import AnnotationStore

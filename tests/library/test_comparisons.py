@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.library.bookmarks.bookmark_row import row_of, words_of
+from bowerbird.library.bookmarks.writing.bookmark_row import row_of, words_of
 from bowerbird.library.upkeep.comparisons import Comparison
 from bowerbird.model.rendering import tags_json
 from bowerbird.model.upsert import Placement

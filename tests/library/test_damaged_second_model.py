@@ -9,8 +9,8 @@ from bowerbird import app
 from bowerbird.errors import Refusal
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.sweeps import JOB, VectorSweeps
-from bowerbird.search.embedding import CURRENT, MULTILINGUAL
-from bowerbird.search.models import Models, model_folder
+from bowerbird.search.meaning.embedding import CURRENT, MULTILINGUAL
+from bowerbird.search.meaning.models import Models, model_folder
 from bowerbird.settings import Settings
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.vectors import VectorStore

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bowerbird.library.bookmarks import trash_batch
+from bowerbird.library.bookmarks.writing import trash_batch
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.ingest import SourceUser

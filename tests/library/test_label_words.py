@@ -6,12 +6,16 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.label_words import LABELS_PER_QUERY, LABELS_PER_TERM, LabelWords
+from bowerbird.library.bookmarks.searching.label_words import (
+    LABELS_PER_QUERY,
+    LABELS_PER_TERM,
+    LabelWords,
+)
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.words import Either, Part, Term
 from bowerbird.requests.bookmarks import ListQuery
-from bowerbird.search import query_language
+from bowerbird.search.queries import query_language
 from tests.support import writing
 from tests.support.service import Member
 

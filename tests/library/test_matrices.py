@@ -7,7 +7,7 @@ from bowerbird.library.vectors import matrices
 from bowerbird.library.vectors.matrices import Matrices
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.vectors import NewVector, VectorStoreState
-from bowerbird.search.vectors import pack
+from bowerbird.search.meaning.vectors import pack
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.vectors import BuildProgress, VectorStore

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bowerbird.library.bookmarks.query_words import words_of
-from bowerbird.search.query_language import parse
+from bowerbird.library.bookmarks.searching.query_words import words_of
+from bowerbird.search.queries.query_language import parse
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from bowerbird import errors
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.sweeps import JOB, VectorSweeps
-from bowerbird.search.models import Models
+from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.vectors import VectorStore

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from bowerbird.library.access import turns
-from bowerbird.library.bookmarks.reindexing import Reindexing
 from bowerbird.library.bookmarks.trash import Trash
+from bowerbird.library.bookmarks.writing.reindexing import Reindexing
 from bowerbird.library.vectors import embedding_text
 from bowerbird.library.vectors.sweeps import VectorSweeps
 from bowerbird.storage.vectors import VectorStore

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from bowerbird.errors import Refusal
-from bowerbird.library.bookmarks import change_log
+from bowerbird.library.bookmarks.writing import change_log
 from bowerbird.library.imports import runs as runs_module
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.undoing import UndoOutcome

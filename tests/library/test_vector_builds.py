@@ -11,7 +11,7 @@ from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
-from bowerbird.search.models import Models
+from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.vectors import VectorStore
 from tests.support import make, writing

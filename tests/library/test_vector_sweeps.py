@@ -12,7 +12,7 @@ from bowerbird.jobs.worker import JobKind
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.sweeps import JOB, VectorSweeps
 from bowerbird.model.jobs import Job
-from bowerbird.search.models import Models
+from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.vectors import VectorStore

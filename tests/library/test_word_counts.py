@@ -15,10 +15,10 @@ from bowerbird.errors import Refusal
 from bowerbird.jobs.worker import Paused
 from bowerbird.library.access import turns
 from bowerbird.library.accounts.deletion import AccountDeletion
-from bowerbird.library.bookmarks.annotation_changes import AnnotationChanges
-from bowerbird.library.bookmarks.reindexing import Reindexing
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bookmarks.trash_list import TrashList
+from bowerbird.library.bookmarks.writing.annotation_changes import AnnotationChanges
+from bowerbird.library.bookmarks.writing.reindexing import Reindexing
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.upkeep.checks import Checks

@@ -5,8 +5,8 @@ import time
 import msgspec
 import pytest
 
-from bowerbird.library.bookmarks.word_reading import WordReading
-from bowerbird.search import query_language
+from bowerbird.library.bookmarks.searching.word_reading import WordReading
+from bowerbird.search.queries import query_language
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

@@ -16,7 +16,7 @@ import httpx
 from bowerbird import app, logs
 from bowerbird.cli.context import settings_from_environment
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
 from bowerbird.storage.accounts.accounts import AccountStore

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.search.highlights import SNIPPET_CHARACTERS, highlight
-from bowerbird.search.query_language import parse
+from bowerbird.search.queries.highlights import SNIPPET_CHARACTERS, highlight
+from bowerbird.search.queries.query_language import parse
 from tests.support import make
 from tests.support.in_turn import in_turn
 from tests.support.service import Member

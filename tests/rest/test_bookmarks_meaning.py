@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.library.bookmarks import ranking
+from bowerbird.library.bookmarks.searching import ranking
 from tests.support import make, writing
 from tests.support.exporting import exported
 from tests.support.offenders import Offenders

@@ -4,7 +4,7 @@ import httpx
 import msgspec
 import pytest
 
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.rendering import content_hash
 from bowerbird.sources import own_json

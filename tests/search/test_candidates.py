@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from bowerbird.search.arrays import np
 from bowerbird.search.candidates import NOTHING_NEAR, by_both
+from bowerbird.search.meaning.arrays import np
+from bowerbird.search.meaning.vectors import Numbers
 from bowerbird.search.scoring import HeldWord, Spelling, WordScores
-from bowerbird.search.vectors import Numbers
 
 HOLDERS = np.array([1, 2, 3], np.int64)
 

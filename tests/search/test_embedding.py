@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.search.arrays import np
-from bowerbird.search.embedding import MAX_PIECES, LocalModel, local_model, windows
-from bowerbird.search.models import Models, model_folder
+from bowerbird.search.meaning.arrays import np
+from bowerbird.search.meaning.embedding import MAX_PIECES, LocalModel, local_model, windows
+from bowerbird.search.meaning.models import Models, model_folder
 from bowerbird.settings import Settings
 from tests.support.models import MODEL_DIR, MODELS
 from tests.support.waiting import PATIENCE_S

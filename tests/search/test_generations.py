@@ -1,6 +1,6 @@
 """A cache of two generations keeps what is used, and its size has a limit."""
 
-from bowerbird.search.generations import Generations
+from bowerbird.search.words.generations import Generations
 
 
 def counting(size: int) -> tuple[Generations, list[str]]:

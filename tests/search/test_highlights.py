@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird.model.words import Term, WordQuery
-from bowerbird.search.highlights import Highlighter, highlight
-from bowerbird.search.query_language import parse
-from bowerbird.search.tokens import words
-from bowerbird.search.word_forms import others_of, own_word
+from bowerbird.search.queries.highlights import Highlighter, highlight
+from bowerbird.search.queries.query_language import parse
+from bowerbird.search.words.tokens import words
+from bowerbird.search.words.word_forms import others_of, own_word
 from tests.search.test_index_tokens import TEXTS
 
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird.model.words import GAP, OTHER_FORM, STEM
-from bowerbird.search.index_forms import marked_tokens
-from bowerbird.search.languages import language_of_words
-from bowerbird.search.token_folding import MAX_TOKEN_CHARACTERS, fold
-from bowerbird.search.tokens import (
+from bowerbird.search.words.index_forms import marked_tokens
+from bowerbird.search.words.languages import language_of_words
+from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, fold
+from bowerbird.search.words.tokens import (
     MAX_CHARACTERS,
     MAX_OTHER_TOKENS,
     MAX_TOKENS,

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import apsw
 import pytest
 
-from bowerbird.search.query_language import parse
-from bowerbird.search.tokens import index_text
+from bowerbird.search.queries.query_language import parse
+from bowerbird.search.words.tokens import index_text
 from bowerbird.storage.keyword_queries import for_fts5
 
 # Each post as its fields: author handle, author name, text, quoted text.

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.search.languages import language_of
-from bowerbird.search.latin_languages import likely_languages
-from bowerbird.search.stems import possible_stems, stem
+from bowerbird.search.words.languages import language_of
+from bowerbird.search.words.latin_languages import likely_languages
+from bowerbird.search.words.stems import possible_stems, stem
 from tests.search.test_index_tokens import TEXTS
 
 TEXTS_BY_LANGUAGE = [

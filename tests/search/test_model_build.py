@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.search.embedding import local_model
-from bowerbird.search.models import model_folder
+from bowerbird.search.meaning.embedding import local_model
+from bowerbird.search.meaning.models import model_folder
 from bowerbird.settings import Settings
 from tests.support.models import MODEL_DIR
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from bowerbird.search import pace
-from bowerbird.search.pace import Pace
+from bowerbird.search.meaning import pace
+from bowerbird.search.meaning.pace import Pace
 
 WORK_S = 0.02
 

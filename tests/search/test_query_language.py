@@ -21,7 +21,7 @@ from bowerbird.model.words import (
     WordQuery,
     with_terms,
 )
-from bowerbird.search.query_language import (
+from bowerbird.search.queries.query_language import (
     MAX_DEPTH,
     MAX_HINTS,
     MAX_TERMS,
@@ -31,7 +31,7 @@ from bowerbird.search.query_language import (
     plain_text,
     with_fixed_dates,
 )
-from bowerbird.search.query_pieces import MAX_PIECES
+from bowerbird.search.queries.query_pieces import MAX_PIECES
 from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
 
 

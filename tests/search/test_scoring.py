@@ -1,9 +1,9 @@
 """The score of a post by the words of a query."""
 
 from bowerbird.search import candidates
-from bowerbird.search.arrays import np
+from bowerbird.search.meaning.arrays import np
+from bowerbird.search.meaning.vectors import Numbers
 from bowerbird.search.scoring import Counted, HeldWord, Spelling, WordScores, idf
-from bowerbird.search.vectors import Numbers
 
 ALL = Numbers(np.arange(1, 101))
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from bowerbird.search.arrays import np
-from bowerbird.search.embedding import Embedder
-from bowerbird.search.models import Models
-from bowerbird.search.multilingual import is_in_other_script, needs_second_model
+from bowerbird.search.meaning.arrays import np
+from bowerbird.search.meaning.embedding import Embedder
+from bowerbird.search.meaning.models import Models
+from bowerbird.search.meaning.multilingual import is_in_other_script, needs_second_model
 from bowerbird.settings import Settings
 from tests.support.models import MODEL_DIR, MODELS
 

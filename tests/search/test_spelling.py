@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from bowerbird.search.spelling import distance, edits_of, nearest
+from bowerbird.search.queries.spelling import distance, edits_of, nearest
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """Posts with similar vectors belong to the same topic."""
 
-from bowerbird.search.arrays import Floats, np
-from bowerbird.search.topics import topics
-from bowerbird.search.vectors import pack
+from bowerbird.search.meaning.arrays import Floats, np
+from bowerbird.search.meaning.topics import topics
+from bowerbird.search.meaning.vectors import pack
 
 DIMENSIONS = 16
 

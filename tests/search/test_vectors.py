@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bowerbird.search import vectors as search_vectors
-from bowerbird.search.arrays import Floats, np
-from bowerbird.search.byte_products import MAX_QUERY_VALUE, product
 from bowerbird.search.candidates import nearest
-from bowerbird.search.floors import JOINED_FLOOR
-from bowerbird.search.nearness import Nearness, joined
-from bowerbird.search.vectors import Block, Matrix, MatrixCache, Numbers, pack, unpack
+from bowerbird.search.meaning import vectors as search_vectors
+from bowerbird.search.meaning.arrays import Floats, np
+from bowerbird.search.meaning.byte_products import MAX_QUERY_VALUE, product
+from bowerbird.search.meaning.floors import JOINED_FLOOR
+from bowerbird.search.meaning.nearness import Nearness, joined
+from bowerbird.search.meaning.vectors import Block, Matrix, MatrixCache, Numbers, pack, unpack
 
 DIMENSIONS = 16
 

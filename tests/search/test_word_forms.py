@@ -6,8 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bowerbird.model.words import OTHER_FORM, STEM, STEM_WEIGHT, Form
-from bowerbird.search.tokens import index_text, lone_sigil_word, words
-from bowerbird.search.word_forms import MAX_FORMS, others_of, own_word
+from bowerbird.search.words.tokens import index_text, lone_sigil_word, words
+from bowerbird.search.words.word_forms import MAX_FORMS, others_of, own_word
 from tests.search.test_index_tokens import TEXTS
 
 # Of each kind: the text of a post, and words that must find it.

@@ -6,7 +6,7 @@ The tests search the same library on two databases, and embedding it takes longe
 from collections.abc import Sequence
 from typing import Any, cast
 
-from bowerbird.search.models import Models
+from bowerbird.search.meaning.models import Models
 
 
 class _RememberedEmbedder:

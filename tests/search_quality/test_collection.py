@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from bowerbird.library.bookmarks.bookmark_row import searchable_texts
-from bowerbird.search import tokens
+from bowerbird.library.bookmarks.writing.bookmark_row import searchable_texts
+from bowerbird.search.words import tokens
 from bowerbird.sources.own_json import read
 from tests.search_quality.collection import LabelledLibrary
 from tests.support import make

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird import storage
-from bowerbird.search.tokens import INDEX_FORM
+from bowerbird.search.words.tokens import INDEX_FORM
 
 SQL = Path(storage.__file__).parent
 OLDER_FORM = re.compile(r"word_form < (\d+)")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bowerbird.library.bookmarks.label_words import LabelWords
-from bowerbird.library.bookmarks.ranking import Rankings
+from bowerbird.library.bookmarks.searching.label_words import LabelWords
+from bowerbird.library.bookmarks.searching.ranking import Rankings
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account

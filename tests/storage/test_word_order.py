@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import After, BookmarkFilter, Sort
-from bowerbird.search import query_language
+from bowerbird.search.queries import query_language
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction
 from tests.support import databases, make, service

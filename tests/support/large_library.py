@@ -16,12 +16,12 @@ import numpy as np
 from bowerbird.clock import system_clock
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.bookmarks.upsert import Prepared, Upsert, prepare_all
+from bowerbird.library.bookmarks.writing.upsert import Prepared, Upsert, prepare_all
 from bowerbird.library.vectors.embedding_text import text_hash, text_of_rendering
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import NewVector, UnembeddedPost, VectorStoreState
-from bowerbird.search.models import Models
-from bowerbird.search.vectors import pack
+from bowerbird.search.meaning.models import Models
+from bowerbird.search.meaning.vectors import pack
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.accounts.accounts import AccountStore

@@ -2,7 +2,7 @@
 
 import os
 
-from bowerbird.search.models import Models
+from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 
 MODEL_DIR = os.environ.get("BOWERBIRD_MODEL_DIR", "")

@@ -10,7 +10,7 @@ import httpx
 
 from bowerbird import app
 from bowerbird.app import App
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.model.accounts import Account, Key, Membership
 from bowerbird.model.keys import key_hash, new_account_id, new_key

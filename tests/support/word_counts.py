@@ -7,10 +7,10 @@ from typing import Any, Final
 import apsw
 
 from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.bookmarks.counted_words import stored_words
+from bowerbird.library.bookmarks.searching.counted_words import stored_words
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import GAP, OTHER_FORM, STEM
-from bowerbird.search.tokens import INDEX_FORM
+from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore

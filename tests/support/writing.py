@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from bowerbird.library.bookmarks.upsert import Upsert, prepare_all
+from bowerbird.library.bookmarks.writing.upsert import Upsert, prepare_all
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.upsert import Counts
 from bowerbird.sources import own_json

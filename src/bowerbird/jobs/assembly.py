@@ -13,7 +13,7 @@ from bowerbird.jobs.sources import source_jobs
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.digests.digest_topics import DigestTopics
 from bowerbird.library.vectors.semantic_search import SemanticSearch
-from bowerbird.search.models import Models
+from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files

@@ -12,7 +12,7 @@ from bowerbird.jobs.worker import Failed, JobKind, Paused, Recurring
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
 from bowerbird.model.jobs import Job
-from bowerbird.search.models import Models
+from bowerbird.search.meaning.models import Models
 from bowerbird.storage.database import Database
 
 _EMBEDDED: Final = "embedded"

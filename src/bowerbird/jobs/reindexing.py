@@ -9,7 +9,7 @@ from bowerbird.jobs.account_jobs import AccountJobs
 from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.turns import in_turns
 from bowerbird.jobs.worker import Failed, JobKind, Recurring
-from bowerbird.library.bookmarks.reindexing import Reindexing
+from bowerbird.library.bookmarks.writing.reindexing import Reindexing
 from bowerbird.model.jobs import REINDEXING, Job
 from bowerbird.storage.database import Database
 

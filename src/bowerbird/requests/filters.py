@@ -32,7 +32,7 @@ from bowerbird.requests.filter_values import (
 )
 from bowerbird.requests.gates import Gate
 from bowerbird.requests.limits import FILTER_NAMES_MAX, TEXT_MAX
-from bowerbird.search import query_language
+from bowerbird.search.queries import query_language
 
 MEANING: Final = "vector_search_term"
 """The filter that ranks by meaning."""

@@ -9,7 +9,7 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.time_zones import TimeZones
-from bowerbird.library.bookmarks.label_words import LabelWords
+from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.exports import selection
 from bowerbird.library.exports.exports import Download, DownloadLink, ExportJob, ExportProgress
 from bowerbird.library.exports.links import LIVES_S, Links

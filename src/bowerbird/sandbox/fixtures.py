@@ -12,8 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.changeset import Changesets
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.exports.links import SECRET
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.views.views import Views

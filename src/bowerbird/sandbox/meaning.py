@@ -19,8 +19,8 @@ from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Reader
 
 if TYPE_CHECKING:
-    from bowerbird.search.nearness import Nearness
-    from bowerbird.search.vectors import Numbers
+    from bowerbird.search.meaning.nearness import Nearness
+    from bowerbird.search.meaning.vectors import Numbers
 
 _STATE: Final = VectorStoreState(
     model=b"sandbox",
@@ -75,8 +75,8 @@ class SandboxMeaning(SemanticSearch):
         text: str,
         candidates: "Numbers",
     ) -> "Nearness":
-        from bowerbird.search.arrays import np  # noqa: PLC0415 - imports numpy
-        from bowerbird.search.nearness import Nearness  # noqa: PLC0415
+        from bowerbird.search.meaning.arrays import np  # noqa: PLC0415 - imports numpy
+        from bowerbird.search.meaning.nearness import Nearness  # noqa: PLC0415
 
         scores = await self.scores(account, text)
         numbers = np.array(sorted(scores), np.int64)

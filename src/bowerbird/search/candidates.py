@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bowerbird.search.arrays import Floats, Integers, NDArray, np, parse_numbers
+from bowerbird.search.meaning.arrays import Floats, Integers, NDArray, np, parse_numbers
+from bowerbird.search.meaning.vectors import Numbers
 from bowerbird.search.scoring import (
     BOTH_IDF_SHARE,
     BOTH_SHARE,
@@ -17,7 +18,6 @@ from bowerbird.search.scoring import (
     beyond_chance,
     latest,
 )
-from bowerbird.search.vectors import Numbers
 
 # Of a post that matches every part of the query, even if not by its words but by a label.
 _MATCH_COVERAGE: Final = 0.8

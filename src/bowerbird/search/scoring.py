@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bowerbird.search.arrays import Floats, Integers, NDArray, np
-from bowerbird.search.vectors import Numbers
+from bowerbird.search.meaning.arrays import Floats, Integers, NDArray, np
+from bowerbird.search.meaning.vectors import Numbers
 
 # From 0.5 to 1.0 the outside collections rank nearly the same. With 0.7, a post with every word
 # stays above posts that are only near in meaning.

@@ -15,10 +15,10 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.connect_codes import ConnectCodes
 from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.keys import Keys
-from bowerbird.library.bookmarks.annotation_changes import AnnotationChanges
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.trash_list import TrashList
+from bowerbird.library.bookmarks.writing.annotation_changes import AnnotationChanges
 from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.library.demo.demo import Demo
 from bowerbird.library.digests.digests import Digests

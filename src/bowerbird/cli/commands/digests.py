@@ -21,7 +21,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Digest, Mailing, MailState
 from bowerbird.model.instants import without_offset
 from bowerbird.model.periods import Period, PeriodKind, latest_due, period_containing, zone_of
-from bowerbird.search.models import Models
+from bowerbird.search.meaning.models import Models
 from bowerbird.settings import PREFIX
 from bowerbird.storage.digests.digests import DigestStore
 

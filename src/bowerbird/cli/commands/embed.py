@@ -9,7 +9,7 @@ from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.progress import Advance, progress_bars
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.vectors.builds import VectorBuilds
-from bowerbird.search.models import Models
+from bowerbird.search.meaning.models import Models
 
 _INTERRUPTED: Final = 130
 

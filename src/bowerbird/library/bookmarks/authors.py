@@ -11,7 +11,7 @@ from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.folding import order_key
 from bowerbird.requests.limits import AUTHORS_COMPARED
-from bowerbird.search.spelling import nearest
+from bowerbird.search.queries.spelling import nearest
 from bowerbird.storage.bookmarks.authors import AuthorStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Row

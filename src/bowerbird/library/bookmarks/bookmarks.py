@@ -11,20 +11,21 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, system_clock
 from bowerbird.library.access import plans
 from bowerbird.library.access.time_zones import TimeZones
-from bowerbird.library.bookmarks import cursors, explaining
+from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked
-from bowerbird.library.bookmarks.highlighting import with_highlights
-from bowerbird.library.bookmarks.label_words import LabelWords
 from bowerbird.library.bookmarks.list_request import ListRequest, read_list
-from bowerbird.library.bookmarks.near_names import NearNames
-from bowerbird.library.bookmarks.ranking import Ranking, Rankings
-from bowerbird.library.bookmarks.reasons import Reasons
 from bowerbird.library.bookmarks.results import (
     BookmarkCounts,
     BookmarkList,
     SavedFilter,
     VectorState,
 )
+from bowerbird.library.bookmarks.searching import explaining
+from bowerbird.library.bookmarks.searching.highlighting import with_highlights
+from bowerbird.library.bookmarks.searching.label_words import LabelWords
+from bowerbird.library.bookmarks.searching.near_names import NearNames
+from bowerbird.library.bookmarks.searching.ranking import Ranking, Rankings
+from bowerbird.library.bookmarks.searching.reasons import Reasons
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account

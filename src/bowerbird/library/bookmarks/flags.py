@@ -5,7 +5,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.library.bookmarks.changeset import Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Post
 from bowerbird.requests.bookmarks import FlagsRequest, UpdateRequest

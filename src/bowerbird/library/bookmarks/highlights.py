@@ -14,7 +14,7 @@ from msgspec import UNSET
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.changeset import Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.model import highlights
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Post, markable_texts, with_highlights

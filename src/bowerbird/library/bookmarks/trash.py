@@ -9,9 +9,9 @@ from bowerbird.clock import Clock
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.changeset import Changesets
-from bowerbird.library.bookmarks.label_renames import LabelRenames
-from bowerbird.library.bookmarks.trash_batch import KEPT, TrashBatches
+from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.activity import ActivityKind

@@ -13,8 +13,8 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.changeset import Changesets
-from bowerbird.library.bookmarks.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bulk.room import BulkRoom
 from bowerbird.library.bulk.turn import BulkTurns
 from bowerbird.library.bulk.undoing import BulkUndo

@@ -13,9 +13,9 @@ from bowerbird.library.access import plans, turns
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks.bookmarks import is_post_id
-from bowerbird.library.bookmarks.label_words import LabelWords
-from bowerbird.library.bookmarks.ranking import Rankings
-from bowerbird.library.bookmarks.trash_batch import KEPT
+from bowerbird.library.bookmarks.searching.label_words import LabelWords
+from bowerbird.library.bookmarks.searching.ranking import Rankings
+from bowerbird.library.bookmarks.writing.trash_batch import KEPT
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account

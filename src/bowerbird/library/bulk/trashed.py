@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from bowerbird.clock import Clock
-from bowerbird.library.bookmarks.trash_batch import KEPT
+from bowerbird.library.bookmarks.writing.trash_batch import KEPT
 from bowerbird.model import json_depth
 from bowerbird.model.bulk import ARCHIVED, READ
 from bowerbird.model.labels import name_key

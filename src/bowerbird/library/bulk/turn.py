@@ -7,8 +7,8 @@ import msgspec
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.access import turns
-from bowerbird.library.bookmarks.changeset import Changeset, Changesets
-from bowerbird.library.bookmarks.trash_batch import TrashBatches
+from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import (
     FLAG_ACTIONS,

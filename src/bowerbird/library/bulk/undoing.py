@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from bowerbird.clock import Clock
-from bowerbird.library.bookmarks.changeset import Changeset, Changesets
-from bowerbird.library.bookmarks.trash_batch import TrashBatches
+from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
 from bowerbird.library.bulk.trashed import GivenBack, TrashedPosts
 from bowerbird.library.bulk.turn import ended, fitting, per_turn
 from bowerbird.model.accounts import Account

@@ -6,7 +6,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.demo import contents
 from bowerbird.library.imports.demo_removal import FILLING, DemoRemoval
 from bowerbird.library.imports.intake import Intake

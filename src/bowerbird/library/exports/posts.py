@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import msgspec
 
 from bowerbird.library.access.time_zones import TimeZones
-from bowerbird.library.bookmarks.label_words import LabelWords
-from bowerbird.library.bookmarks.ranking import Rankings
+from bowerbird.library.bookmarks.searching.label_words import LabelWords
+from bowerbird.library.bookmarks.searching.ranking import Rankings
 from bowerbird.library.exports import selection
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account

@@ -28,7 +28,7 @@ from bowerbird.requests.filters import (
 )
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.views import ViewQuery
-from bowerbird.search import query_language
+from bowerbird.search.queries import query_language
 from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.views import ViewStore
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.bookmarks.changeset import Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.model.imports import RunRow
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.imports.demo import DemoStore

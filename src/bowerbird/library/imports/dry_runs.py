@@ -10,8 +10,8 @@ from typing import Final
 import msgspec
 
 from bowerbird.clock import Clock
-from bowerbird.library.bookmarks.label_room import LabelRoom
-from bowerbird.library.bookmarks.upsert_batch import differs, placement_of
+from bowerbird.library.bookmarks.writing.label_room import LabelRoom
+from bowerbird.library.bookmarks.writing.upsert_batch import differs, placement_of
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, outcome_of
 from bowerbird.library.imports.planning import Known, Write, conversations
 from bowerbird.model.accounts import Account

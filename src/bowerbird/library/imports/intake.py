@@ -18,10 +18,10 @@ from bowerbird.clock import Clock
 from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.change_log import ChangedBy, ChangeLog
-from bowerbird.library.bookmarks.label_renames import LabelRenames
 from bowerbird.library.bookmarks.trash import Trash
-from bowerbird.library.bookmarks.upsert import Prepared, Upsert
+from bowerbird.library.bookmarks.writing.change_log import ChangedBy, ChangeLog
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.upsert import Prepared, Upsert
 from bowerbird.library.imports import runs
 from bowerbird.library.imports.known_posts import KnownPosts
 from bowerbird.library.imports.planning import Known, Plan, Planned, plan

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from bowerbird.library.bookmarks.upsert_batch import index_of
+from bowerbird.library.bookmarks.writing.upsert_batch import index_of
 from bowerbird.model import instants
 from bowerbird.model.imports import Deletion, Ordered
 from bowerbird.model.upsert import ExistingBookmark

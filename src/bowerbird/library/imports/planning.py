@@ -6,8 +6,13 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from bowerbird.library.bookmarks.bookmark_row import Row, draft_of, searchable_texts, words_of
-from bowerbird.library.bookmarks.upsert_batch import differs
+from bowerbird.library.bookmarks.writing.bookmark_row import (
+    Row,
+    draft_of,
+    searchable_texts,
+    words_of,
+)
+from bowerbird.library.bookmarks.writing.upsert_batch import differs
 from bowerbird.library.imports import merging, places, source_state
 from bowerbird.library.imports.merging import Sight
 from bowerbird.library.imports.places import Place, Positions

@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from bowerbird.library.bookmarks.bookmark_row import Row, row_of, searchable_texts, words_of
-from bowerbird.library.bookmarks.upsert_batch import removed_at_of
+from bowerbird.library.bookmarks.writing.bookmark_row import Row, row_of, searchable_texts, words_of
+from bowerbird.library.bookmarks.writing.upsert_batch import removed_at_of
 from bowerbird.model.bookmarks import Post
 from bowerbird.model.bulk import ARCHIVED, READ
 from bowerbird.model.imports import Change, Deletion, State, decompressed

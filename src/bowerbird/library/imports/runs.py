@@ -14,7 +14,8 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks import change_log, cursors
+from bowerbird.library.bookmarks import cursors
+from bowerbird.library.bookmarks.writing import change_log
 from bowerbird.library.imports.undoing import Undoing, UndoOutcome
 from bowerbird.model.accounts import Account
 from bowerbird.model.activity import ActivityKind

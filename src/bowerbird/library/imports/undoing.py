@@ -21,10 +21,10 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.counted_words import CountedWords
-from bowerbird.library.bookmarks.label_renames import LabelRenames
-from bowerbird.library.bookmarks.trash_batch import DELETIONS_MAX
-from bowerbird.library.bookmarks.upsert import Upsert
+from bowerbird.library.bookmarks.searching.counted_words import CountedWords
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.trash_batch import DELETIONS_MAX
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.imports.demo_removal import DemoRemoval
 from bowerbird.library.imports.restoring import Restoration, fields_of, undone
 from bowerbird.model.activity import ActivityKind

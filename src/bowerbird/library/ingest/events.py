@@ -14,7 +14,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake, parts
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.device_use import DeviceUse

@@ -15,7 +15,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.labels import MAX_NAME_CHARACTERS, Label, name_key
 from bowerbird.requests import limits
 from bowerbird.requests.labels import LabelsQuery
-from bowerbird.search.spelling import nearest
+from bowerbird.search.queries.spelling import nearest
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.labels import LabelStore
 

@@ -10,8 +10,8 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Advice, Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.changeset import Changeset, Changesets
-from bowerbird.library.bookmarks.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.labels.label_list import LabelList, LabelResponse, to_response
 from bowerbird.library.labels.operations import Change, Labelled, Op, Operations, Outcome, Tagged
 from bowerbird.model.accounts import Account

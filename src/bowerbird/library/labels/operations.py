@@ -17,8 +17,8 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.changeset import Changeset, Changesets, post_is_full
-from bowerbird.library.bookmarks.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets, post_is_full
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.model.labels import Label
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.changeset import EditablePost

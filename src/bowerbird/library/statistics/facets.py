@@ -13,9 +13,9 @@ from msgspec import UNSET, Struct, UnsetType
 from bowerbird.clock import Clock
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.label_words import LabelWords
-from bowerbird.library.bookmarks.ranking import Rankings
 from bowerbird.library.bookmarks.results import VectorState
+from bowerbird.library.bookmarks.searching.label_words import LabelWords
+from bowerbird.library.bookmarks.searching.ranking import Rankings
 from bowerbird.library.statistics import domains
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model import json_depth, relative_dates

@@ -9,11 +9,11 @@ from typing import Final
 
 import msgspec
 
-from bowerbird.library.bookmarks.counted_words import CountedWords
+from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.upkeep.comparisons import Comparison, Finding, cut
 from bowerbird.library.upkeep.word_count_checks import WordCountChecks
 from bowerbird.model.accounts import Account
-from bowerbird.search.tokens import INDEX_FORM
+from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.checks import ORPHANS, CheckStore
 from bowerbird.storage.database import Database, Transaction

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.library.bookmarks.bookmark_row import row_of, words_of
+from bowerbird.library.bookmarks.writing.bookmark_row import row_of, words_of
 from bowerbird.model.labels import name_key
 from bowerbird.model.rendering import tags_json
 from bowerbird.model.upsert import Incoming, Placement

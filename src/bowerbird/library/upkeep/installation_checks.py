@@ -9,8 +9,8 @@ from bowerbird.exports import font_check
 from bowerbird.exports import fonts as export_fonts
 from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.library.upkeep.permissions import open_to_others
-from bowerbird.search.embedding import MULTILINGUAL, local_model
-from bowerbird.search.models import model_folder
+from bowerbird.search.meaning.embedding import MULTILINGUAL, local_model
+from bowerbird.search.meaning.models import model_folder
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.storage import diagnosis
 from bowerbird.storage.diagnosis import Diagnosis

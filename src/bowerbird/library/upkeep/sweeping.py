@@ -20,9 +20,9 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import activity, turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks import change_log
-from bowerbird.library.bookmarks.label_renames import LabelRenames
-from bowerbird.library.bookmarks.trash_batch import KEPT_DAYS
+from bowerbird.library.bookmarks.writing import change_log
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.trash_batch import KEPT_DAYS
 from bowerbird.library.upkeep.annotation_upkeep import AnnotationUpkeep
 from bowerbird.requests.limits import DELETED_VIEW_S, DELETED_VIEWS_MAX
 from bowerbird.storage.activity import ActivityStore

@@ -4,10 +4,10 @@ from collections import Counter
 from typing import Final
 
 from bowerbird.clock import month_of, system_clock
-from bowerbird.library.bookmarks.counted_words import stored_words
+from bowerbird.library.bookmarks.searching.counted_words import stored_words
 from bowerbird.library.upkeep.comparisons import Finding, cut
 from bowerbird.model.accounts import Account
-from bowerbird.search.tokens import INDEX_FORM
+from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore

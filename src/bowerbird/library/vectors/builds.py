@@ -13,16 +13,16 @@ from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.vectors.embedding_text import text_hash, text_of_rendering
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import NewVector, UnembeddedPost, VectorStoreState
-from bowerbird.search.embedding import Embedder
-from bowerbird.search.models import Models
-from bowerbird.search.multilingual import needs_second_model
+from bowerbird.search.meaning.embedding import Embedder
+from bowerbird.search.meaning.models import Models
+from bowerbird.search.meaning.multilingual import needs_second_model
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.vectors import BuildProgress, VectorStore
 
 if TYPE_CHECKING:
-    from bowerbird.search.arrays import Floats
+    from bowerbird.search.meaning.arrays import Floats
 
 Progress = Callable[[int, int], Awaitable[None]]
 
@@ -159,7 +159,7 @@ def _has_foreign(posts: Sequence[UnembeddedPost]) -> bool:
 def _pack(
     posts: Sequence[UnembeddedPost], texts: Sequence[str], matrices: "Sequence[Floats]"
 ) -> list[NewVector]:
-    from bowerbird.search.vectors import pack  # noqa: PLC0415 - imports numpy
+    from bowerbird.search.meaning.vectors import pack  # noqa: PLC0415 - imports numpy
 
     return [
         NewVector(post.number, post.content_hash, text_hash(text), *pack(matrix))

@@ -10,7 +10,7 @@ from bowerbird.model.vectors import VectorStoreState
 from bowerbird.storage.vectors import VectorStore
 
 if TYPE_CHECKING:
-    from bowerbird.search.vectors import Block, Matrix, MatrixCache
+    from bowerbird.search.meaning.vectors import Block, Matrix, MatrixCache
 
 _ROWS_PER_READ: Final = 4_000
 # A matrix is cleaned when it has this many times the stored vectors, plus a few.
@@ -26,7 +26,7 @@ class Matrices:
         self._reading: dict[Any, asyncio.Lock] = {}
 
     async def of(self, account: Account, store: VectorStoreState) -> "Matrix":
-        from bowerbird.search.vectors import MatrixCache  # noqa: PLC0415 - imports numpy
+        from bowerbird.search.meaning.vectors import MatrixCache  # noqa: PLC0415 - imports numpy
 
         if self._cache is None:
             self._cache = MatrixCache(self._cache_bytes)
@@ -46,7 +46,7 @@ class Matrices:
     async def _refreshed(
         self, account: Account, store: VectorStoreState, found: "Matrix | None"
     ) -> "Matrix":
-        from bowerbird.search.vectors import Block, Matrix  # noqa: PLC0415 - imports numpy
+        from bowerbird.search.meaning.vectors import Block, Matrix  # noqa: PLC0415 - imports numpy
 
         if found is None or found.dimensions not in (0, store.dimensions):
             found = Matrix(0, invalidations=store.invalidations)
@@ -70,7 +70,7 @@ class Matrices:
         self, account: Account, store: VectorStoreState, matrix: "Matrix"
     ) -> "Matrix":
         """Drops the posts without a stored vector; a stale vector is still stored."""
-        from bowerbird.search.vectors import Numbers  # noqa: PLC0415 - imports numpy
+        from bowerbird.search.meaning.vectors import Numbers  # noqa: PLC0415 - imports numpy
 
         text = await self._store.number_text(account.account_id, store.model)
         numbers = await asyncio.to_thread(Numbers.read, text)
@@ -105,7 +105,7 @@ def _has_many_deleted(matrix: "Matrix", store: VectorStoreState) -> bool:
 def _with_rows(
     matrix: "Matrix", block: "Block", emptied: Sequence[int], generation: int
 ) -> "Matrix":
-    from bowerbird.search.arrays import np  # noqa: PLC0415 - imports numpy
+    from bowerbird.search.meaning.arrays import np  # noqa: PLC0415 - imports numpy
 
     if emptied:
         matrix = matrix.without(np.array(emptied, np.int64))

@@ -17,16 +17,16 @@ from bowerbird.library.vectors.matrices import Matrices
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import VectorStoreState
-from bowerbird.search.floors import NO_FLOOR
-from bowerbird.search.models import Models
-from bowerbird.search.multilingual import is_in_other_script
+from bowerbird.search.meaning.floors import NO_FLOOR
+from bowerbird.search.meaning.models import Models
+from bowerbird.search.meaning.multilingual import is_in_other_script
 from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.vectors import VectorStore
 
 if TYPE_CHECKING:
-    from bowerbird.search.arrays import Floats
-    from bowerbird.search.nearness import Nearness
-    from bowerbird.search.vectors import Numbers
+    from bowerbird.search.meaning.arrays import Floats
+    from bowerbird.search.meaning.nearness import Nearness
+    from bowerbird.search.meaning.vectors import Numbers
 
 _CACHED_QUERIES: Final = 256
 # One byte per bookmark number that the account has used: 32 sets of 100,000 take 3 MB.
@@ -182,7 +182,7 @@ class SemanticSearch:
     async def _joined(
         self, first: "Nearness", second: "Nearness", *, is_in_other_script: bool
     ) -> "Nearness":
-        from bowerbird.search.nearness import joined  # noqa: PLC0415 - imports numpy
+        from bowerbird.search.meaning.nearness import joined  # noqa: PLC0415 - imports numpy
 
         return await asyncio.to_thread(joined, first, second, is_in_other_script=is_in_other_script)
 
@@ -243,7 +243,7 @@ class SemanticSearch:
 
     async def cache_numbers(self, key: Any, text: str | None) -> "Numbers":
         """Parses the database's list of numbers and caches it under the key."""
-        from bowerbird.search.vectors import Numbers  # noqa: PLC0415 - imports numpy
+        from bowerbird.search.meaning.vectors import Numbers  # noqa: PLC0415 - imports numpy
 
         numbers = await asyncio.to_thread(Numbers.read, text)
         self._number_sets.put(key, numbers)

@@ -9,8 +9,8 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.model.jobs import EMBEDDING
 from bowerbird.model.vectors import BUILD
-from bowerbird.search.embedding import Embedder
-from bowerbird.search.models import Models
+from bowerbird.search.meaning.embedding import Embedder
+from bowerbird.search.meaning.models import Models
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore

@@ -13,7 +13,7 @@ from bowerbird.model.views import Bucket, Query, View, ViewSort
 from bowerbird.requests.filter_values import read_instant
 from bowerbird.requests.filters import moves, readers, sent
 from bowerbird.requests.views import NewBucket, NewSort, NewView, ViewChange, ViewQuery
-from bowerbird.search import query_language
+from bowerbird.search.queries import query_language
 
 EMPTY: Final = View("", "", "", {}, None, [], 0, 0)
 _DATES: Final = frozenset(

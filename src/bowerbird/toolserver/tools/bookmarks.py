@@ -20,7 +20,7 @@ from bowerbird.requests.bookmarks import (
 )
 from bowerbird.requests.fields import about, unique
 from bowerbird.requests.filters import WordFilters
-from bowerbird.search import query_language
+from bowerbird.search.queries import query_language
 from bowerbird.toolserver.tools import searching
 from bowerbird.toolserver.tools.arguments import reading, vocabulary
 from bowerbird.toolserver.tools.results import json_schemas, listing, long_texts, response_size

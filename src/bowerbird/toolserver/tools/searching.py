@@ -12,7 +12,7 @@ from bowerbird.requests.bookmarks import Cursor, Limit, ListQuery, SortBy, SortO
 from bowerbird.requests.fields import about
 from bowerbird.requests.filters import BookmarkFilters
 from bowerbird.requests.gates import Gate
-from bowerbird.search import query_language
+from bowerbird.search.queries import query_language
 from bowerbird.toolserver.tools.arguments import reading
 from bowerbird.toolserver.tools.results import json_schemas, listing
 from bowerbird.toolserver.tools.results.listing import ResponseFormat

@@ -25,7 +25,7 @@ from bowerbird.requests.views import (
     ViewBookmarksQuery,
     ViewChange,
 )
-from bowerbird.search.spelling import nearest
+from bowerbird.search.queries.spelling import nearest
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
 from bowerbird.toolserver.tools.results import json_schemas, posts, response_size

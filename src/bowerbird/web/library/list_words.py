@@ -8,7 +8,7 @@ from bowerbird.model.filters import RELEVANCE
 from bowerbird.model.media import BITS
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING, flags_of, readers
-from bowerbird.search import query_language
+from bowerbird.search.queries import query_language
 from bowerbird.web.library.addresses import Address
 from bowerbird.web.library.dates import enclosed
 from bowerbird.web.visits.moments import Times

@@ -18,7 +18,7 @@ from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING
 from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.requests.views import ViewBookmarksQuery
-from bowerbird.search import query_language
+from bowerbird.search.queries import query_language
 from bowerbird.settings import Settings
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library import list_words, post_parts

@@ -9,8 +9,8 @@ from bowerbird.library.labels.labels import Labels
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.requests.bookmarks import CountQuery, ListQuery
-from bowerbird.search import query_language
-from bowerbird.search.spelling import nearest
+from bowerbird.search.queries import query_language
+from bowerbird.search.queries.spelling import nearest
 from bowerbird.web.library import list_words
 from bowerbird.web.library.addresses import Address
 

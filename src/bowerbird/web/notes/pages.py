@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import msgspec
 
 from bowerbird.errors import Refusal
-from bowerbird.library.bookmarks.annotation_changes import NOTE, AnnotationChanges
+from bowerbird.library.bookmarks.writing.annotation_changes import NOTE, AnnotationChanges
 from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.highlights import HighlightChange, NewHighlight

@@ -9,7 +9,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.words import Field
 from bowerbird.requests import filters
 from bowerbird.requests.bookmarks import CountQuery, ListQuery
-from bowerbird.search import query_language
+from bowerbird.search.queries import query_language
 from bowerbird.toolserver.tools.arguments import vocabulary
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import shown_name

@@ -1,0 +1,1 @@
+"""Finds posts by word and meaning, ranks them, and says why a search found nothing."""

@@ -1,0 +1,89 @@
+"""Says why a search found nothing or only similar posts, and what was probably meant."""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import Final
+
+from bowerbird.library.bookmarks.searching.query_words import words_of
+from bowerbird.library.bookmarks.searching.ranking import Ranking
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.words import WordQuery
+from bowerbird.search.queries.query_pieces import EXCLUDING_SIGNS
+from bowerbird.search.words import tokens
+
+_SOME_WORDS: Final = "No bookmark has all of these words. These have some of them."
+_NAMED_MAX: Final = 3
+_SHOWN_CHARACTERS: Final = 40
+_PIECE: Final = re.compile(r"\S+")
+_QUOTES: Final = '"\u201c\u201d\u201e\uff02'
+_QUOTED: Final = re.compile(f"[{_QUOTES}][^{_QUOTES}]*[{_QUOTES}]?")
+# The letters of a piece, between signs and punctuation.
+_LETTERS: Final = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
+
+
+def relaxed(words: WordQuery, ranking: Ranking) -> str:
+    """What the posts have instead of all words."""
+    if not ranking.unknown or len(ranking.unknown) < len(words_of(words)):
+        return _SOME_WORDS
+    similar = "a similar one" if len(ranking.unknown) == 1 else "similar ones"
+    return f"No bookmark has {_named(ranking.unknown)}. These have {similar}."
+
+
+def nothing_found(account: Account, filter: BookmarkFilter, ranking: Ranking) -> str:
+    """Why a search has no result."""
+    if not account.total:
+        return "The library is empty."
+    if filter.meaning is not None and (filter.words is None or filter.words.limits is None):
+        words = "" if filter.words is None else "has these words or "
+        return f"No bookmark {words}is close enough in meaning."
+    if filter.words is not None and filter.words.is_empty:
+        return "The search has no words."
+    if ranking.unknown:
+        return f"No bookmark has {_named(ranking.unknown)}."
+    filters = "" if filter.is_flags_and_words_only else " with these filters"
+    return f"No bookmark matches the whole search{filters}."
+
+
+def _named(words: Sequence[str]) -> str:
+    quoted = ", ".join(f'"{word[:_SHOWN_CHARACTERS]}"' for word in words[:_NAMED_MAX])
+    if len(words) == 1:
+        return f"the phrase {quoted}" if " " in words[0] else f"the word {quoted}"
+    more = len(words) - _NAMED_MAX
+    return f"the words {quoted} and {more} more" if more > 0 else f"the words {quoted}"
+
+
+def corrected(text: str, corrections: Iterable[tuple[str, str]]) -> str | None:
+    """The query with other words in place of unknown ones; None if nothing changes."""
+    meant = dict(corrections)
+    if not meant:
+        return None
+    result, end = "", 0
+    pieces = list(_PIECE.finditer(text))
+    quoted = [found.span() for found in _QUOTED.finditer(text)]
+    for piece, following in zip_longest(pieces, pieces[1:]):
+        if piece.start() < end:
+            continue
+        is_kept = _is_excluded(piece) or any(a <= piece.start() < b for a, b in quoted)
+        both = f"{_word(piece)} {_word(following)}" if following else ""
+        last = following if both in meant and not is_kept else piece
+        word = None if is_kept else meant.get(both) or meant.get(_word(piece))
+        result += text[end : piece.start()]
+        result += _in_place_of(text[piece.start() : last.end()], word) if word else last[0]
+        end = last.end()
+    result += text[end:]
+    return result if result != text else None
+
+
+def _is_excluded(piece: re.Match[str]) -> bool:
+    return piece[0].startswith(EXCLUDING_SIGNS)
+
+
+def _word(piece: re.Match[str]) -> str:
+    return tokens.lone_sigil_word(piece[0]) or " ".join(tokens.words(piece[0]))
+
+
+def _in_place_of(old: str, word: str) -> str:
+    found = _LETTERS.match(old)
+    return f"{found[1]}{word.lstrip('#@')}{found[3]}" if found else word

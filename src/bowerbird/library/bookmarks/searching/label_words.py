@@ -1,0 +1,148 @@
+"""Finds the labels whose names contain a term of a query. So renaming a label indexes nothing."""
+
+import asyncio
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from heapq import nsmallest
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.lru import LruCache
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.words import Either, Form, Part, Term, WordQuery, with_terms
+from bowerbird.search.words.tokens import index_text
+from bowerbird.storage.database import Database, Row
+from bowerbird.storage.labels import LabelStore
+
+_KEPT_ACCOUNTS: Final = 256
+_KEPT_NAMES: Final = 16_384
+# The database looks up the posts of each label. Shorter names tell more about their posts.
+LABELS_PER_TERM: Final = 200
+LABELS_PER_QUERY: Final = 1_000
+# More names are read on a thread.
+_FEW: Final = 100
+
+
+class _Names(Struct, frozen=True):
+    """The tokens of an account's labels, and the labels that have a token."""
+
+    tokens: Mapping[int, Sequence[str]]
+    label_ids: Mapping[str, Sequence[int]]
+    # In alphabetical order, to find those that begin with a prefix.
+    ordered: Sequence[str]
+    # Labels with shorter names come first.
+    places: Mapping[int, int]
+
+
+class _Kept(Struct, frozen=True):
+    """The names that an account had at some version."""
+
+    version: tuple[int, int]
+    rows: Sequence[Row]
+    names: _Names
+
+
+class LabelWords:
+    def __init__(self, database: Database) -> None:
+        self._store = LabelStore(database)
+        # By account.
+        self._kept = LruCache(_KEPT_ACCOUNTS)
+
+    async def resolved(self, account: Account, filter: BookmarkFilter) -> BookmarkFilter:
+        """The filter with the labels that its words match."""
+        words = filter.words
+        if words is None or not words.has_terms:
+            return filter
+        names = await self._names(account)
+        if not names.tokens:
+            return filter
+        if len(names.tokens) <= _FEW:
+            parts = _with_labels(words, names)
+        else:
+            parts = await asyncio.to_thread(_with_labels, words, names)
+        return msgspec.structs.replace(filter, words=WordQuery(parts, words.hints))
+
+    async def _names(self, account: Account) -> _Names:
+        version = (account.epoch, account.version)
+        kept: _Kept | None = self._kept.get(account.account_id)
+        if kept is not None and kept.version == version:
+            return kept.names
+        rows = [tuple(row) for row in await self._store.names(account.account_id)]
+        # Most changes of a library change no label.
+        if kept is not None and kept.rows == rows:
+            names = kept.names
+        elif len(rows) <= _FEW:
+            names = _names(rows)
+        else:
+            names = await asyncio.to_thread(_names, rows)
+        self._kept.put(account.account_id, _Kept(version, rows, names))
+        return names
+
+
+def _names(rows: Sequence[Row]) -> _Names:
+    tokens = {label_id: _tokens(name) for label_id, name in rows}
+    label_ids: defaultdict[str, list[int]] = defaultdict(list)
+    for label_id, words in tokens.items():
+        for word in dict.fromkeys(words):
+            label_ids[word].append(label_id)
+    by_length = sorted(rows, key=lambda row: (len(row[1]), row[1]))
+    places = {label_id: place for place, (label_id, _) in enumerate(by_length)}
+    return _Names(tokens, label_ids, sorted(label_ids), places)
+
+
+@lru_cache(maxsize=_KEPT_NAMES)
+def _tokens(name: str) -> tuple[str, ...]:
+    return tuple(index_text([name]).split())
+
+
+def _with_labels(words: WordQuery, names: _Names) -> tuple[Part, ...]:
+    most = min(LABELS_PER_TERM, LABELS_PER_QUERY // max(_count_terms(words.parts), 1))
+    return with_terms(words.parts, lambda term: _labelled(term, names, most))
+
+
+def _count_terms(parts: Sequence[Part]) -> int:
+    inner = [branch for part in parts if isinstance(part, Either) for branch in part.branches]
+    return sum(isinstance(part, Term) for part in parts) + sum(map(_count_terms, inner))
+
+
+def _labelled(term: Term, names: _Names, most: int) -> Term:
+    forms: list[Term | Form] = [term, *term.forms]
+    found: set[int] = set()
+    for form in forms:
+        found.update(*_matching(form, names))
+    kept = found if len(found) <= most else nsmallest(most, found, key=names.places.__getitem__)
+    return msgspec.structs.replace(term, label_ids=tuple(sorted(kept)))
+
+
+def _matching(form: Term | Form, names: _Names) -> Iterator[Iterable[int]]:
+    """The labels whose names match a form."""
+    first = form.tokens[0]
+    if len(form.tokens) > 1:
+        with_first = names.label_ids.get(first, ())
+        yield [label_id for label_id in with_first if _is_in(form, names.tokens[label_id])]
+    elif form.is_prefix:
+        for place in range(bisect_left(names.ordered, first), len(names.ordered)):
+            if not names.ordered[place].startswith(first):
+                break
+            yield names.label_ids[names.ordered[place]]
+    else:
+        yield names.label_ids.get(first, ())
+
+
+def _is_in(form: Term | Form, words: Sequence[str]) -> bool:
+    """Whether a text with these tokens matches the form."""
+    if isinstance(form, Form) and not form.is_phrase:
+        return set(form.tokens) <= set(words)
+    length = len(form.tokens)
+    *start, last = form.tokens
+    for first in range(len(words) - length + 1):
+        run = words[first : first + length]
+        is_last = run[-1].startswith(last) if form.is_prefix else run[-1] == last
+        if is_last and list(run[:-1]) == start:
+            return True
+    return False

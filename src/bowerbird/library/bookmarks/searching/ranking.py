@@ -1,0 +1,265 @@
+"""Ranked lists: the best thousand by words, by meaning, or by both."""
+
+import asyncio
+import math
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.library.bookmarks.searching.word_reading import ReadWords, WordReading
+from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.lru import LruCache
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import BookmarkFilter, Sort
+from bowerbird.model.vectors import VectorStoreState
+from bowerbird.model.words import Term, WordQuery
+from bowerbird.requests.limits import RANKED_MAX
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.database import Database
+
+if TYPE_CHECKING:
+    from bowerbird.search.candidates import Candidates
+    from bowerbird.search.meaning.vectors import Numbers
+
+_CANDIDATES: Final = "bowerbird.search.candidates"
+_REMEMBERED: Final = 256
+# If more posts have the words, only those imported last are ranked, which bounds the work.
+_CONSIDERED: Final = 5_000
+# How many posts have their words counted if there is only one word: 4 ms per thousand on SQLite.
+# With more words it is the length of a ranked list.
+_COUNTED: Final = 2_000
+# Longer lists of numbers are filtered by those of the whole library.
+_FEW_CHARACTERS: Final = 2_000
+
+
+class Ranking(Struct, frozen=True):
+    """The best matches, best first or in another order, each with its score."""
+
+    numbers: Sequence[int]
+    # Empty if nothing in the query ranks.
+    scores: Sequence[float] = ()
+    # Words that no post has, and what was probably meant instead.
+    unknown: tuple[str, ...] = ()
+    corrections: tuple[tuple[str, str], ...] = ()
+    # Whether a post matches the words themselves, not only their meaning.
+    has_exact: bool = True
+
+
+_NOTHING: Final = Ranking(())
+
+
+class Rankings:
+    def __init__(self, database: Database, meaning: SemanticSearch) -> None:
+        self._store = BookmarkStore(database)
+        self._words = WordReading(database)
+        self._meaning = meaning
+        # (account, epoch, version, filter, …) -> ranking, so that a list is ranked once.
+        self._remembered = LruCache(_REMEMBERED)
+
+    async def rank(
+        self,
+        account: Account,
+        filter: BookmarkFilter,
+        sort: Sort | None,
+        store: VectorStoreState | None,
+    ) -> Ranking:
+        """The best bookmarks, best first or ordered by `sort`.
+
+        `store` holds the vectors that a search by meaning reads.
+        """
+        await _load()
+        key = (_stamp(account), filter, sort, store and store.version)
+        found: Ranking | None = self._remembered.get(key)
+        if found is None:
+            if filter.meaning is None:
+                found = await self._by_words(account, filter)
+            else:
+                found = await self._by_meaning(account, filter, store)
+            found = await self._in_order(account, found, sort)
+            self._remembered.put(key, found)
+        return found
+
+    async def relaxed(self, account: Account, filter: BookmarkFilter, sort: Sort | None) -> Ranking:
+        """The bookmarks that have enough of the words. Phrases, exclusions and filters apply."""
+        await _load()
+        key = (_stamp(account), filter, sort, "relaxed")
+        found: Ranking | None = self._remembered.get(key)
+        if found is None:
+            found = await self._in_order(account, await self._relaxed(account, filter), sort)
+            self._remembered.put(key, found)
+        return found
+
+    async def numbers(
+        self,
+        account: Account,
+        filter: BookmarkFilter,
+        sort: Sort | None,
+        store: VectorStoreState | None,
+    ) -> Sequence[int]:
+        return (await self.rank(account, filter, sort, store)).numbers
+
+    async def similar(
+        self,
+        account: Account,
+        filter: BookmarkFilter,
+        number: int,
+        store: VectorStoreState | None,
+    ) -> Ranking:
+        """The bookmarks near to one, except that one."""
+        await _load()
+        from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
+
+        if store is None or not store.dimensions:
+            return _NOTHING
+        matching = await self._matching(account, filter)
+        near = await self._meaning.nearness_of_post(account, store, number, matching)
+        if near is None:
+            return _NOTHING
+        found = await asyncio.to_thread(
+            candidates.nearest, near.numbers, near.scores, near.floor, RANKED_MAX + 1
+        )
+        others = [each for each in zip(*found, strict=True) if each[0] != number][:RANKED_MAX]
+        return Ranking([number for number, _ in others], [score for _, score in others])
+
+    async def _in_order(self, account: Account, ranking: Ranking, sort: Sort | None) -> Ranking:
+        if sort is None or not ranking.numbers:
+            return ranking
+        numbers = await self._store.in_order(account, ranking.numbers, sort)
+        scores = dict(zip(ranking.numbers, ranking.scores, strict=False))
+        return msgspec.structs.replace(
+            ranking, numbers=numbers, scores=[scores[n] for n in numbers] if scores else ()
+        )
+
+    async def _by_words(self, account: Account, filter: BookmarkFilter) -> Ranking:
+        from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
+
+        words = filter.words
+        if words is None or words.is_empty:
+            return _NOTHING
+        # Exclusions and conditions only filter; they do not rank.
+        if not words.wanted_terms:
+            return Ranking(await self._store.newest(account, filter, RANKED_MAX))
+        numbers = await self._latest(account, filter, _CONSIDERED)
+        if not numbers:
+            return _NOTHING
+        read = await self._words.read(account, words)
+        found = await asyncio.to_thread(candidates.matches, read.scores, numbers)
+        return await self._scored(account, read, found)
+
+    async def _relaxed(self, account: Account, filter: BookmarkFilter) -> Ranking:
+        from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
+
+        assert filter.words is not None
+        read = await self._words.read(account, filter.words)
+        if not read.scores.words or not is_relaxable(filter.words):
+            return Ranking((), (), read.unknown, read.corrections)
+        strict = msgspec.structs.replace(filter, words=_strict(filter.words))
+        matching = await self._matching(account, strict)
+        found = await asyncio.to_thread(
+            candidates.with_most_words, read.scores, matching, _CONSIDERED
+        )
+        return await self._scored(account, read, found)
+
+    async def _by_meaning(
+        self, account: Account, filter: BookmarkFilter, store: VectorStoreState | None
+    ) -> Ranking:
+        from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
+
+        assert filter.meaning is not None
+        words = filter.words
+        # Excluded words and conditions apply to results by meaning; the other words only rank.
+        limits = msgspec.structs.replace(filter, meaning=None, words=words and words.limits)
+        matching = await self._matching(account, limits)
+        if not len(matching):
+            return _NOTHING
+        near, floor = candidates.NOTHING_NEAR, math.inf
+        # A store without dimensions means that no post contains any text.
+        if store is not None and store.dimensions:
+            found = await self._meaning.nearness(account, store, filter.meaning, matching)
+            # Posts that were chosen one by one are listed however far they are.
+            floor = found.floor if filter.post_ids is None else -1.0
+            near = (found.numbers, found.scores)
+        if words is None or not words.wanted_terms:
+            return Ranking(*await asyncio.to_thread(candidates.nearest, *near, floor, RANKED_MAX))
+        read = await self._words.read(account, words)
+        strict = msgspec.structs.replace(filter, meaning=None)
+        exact = await self._latest(account, strict, RANKED_MAX)
+        both = await asyncio.to_thread(
+            candidates.by_both,
+            read.scores,
+            matching,
+            near,
+            exact,
+            floor=floor,
+            by_words=_CONSIDERED,
+            by_meaning=RANKED_MAX,
+        )
+        ranking = await self._scored(account, read, both)
+        return msgspec.structs.replace(ranking, has_exact=bool(exact))
+
+    async def _scored(self, account: Account, read: ReadWords, found: "Candidates") -> Ranking:
+        """Counts the words of the best candidates, and orders these."""
+        from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
+
+        tokens = read.scores.tokens
+        most = max(RANKED_MAX, _COUNTED // max(len(tokens), 1))
+        found = await asyncio.to_thread(candidates.best_so_far, found, most)
+        counted = await self._words.counted(account, tokens, found.numbers.tolist())
+        ordered = await asyncio.to_thread(
+            candidates.ordered, found, read.scores, counted, RANKED_MAX
+        )
+        return Ranking(*ordered, read.unknown, read.corrections)
+
+    async def _latest(self, account: Account, filter: BookmarkFilter, most: int) -> Sequence[int]:
+        """Posts that match the whole filter.
+
+        If there are more, those imported last, or the newest if the index cannot tell which match.
+        """
+        from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
+
+        assert filter.words is not None
+        text = await self._words.matches(account, filter.words)
+        if text is None or len(text) < _FEW_CHARACTERS:
+            return await self._store.newest(account, filter, most) if text != "" else ()
+        # Joining the flags of each match takes ten times as long.
+        limits = msgspec.structs.replace(filter, words=filter.words.limits)
+        matching = await self._matching(account, limits)
+        return await asyncio.to_thread(candidates.latest_of, text, matching, most)
+
+    async def _matching(self, account: Account, filter: BookmarkFilter) -> "Numbers":
+        """The numbers of the bookmarks that match the filter."""
+        key = (account.account_id, account.epoch, account.version, filter)
+        numbers = self._meaning.cached_numbers(key)
+        if numbers is None:
+            numbers = await self._meaning.cache_numbers(
+                key, await self._store.number_text(account, filter)
+            )
+        return numbers
+
+
+async def _load() -> None:
+    """Imports numpy before it is used: on a thread, because it takes a tenth of a second."""
+    if _CANDIDATES not in sys.modules:
+        await asyncio.to_thread(import_module, _CANDIDATES)
+
+
+def is_relaxable(words: WordQuery) -> bool:
+    """Whether a post may lack some of the words: those without quotation marks and operators."""
+    return any(map(_may_be_missing, words.parts))
+
+
+def _strict(words: WordQuery) -> WordQuery | None:
+    parts = tuple(part for part in words.parts if not _may_be_missing(part))
+    return WordQuery(parts) if parts else None
+
+
+def _may_be_missing(part: object) -> bool:
+    return isinstance(part, Term) and not part.is_excluded and not part.is_quoted
+
+
+def _stamp(account: Account) -> tuple[Any, ...]:
+    return account.account_id, account.epoch, account.version

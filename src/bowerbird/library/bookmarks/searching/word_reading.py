@@ -1,0 +1,222 @@
+"""Reads what an account's library has of the words of a query, and what misspelled words mean."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from bowerbird.library.bookmarks.searching.misspellings import Guesses, guesses_for
+from bowerbird.library.bookmarks.searching.query_words import QueryWord, query_for, words_of
+from bowerbird.model.accounts import Account
+from bowerbird.model.words import MAX_RANKING_WORDS, Form, WordQuery
+from bowerbird.storage.bookmarks.word_index import Occurrences, WordIndex
+from bowerbird.storage.database import Database
+from bowerbird.storage.word_counts import WordCounts
+
+if TYPE_CHECKING:
+    from bowerbird.search.scoring import Counted, WordScores
+
+# Bounds the work for a query of nonsense, and for one with many common words.
+_MISSPELLED_MAX: Final = 8
+_HOLDERS_MAX: Final = 200_000
+# How many of the posts that are not counted may have a word: more than have most words.
+_GUESSED_SHARE: Final = 0.05
+
+
+class ReadWords(Struct, frozen=True):
+    """The words of a query, as a library has them."""
+
+    scores: "WordScores"
+    # The words that no post has, and the words that were probably meant.
+    unknown: tuple[str, ...]
+    corrections: tuple[tuple[str, str], ...]
+
+
+class _Counts(Struct, frozen=True):
+    """In how many posts each token occurs, as far as they are counted."""
+
+    posts: dict[str, int]
+    total: int
+    # How many posts of `total` are not counted.
+    uncounted: int
+
+    def occurs(self, form: Form) -> bool:
+        """Whether posts may have the form. Those that are not counted may have any."""
+        tokens = form.tokens[:-1] if form.is_prefix else form.tokens
+        return self.uncounted > 0 or all(token in self.posts for token in tokens)
+
+    def most(self, form: Form) -> int:
+        """How many posts have the form at most, as far as it is known before they are read."""
+        tokens = form.tokens[:-1] if form.is_prefix else form.tokens
+        known = (self.posts.get(token, 0) + self._share(self.uncounted) for token in tokens)
+        return min(known, default=self._share(self.total))
+
+    def _share(self, posts: int) -> int:
+        return int(posts * _GUESSED_SHARE)
+
+
+class _Held(Struct):
+    """A word with the forms that posts have, and the texts of their numbers."""
+
+    word: QueryWord
+    forms: list[Form]
+    texts: list[str]
+    # How many of its forms were not looked for.
+    unread: int
+
+
+class WordReading:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._counts = WordCounts(database)
+        self._index = WordIndex(database)
+
+    async def read(self, account: Account, query: WordQuery) -> ReadWords:
+        words = words_of(query)
+        tokens = {token for word in words for form in word.forms for token in form.tokens}
+        posts, counted = await self._counts.of_and_total(account, tokens)
+        uncounted = account.total - counted
+        # Changes that wait may have other words and no other posts.
+        if uncounted <= 0:
+            uncounted = int(await self._counts.is_pending(self._database, account.account_id))
+        counts = _Counts(posts, account.total, uncounted)
+        candidates = [
+            (word, [form for form in word.forms if counts.occurs(form)]) for word in words
+        ]
+        read = await self._held(account, _rarest(candidates, counts), counts)
+        absent = [word for word, forms in candidates if not forms]
+        absent += [each.word for each in read if not each.forms and not each.unread]
+        unknown = [word for word in absent if not word.is_label]
+        held = [each for each in read if each.forms]
+        corrections: list[tuple[str, str]] = []
+        if unknown:
+            found, corrections = await self._corrected(account, words, unknown, counts)
+            held += found
+        known = {each.word.group for each in held} | {word.group for word in words if word.is_label}
+        left = len({word.group for word in unknown} - known)
+        scores = await asyncio.to_thread(_scores, held, left, account.total)
+        return ReadWords(scores, tuple(word.text for word in unknown), tuple(corrections))
+
+    async def matches(self, account: Account, query: WordQuery) -> str | None:
+        """The numbers of the posts that match the wanted parts; None if the index cannot tell."""
+        return await self._index.matches(account, query)
+
+    async def counted(
+        self, account: Account, tokens: Sequence[str], numbers: Sequence[int]
+    ) -> "Counted":
+        found = await self._index.occurrences(account, tokens, numbers)
+        return await asyncio.to_thread(_counted, tokens, found)
+
+    async def _held(
+        self,
+        account: Account,
+        candidates: Sequence[tuple[QueryWord, list[Form]]],
+        counts: _Counts,
+    ) -> list[_Held]:
+        """Reads the posts of each form, rare forms first, until they are too many."""
+        wanted = [
+            # What was typed comes first if it is not known what is rare.
+            (order if counts.uncounted else 0, counts.most(form), place, form)
+            for place, (_, forms) in enumerate(candidates)
+            for order, form in enumerate(forms)
+        ]
+        wanted.sort(key=lambda each: each[:3])
+        read: list[tuple[int, Form]] = []
+        total = 0
+        for _, posts, place, form in wanted:
+            if not read or total + posts <= _HOLDERS_MAX:
+                total += posts
+                read.append((place, form))
+        texts = await self._index.holders(account, [query_for(form) for _, form in read])
+        held: dict[int, _Held] = {}
+        for (place, form), text in zip(read, texts, strict=True):
+            word, forms = candidates[place]
+            of_word = held.setdefault(place, _Held(word, [], [], len(forms)))
+            of_word.unread -= 1
+            if text:
+                of_word.forms.append(form)
+                of_word.texts.append(text)
+        return list(held.values())
+
+    async def _corrected(
+        self,
+        account: Account,
+        words: Sequence[QueryWord],
+        unknown: Sequence[QueryWord],
+        counts: _Counts,
+    ) -> tuple[list[_Held], list[tuple[str, str]]]:
+        """The words one edit away from words that no post has, and the likeliest of them."""
+        misspelled = [word for word in unknown if word.may_be_misspelled][:_MISSPELLED_MAX]
+        # On threads: these are thousands of words.
+        guesses, asked = await asyncio.to_thread(_guesses, misspelled, words, counts.posts)
+        counts.posts.update(await self._counts.of(account, asked))
+        meant = await asyncio.to_thread(_likeliest, guesses, counts.posts)
+        candidates = [(word, forms) for word, (forms, _, _) in meant if forms]
+        held = [each for each in await self._held(account, candidates, counts) if each.forms]
+        known = {each.word.text for each in held}
+        return held, [(typed, text) for word, (_, typed, text) in meant if word.text in known]
+
+
+def _rarest(
+    candidates: Iterable[tuple[QueryWord, list[Form]]], counts: _Counts
+) -> list[tuple[QueryWord, list[Form]]]:
+    """The words that decide: a pasted page has too many."""
+    held = [(word, forms) for word, forms in candidates if forms]
+    held.sort(key=lambda each: max(counts.most(form) for form in each[1]))
+    return held[:MAX_RANKING_WORDS]
+
+
+def _beside(word: QueryWord, words: Sequence[QueryWord]) -> list[tuple[str, str]]:
+    """The pairs of neighbours that a word is part of."""
+    texts = [each.text for each in words if each.may_be_misspelled]
+    return [pair for pair in pairwise(texts) if word.text in pair]
+
+
+def _guesses(
+    misspelled: Iterable[QueryWord], words: Sequence[QueryWord], counts: Mapping[str, int]
+) -> tuple[list[tuple[QueryWord, Guesses]], set[str]]:
+    """The words that may have been meant, and the tokens whose counts are not known."""
+    guesses = [(word, guesses_for(word.text, _beside(word, words))) for word in misspelled]
+    tokens = {token for _, each in guesses for token in each.tokens}
+    return guesses, tokens - counts.keys()
+
+
+def _likeliest(
+    guesses: Iterable[tuple[QueryWord, Guesses]], counts: Mapping[str, int]
+) -> list[tuple[QueryWord, tuple[list[Form], str, str]]]:
+    return [(word, each.likeliest(counts)) for word, each in guesses]
+
+
+def _scores(held: Sequence[_Held], unknown: int, total: int) -> "WordScores":
+    from bowerbird.search import scoring  # noqa: PLC0415 - imports numpy
+    from bowerbird.search.meaning.arrays import parse_numbers  # noqa: PLC0415
+
+    by_group: defaultdict[int, list[scoring.Spelling]] = defaultdict(list)
+    for each in held:
+        by_group[each.word.group] += (
+            scoring.Spelling(form.weight, parse_numbers(text), _counted_token(form))
+            for form, text in zip(each.forms, each.texts, strict=True)
+        )
+    words = []
+    for spellings in by_group.values():
+        best = max(spelling.weight for spelling in spellings)
+        # Rare forms of a common word do not make it rare.
+        posts = max(len(s.holders) for s in spellings if s.weight == best)
+        words.append(scoring.HeldWord(scoring.idf(posts, total), tuple(spellings)))
+    return scoring.WordScores(words, unknown, scoring.idf(0, total))
+
+
+def _counted_token(form: Form) -> str | None:
+    return form.tokens[0] if len(form.tokens) == 1 and not form.is_prefix else None
+
+
+def _counted(tokens: Sequence[str], found: Occurrences) -> "Counted":
+    from bowerbird.search.meaning.arrays import np  # noqa: PLC0415
+    from bowerbird.search.scoring import Counted  # noqa: PLC0415 - imports numpy
+
+    counts = np.frombuffer(found.counts, np.uint8).reshape(len(found.numbers), len(tokens))
+    numbers = np.array(found.numbers, np.int64)
+    return Counted(tokens, numbers, counts, np.array(found.lengths, np.int64))

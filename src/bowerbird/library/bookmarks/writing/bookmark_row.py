@@ -1,0 +1,116 @@
+"""Builds the stored row of a bookmark from its post and its placement in the library."""
+
+from typing import Any, NamedTuple
+
+from bowerbird.model.attached_texts import DOMAIN, attached_texts
+from bowerbird.model.bookmarks import ImportRecord, Post, own_words
+from bowerbird.model.folding import first_line, order_key
+from bowerbird.model.media import bits_of
+from bowerbird.model.rendering import RENDER_VERSION, rendering
+from bowerbird.model.upsert import Incoming, Placement
+from bowerbird.search.words.tokens import INDEX_FORM, index_text
+
+Row = dict[str, Any]
+
+
+class SearchableTexts(NamedTuple):
+    """What the tokens of a post come from. Long texts come last."""
+
+    texts: list[str]
+    # Of people and sites: they do not show the language of the texts.
+    names: list[str]
+
+
+def row_of(
+    incoming: Incoming, placement: Placement, number: int, words: str, tags: bytes | None
+) -> Row:
+    row = draft_of(incoming, words)
+    complete(row, incoming.post_json, placement, number, tags)
+    return row
+
+
+def draft_of(incoming: Incoming, words: str) -> Row:
+    """The columns that depend only on the post."""
+    arrival = incoming.record
+    metrics = arrival.tweet_details.meta.non_real_time_engagement_metrics
+    return {
+        "post_id": arrival.post_id,
+        "posted_at": incoming.posted_at,
+        "media": bits_of(arrival.tweet_details),
+        "author_key": order_key(arrival.author_username),
+        "author_name_key": order_key(arrival.author_details.name),
+        "title_key": order_key(_title(arrival)),
+        "quote_count": metrics.quote_count,
+        "reply_count": metrics.reply_count,
+        "retweet_count": metrics.retweet_count,
+        "bookmark_count": metrics.bookmark_count,
+        "favorite_count": metrics.favorite_count,
+        "content_hash": incoming.content_hash,
+        "thread": _thread(arrival),
+        "render_version": RENDER_VERSION,
+        "words": words,
+        "word_form": INDEX_FORM,
+    }
+
+
+def complete(
+    draft: Row, post_json: bytes, placement: Placement, number: int, tags: bytes | None
+) -> None:
+    """Adds the columns that depend on the library."""
+    draft["number"] = number
+    draft["tags"] = tags
+    draft["sort_index"] = placement.sort_index
+    draft["is_read"] = placement.is_read
+    draft["is_archived"] = placement.is_archived
+    draft["imported_at"] = placement.imported_at
+    draft["bookmarked_at"] = placement.bookmarked_at
+    draft["completeness"] = placement.completeness
+    draft["order_source"] = placement.order_source
+    draft["rendering"] = rendering(
+        post_json, placement.imported_at, placement.sort_index, placement.bookmarked_at
+    )
+
+
+def words_of(arrival: Post) -> str:
+    """The searchable text of a post, as tokens."""
+    return index_text(*searchable_texts(arrival))
+
+
+def searchable_texts(arrival: Post) -> SearchableTexts:
+    details = arrival.tweet_details
+    # With the @, so that @ada finds posts by ada as well as posts that mention her.
+    handle = arrival.author_username and f"@{arrival.author_username}"
+    names = [handle, arrival.author_details.name]
+    texts = [details.text, *own_words(arrival)]
+    if details.attachments:
+        _add_attached(details.attachments, texts, names)
+    if details.quoted_tweet is not None or details.article is not None:
+        _add_texts_within(details.article or {}, details.quoted_tweet or {}, texts, names)
+    return SearchableTexts(list(filter(None, texts)), list(filter(None, names)))
+
+
+def _thread(arrival: ImportRecord) -> str | None:
+    meta = arrival.tweet_details.meta
+    return meta.tweet_conversation_id if meta.is_sub_tweet_of_thread else None
+
+
+def _title(arrival: ImportRecord) -> str:
+    article = arrival.tweet_details.article or {}
+    return article.get("title") or first_line(arrival.tweet_details.text)
+
+
+def _add_attached(attachments: object, texts: list[str], names: list[str]) -> None:
+    for field, text in attached_texts(attachments):
+        (names if field == DOMAIN else texts).append(text)
+
+
+def _add_texts_within(
+    article: dict[str, Any], quoted: dict[str, Any], texts: list[str], names: list[str]
+) -> None:
+    quoted_author = quoted.get("author_details") or {}
+    names += [quoted.get("author_username") or "", quoted_author.get("name") or ""]
+    texts.append(quoted.get("text") or "")
+    _add_attached(quoted.get("attachments"), texts, names)
+    articles = (article, quoted.get("article") or {})
+    texts += [one.get("title") or "" for one in articles]
+    texts += [one.get("plain_text") or one.get("preview_text") or "" for one in articles]

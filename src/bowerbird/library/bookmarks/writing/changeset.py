@@ -1,0 +1,373 @@
+"""A changeset collects changes to one library in memory and writes them together at the end.
+
+So a refused operation changes nothing, fifty operations are written together, and the library's
+version grows once, or not at all if nothing changed.
+
+A field of a post that a changeset changes is not changed any more if an earlier change of many
+posts is undone, unless the changeset itself is part of such a change.
+"""
+
+from bisect import insort
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import turns
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.bookmarks.post_documents import PostDocuments
+from bowerbird.library.bookmarks.searching.counted_words import CountedWords
+from bowerbird.model.bookmarks import Post
+from bowerbird.model.bulk import ARCHIVED, READ, TRASHED, Changed
+from bowerbird.model.labels import Label, name_key
+from bowerbird.model.rendering import tags_json
+from bowerbird.model.upsert import Counts, counts_of
+from bowerbird.requests import limits
+from bowerbird.storage.bookmarks.changeset import ChangesetStore, EditablePost
+from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+
+# The labels of a post may take 40 kB as JSON, so only these many posts have theirs in memory.
+_POSTS_AT_ONCE: Final = 500
+_ID_DIGITS: Final = 18
+
+
+class _Stores(NamedTuple):
+    libraries: LibraryStore
+    labels: LabelStore
+    bookmarks: ChangesetStore
+    documents: PostDocuments
+    bulk: BulkStore
+    counted: CountedWords
+
+
+class Changeset:
+    """Opened by `Changesets.open` and written by `finish`, in the same transaction."""
+
+    def __init__(
+        self,
+        stores: _Stores,
+        transaction: Transaction,
+        library: LockedLibrary,
+        labels: dict[str, Label],
+        *,
+        is_recorded: bool,
+    ) -> None:
+        self._stores = stores
+        self._is_recorded = is_recorded
+        self._transaction = transaction
+        self._library = library
+        self._labels = labels
+        self._posts: dict[str, EditablePost] = {}
+        self._new_labels: list[Label] = []
+        self._pairs: dict[tuple[int, int], bool] = {}
+        self._retagged: dict[int, EditablePost] = {}
+        self._flagged: dict[int, EditablePost] = {}
+        self._label_count: int | None = None
+        self._change = Counts()
+        self._has_changed = False
+        # By post and field, whether it was set before.
+        self._changed: dict[tuple[str, int], bool] = {}
+        # The posts and labels that the request wants together, also if they were.
+        self._labelled: set[tuple[str, int]] = set()
+
+    @property
+    def version(self) -> int:
+        """The library's version once the changeset is written."""
+        return self._library.version + 1
+
+    @property
+    def changed(self) -> list[Changed]:
+        """The fields of posts that were changed so far."""
+        return [Changed(*key, was_set) for key, was_set in self._changed.items()]
+
+    async def load(self, post_ids: Iterable[str]) -> None:
+        """Reads these bookmarks, for later calls of `post`."""
+        missing = _ids(post_id for post_id in post_ids if post_id not in self._posts)
+        for first in range(0, len(missing), _POSTS_AT_ONCE):
+            self._posts |= await self._stores.bookmarks.posts(
+                self._transaction, self._library, missing[first : first + _POSTS_AT_ONCE]
+            )
+
+    async def sizes(self, post_ids: Iterable[str]) -> dict[str, int]:
+        """The stored bytes of those of these bookmarks that exist."""
+        wanted, stored = _ids(post_ids), self._stores.bookmarks
+        if not wanted:
+            return {}
+        if len(wanted) > turns.POSTS_PER_TURN:
+            return await stored.sizes(self._transaction, self._library, wanted)
+        # Most likely all of them are changed next, and finding them twice takes twice as long.
+        found, sizes = await stored.posts_with_sizes(self._transaction, self._library, wanted)
+        self._posts |= found
+        return sizes
+
+    async def load_labelled(
+        self, label: Label, after: int = 0
+    ) -> tuple[Sequence[EditablePost], bool]:
+        """Reads as many bookmarks of a label as fit into a turn, and whether these are all.
+
+        They are in the order of their numbers, and begin after this one.
+        """
+        stored, limit = self._stores.bookmarks, turns.POSTS_PER_TURN
+        sizes = await stored.sizes_of_label(
+            self._transaction, self._library, label.label_id, after=after, limit=limit
+        )
+        count = turns.fitting(size for _, size in sizes)
+        is_all = count == len(sizes) < limit
+        if not count:
+            return [], is_all
+        found = await stored.posts_of_label(
+            self._transaction, self._library, label.label_id, (after, sizes[count - 1][0])
+        )
+        self._posts |= found
+        return list(found.values()), is_all
+
+    async def full_post(self, post_ids: Iterable[str], label: Label | None) -> str | None:
+        """One of these bookmarks that has as many labels as allowed, and not this one."""
+        return await self._stores.bookmarks.full_post(
+            self._transaction,
+            self._library,
+            _ids(post_ids),
+            0 if label is None else label.label_id,
+            limits.POST_LABELS_MAX,
+        )
+
+    def post(self, post_id: str) -> EditablePost | None:
+        return self._posts.get(post_id)
+
+    def label(self, name: str) -> Label | None:
+        return self._labels.get(name_key(name))
+
+    def label_of_id(self, label_id: str) -> Label | None:
+        return next((x for x in self._labels.values() if str(x.label_id) == label_id), None)
+
+    async def create_label(self, name: str) -> Label:
+        """Refused if the account has as many labels as allowed."""
+        if self._label_count is None:
+            self._label_count = await self._stores.labels.count_within(
+                self._transaction, self._library.account_id
+            )
+        if self._label_count >= limits.LABELS_MAX:
+            raise account_is_full()
+        self._label_count += 1
+        label = self._library.new_label(name)
+        self._labels[label.name_key] = label
+        self._new_labels.append(label)
+        self._has_changed = True
+        return label
+
+    def attach(self, post: EditablePost, label: Label) -> bool:
+        """False if the bookmark already has the label."""
+        self._labelled.add((post.post_id, label.label_id))
+        if label.name in post.tags:
+            return False
+        insort(post.tags, label.name, key=name_key)
+        self._note_pair(post, label, is_attached=True)
+        return True
+
+    def detach(self, post: EditablePost, label: Label) -> bool:
+        """False if the bookmark does not have the label."""
+        self._labelled.discard((post.post_id, label.label_id))
+        if label.name not in post.tags:
+            return False
+        post.tags = [name for name in post.tags if name != label.name]
+        self._note_pair(post, label, is_attached=False)
+        return True
+
+    def set_flags(
+        self, post: EditablePost, *, is_read: bool | None, is_archived: bool | None
+    ) -> bool:
+        """False if the bookmark already has these flags."""
+        before = (post.is_read, post.is_archived)
+        self._change += -counts_of(post)
+        post.is_read = post.is_read if is_read is None else is_read
+        post.is_archived = post.is_archived if is_archived is None else is_archived
+        self._change += counts_of(post)
+        if (post.is_read, post.is_archived) == before:
+            return False
+        for field, was, now in zip(
+            (READ, ARCHIVED), before, (post.is_read, post.is_archived), strict=True
+        ):
+            if was is not now:
+                self._note_field(post, field, was_set=was)
+        self._flagged[post.number] = post
+        self._has_changed = True
+        return True
+
+    async def rewrite(self, post: EditablePost, change: Callable[[Post], Post]) -> bool:
+        """Changes what the owner has written about a post. False if it stays as it is."""
+        has_changed = await self._stores.documents.rewrite(
+            self._transaction, self._library, post.post_id, change
+        )
+        self._has_changed |= has_changed
+        return has_changed
+
+    async def remove(self, posts: Sequence[EditablePost]) -> None:
+        """Deletes bookmarks and detaches their labels."""
+        numbers = [post.number for post in posts]
+        await self._stores.labels.detach_all(self._transaction, self._library, numbers)
+        counted = await self._stores.counted.of(self._transaction, self._library, numbers)
+        await self._stores.bookmarks.remove(self._transaction, self._library, numbers, counted)
+        for post in posts:
+            self._retagged.pop(post.number, None)
+            self._flagged.pop(post.number, None)
+            self._change += -counts_of(post)
+            self._note_field(post, TRASHED, was_set=False)
+            del self._posts[post.post_id]
+            self._has_changed = True
+
+    async def update_label(self, label: Label, changed: Label) -> None:
+        """Stores a label's new fields. `LabelRenames` renames it on its bookmarks."""
+        del self._labels[label.name_key]
+        self._labels[changed.name_key] = changed
+        await self._stores.labels.update(self._transaction, self._library, changed)
+        self._has_changed = True
+
+    async def delete_label(self, label: Label) -> None:
+        """Deletes a label that was detached from all its bookmarks."""
+        await self._write_labels(0)
+        await self._stores.labels.delete(self._transaction, self._library, label)
+        del self._labels[label.name_key]
+        self._has_changed = True
+
+    async def delete_unused_label(self, label: Label) -> None:
+        """Deletes a label if no bookmark has it."""
+        await self._write_labels(0)
+        found = await self._stores.labels.by_id(
+            self._transaction, self._library.account_id, label.label_id
+        )
+        if found is not None and not found.bookmark_count:
+            await self.delete_label(label)
+
+    async def restore_label(self, label: Label, created_at: int) -> None:
+        """Creates a deleted label again, under its old id."""
+        await self._stores.labels.insert(self._transaction, self._library, [label], created_at)
+        await self._stores.labels.update(self._transaction, self._library, label)
+        self._labels[label.name_key] = label
+        self._has_changed = True
+
+    async def finish(self, now: int) -> None:
+        """Writes the changes."""
+        await self._write(now)
+        if not self._is_recorded:
+            await self._stores.bulk.claim(
+                self._transaction, self._library.account_id, sorted(self._labelled), self.version
+            )
+
+    async def _write(self, now: int) -> None:
+        if not self._has_changed:
+            return
+        await self._write_labels(now)
+        await self._stores.bookmarks.set_flags(
+            self._transaction, self._library, list(self._flagged.values())
+        )
+        # In the order of their numbers, as they are stored on disk.
+        retagged = sorted(self._retagged.items())
+        for first in range(0, len(retagged), _POSTS_AT_ONCE):
+            some = retagged[first : first + _POSTS_AT_ONCE]
+            tags = {number: tags_json(post.tags) for number, post in some}
+            await self._stores.bookmarks.set_tags(self._transaction, self._library, tags)
+        if not self._is_recorded:
+            await self._stores.bulk.take_over(
+                self._transaction, self._library.account_id, self._changed
+            )
+        await self._stores.libraries.advance(self._transaction, self._library, self._change)
+
+    async def _write_labels(self, now: int) -> None:
+        await self._stores.labels.insert(self._transaction, self._library, self._new_labels, now)
+        attached = sorted(pair for pair, is_attached in self._pairs.items() if is_attached)
+        detached = sorted(pair for pair, is_attached in self._pairs.items() if not is_attached)
+        await self._stores.labels.relabel(self._transaction, self._library, attached, detached)
+        self._new_labels, self._pairs = [], {}
+
+    def _note_pair(self, post: EditablePost, label: Label, *, is_attached: bool) -> None:
+        pair = (label.label_id, post.number)
+        # Attached and detached in the same changeset: nothing to write.
+        if self._pairs.get(pair) is (not is_attached):
+            del self._pairs[pair]
+        else:
+            self._pairs[pair] = is_attached
+        self._note_field(post, label.label_id, was_set=not is_attached)
+        self._retagged[post.number] = post
+        self._has_changed = True
+
+    def _note_field(self, post: EditablePost, field: int, *, was_set: bool) -> None:
+        key = (post.post_id, field)
+        # Changed back in the same changeset: it is as it was.
+        if self._changed.get(key) is (not was_set):
+            del self._changed[key]
+        else:
+            self._changed[key] = was_set
+
+
+class Changesets:
+    """Opens changesets on one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._stores = _Stores(
+            LibraryStore(database),
+            LabelStore(database),
+            ChangesetStore(database),
+            PostDocuments(database),
+            BulkStore(database),
+            CountedWords(database),
+        )
+
+    async def open(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        names: Iterable[str] = (),
+        label_ids: Iterable[str] = (),
+        *,
+        is_recorded: bool = False,
+    ) -> Changeset:
+        """Locks the library and reads the labels with these names or ids.
+
+        `is_recorded`: the caller keeps `changed`, for the undo of a change of many posts.
+        """
+        stores = self._stores
+        library = await lock_library(stores.libraries, transaction, account_id)
+        labels: dict[str, Label] = {}
+        if keys := sorted({name_key(name) for name in names}):
+            labels = await stores.labels.named(transaction, account_id, keys)
+        for text in label_ids:
+            if _is_label_id(text):
+                found = await stores.labels.by_id(transaction, account_id, int(text))
+                labels |= {} if found is None else {found.name_key: found}
+        return Changeset(stores, transaction, library, labels, is_recorded=is_recorded)
+
+
+def post_is_full(post_id: str) -> Refusal:
+    return Refusal(
+        Code.INVALID_REQUEST,
+        f"Post {post_id} already has {limits.POST_LABELS_MAX:,} labels, which is the maximum.",
+    )
+
+
+def account_is_full() -> Refusal:
+    return Refusal(
+        Code.INVALID_REQUEST,
+        f"The account already has {limits.LABELS_MAX:,} labels, which is the maximum. Use one of "
+        "them, or delete or merge some.",
+    )
+
+
+def _ids(texts: Iterable[str]) -> list[str]:
+    """Those of the texts that can be ids, each once.
+
+    Ids are digits. Other text is never an id, and databases reject some characters.
+    """
+    unique = dict.fromkeys(texts)
+    unique.pop("", None)
+    # All at once: nearly always all of them are ids.
+    joined = "".join(unique)
+    if joined.isascii() and joined.isdigit():
+        return list(unique)
+    return [text for text in unique if text.isascii() and text.isdigit()]
+
+
+def _is_label_id(text: str) -> bool:
+    """Whether a text is a number as we write it, and small enough for the databases."""
+    return bool(_ids([text])) and len(text) <= _ID_DIGITS and str(int(text)) == text

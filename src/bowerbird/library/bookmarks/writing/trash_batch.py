@@ -1,0 +1,143 @@
+"""Moves some posts into the trash or out of it, inside the caller's transaction."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.library.bookmarks.writing.changeset import Changeset
+from bowerbird.library.bookmarks.writing.upsert import Upsert, prepare_all
+from bowerbird.library.bookmarks.writing.upsert_batch import index_of
+from bowerbird.model import json_depth
+from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import KeptTrash
+from bowerbird.model.imports import Deletion, Ordered
+from bowerbird.sources import own_json
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.bookmarks.changeset import EditablePost
+from bowerbird.storage.bookmarks.deletions import DeletionStore
+from bowerbird.storage.bookmarks.trash import Trashed, TrashStore
+from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.places import place_of
+
+KEPT_DAYS: Final = 30
+KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
+# Of the posts that their owner deleted, the service remembers the latest.
+DELETIONS_MAX: Final = 50_000
+_AS_THEY_WERE: Final[dict[str, KeptTrash]] = {}
+
+
+class TrashBatches:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._bookmarks = BookmarkStore(database)
+        self._store = TrashStore(database)
+        self._upserts = UpsertStore(database)
+        self._deletions = DeletionStore(database)
+        self._intake = Upsert(database, clock)
+        self._clock = clock
+
+    async def put(
+        self,
+        transaction: Transaction,
+        account: Account,
+        changeset: Changeset,
+        posts: Sequence[EditablePost],
+        *,
+        since: int | None = None,
+        kept: Mapping[str, KeptTrash] = _AS_THEY_WERE,
+    ) -> None:
+        """Moves posts of a changeset into the trash.
+
+        `since` is when their source removed them. `kept` has what the trash had of those that go
+        back to it.
+        """
+        if not posts:
+            return
+        now = self._clock()
+        stored = await self._bookmarks.contents_within(
+            transaction, account, [post.number for post in posts]
+        )
+        trashed = [
+            Trashed(
+                post.post_id,
+                stored[post.number],
+                kept[post.post_id].trashed_at if post.post_id in kept else now,
+            )
+            for post in posts
+        ]
+        await self._store.put(transaction, account.account_id, trashed)
+        since = now if since is None else min(since, now)
+        await self._remember(transaction, account, posts, since, kept)
+        await changeset.remove(posts)
+
+    async def take(
+        self, transaction: Transaction, account: Account, post_ids: Sequence[str]
+    ) -> dict[str, KeptTrash]:
+        """Moves posts out of the trash to where they were; returns those that it moved.
+
+        The library must be locked.
+        """
+        wanted = await self._absent(transaction, account, post_ids)
+        if not wanted:
+            return {}
+        taken = await self._store.take(
+            transaction, account.account_id, wanted, self._clock() - KEPT
+        )
+        if not taken:
+            return {}
+        ids = [one.post_id for one in taken]
+        deletions = await self._deletions.known(transaction, account.account_id, ids)
+        await self._deletions.remove(transaction, account.account_id, list(deletions))
+        arrivals = []
+        for one in taken:
+            incoming = own_json.read(json_depth.cut(one.bookmark), is_stored=True).incoming
+            if (deletion := deletions.get(one.post_id)) is not None:
+                incoming = msgspec.structs.replace(
+                    incoming,
+                    completeness=deletion.completeness,
+                    order_source=deletion.order_source,
+                )
+            arrivals.append(incoming)
+        # They get all the labels back that they had, even if the bounds are lower now.
+        await self._intake.restore(transaction, prepare_all(account.account_id, arrivals))
+        return {one.post_id: KeptTrash(one.trashed_at, deletions.get(one.post_id)) for one in taken}
+
+    async def _absent(
+        self, transaction: Transaction, account: Account, post_ids: Sequence[str]
+    ) -> list[str]:
+        """If a post was imported again since, the deleted state must not overwrite it."""
+        wanted = [one for one in post_ids if one.isascii() and one.isdigit()]
+        if not wanted:
+            return []
+        place = place_of(account.local_number)
+        present = await self._upserts.without_content(
+            transaction, account.account_id, place, wanted
+        )
+        return [one for one in wanted if one not in present]
+
+    async def _remember(
+        self,
+        transaction: Transaction,
+        account: Account,
+        posts: Sequence[EditablePost],
+        since: int,
+        kept: Mapping[str, KeptTrash],
+    ) -> None:
+        """Marks posts as deleted, so that imports do not bring them back."""
+        place = place_of(account.local_number)
+        ids = [post.post_id for post in posts]
+        stored = await self._upserts.without_content(transaction, account.account_id, place, ids)
+        deletions = []
+        for post_id in ids:
+            if post_id in kept:
+                known = kept[post_id].deletion
+                deletions += [] if known is None else [known]
+                continue
+            existing = stored[post_id].existing
+            index = existing.sort_index if existing.order_source == Ordered.X else index_of(since)
+            deletions.append(
+                Deletion(post_id, since, index, existing.completeness, existing.order_source)
+            )
+        await self._deletions.put(transaction, account.account_id, deletions, DELETIONS_MAX)

@@ -1,0 +1,213 @@
+"""Imports posts into a library: inserts new ones, updates changed ones, skips unchanged ones.
+
+The values of an incoming post replace those of the library; a value that it leaves unset stays as
+it is. Importing the same posts twice changes nothing. Work that needs no lock is done before the
+transaction.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from bowerbird.clock import Clock
+from bowerbird.library.access import turns
+from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.bookmarks.searching.counted_words import CountedWords
+from bowerbird.library.bookmarks.writing.bookmark_row import Row, draft_of, words_of
+from bowerbird.library.bookmarks.writing.change_log import ChangedBy, ChangeLog
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.label_room import LabelRoom
+from bowerbird.library.bookmarks.writing.upsert_batch import Batch, differs
+from bowerbird.library.vectors.embedding_text import embedding_text, text_hash
+from bowerbird.library.vectors.stale_vectors import StaleVectors
+from bowerbird.model.accounts import Account
+from bowerbird.model.imports import Deletion, RunRow
+from bowerbird.model.upsert import ExistingBookmark, Incoming, UpsertOutcome
+from bowerbird.requests import limits
+from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+
+_LARGEST: Final = 2**63 - 1
+_NO_DELETIONS: Final[Mapping[str, Deletion]] = {}
+
+
+class Prepared(Struct, frozen=True):
+    """The incoming posts that have to be written, and the number of unchanged ones."""
+
+    account_id: int
+    arrivals: Sequence[Incoming]
+    # One row per post, without the columns that depend on the library.
+    drafts: Sequence[Row]
+    unchanged: int
+
+
+class Written(NamedTuple):
+    """What was written, and the ids of the posts."""
+
+    outcome: UpsertOutcome
+    new: frozenset[str]
+    changed: frozenset[str]
+
+
+class Upsert:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._store = UpsertStore(database)
+        self._counted = CountedWords(database)
+        self._libraries = LibraryStore(database)
+        self._label_store = LabelStore(database)
+        self._vectors = StaleVectors(database)
+        self._renames = LabelRenames(database)
+        self._log = ChangeLog(database, clock)
+        self._bulk = BulkStore(database)
+        self._clock = clock
+
+    async def take(self, account: Account, arrivals: Sequence[Incoming]) -> UpsertOutcome:
+        """Writes all of them in one transaction. No post may occur twice."""
+        return await self.write(await self.prepare(account, arrivals))
+
+    async def prepare(self, account: Account, arrivals: Sequence[Incoming]) -> Prepared:
+        """Finds the changed posts. A repeated import then needs a read, but no transaction."""
+        stored = await self._store.stored(account, [a.post_id for a in arrivals])
+        differing = [a for a in arrivals if differs(a, stored.get(a.post_id))]
+        return prepare_all(account.account_id, differing, len(arrivals) - len(differing))
+
+    async def write(self, prepared: Prepared) -> UpsertOutcome:
+        unchanged = UpsertOutcome(unchanged=prepared.unchanged)
+        if not prepared.arrivals:
+            return unchanged
+
+        async def work(transaction: Transaction) -> UpsertOutcome | Unfinished[UpsertOutcome]:
+            return await self._renames.finished(
+                transaction, prepared.account_id, lambda later: self.put(later, prepared)
+            )
+
+        return unchanged + await turns.run(self._database, work, prepared.account_id)
+
+    async def put(self, transaction: Transaction, prepared: Prepared) -> UpsertOutcome:
+        """Writes the posts inside the caller's transaction. No label may be being renamed.
+
+        Labels beyond the limits are left out and reported.
+        """
+        opened = await lock_library(self._libraries, transaction, prepared.account_id)
+        return (await self.put_into(transaction, opened, prepared)).outcome
+
+    async def restore(self, transaction: Transaction, prepared: Prepared) -> None:
+        """Writes posts back that were in the trash, with all their labels."""
+        opened = await lock_library(self._libraries, transaction, prepared.account_id)
+        await self.put_into(transaction, opened, prepared, is_restored=True)
+
+    async def put_into(
+        self,
+        transaction: Transaction,
+        opened: LockedLibrary,
+        prepared: Prepared,
+        *,
+        run: RunRow | None = None,
+        deletions: Mapping[str, Deletion] = _NO_DELETIONS,
+        by: ChangedBy = ChangedBy.OWNER,
+        is_restored: bool = False,
+    ) -> Written:
+        """Writes the posts into a locked library, and records them as changes of a run.
+
+        `deletions` are the marks of deleted posts that come back. `by` counts if there is no run.
+        Restored posts come out of the trash: no limit applies to their labels.
+        """
+        stored = await self._store.stored_within(
+            transaction, opened, [a.post_id for a in prepared.arrivals]
+        )
+        room = await self._room(
+            transaction, opened, prepared.arrivals, stored, is_bounded=not is_restored
+        )
+        arrivals = [room.fit(a, stored.get(a.post_id)) for a in prepared.arrivals]
+        now = self._clock()
+        await self._label_store.insert(transaction, opened, room.created, now)
+        changing = [one.number for a in arrivals if (one := _changed(a, stored)) is not None]
+        renderings: dict[int, bytes] = {}
+        if changing:
+            renderings = await self._store.renderings(transaction, opened, changing)
+        batch = Batch(opened, room.labels, stored, renderings, now)
+        for arrival, draft in zip(arrivals, prepared.drafts, strict=True):
+            batch.add(arrival, draft)
+        await self._store.insert(transaction, opened, batch.new)
+        reworded = [row["number"] for row in batch.changed if row["words"] is not None]
+        counted = await self._counted.of(transaction, opened, reworded)
+        await self._store.update(transaction, opened, batch.changed, counted)
+        await self.mark_stale(transaction, opened, batch.arrivals)
+        await self._label_store.relabel(transaction, opened, batch.attached, batch.detached)
+        await self._log.record(
+            transaction,
+            opened,
+            run,
+            batch,
+            created=room.created,
+            deletions=deletions,
+            by=by,
+        )
+        if not is_restored:
+            await self._bulk.take_over(
+                transaction,
+                opened.account_id,
+                batch.changed_fields(),
+                [row["post_id"] for row in batch.new],
+            )
+            await self._bulk.claim(
+                transaction, opened.account_id, batch.labelled(), opened.version + 1
+            )
+        if batch.new or batch.changed or room.created:
+            await self._libraries.advance(transaction, opened, batch.change)
+        changed = len(batch.new) + len(batch.changed)
+        return Written(
+            UpsertOutcome(
+                len(batch.new), len(batch.changed), len(arrivals) - changed, tuple(room.left_out)
+            ),
+            frozenset(row["post_id"] for row in batch.new),
+            frozenset(row["post_id"] for row in batch.changed),
+        )
+
+    async def mark_stale(
+        self, transaction: Transaction, opened: LockedLibrary, changed: dict[int, Incoming]
+    ) -> None:
+        """Marks the vectors of posts whose text changed. Changed counts do not matter."""
+        await self._vectors.mark(
+            transaction,
+            opened.account_id,
+            list(changed),
+            lambda number: text_hash(embedding_text(changed[number].record)),
+        )
+
+    async def _room(
+        self,
+        transaction: Transaction,
+        opened: LockedLibrary,
+        arrivals: Sequence[Incoming],
+        stored: dict[str, ExistingBookmark],
+        *,
+        is_bounded: bool,
+    ) -> LabelRoom:
+        keys = {key for arrival in arrivals for key in arrival.tags or ()}
+        named = keys.union(*(bookmark.tags for bookmark in stored.values()))
+        labels = await self._label_store.named(transaction, opened.account_id, sorted(named))
+        count = 0
+        if keys - labels.keys():
+            count = await self._label_store.count_within(transaction, opened.account_id)
+        if not is_bounded:
+            return LabelRoom(opened, labels, _LARGEST, _LARGEST)
+        return LabelRoom(opened, labels, limits.LABELS_MAX - count, limits.POST_LABELS_MAX)
+
+
+def _changed(arrival: Incoming, stored: dict[str, ExistingBookmark]) -> ExistingBookmark | None:
+    """The stored bookmark that an incoming post changes, if there is one."""
+    existing = stored.get(arrival.post_id)
+    return existing if existing is not None and differs(arrival, existing) else None
+
+
+def prepare_all(account_id: int, arrivals: Sequence[Incoming], unchanged: int = 0) -> Prepared:
+    """Prepares all posts, without comparing them with the library."""
+    drafts = [draft_of(a, words_of(a.record)) for a in arrivals]
+    return Prepared(account_id, arrivals, drafts, unchanged)

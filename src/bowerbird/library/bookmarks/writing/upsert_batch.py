@@ -1,0 +1,234 @@
+"""The rows and labels that the incoming posts of one transaction change."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from bowerbird.library.bookmarks.writing.bookmark_row import (
+    Row,
+    complete,
+    searchable_texts,
+    words_of,
+)
+from bowerbird.model.bookmarks import Post
+from bowerbird.model.bulk import ARCHIVED, READ
+from bowerbird.model.imports import Change, Deletion, Ordered, State, Stored, compressed
+from bowerbird.model.labels import Label
+from bowerbird.model.rendering import tags_json
+from bowerbird.model.upsert import Counts, ExistingBookmark, Incoming, Placement, counts_of
+from bowerbird.storage.libraries import LockedLibrary
+
+_NO_TAGS: Final = frozenset[str]()
+_LARGEST: Final = 2**63 - 1
+_decode: Final = msgspec.json.Decoder(Post).decode
+
+
+class _State(Struct):
+    removed_at: str | UnsetType | None = UNSET
+
+
+_decode_state: Final = msgspec.json.Decoder(_State).decode
+
+
+class Batch:
+    def __init__(
+        self,
+        opened: LockedLibrary,
+        labels: dict[str, Label],
+        stored: dict[str, ExistingBookmark],
+        renderings: dict[int, bytes],
+        now: int,
+    ) -> None:
+        """`renderings` has those of the stored bookmarks that will change, by number."""
+        self._opened, self._labels, self._stored, self._now = opened, labels, stored, now
+        self._renderings = renderings
+        self.new: list[Row] = []
+        self.changed: list[Row] = []
+        # The incoming post of each changed bookmark, by its number.
+        self.arrivals: dict[int, Incoming] = {}
+        self.attached: list[tuple[int, int]] = []
+        self.detached: list[tuple[int, int]] = []
+        self.change = Counts()
+        # The label ids of each written bookmark that has labels, by its number.
+        self._after: dict[int, tuple[int, ...]] = {}
+
+    def add(self, incoming: Incoming, draft: Row) -> None:
+        stored = self._stored.get(incoming.post_id)
+        if not differs(incoming, stored):
+            return
+        placement = placement_of(incoming, stored, self._now)
+        number = stored.number if stored else self._take_number()
+        self.change += counts_of(placement)
+        if stored is not None:
+            self.change += -counts_of(stored)
+        tags = self._relabel(incoming, stored, number)
+        complete(draft, incoming.post_json, placement, number, tags)
+        if stored is None:
+            self.new.append(draft)
+        else:
+            self.changed.append(draft)
+            self.arrivals[number] = incoming
+            if self._has_same_texts(incoming, stored):
+                # The index of words stays as it is; counts change on every sight of a post.
+                draft["words"] = None
+                return
+        if draft["words"] is None:
+            draft["words"] = words_of(incoming.record)
+
+    def changes(self, deletions: Callable[[str], Deletion | None]) -> dict[int, Change]:
+        """What the batch changes on each bookmark, for the log of a run."""
+        changes = {}
+        for row in self.new:
+            labels = self._after.get(row["number"], ())
+            deletion = deletions(row["post_id"])
+            changes[row["number"]] = Change(
+                None, row["is_read"], row["is_archived"], labels, deletion
+            )
+        for row in self.changed:
+            before = self._state(self._stored[row["post_id"]])
+            changes[row["number"]] = Change(
+                before,
+                row["is_read"],
+                row["is_archived"],
+                self._after.get(row["number"], ()),
+                removed_at=self._set_removed_at(row["number"]),
+            )
+        return changes
+
+    def changed_fields(self) -> list[tuple[str, int]]:
+        """The flags and labels of stored bookmarks that the batch changes, by post."""
+        fields: list[tuple[str, int]] = []
+        posts = {row["number"]: row["post_id"] for row in self.changed}
+        for row in self.changed:
+            stored = self._stored[row["post_id"]]
+            if row["is_read"] != stored.is_read:
+                fields.append((row["post_id"], READ))
+            if row["is_archived"] != stored.is_archived:
+                fields.append((row["post_id"], ARCHIVED))
+        pairs = (*self.attached, *self.detached)
+        return fields + [(posts[number], one) for one, number in pairs if number in posts]
+
+    def labelled(self) -> list[tuple[str, int]]:
+        """The labels that posts get, by post."""
+        posts = {row["number"]: row["post_id"] for row in (*self.new, *self.changed)}
+        return [(posts[number], label_id) for label_id, number in self.attached]
+
+    def _set_removed_at(self, number: int) -> str | None:
+        """What the batch sets removed_at to; None if it stays."""
+        before = removed_at_of(self._renderings[number])
+        after = self.arrivals[number].record.removed_at or ""
+        return None if after == before else after
+
+    def _state(self, stored: ExistingBookmark) -> State:
+        return State(
+            rendering=compressed(self._renderings[stored.number]),
+            content_hash=stored.content_hash,
+            sort_index=stored.sort_index,
+            imported_at=stored.imported_at,
+            bookmarked_at=stored.bookmarked_at,
+            completeness=stored.completeness,
+            order_source=stored.order_source,
+            is_read=stored.is_read,
+            is_archived=stored.is_archived,
+            labels=self._ids(stored.tags),
+        )
+
+    def _ids(self, keys: frozenset[str]) -> tuple[int, ...]:
+        return tuple(sorted(self._labels[key].label_id for key in keys))
+
+    def _take_number(self) -> int:
+        self._opened.next_number += 1
+        return self._opened.next_number - 1
+
+    def _has_same_texts(self, incoming: Incoming, stored: ExistingBookmark) -> bool:
+        """Whether the searchable texts of a stored post stay as they are."""
+        if incoming.content_hash == stored.content_hash:
+            return True
+        try:
+            before = _decode(self._renderings[stored.number] + b"}")
+        except (KeyError, msgspec.MsgspecError, RecursionError):
+            return False
+        return searchable_texts(before) == searchable_texts(incoming.record)
+
+    def _relabel(
+        self, incoming: Incoming, stored: ExistingBookmark | None, number: int
+    ) -> bytes | None:
+        """Records added and removed labels; returns the names of the current ones as JSON."""
+        before = stored.tags if stored else _NO_TAGS
+        after = before if incoming.tags is None else frozenset(incoming.tags)
+        if not before and not after:
+            return None
+        self._after[number] = self._ids(after)
+        self.attached += [(self._labels[k].label_id, number) for k in sorted(after - before)]
+        self.detached += [(self._labels[k].label_id, number) for k in sorted(before - after)]
+        return tags_json([self._labels[key].name for key in sorted(after)])
+
+
+def removed_at_of(rendering: bytes) -> str:
+    """When a post was removed at its source, or ""."""
+    if b'"removed_at":' not in rendering:
+        return ""
+    try:
+        return _decode_state(rendering + b"}").removed_at or ""
+    except (msgspec.MsgspecError, RecursionError):
+        return ""
+
+
+def differs(incoming: Incoming, stored: ExistingBookmark | None) -> bool:
+    if stored is None or incoming.content_hash != stored.content_hash:
+        return True
+    if incoming.tags is not None and stored.tags != incoming.tags.keys():
+        return True
+    if incoming.completeness is not None and incoming.completeness != stored.completeness:
+        return True
+    if incoming.order_source is not None and incoming.order_source != stored.order_source:
+        return True
+    after = placement_of(incoming, stored, now=0)
+    return (
+        after.sort_index != stored.sort_index
+        or after.imported_at != stored.imported_at
+        or after.bookmarked_at != stored.bookmarked_at
+        or after.is_read != stored.is_read
+        or after.is_archived != stored.is_archived
+    )
+
+
+def placement_of(incoming: Incoming, stored: ExistingBookmark | None, now: int) -> Placement:
+    arrival = incoming.record
+    imported_at = _first_set(incoming.imported_at, stored and stored.imported_at, now)
+    bookmarked_at = _first_set(incoming.bookmarked_at, stored and stored.bookmarked_at, imported_at)
+    sort_index = arrival.sort_index
+    if sort_index is UNSET:
+        sort_index = index_of(bookmarked_at) if stored is None else stored.sort_index
+    return Placement(
+        sort_index=sort_index,
+        imported_at=imported_at,
+        bookmarked_at=bookmarked_at,
+        is_read=_first_set(arrival.is_read, stored and stored.is_read, False),  # noqa: FBT003 - a default
+        is_archived=_first_set(arrival.is_archived, stored and stored.is_archived, False),  # noqa: FBT003 - a default
+        completeness=Stored.FULL if incoming.completeness is None else incoming.completeness,
+        order_source=_order_source(incoming, stored),
+    )
+
+
+def index_of(instant: int) -> int:
+    """The format of X: the time in milliseconds in the high bits, clamped to 64 bits."""
+    return min(max((instant // 1000) << 20, -_LARGEST), _LARGEST)
+
+
+def _order_source(incoming: Incoming, stored: ExistingBookmark | None) -> int:
+    if incoming.order_source is not None:
+        return incoming.order_source
+    if incoming.record.sort_index is not UNSET:
+        return Ordered.X
+    if stored is not None:
+        return stored.order_source
+    return Ordered.IMPORT if incoming.bookmarked_at is UNSET else Ordered.DATE
+
+
+def _first_set(incoming: Any, stored: Any, default: Any) -> Any:
+    if incoming is not UNSET:
+        return incoming
+    return default if stored is None else stored

@@ -1,0 +1,1 @@
+"""Search by meaning: models, vectors, and how near they are."""

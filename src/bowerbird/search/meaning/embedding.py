@@ -1,0 +1,268 @@
+"""Turns texts into vectors: the protocol of an embedder, and the local model.
+
+The model is loaded when the first text arrives. It runs on two threads: one for search queries,
+and one with low priority for posts.
+"""
+
+import asyncio
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.search.meaning import floors
+from bowerbird.search.meaning.pace import Pace
+from bowerbird.search.meaning.problems import Problem
+
+if TYPE_CHECKING:
+    from bowerbird.search.meaning.arrays import Floats
+
+T = TypeVar("T")
+
+# The files in the folder of models that name the versions to use.
+CURRENT, MULTILINGUAL = "current", "multilingual"
+MAX_PIECES: Final = 8
+_TOKENS: Final = 128
+_WINDOW: Final = _TOKENS - 2  # the model needs a start token and an end token per piece
+_OVERLAP: Final = 32
+# With 16 texts per batch, a text took a fifth longer. Embedding gives way between two batches.
+_BATCH: Final = 8
+# Cutting here saves tokenizing text that does not fit into the pieces anyway.
+_MAX_POST_CHARACTERS: Final = 20_000
+_MAX_QUERY_CHARACTERS: Final = 2_000
+_LOW_PRIORITY: Final = 15
+_RETRY_S: Final = 60
+
+
+class Embedder(Protocol):
+    """Creates vectors of length 1. Raises a Refusal (503) while it cannot."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def identity(self) -> bytes:
+        """Sixteen bytes. Only vectors of embedders with the same identity can be compared."""
+
+    @property
+    def floor(self) -> float:
+        """Posts with a lower similarity to a query have nothing to do with it."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why the embedder cannot work at present, or None if no problem is known."""
+
+    async def embed_query(self, text: str) -> "Floats":
+        """The vector of a search query."""
+
+    async def embed_posts(self, texts: Sequence[str]) -> "list[Floats]":
+        """One matrix per text, with one row per piece; no rows for a text without words."""
+
+    async def close(self) -> None: ...
+
+
+class ModelManifest(Struct, frozen=True):
+    """The content of manifest.json in the folder of a built model."""
+
+    name: str
+    identity: str
+    dimensions: int
+    files: dict[str, str]
+
+
+class LocalModel:
+    """A model in a folder: model.onnx, tokenizer.json, and the manifest with their hashes."""
+
+    def __init__(self, folder: Path, manifest: ModelManifest, *, is_low_priority: bool) -> None:
+        """With `is_low_priority`, embedding posts yields the processor to everything else."""
+        self._folder, self._manifest = folder, manifest
+        self._loaded: _LoadedModel | None = None
+        self._loading = threading.Lock()
+        self._for_queries = ThreadPoolExecutor(1, thread_name_prefix="queries")
+        self._for_posts = ThreadPoolExecutor(
+            1,
+            thread_name_prefix="embedding",
+            initializer=_lower_priority if is_low_priority else None,
+        )
+        self._closing = threading.Event()
+        self._is_low_priority = is_low_priority
+        self._problem = Problem()
+
+    @property
+    def name(self) -> str:
+        return self._manifest.name
+
+    @property
+    def identity(self) -> bytes:
+        return bytes.fromhex(self._manifest.identity)
+
+    @property
+    def floor(self) -> float:
+        return floors.of(self.name)
+
+    @property
+    def problem(self) -> str | None:
+        return self._problem.text
+
+    def broken_file(self) -> str | None:
+        """The name of the first file that is missing or damaged."""
+        for name, digest in self._manifest.files.items():
+            try:
+                raw = (self._folder / name).read_bytes()
+            except OSError:
+                return name
+            if hashlib.sha256(raw).hexdigest() != digest:
+                return name
+        return None
+
+    def _check_files(self) -> None:
+        if broken := self.broken_file():
+            raise ValueError(f"{broken} is missing or damaged")
+
+    async def embed_query(self, text: str) -> "Floats":
+        return await self._run_on(self._for_queries, lambda model: model.embed_query(text))
+
+    async def embed_posts(self, texts: Sequence[str]) -> "list[Floats]":
+        return await self._run_on(
+            self._for_posts, lambda model: model.embed_posts(texts, self._between_batches())
+        )
+
+    def _between_batches(self) -> Callable[[], None]:
+        """What the thread does before each batch: give way to requests, and stop when closed."""
+        pace = Pace(self._closing) if self._is_low_priority else None
+
+        def pause() -> None:
+            if pace is not None:
+                pace.rest()
+            if self._closing.is_set():
+                raise errors.stopping()
+
+        return pause
+
+    async def close(self) -> None:
+        self._closing.set()
+        for threads in (self._for_queries, self._for_posts):
+            await asyncio.to_thread(partial(threads.shutdown, cancel_futures=True))
+
+    async def _run_on(self, threads: ThreadPoolExecutor, work: "Callable[[_LoadedModel], T]") -> T:
+        return await asyncio.get_running_loop().run_in_executor(
+            threads, lambda: work(self._load_once())
+        )
+
+    def _load_once(self) -> "_LoadedModel":
+        with self._loading:
+            if self._loaded is None:
+                try:
+                    self._check_files()
+                    self._loaded = _LoadedModel(self._folder, self._manifest)
+                except Exception as error:
+                    # The fix is the same, whatever is wrong with the files.
+                    self._problem.note("the embedding model cannot be loaded")
+                    raise errors.unavailable(
+                        "Search by meaning: the embedding model cannot be loaded. "
+                        "The operator can fix this with: make model",
+                        _RETRY_S,
+                    ) from error
+                self._problem.clear()
+            return self._loaded
+
+
+class _LoadedModel:
+    """The model in memory. Its methods are safe to call from several threads."""
+
+    def __init__(self, folder: Path, manifest: ModelManifest) -> None:
+        # The tokenizer's own threads would have the priority of the first caller.
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        # Imported late: the three take 60 MB and a third of a second.
+        import onnxruntime  # noqa: PLC0415 - see above
+        from tokenizers import Tokenizer  # noqa: PLC0415 - see above
+
+        from bowerbird.search.meaning.arrays import np  # noqa: PLC0415 - see above
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # An arena would never give back the memory of the largest batch.
+        options.enable_cpu_mem_arena = False
+        self._session = onnxruntime.InferenceSession(
+            folder / "model.onnx", options, providers=["CPUExecutionProvider"]
+        )
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._first, self._last = self._tokenizer.encode("").ids
+        self._np, self._dimensions = np, manifest.dimensions
+
+    def embed_query(self, text: str) -> "Floats":
+        (tokens,) = self._tokens([text[:_MAX_QUERY_CHARACTERS]])
+        vector: Floats = self._run([tokens[:_WINDOW]])[0]
+        return vector
+
+    def embed_posts(self, texts: Sequence[str], check: Callable[[], None]) -> "list[Floats]":
+        """Calls `check` before each batch; an exception from it stops the work."""
+        tokens_by_post = self._tokens([text[:_MAX_POST_CHARACTERS] for text in texts])
+        pieces_by_post = [list(windows(tokens)) for tokens in tokens_by_post]
+        pieces = [piece for post in pieces_by_post for piece in post]
+        vectors = self._np.zeros((len(pieces), self._dimensions), self._np.float32)
+        # Batches of similar length: a batch takes as long as its longest piece.
+        order = sorted(range(len(pieces)), key=lambda index: len(pieces[index]))
+        for start in range(0, len(order), _BATCH):
+            check()
+            batch = order[start : start + _BATCH]
+            vectors[batch] = self._run([pieces[index] for index in batch])
+        ends = list(self._np.cumsum([len(post) for post in pieces_by_post]))
+        return [
+            vectors[end - len(post) : end] for post, end in zip(pieces_by_post, ends, strict=True)
+        ]
+
+    def _tokens(self, texts: list[str]) -> list[list[int]]:
+        """In one call: each call waits for the lock of Python, and the event loop for its end.
+
+        With one call per text, lists lost a third of their rate while posts were embedded.
+        """
+        encoded = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        return [each.ids for each in encoded]
+
+    def _run(self, pieces: Sequence[Sequence[int]]) -> Any:
+        longest = max(map(len, pieces)) + 2
+        ids = self._np.zeros((len(pieces), longest), self._np.int64)
+        mask = self._np.zeros_like(ids)
+        for row, piece in enumerate(pieces):
+            whole = [self._first, *piece, self._last]
+            ids[row, : len(whole)] = whole
+            mask[row, : len(whole)] = 1
+        return self._session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
+
+
+def windows(tokens: Sequence[int]) -> Sequence[Sequence[int]]:
+    """Splits tokens into overlapping pieces, and returns at most `MAX_PIECES` of them."""
+    step = _WINDOW - _OVERLAP
+    starts = range(0, max(len(tokens) - _OVERLAP, min(len(tokens), 1)), step)
+    return [tokens[start : start + _WINDOW] for start in islice(starts, MAX_PIECES)]
+
+
+def local_model(
+    folder: Path, pointer: str = CURRENT, *, identity: str = "", is_low_priority: bool = True
+) -> LocalModel | None:
+    """The model with this identity, or the one that a file names; None if it was not built."""
+    try:
+        name = identity or (folder / pointer).read_text(encoding="ascii").strip()
+        raw = (folder / name / "manifest.json").read_bytes()
+        manifest = msgspec.json.decode(raw, type=ModelManifest)
+        return LocalModel(folder / name, manifest, is_low_priority=is_low_priority)
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return None
+
+
+def _lower_priority() -> None:
+    """Lowers the priority of the calling thread, where the system can: on Linux."""
+    if hasattr(os, "setpriority"):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOW_PRIORITY)

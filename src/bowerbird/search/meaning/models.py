@@ -1,0 +1,85 @@
+"""Finds the current embedding model, and older models for vectors that still need them."""
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from bowerbird.search.meaning.embedding import CURRENT, MULTILINGUAL, Embedder, local_model
+from bowerbird.search.meaning.remote_embedding import RemoteEmbedder
+from bowerbird.settings import Settings
+
+MISSING: Final = "the embedding model is not installed; the operator can install it: make model"
+
+
+class Models:
+    def __init__(self, settings: Settings, *, is_low_priority: bool = True) -> None:
+        self._settings = settings
+        self._is_low_priority = is_low_priority
+        self._folder = model_folder(settings)
+        self._known: dict[bytes, Embedder] = {}
+        self._current: Embedder | None = None
+        self._second: Embedder | None = None
+
+    @property
+    def current(self) -> Embedder | None:
+        """None if no model was built. Looks again each time, so `make model` needs no restart."""
+        if self._current is None:
+            found: Embedder | None = self._endpoint(self._settings.embedding_model)
+            found = found or local_model(
+                self._folder, CURRENT, is_low_priority=self._is_low_priority
+            )
+            self._current = found and self._known.setdefault(found.identity, found)
+        return self._current
+
+    @property
+    def second(self) -> Embedder | None:
+        """The multilingual model, for accounts with posts in other languages than English.
+
+        None if it was not built, or if another service embeds.
+        """
+        if self._second is None and not self._settings.embedding_url:
+            found = local_model(self._folder, MULTILINGUAL, is_low_priority=self._is_low_priority)
+            self._second = found and self._known.setdefault(found.identity, found)
+        return self._second
+
+    @property
+    def is_second_missing(self) -> bool:
+        """Whether the second model was not built, or is lost, where it is used."""
+        return self.second is None and not self._settings.embedding_url
+
+    @property
+    def identities(self) -> tuple[bytes, bytes]:
+        """Those of the current and of the second model; empty for a model that was not built."""
+        current, second = (model and model.identity for model in (self.current, self.second))
+        return current or b"", second or b""
+
+    @property
+    def problem(self) -> str | None:
+        return MISSING if self.current is None else self.current.problem
+
+    def of(self, identity: bytes, name: str) -> Embedder | None:
+        """The model with which some vectors were created, if it is still available."""
+        current = self.current
+        if current is not None and current.identity == identity:
+            return current
+        if identity not in self._known:
+            endpoint = self._endpoint(name)
+            if endpoint is not None and endpoint.identity == identity:
+                self._known[identity] = endpoint
+            elif local := local_model(self._folder, identity=identity.hex()):
+                self._known[identity] = local
+        return self._known.get(identity)
+
+    async def close(self) -> None:
+        for embedder in self._known.values():
+            await embedder.close()
+
+    def _endpoint(self, model: str) -> RemoteEmbedder | None:
+        if not self._settings.embedding_url:
+            return None
+        return RemoteEmbedder(self._settings.embedding_url, self._settings.embedding_key, model)
+
+
+def model_folder(settings: Settings) -> Path:
+    """The folder that `make install` uses, unless a setting names another one."""
+    return Path(settings.model_dir or Path(sys.prefix) / "share/bowerbird/model")

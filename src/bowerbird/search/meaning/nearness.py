@@ -1,0 +1,79 @@
+"""How near posts are to a query, by one model or by two."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from bowerbird.search.meaning.arrays import LARGEST_TABLE, Floats, Integers, np
+from bowerbird.search.meaning.floors import JOINED_FLOOR
+
+# The share of the first model in the average of both. The first model sees little more than the
+# language in other scripts than Latin.
+_FIRST_SHARE, _FIRST_SHARE_OTHER_SCRIPT = 0.5, 0.3
+# Counts instead of the average if it is higher: the first model finds no post in another language
+# than the query's.
+_SECOND_ALONE: Final = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """The numbers of some posts, and a score for each."""
+
+    numbers: Integers
+    scores: Floats
+    # Posts with a lower score have nothing to do with the query.
+    floor: float
+
+
+def joined(first: Nearness, second: Nearness, *, is_in_other_script: bool) -> Nearness:
+    """The posts of both models.
+
+    A post that waits for the second model keeps the score and the floor of the first.
+    """
+    share = np.float32(_FIRST_SHARE_OTHER_SCRIPT if is_in_other_script else _FIRST_SHARE)
+    if np.array_equal(first.numbers, second.numbers):
+        scores = _of_both(first.scores, second.scores, share)
+        return Nearness(first.numbers, scores, JOINED_FLOOR)
+    numbers = _all_numbers(first, second)
+    firsts, seconds = (_scores_at(numbers, each) for each in (first, second))
+    scores = _of_both(firsts, seconds, share)
+    is_waiting = np.isnan(seconds)
+    scores[is_waiting] = _below_floor_of(first, firsts[is_waiting])
+    return Nearness(numbers, scores, JOINED_FLOOR)
+
+
+def _of_both(firsts: Floats, seconds: Floats, share: np.float32) -> Floats:
+    average = share * firsts + (1 - share) * seconds
+    # Without a score of the first model, which is not a number, the second stands alone.
+    scores: Floats = np.fmax(average, np.float32(_SECOND_ALONE) * seconds)
+    return scores
+
+
+def _below_floor_of(first: Nearness, scores: Floats) -> Floats:
+    """The same scores, with those below the floor of the first model below that of both too."""
+    highest = np.nextafter(np.float32(JOINED_FLOOR), np.float32(-1))
+    below: Floats = np.where(scores < first.floor, np.minimum(scores, highest), scores)
+    return below
+
+
+def _all_numbers(first: Nearness, second: Nearness) -> Integers:
+    both = np.concatenate((first.numbers, second.numbers))
+    highest = int(both.max(initial=0))
+    if highest >= LARGEST_TABLE:
+        return np.unique(both)
+    is_used = np.zeros(highest + 1, np.bool_)
+    is_used[both] = True
+    return np.flatnonzero(is_used)
+
+
+def _scores_at(numbers: Integers, nearness: Nearness) -> Floats:
+    """The scores of these posts; not a number for a post without a vector."""
+    scores = np.full(len(numbers), np.nan, np.float32)
+    scores[np.searchsorted(numbers, nearness.numbers)] = nearness.scores
+    return scores
+
+
+def best_places(scores: Floats, limit: int) -> Integers:
+    """Where the highest scores are, in no order."""
+    if len(scores) <= limit:
+        return np.arange(len(scores))
+    return np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]

@@ -1,0 +1,299 @@
+"""Parses search queries into a tree. Every query is valid; hints say what was not understood.
+
+Words, "phrases", -exclusions, prefix*, OR, parentheses, and fields such as author:ada. OR joins
+its two neighbours: `cats OR dogs food` means `(cats OR dogs) food`.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from msgspec.structs import replace
+
+from bowerbird.clock import MICROSECONDS
+from bowerbird.model.instants import with_offset
+from bowerbird.model.words import Condition, Either, Field, Part, Term, WordQuery, with_terms
+from bowerbird.search.queries import query_fields
+from bowerbird.search.queries.query_pieces import Kind, Piece, pieces, reads_like_a_sentence
+from bowerbird.search.words import tokens, word_forms
+
+MAX_TERMS: Final = 32
+# The event loop parses queries, so their length has a limit. Nobody types more than this.
+MAX_CHARACTERS: Final = 4_000
+# Limits the work for the database when somebody pastes a page; the first words decide.
+MAX_TERM_TOKENS: Final = 64
+# Deeper parentheses are ignored.
+MAX_DEPTH: Final = 8
+MAX_HINTS: Final = 4
+
+_STRAIGHT_QUOTES: Final = str.maketrans("\u201c\u201d\u201e\uff02", '""""')
+_PAIR_LENGTH: Final = 2
+_CACHED: Final = 512
+_MINUTE: Final = 60 * MICROSECONDS
+
+
+def parse(text: str, now: int | None = None) -> WordQuery:
+    """The tree of a query. Without `now`, relative dates have no instant."""
+    found = _parsed(text[:MAX_CHARACTERS], None)
+    # To the minute, as relative dates are, so that the tree is cached.
+    if now is None or not any(map(_is_moving, found.conditions)):
+        return found
+    return _parsed(text[:MAX_CHARACTERS], now // _MINUTE * _MINUTE)
+
+
+def moves(text: str) -> bool:
+    """Whether the query has a date that is relative to the current time."""
+    return any(map(_is_moving, parse(text).conditions))
+
+
+@lru_cache(maxsize=_CACHED)
+def _parsed(text: str, now: int | None) -> WordQuery:
+    return _Parser(_straight(text), now).query()
+
+
+def _is_moving(condition: Condition) -> bool:
+    return condition.instant is None and condition.field in (Field.BEFORE, Field.AFTER)
+
+
+def with_fixed_dates(text: str, now: int) -> str:
+    """The query with absolute dates instead of relative ones."""
+    fixed, end = "", 0
+    for piece in pieces(text := _straight(text)):
+        if piece.field in (Field.BEFORE, Field.AFTER) and query_fields.is_relative(piece.text):
+            found = query_fields.condition(piece.field, piece.text, now)
+            assert found is not None
+            assert found.instant is not None
+            fixed += text[end : piece.span[0]] + with_offset(found.instant)
+            end = piece.span[1]
+    return fixed + text[end:]
+
+
+def plain_text(text: str) -> str:
+    """The wanted words and phrases without operators and fields, for a search by meaning."""
+    wanted, excluded = [], 0
+    for piece in pieces(_straight(text)):
+        if piece.kind is Kind.OPEN and (excluded or piece.is_excluded):
+            excluded += 1
+        elif piece.kind is Kind.CLOSE and excluded:
+            excluded -= 1
+        elif piece.kind in (Kind.WORD, Kind.PHRASE) and not (excluded or piece.is_excluded):
+            wanted.append(piece.text.strip())
+    return " ".join(wanted)
+
+
+def joined(texts: Sequence[str]) -> str:
+    """One query that matches what all of them match."""
+    return " ".join([_enclosed(text) for text in texts] if len(texts) > 1 else texts)
+
+
+def _enclosed(text: str) -> str:
+    """A query that does not change the meaning of the words after it."""
+    text = _straight(text)
+    if [piece.text for piece in pieces(f"{text} x")][-1] != "x":
+        text += '"'
+    kinds = [piece.kind for piece in pieces(text)]
+    if not {Kind.OR, Kind.OPEN} & {*kinds}:
+        return text
+    return f"({text}{')' * (kinds.count(Kind.OPEN) - kinds.count(Kind.CLOSE))})"
+
+
+def _straight(text: str) -> str:
+    return text[:MAX_CHARACTERS].translate(_STRAIGHT_QUOTES)
+
+
+class _Group:
+    """The parts between two parentheses. Each item has the alternatives that OR joins."""
+
+    def __init__(self, *, is_excluded: bool = False) -> None:
+        self._items: list[list[tuple[Part, ...]]] = []
+        self._is_excluded = is_excluded
+        self.has_open_or = False
+
+    @property
+    def has_items(self) -> bool:
+        return bool(self._items)
+
+    def add(self, parts: tuple[Part, ...]) -> None:
+        if not parts:
+            return
+        if self.has_open_or:
+            self._items[-1] += _alternatives(parts)
+        else:
+            self._items.append([parts])
+        self.has_open_or = False
+
+    def parts(self) -> tuple[Part, ...]:
+        found = tuple(dict.fromkeys(part for item in self._items for part in _either(item)))
+        if not self._is_excluded or not found:
+            return found
+        found = with_terms(found, _strict)
+        if len(found) == 1 and not found[0].is_excluded:
+            return (replace(found[0], is_excluded=True),)
+        return (Either((found,), is_excluded=True),)
+
+
+class _Parser:
+    def __init__(self, text: str, now: int | None) -> None:
+        self._pieces = list(pieces(text))
+        self._is_sentence = reads_like_a_sentence(self._pieces)
+        self._now = now
+        self._left = MAX_TERMS
+        self._groups = [_Group()]
+        # Open parentheses that are too deep.
+        self._ignored = 0
+        self._hints: dict[str, None] = {}
+
+    def query(self) -> WordQuery:
+        for piece in self._pieces:
+            self._take(piece)
+        while len(self._groups) > 1:
+            self._close()
+        return WordQuery(self._end(self._groups[0]), tuple(self._hints)[:MAX_HINTS])
+
+    def _take(self, piece: Piece) -> None:
+        group = self._groups[-1]
+        match piece.kind:
+            case Kind.OPEN:
+                self._open(piece)
+            case Kind.CLOSE:
+                self._close()
+            case Kind.OR if group.has_items:
+                group.has_open_or = True
+            case Kind.AND if group.has_items:
+                pass
+            case _:
+                group.add(self._part(piece))
+
+    def _open(self, piece: Piece) -> None:
+        if len(self._groups) > MAX_DEPTH:
+            self._ignored += 1
+        else:
+            self._groups.append(_Group(is_excluded=self._excludes(piece)))
+
+    def _close(self) -> None:
+        if self._ignored:
+            self._ignored -= 1
+        else:
+            parts = self._end(self._groups.pop())
+            self._groups[-1].add(parts)
+
+    def _end(self, group: _Group) -> tuple[Part, ...]:
+        if group.has_open_or and self._left:
+            self._hint("OR needs a word on both sides.")
+        return group.parts()
+
+    def _excludes(self, piece: Piece) -> bool:
+        if piece.is_excluded and self._is_sentence:
+            self._hint("The query reads like a sentence, so a dash does not exclude a word.")
+            return False
+        return piece.is_excluded
+
+    def _part(self, piece: Piece) -> tuple[Part, ...]:
+        if not self._left:
+            self._hint(f"Only the first {MAX_TERMS} words and fields count.")
+            return ()
+        if piece.kind is Kind.PHRASE:
+            terms = _quoted(piece.text)[: self._left]
+            self._left -= len(terms)
+            return _excluded(terms) if piece.is_excluded else terms
+        part = self._condition(piece) if piece.kind is Kind.FIELD else self._text(piece)
+        if part is None:
+            return ()
+        self._left -= 1
+        return (part,)
+
+    def _condition(self, piece: Piece) -> Part | None:
+        assert piece.field is not None
+        found = query_fields.condition(piece.field, piece.text, self._now)
+        if found is not None:
+            return replace(found, is_excluded=piece.is_excluded)
+        self._hint(query_fields.about_value(piece.field, piece.text))
+        return _term(_word(piece.written), is_excluded=piece.is_excluded)
+
+    def _text(self, piece: Piece) -> Term | None:
+        if hint := query_fields.about_word(piece.text):
+            self._hint(hint)
+        term = _word(piece.text)
+        return _term(term, is_excluded=bool(term.tokens) and self._excludes(piece))
+
+    def _hint(self, sentence: str) -> None:
+        self._hints[sentence] = None
+
+
+def _term(term: Term, *, is_excluded: bool) -> Term | None:
+    if not term.tokens:
+        return None
+    return replace(_strict(term), is_excluded=True) if is_excluded else term
+
+
+def _alternatives(parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
+    if len(parts) == 1 and isinstance(parts[0], Either) and not parts[0].is_excluded:
+        return list(parts[0].branches)
+    return [parts]
+
+
+def _either(item: list[tuple[Part, ...]]) -> Iterator[Part]:
+    branches = tuple(dict.fromkeys(one for parts in item for one in _alternatives(parts)))
+    if len(branches) == 1:
+        yield from branches[0]
+    else:
+        yield Either(branches)
+
+
+def _strict(term: Term) -> Term:
+    """A term that excludes posts: only other spellings of the same word count."""
+    return replace(term, forms=tuple(form for form in term.forms if form.weight == 1))
+
+
+def _word(text: str) -> Term:
+    own, sigil_word = word_forms.own_word(text), tokens.lone_sigil_word(text)
+    if own is not None:
+        term = Term(own)
+    elif sigil_word is not None:
+        term = Term((sigil_word,))
+    else:
+        term = _phrase(text)
+    is_prefix = term.is_prefix or (text.endswith("*") and _may_be_prefix(term))
+    forms = word_forms.others_of(text) if term.tokens else ()
+    return replace(term, is_prefix=is_prefix, forms=forms)
+
+
+def _quoted(text: str) -> tuple[Term, ...]:
+    """The phrase, and the names such as C++ in it, whose letters alone mean something else."""
+    words = text.split()
+    names = dict.fromkeys(own for word in words if (own := word_forms.own_word(word)))
+    phrases = [] if len(words) == 1 and names else [_phrase(text)]
+    terms = [*phrases, *map(Term, names)]
+    return tuple(replace(term, is_quoted=True) for term in terms if term.tokens)
+
+
+def _excluded(terms: tuple[Term, ...]) -> tuple[Part, ...]:
+    if len(terms) > 1:
+        return (Either((terms,), is_excluded=True),)
+    return tuple(replace(term, is_excluded=True) for term in terms)
+
+
+def _may_be_prefix(term: Term) -> bool:
+    may_be_cut = len(term.tokens) == MAX_TERM_TOKENS
+    if not term.tokens or may_be_cut or tokens.is_unspaced(term.tokens[-1]):
+        return False
+    return len(term.tokens[-1].lstrip("#@")) >= word_forms.MIN_PREFIX_LETTERS
+
+
+def _phrase(text: str) -> Term:
+    words = tuple(tokens.words(text))
+    if len(words) > MAX_TERM_TOKENS:
+        return Term(words[:MAX_TERM_TOKENS])
+    if not words or not tokens.is_unspaced(words[-1]):
+        return Term(words)
+    # Scripts without spaces are indexed as pairs of characters, and the last character of a run
+    # is a token alone. In a post the run may continue where the query ends, so there the query's
+    # last character begins a pair. After a pair it is redundant, and we drop it. On its own it
+    # becomes a prefix, which matches both the pair and the single character at the end of a run.
+    if len(words) > 1 and _is_pair(words[-2]):
+        return Term(words[:-1])
+    return Term(words, is_prefix=True)
+
+
+def _is_pair(token: str) -> bool:
+    return len(token) == _PAIR_LENGTH and tokens.is_unspaced(token)

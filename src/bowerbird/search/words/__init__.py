@@ -1,0 +1,1 @@
+"""From text to the tokens of the index: folding, languages, and other forms of words."""

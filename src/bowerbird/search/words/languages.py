@@ -1,0 +1,141 @@
+"""Finds the language of a text from its script, its letters and its words.
+
+A language is an ISO 639 code. A short Latin text may be as likely in two languages: then it is both
+codes, joined by a plus sign, which `likely_languages` splits.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from bowerbird.search.words.function_words import OTHER_FUNCTION_WORDS
+from bowerbird.search.words.latin_languages import of_latin_words
+from bowerbird.search.words.token_folding import fold
+
+# The beginning of a text shows its language as well as the whole.
+_SAMPLE_CHARACTERS: Final = 1_000
+# A post in a Latin script often has a few words of another one, such as a name.
+_MIN_SHARE: Final = 0.4
+_COUNTED_LETTERS: Final = 24
+
+_NOT_LATIN: Final = re.compile(
+    "[\u0370-\u1cff\u2d00-\u2d7f\u3040-\u30ff\u3131-\u318e\u3400-\u9fff\ua960-\uabff\uac00-\ud7ff"
+    "\uf900-\ufaff\ufb1d-\ufdfb\ufe70-\ufefc\uff66-\uffdc\U00020000-\U0003ffff]"
+)
+_LATIN: Final = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+_SCRIPTS: Final = {
+    "el": "\u0370-\u03ff\u1f00-\u1fff",
+    "ru": "\u0400-\u052f\u1c80-\u1c8f",
+    "hy": "\u0530-\u058f\ufb13-\ufb17",
+    "he": "\u0590-\u05ff\ufb1d-\ufb4f",
+    "ar": "\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdfb\ufe70-\ufefc",
+    "hi": "\u0900-\u097f\ua8e0-\ua8ff",
+    "bn": "\u0980-\u09ff",
+    "pa": "\u0a00-\u0a7f",
+    "gu": "\u0a80-\u0aff",
+    "ta": "\u0b80-\u0bff",
+    "te": "\u0c00-\u0c7f",
+    "kn": "\u0c80-\u0cff",
+    "ml": "\u0d00-\u0d7f",
+    "si": "\u0d80-\u0dff",
+    "th": "\u0e00-\u0e7f",
+    "lo": "\u0e80-\u0eff",
+    "bo": "\u0f00-\u0fff",
+    "my": "\u1000-\u109f\uaa60-\uaa7f",
+    "ka": "\u10a0-\u10ff\u1c90-\u1cbf\u2d00-\u2d2f",
+    "ko": "\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\uac00-\ud7ff",
+    "am": "\u1200-\u139f\u2d80-\u2ddf",
+    "km": "\u1780-\u17ff",
+    "zh": "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
+    "ja": "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f",
+}
+_SCRIPT: Final = re.compile("|".join(f"(?P<{name}>[{marks}])" for name, marks in _SCRIPTS.items()))
+
+# Letters that one language of a script has and the largest one does not.
+_CYRILLIC: Final = {
+    "uk": frozenset("іїєґ"),
+    "be": frozenset("ў"),
+    "sr": frozenset("јљњћђџ"),
+    "bg": frozenset(),
+}
+_NOT_BULGARIAN: Final = frozenset("ыэёіїєўј")
+_URDU: Final = frozenset("\u0679\u0688\u0691\u06ba\u06d2")
+_PERSIAN: Final = frozenset("\u067e\u0686\u0698\u06af\u06cc\u06a9")
+# Languages that are not written in Latin letters: their Latin words are taken for English.
+OTHER_SCRIPTS: Final = frozenset(_SCRIPTS) | {"uk", "be", "sr", "bg", "ur", "fa", "mr", "ne"}
+
+
+def language_of(text: str) -> str:
+    """The language of a text, or the two likeliest."""
+    sample = text[:_SAMPLE_CHARACTERS]
+    return language_of_words(fold(sample).split(), [sample])
+
+
+def language_of_words(words: Sequence[str], fields: Sequence[str]) -> str:
+    """The language of texts whose folded words are known already."""
+    if all(map(str.isascii, fields)):
+        return of_latin_words(words, "")
+    sample = " ".join(fields)[:_SAMPLE_CHARACTERS]
+    return _of_other_script(sample) or of_latin_words(words, sample)
+
+
+def script_of(character: str) -> str | None:
+    """The main language of the script of a character; None for Latin letters and signs."""
+    return _SCRIPT_OF[character]
+
+
+class _Scripts(dict[str, str | None]):
+    """The script of each character, found on first use."""
+
+    _max_entries = 65_536  # bounds the memory that hostile text can use
+
+    def __missing__(self, character: str) -> str | None:
+        found = _SCRIPT.match(character)
+        script = found.lastgroup if found else None
+        if len(self) < self._max_entries:
+            self[character] = script
+        return script
+
+
+_SCRIPT_OF: Final = _Scripts()
+
+
+def _of_other_script(sample: str) -> str | None:
+    if sample.isascii():
+        return None
+    letters = _NOT_LATIN.findall(sample)
+    if not letters or len(letters) < _MIN_SHARE * (len(letters) + len(_LATIN.findall(sample))):
+        return None
+    some = letters[:: len(letters) // _COUNTED_LETTERS + 1]
+    scripts = Counter(script for letter in some if (script := script_of(letter)))
+    if not scripts:
+        return None
+    if scripts["ja"] and scripts["zh"] + scripts["ja"] >= len(some) / 2:
+        return "ja"
+    script = scripts.most_common(1)[0][0]
+    return _within_script(script, sample)
+
+
+def _within_script(script: str, sample: str) -> str:
+    if script == "ru":
+        return _cyrillic(frozenset(sample.lower()), sample)
+    if script == "ar":
+        letters = frozenset(sample)
+        return "ur" if letters & _URDU else "fa" if letters & _PERSIAN else "ar"
+    if script == "hi":
+        words = frozenset(sample.split())
+        found = [code for code in ("mr", "ne") if words & OTHER_FUNCTION_WORDS[code]]
+        return found[0] if found else "hi"
+    return script
+
+
+def _cyrillic(letters: frozenset[str], sample: str) -> str:
+    for code, own in _CYRILLIC.items():
+        if letters & own:
+            return code
+    words = frozenset(sample.lower().split())
+    is_bulgarian = not letters & _NOT_BULGARIAN and len(words & OTHER_FUNCTION_WORDS["bg"]) > len(
+        words & OTHER_FUNCTION_WORDS["ru"]
+    )
+    return "bg" if is_bulgarian else "ru"

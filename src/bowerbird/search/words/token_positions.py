@@ -1,0 +1,107 @@
+"""Finds the tokens of a text together with their positions in it."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from msgspec import Struct
+
+from bowerbird.search.words import tokens
+from bowerbird.search.words.index_forms import marked_tokens
+from bowerbird.search.words.token_folding import (
+    MAX_TOKEN_CHARACTERS,
+    fold,
+    without_separating_apostrophes,
+)
+
+_NOT_BLANK: Final = re.compile(r"\S+")
+_WORD: Final = re.compile("[^ #@]+")
+# Longer words are usually sentences of a script without spaces. They rarely repeat, so caching
+# them would only fill the cache.
+_MAX_CACHED_CHARACTERS: Final = 40
+
+
+class PositionedToken(Struct, frozen=True):
+    """A token, and where in the text it was found."""
+
+    text: str
+    start: int
+    end: int
+
+
+# Matches no token, so that no phrase crosses it.
+_GAP: Final = PositionedToken("", 0, 0)
+
+
+def tokens_with_positions(text: str) -> list[PositionedToken]:
+    """In the order of the index: the words, then handles and hashtags with their sigils."""
+    plain_tokens: list[PositionedToken] = []
+    sigil_tokens: list[PositionedToken] = []
+    for match in _NOT_BLANK.finditer(without_separating_apostrophes(text)):
+        start, word = match.start(), match[0]
+        is_cached = len(word) <= _MAX_CACHED_CHARACTERS
+        plain, sigils = _split_cached(word) if is_cached else _split(word)
+        plain_tokens += [PositionedToken(token, start + a, start + b) for token, a, b in plain]
+        for token, a, b in sigils:
+            sigil_tokens += (_GAP, PositionedToken(token, start + a, start + b))
+    return plain_tokens + sigil_tokens
+
+
+def other_tokens_with_positions(text: str, language: str) -> list[PositionedToken]:
+    """The tokens of other forms, each with the position of the words it stands for."""
+    return [
+        PositionedToken(token, match.start() + start, match.start() + end)
+        for match in _NOT_BLANK.finditer(text)
+        for token, start, end in marked_tokens(match[0], language)
+    ]
+
+
+_Tokens = Sequence[tuple[str, int, int]]
+
+
+def _split(word: str) -> tuple[_Tokens, _Tokens]:
+    """The plain tokens of a word, and its handles and hashtags."""
+    folded, origins = _fold_with_origins(word)
+    plain = [
+        (token, origins[part.start() + start][0], origins[part.start() + start + len(token) - 1][1])
+        for part in _WORD.finditer(folded)
+        for token, start in tokens.split_word(part[0])
+    ]
+    sigils = [
+        (
+            part[0][:MAX_TOKEN_CHARACTERS],
+            origins[part.start()][0],
+            origins[part.end() - 1][1],
+        )
+        for part in tokens.SIGIL_WORD.finditer(folded)
+    ]
+    return plain, sigils
+
+
+# Most words on a page repeat.
+_split_cached: Final = lru_cache(maxsize=16_384)(_split)
+
+
+def _fold_with_origins(text: str) -> tuple[str, Sequence[tuple[int, int]]]:
+    """The folded text, and for each of its characters the range of the text it came from."""
+    if text.isascii() and "'" not in text:
+        return fold(text), [(index, index + 1) for index in range(len(text))]
+    parts: list[str] = []
+    origins: list[tuple[int, int]] = []
+    for start, end in _clusters(text):
+        folded = fold(text[start:end])
+        parts.append(folded)
+        origins += [(start, end)] * len(folded)
+    return "".join(parts), origins
+
+
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """The range of each character together with the combining marks that follow it."""
+    start = 0
+    for index, character in enumerate(text):
+        if index > start and not unicodedata.combining(character):
+            yield start, index
+            start = index
+    yield start, len(text)

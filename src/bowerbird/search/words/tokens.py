@@ -1,0 +1,137 @@
+"""Splits text into tokens, for FTS5, for PostgreSQL and for queries.
+
+FTS5 must read them with tokenize="ascii tokenchars '#@_'", which does not split them again.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from bowerbird.model.words import GAP
+from bowerbird.search.words.index_forms import other_tokens
+from bowerbird.search.words.languages import language_of_words
+from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
+
+# The form of this token text. Raise it with every change of the tokens: a job then writes the words
+# of older posts again, and only posts of the current form are counted. The number is also in
+# storage/sql/*/word_counts.sql and in the partial index bookmark_uncounted, which a migration must
+# create again.
+INDEX_FORM: Final = 2
+
+# A tsvector has at most 16,383 positions, 255 positions per lexeme, and 1 MB.
+MAX_TOKENS: Final = 16_000
+MAX_OCCURRENCES: Final = 255
+MAX_CHARACTERS: Final = 200_000
+# Their positions do not matter, so they may be beyond the last position of a tsvector.
+MAX_OTHER_TOKENS: Final = 8_000
+
+# The sigil comes before the look-behind, so that the scan can jump from sigil to sigil.
+SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
+_RUN: Final = re.compile(f"[{UNSPACED}]+|[^ {UNSPACED}]+")
+
+
+def index_text(texts: Sequence[str], names: Sequence[str] = ()) -> str:
+    """The tokens of all fields, joined by spaces. Pass short texts first: the end may be cut.
+
+    After a gap come other forms of the words, which no phrase matches. Names, handles and domains
+    do not show the language of the texts.
+    """
+    tokens: list[str] = []
+    fields = [*names, *texts]
+    first_of_texts = 0
+    for number, field in enumerate(fields):
+        if number == len(names):
+            first_of_texts = len(tokens)
+        if tokens:
+            tokens.append(GAP)
+        before = len(tokens)
+        tokens += _field_tokens(field)
+        if before == len(tokens) and before:
+            tokens.pop()
+        if before >= MAX_TOKENS:
+            break
+    if not tokens:
+        return ""
+    language = language_of_words(tokens[first_of_texts:], texts)
+    others = list(other_tokens(fields, tokens[:MAX_TOKENS], language))[:MAX_OTHER_TOKENS]
+    written = _limit_occurrences(tokens[:MAX_TOKENS])
+    text = " ".join([*written, GAP, *others] if others else written)
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    return text[:MAX_CHARACTERS].rpartition(" ")[0].removesuffix(f" {GAP}")
+
+
+def words(text: str) -> list[str]:
+    """The tokens of a text in order; handles and hashtags lose their sigils."""
+    return _words(fold(text))
+
+
+def lone_sigil_word(text: str) -> str | None:
+    """The handle or hashtag with its sigil, if the text is nothing else."""
+    pieces = fold(text).split()
+    if len(pieces) != 1 or not SIGIL_WORD.fullmatch(pieces[0]):
+        return None
+    return pieces[0][:MAX_TOKEN_CHARACTERS]
+
+
+def split_word(word: str) -> list[tuple[str, int]]:
+    """The tokens of a folded word, each with its offset in the word."""
+    found: list[tuple[str, int]] = []
+    for run in _RUN.finditer(word):
+        if is_unspaced(run[0]):
+            # Every character begins a pair, and the last one is a token alone. So a query of one
+            # character, as a prefix, matches it anywhere, and a phrase can continue after the run.
+            found += [
+                (word[start : min(start + 2, run.end())], start) for start in range(*run.span())
+            ]
+        else:
+            found.append((run[0][:MAX_TOKEN_CHARACTERS], run.start()))
+    return found
+
+
+def is_unspaced(token: str) -> bool:
+    """Whether the script of the token has no spaces between words."""
+    return _UNSPACED.match(token) is not None
+
+
+def _field_tokens(field: str) -> list[str]:
+    folded = fold(field)
+    tokens = _words(folded)
+    if "#" in folded or "@" in folded:
+        sigil_words = _shorten(SIGIL_WORD.findall(folded))
+        tokens += [GAP, *sigil_words] if sigil_words else []
+    return tokens
+
+
+def _words(folded: str) -> list[str]:
+    plain = folded.replace("#", " ").replace("@", " ")
+    if plain.isascii() or not _UNSPACED.search(plain):
+        tokens = plain.split()
+        return tokens if len(plain) <= MAX_TOKEN_CHARACTERS else _shorten(tokens)
+    tokens = []
+    for word in plain.split():
+        if word.isascii():
+            tokens.append(word[:MAX_TOKEN_CHARACTERS])
+        else:
+            tokens += [token for token, _ in split_word(word)]
+    return tokens
+
+
+def _shorten(tokens: list[str]) -> list[str]:
+    if max(map(len, tokens), default=0) <= MAX_TOKEN_CHARACTERS:
+        return tokens
+    return [token[:MAX_TOKEN_CHARACTERS] for token in tokens]
+
+
+def _limit_occurrences(tokens: list[str]) -> list[str]:
+    """Replaces the occurrences that PostgreSQL would drop by gaps, so that both engines agree."""
+    if len(tokens) <= MAX_OCCURRENCES or max(Counter(tokens).values()) <= MAX_OCCURRENCES:
+        return tokens
+    seen: Counter[str] = Counter()
+    limited: list[str] = []
+    for token in tokens:
+        seen[token] += 1
+        limited.append(token if seen[token] <= MAX_OCCURRENCES else GAP)
+    return limited
