@@ -28,7 +28,7 @@ from tests.support.waiting import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).parents[2]
 EMAIL = "you@example.com"
-ROUNDS = 60
+ROUNDS = 40
 CUTS = 30
 MOST_WRITES = 30
 A_WRITE_S = 0.02
