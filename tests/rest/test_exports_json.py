@@ -80,6 +80,21 @@ async def test_an_empty_library_exports_an_empty_array(cast: Service) -> None:
     assert job["file_size"] == 4
 
 
+async def test_long_posts_are_read_and_written_in_pages_of_limited_size(cast: Service) -> None:
+    sizes = [10, 700_000, 700_000, 10, 1_500_000, 10]
+    await cast.alice.save_all([make.post(text="x" * size) for size in sizes])
+
+    file = (await fetch(cast, await export(cast, cast.alice))).content
+
+    # A page is a line of the file.
+    pages = [json.loads(b"[%b]" % line.rstrip(b",")) for line in file.splitlines()[1:-1]]
+    assert sum(map(len, pages)) == len(sizes)
+    assert len(pages) == 4
+    for page in pages:
+        length = sum(len(post["tweet_details"]["text"]) for post in page)
+        assert len(page) == 1 or length < 1 << 20
+
+
 async def test_the_filters_of_the_list_narrow_an_export(cast: Service) -> None:
     posts = await fill(cast.alice)
 
