@@ -74,6 +74,9 @@ def test_axe_finds_no_problem_in_light_and_dark_and_on_a_phone(
         page.emulate_media(color_scheme="light")
         page.goto(f"{site}/{name}#token")
         found = violations(page)
+        if "-" in name:
+            # Another example of a template differs from the first in its content only.
+            return found
         page.emulate_media(color_scheme="dark")
         found += violations(page, options=CONTRAST)
         page.set_viewport_size(PHONE)
