@@ -46,12 +46,16 @@ MORE = [
     )
 ]
 # Collects the parts of the content that move while a page loads.
+# Not of the search box, which is above all images: a busy browser may paint it in pieces.
 SHIFTS = """
 window.shifts = [];
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) {
     for (const { node } of entry.sources) {
-      if (node?.parentElement?.closest("main")) window.shifts.push(node.outerHTML?.slice(0, 80));
+      const isBelow = !node?.parentElement?.closest(".find, .chips.filters");
+      if (isBelow && node?.parentElement?.closest("main")) {
+        window.shifts.push(node.outerHTML?.slice(0, 80));
+      }
     }
   }
 }).observe({ type: "layout-shift", buffered: true });
