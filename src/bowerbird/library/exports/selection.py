@@ -16,7 +16,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.exports import ExportQuery
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.views import View
-from bowerbird.requests.exports import ExportFilters, ExportRequest
+from bowerbird.requests.exports import ExportFilters, ExportRequest, as_listed
 from bowerbird.requests.filter_values import read_flag
 from bowerbird.requests.filters import (
     DATES,
@@ -76,12 +76,9 @@ def _query_of(
     account: Account, format: str, request: ExportRequest, view: View | None, moment: _Moment
 ) -> ExportQuery:
     """What the export job stores. Relative dates are resolved now, not when the job runs."""
-    given = _texts(sent(request), moment)
+    given = _texts(sent(request) if view else as_listed(sent(request)), moment)
     post_ids = _post_ids(request)
     if view is None:
-        if _is_on(given, "is_unread_only"):
-            # As in the list, so that both have the same number of posts.
-            given = {"hide_archived": "true", **given}
         return ExportQuery(format=format, given=given, post_ids=post_ids)
     plans.check_fields(account, gates_for(ViewQuery, view.base_query))
     stored = sent(stored_query(view.base_query))

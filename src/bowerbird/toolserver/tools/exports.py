@@ -14,9 +14,8 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.exports.exports import ExportJob, Exports, retry_after_s
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import JobState
-from bowerbird.requests.exports import ExportRequest
+from bowerbird.requests.exports import ExportRequest, as_listed
 from bowerbird.requests.fields import ToolPostIds, about
-from bowerbird.requests.filter_values import read_flag
 from bowerbird.requests.filters import WordFilters, check_filters, sent
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
@@ -59,19 +58,12 @@ class CreateArguments(WordFilters, frozen=True, kw_only=True, dict=True):
     @cached_property
     def request(self) -> ExportRequest:
         """Built with the struct, before a transaction opens."""
-        return ExportRequest(**self._filters, view=self.view, post_ids=self.post_ids)
+        return ExportRequest(**sent(self), view=self.view, post_ids=self.post_ids)
 
     @property
     def applied(self) -> dict[str, Any]:
         """The filters with their defaults, which a result repeats. A view has its own."""
-        return sent(self) if self.view else {**self.DEFAULTS, **self._filters}
-
-    @property
-    def _filters(self) -> dict[str, Any]:
-        """As in a list, unread posts are those that are not archived either."""
-        filters = sent(self)
-        is_unread = read_flag("is_unread_only", filters.get("is_unread_only", False))
-        return {"hide_archived": True, **filters} if is_unread and not self.view else filters
+        return sent(self) if self.view else {**self.DEFAULTS, **as_listed(sent(self))}
 
 
 class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
