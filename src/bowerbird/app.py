@@ -273,7 +273,7 @@ def _parts(
     return ToolParts(
         bookmarks=bookmarks,
         flags=Flags(database, clock),
-        facets=FacetCounts(database, bookmarks, meaning, clock),
+        facets=FacetCounts(database, bookmarks, meaning),
         bulk=bulk_requests(database, clock, views, meaning, wake_worker),
         highlights=Highlights(database, clock),
         saving=Saving(database, clock),

@@ -106,9 +106,9 @@ async def test_the_labels_of_a_list_are_looked_up_once(alice: Member) -> None:
 
     async def watched(account: Account, filter: BookmarkFilter) -> BookmarkFilter:
         asked.append(filter)
-        return await resolve(bookmarks._labels, account, filter)  # noqa: SLF001
+        return await resolve(bookmarks.labels, account, filter)
 
-    setattr(bookmarks._labels, "resolved", watched)  # noqa: B010, SLF001 - mypy forbids assigning
+    setattr(bookmarks.labels, "resolved", watched)  # noqa: B010 - mypy forbids assigning
     found = await bookmarks.list(await alice.account(), ListQuery(q="weir"))
 
     assert (found.total_count, found.hidden) == (0, 1)

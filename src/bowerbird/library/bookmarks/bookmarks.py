@@ -63,12 +63,12 @@ class Bookmarks:
     ) -> None:
         self._clock = clock
         self.names = NearNames(database)
-        self._labels = LabelWords(database)
+        self.labels = LabelWords(database)
         self._zones = TimeZones(database)
         self._store = BookmarkStore(database)
         self._vectors = VectorStore(database)
         self._meaning = meaning or SemanticSearch(database)
-        self._rankings = Rankings(database, self._meaning)
+        self.rankings = Rankings(database, self._meaning)
         self._reasons = Reasons(database)
         # (account, epoch, version, filter) -> count, so that reading all pages counts once.
         self._totals = LruCache(_CACHED_TOTALS)
@@ -182,7 +182,7 @@ class Bookmarks:
             number = await self._vectors.number_of(account.account_id, post_id)
         if number is None:
             raise errors.not_found("bookmark", post_id)
-        near = await self._rankings.similar(account, filter, number, store)
+        near = await self.rankings.similar(account, filter, number, store)
         numbers, scores = near.numbers[:limit], near.scores[:limit]
         body, count = await self._store.contents(account, numbers, scores)
         pending = _pending(account, store)
@@ -209,7 +209,7 @@ class Bookmarks:
         self, account: Account, query: ListQuery, saved: SavedFilter | None
     ) -> ListRequest:
         request = read_list(query, saved.filter if saved else await self.filter(account, query))
-        filter = await self._labels.resolved(account, request.filter)
+        filter = await self.labels.resolved(account, request.filter)
         return msgspec.structs.replace(request, filter=filter)
 
     async def _found(
@@ -223,7 +223,7 @@ class Bookmarks:
             return await self._relaxed(account, request, query)
         if request.is_ranked:
             order = None if request.is_best_first else request.sort
-            ranking = await self._rankings.rank(account, request.filter, order, store)
+            ranking = await self.rankings.rank(account, request.filter, order, store)
             return await self._ranked(account, request, query, ranking)
         after = request.after
         if request.cursor is not None:
@@ -237,7 +237,7 @@ class Bookmarks:
     async def _relaxed(self, account: Account, request: ListRequest, query: bytes) -> _Found:
         """The bookmarks with enough of the words, best first unless another order was asked for."""
         order = request.sort if request.has_own_order else None
-        ranking = await self._rankings.relaxed(account, request.filter, order)
+        ranking = await self.rankings.relaxed(account, request.filter, order)
         found = await self._ranked(account, request, query, ranking, is_relaxed=True)
         return msgspec.structs.replace(found, is_relaxed=found.total > 0)
 
@@ -286,7 +286,7 @@ class Bookmarks:
         self, account: Account, filter: BookmarkFilter, vectors: VectorState | None = None
     ) -> int:
         """How many bookmarks match. `vectors` is the state that was read already."""
-        return await self._total(account, await self._labels.resolved(account, filter), vectors)
+        return await self._total(account, await self.labels.resolved(account, filter), vectors)
 
     async def _total(
         self, account: Account, filter: BookmarkFilter, vectors: VectorState | None = None
@@ -294,7 +294,7 @@ class Bookmarks:
         """The same for a filter that has its labels."""
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
-            return len(await self._rankings.numbers(account, filter, None, vectors.store))
+            return len(await self.rankings.numbers(account, filter, None, vectors.store))
         if filter.words is not None and filter.words.is_empty:
             return 0
         if filter.is_flags_only:
@@ -335,7 +335,7 @@ class Bookmarks:
             return relaxed
         if not _hides(filter):
             return relaxed
-        ranking = await self._rankings.relaxed(account, _with_hidden(filter), None)
+        ranking = await self.rankings.relaxed(account, _with_hidden(filter), None)
         return msgspec.structs.replace(relaxed, hidden=len(ranking.numbers))
 
 

@@ -10,12 +10,9 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from bowerbird.clock import Clock
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.results import VectorState
-from bowerbird.library.bookmarks.searching.label_words import LabelWords
-from bowerbird.library.bookmarks.searching.ranking import Rankings
 from bowerbird.library.statistics import domains
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model import json_depth, relative_dates
@@ -68,24 +65,19 @@ _post: Final = msgspec.json.Decoder(_Post).decode
 
 
 class FacetCounts:
-    def __init__(
-        self, database: Database, bookmarks: Bookmarks, meaning: SemanticSearch, clock: Clock
-    ) -> None:
+    def __init__(self, database: Database, bookmarks: Bookmarks, meaning: SemanticSearch) -> None:
         self._store = FacetStore(database)
         self._bookmarks = BookmarkStore(database)
         self._preferences = DigestStore(database)
-        self._labels = LabelWords(database)
-        self._rankings = Rankings(database, meaning)
         self._meaning = meaning
         self._lists = bookmarks
-        self._clock = clock
 
     async def of(
         self, account: Account, query: FacetsQuery, vectors: VectorState | None = None
     ) -> Facets:
         plans.check_fields(account, gates_for(FacetsQuery, sent(query)))
         filter = await self._lists.filter(account, query)
-        filter = await self._labels.resolved(account, filter)
+        filter = await self._lists.labels.resolved(account, filter)
         if filter.meaning is not None:
             filter = await self._nearest(account, filter, vectors)
         posts = await self._lists.total(account, filter)
@@ -99,7 +91,7 @@ class FacetCounts:
         """Only the posts that a search by meaning finds."""
         vectors = vectors or await self._lists.vector_state(account)
         store = await self._meaning.required(account, vectors.store)
-        numbers = await self._rankings.numbers(account, filter, None, store)
+        numbers = await self._lists.rankings.numbers(account, filter, None, store)
         post_ids = await self._bookmarks.post_ids(account, filter, list(numbers))
         return msgspec.structs.replace(_ONLY, post_ids=tuple(post_ids))
 
