@@ -17,6 +17,7 @@ from bowerbird.model.bulk import (
     label_of,
 )
 from bowerbird.storage.database import Database, Reader, Row, Transaction
+from bowerbird.storage.libraries import LockedLibrary
 
 _SEPARATOR: Final = ","
 _FIRST_PART: Final = 1
@@ -97,11 +98,11 @@ class BulkStore:
         await transaction.run_many(self._sql["add_part"], rows)
 
     async def first_part(
-        self, transaction: Transaction, account_id: int, change: int
+        self, reader: Reader, account_id: int, change: int
     ) -> tuple[int, list[str]] | None:
         """The number of the first part that is left, and its posts."""
         values = {"account_id": account_id, "change": change}
-        rows = await transaction.rows(self._sql["first_part"], values)
+        rows = await reader.rows(self._sql["first_part"], values)
         return (rows[0][0], unpacked(rows[0][1])) if rows else None
 
     async def shorten_part(
@@ -147,10 +148,10 @@ class BulkStore:
         await transaction.run_many(self._sql["record"], rows)
 
     async def first_posts(
-        self, transaction: Transaction, account_id: int, change: int, limit: int
+        self, reader: Reader, account_id: int, change: int, limit: int
     ) -> list[Recorded]:
         values = {"account_id": account_id, "change": change, "limit": limit}
-        rows = await transaction.rows(self._sql["first_posts"], values)
+        rows = await reader.rows(self._sql["first_posts"], values)
         return [
             Recorded(Changed(post_id, field, bool(was_set), kept_of(kept)), version)
             for post_id, field, was_set, version, kept in rows
@@ -171,6 +172,15 @@ class BulkStore:
         values = {"account_id": account_id, "change": change, "last": last}
         await transaction.run(self._sql["delete_posts"], values)
 
+    async def has_any(self, transaction: Transaction, account_id: int) -> bool:
+        """Whether a change of the account is recorded. Otherwise no write has to look at them."""
+        return bool(await transaction.rows(self._sql["has_any"], {"account_id": account_id}))
+
+    async def has_any_in(self, transaction: Transaction, library: LockedLibrary) -> bool:
+        """The same, for a library in which this transaction has added no change."""
+        known = library.has_bulk_change
+        return await self.has_any(transaction, library.account_id) if known is None else known
+
     async def take_over(
         self,
         transaction: Transaction,
@@ -185,7 +195,7 @@ class BulkStore:
         created = [{"account_id": account_id, "post_id": one} for one in posts]
         if not owned and not created:
             return
-        if not await transaction.rows(self._sql["has_any"], {"account_id": account_id}):
+        if not await self.has_any(transaction, account_id):
             return
         await transaction.run_many(self._sql["take_over_field"], owned)
         await transaction.run_many(self._sql["take_over_post"], created)

@@ -271,6 +271,8 @@ def _phrases(tokens: Sequence[str]) -> list[str]:
 
 
 def _varint(number: int) -> bytes:
-    """The number as FTS5 encodes the token count of a row; correct below 2^14."""
-    high, low = divmod(number, 0x80)
-    return bytes([0x80 | high, low]) if high else bytes([low])
+    """The number as FTS5 encodes the token count of a row: seven bits per byte, highest first."""
+    groups = [number & 0x7F]
+    while number := number >> 7:
+        groups.append(0x80 | (number & 0x7F))
+    return bytes(reversed(groups))

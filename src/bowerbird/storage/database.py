@@ -8,9 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeVar
 
+from msgspec import Struct
+
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import After, BookmarkFilter
-from bowerbird.model.words import Match, WordQuery
+from bowerbird.model.words import Match, Part, WordQuery
 from bowerbird.storage.queries import Queries
 
 Row = Sequence[Any]
@@ -31,6 +33,10 @@ class Reader(Protocol):
 class Transaction(Reader, Protocol):
     """Statements that commit together or not at all."""
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other account is likely to wait for the end of this transaction."""
+
     async def run(self, sql: str, values: Values) -> None: ...
 
     async def run_many(self, sql: str, values: Sequence[Values]) -> None: ...
@@ -39,20 +45,44 @@ class Transaction(Reader, Protocol):
         """Undoes the statements inside it if an exception leaves it."""
 
 
+class WordSearch(Struct, frozen=True):
+    """A keyword search that a search engine can express, among the bookmarks of a filter."""
+
+    match: Match
+    # Without the words.
+    filter: BookmarkFilter
+    # The filter as SQL, and only its flags.
+    conditions: str
+    values: Mapping[str, Any]
+    flags: str
+    # Terms that are also the names of labels. The conditions have them too.
+    labelled: tuple[Part, ...] = ()
+    # Which of the values are queries for the search engine.
+    expressions: tuple[str, ...] = ()
+    # A statement that selects the numbers of the filter, whatever their flags and without
+    # `labelled`, if it needs no column of the bookmarks.
+    numbers: str | None = None
+
+    @property
+    def is_flags_only(self) -> bool:
+        return self.filter.is_flags_only and not self.labelled
+
+
 class WordOrder(Protocol):
     """A fast path to keyword hits in the default order, if the database has one."""
 
     async def page(
-        self,
-        account: Account,
-        filter: BookmarkFilter,
-        match: Match,
-        after: After | None,
-        limit: int,
+        self, account: Account, search: WordSearch, after: After | None, limit: int
     ) -> Sequence[tuple[int, int]]:
         """Up to `limit` hits as (sort index, number), newest first."""
 
-    async def count(self, account: Account, filter: BookmarkFilter, match: Match) -> int: ...
+    async def count(self, account: Account, search: WordSearch) -> int: ...
+
+    def matches(self, account: Account, expression: str) -> str | None:
+        """The numbers of all posts that match, separated by commas, if they are in memory."""
+
+    def keep_matches(self, account: Account, expression: str, numbers: str) -> None:
+        """Keeps them in memory if they are few."""
 
 
 class Database(Protocol):

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from bowerbird.storage import migrations
 from bowerbird.storage.migrations import SchemaProblem
-from bowerbird.storage.postgres.schema import PostgresSchema
+from bowerbird.storage.postgres.schema import PostgresSchema, unreachable
 from bowerbird.storage.sqlite.database import FILE_NAME, connect
-from bowerbird.storage.sqlite.schema import SqliteSchema
+from bowerbird.storage.sqlite.schema import SqliteSchema, require_content
 
 _TIMEOUT_S: Final = 5
 
@@ -29,7 +29,7 @@ async def of_postgres(url: str) -> Diagnosis:
     try:
         connection = await asyncpg.connect(url, timeout=_TIMEOUT_S)
     except (OSError, TimeoutError, ValueError, asyncpg.PostgresError) as error:
-        raise SchemaProblem(f"PostgreSQL cannot be reached: {error}") from None
+        raise unreachable(url, error) from None
     try:
         version = await connection.fetchval("SHOW server_version")
         has_extension = await connection.fetchval(
@@ -50,6 +50,7 @@ async def of_postgres(url: str) -> Diagnosis:
 
 def of_sqlite(folder: Path) -> Diagnosis:
     """Raises SchemaProblem if the file is unreadable or the schema does not fit the release."""
+    require_content(folder)
     try:
         connection = connect(folder / FILE_NAME, read_only=True)
         try:

@@ -134,6 +134,8 @@ class IdempotencyStore:
             "most": most,
             "most_bytes": _SWEPT_BYTES,
         }
+        if not await transaction.rows(self._sql["has_old"], values):
+            return 0
         return len(await transaction.rows(self._sql["forget_old"], values))
 
     async def _hold(self, transaction: Transaction, values: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.jobs import MAX_TRIES, Job, JobCount, JobResponse, OpenJob
+from bowerbird.model.jobs import MAX_TRIES, Job, JobCount, JobResponse, OpenJob, QueueState
 from bowerbird.storage.database import Database, Transaction, Values
 
 _ID_BYTES: Final = 16
@@ -249,6 +249,11 @@ class JobStore:
         """Counting only unfinished jobs is much faster, because they have their own index."""
         sql = self._text("counts_unfinished" if only_unfinished else "counts")
         return [JobCount(*row) for row in await self._database.slow_rows(sql, {})]
+
+    async def queue(self) -> QueueState:
+        values = {"max_ahead": _MAX_AHEAD}
+        row = (await self._database.slow_rows(self._text("queue"), values))[0]
+        return QueueState(*map(int, row))
 
     async def due_to_expire(self, now: int, limit: int) -> list[JobResponse]:
         """Completed jobs whose file has expired."""

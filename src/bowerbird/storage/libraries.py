@@ -18,6 +18,9 @@ class LockedLibrary(Struct):
     next_label_id: int
     # Before this transaction.
     version: int
+    # When it was locked; None if that has to be read after the lock.
+    has_rename: bool | None = None
+    has_bulk_change: bool | None = None
 
     def new_label(self, name: str) -> Label:
         self.next_label_id += 1
@@ -33,9 +36,16 @@ class LibraryStore:
         rows = await transaction.rows(self._sql["lock"], {"account_id": account_id})
         if not rows:
             return None
-        local_number, next_number, next_label_id, version = rows[0]
+        local_number, next_number, next_label_id, version, *known = rows[0]
+        has_rename, has_bulk_change = (None if one is None else bool(one) for one in known)
         return LockedLibrary(
-            account_id, place_of(local_number), next_number, next_label_id, version
+            account_id,
+            place_of(local_number),
+            next_number,
+            next_label_id,
+            version,
+            has_rename,
+            has_bulk_change,
         )
 
     async def version(self, reader: Reader, account_id: int) -> int | None:

@@ -11,11 +11,10 @@ import apsw
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.migrations import SchemaProblem
-from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
 from bowerbird.storage.sqlite import schema as sqlite_schema
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from bowerbird.storage.sqlite.readers import SLOW_READ_LIMIT_S
-from bowerbird.storage.sqlite.schema import FolderLock
+from bowerbird.storage.sqlite.schema import FolderLock, Report
 from bowerbird.storage.sqlite.writer import WRITE_WAIT_S
 
 _NO_ACCESS: Final = "Check that this user can read and write the folder and its files."
@@ -39,12 +38,14 @@ async def open_database(
     is_mapped: bool = True,
     read_limit_s: float | None = None,
     write_wait_s: float = WRITE_WAIT_S,
+    report: Report = sqlite_schema.ignore,
 ) -> Database:
     """A SQLite library is migrated first; PostgreSQL has a command for its migrations.
 
     A SQLite file is read faster if it is mapped, but then every page read counts as memory in use.
     A read that takes longer than `read_limit_s` is stopped; by default each database has a limit.
     On SQLite, a write that cannot start within `write_wait_s` is refused.
+    `report` is called if a library of an earlier release was migrated.
     """
     if settings.is_sqlite:
         limit_s = SLOW_READ_LIMIT_S if read_limit_s is None else read_limit_s
@@ -54,7 +55,13 @@ async def open_database(
             slow_read_limit_s=limit_s,
             write_wait_s=write_wait_s,
         )
-        return _open_file(settings.data_dir, opened)
+        return _open_file(settings.data_dir, opened, report)
+    from bowerbird.storage.postgres.database import (  # noqa: PLC0415 - its driver is slow to import
+        Limits,
+        PostgresDatabase,
+        open_pool,
+    )
+
     limits = Limits()
     if read_limit_s is not None:
         limits = Limits(lock_s=read_limit_s, statement_s=read_limit_s)
@@ -73,12 +80,14 @@ def explained(folder: Path) -> Iterator[None]:
 
 
 def _open_file(
-    folder: Path, opened: Callable[[Path, Callable[[], None]], SqliteDatabase]
+    folder: Path,
+    opened: Callable[[Path, Callable[[], None]], SqliteDatabase],
+    report: Report,
 ) -> SqliteDatabase:
     lock = FolderLock(folder)
     try:
         with explained(folder):
-            sqlite_schema.prepare(folder)
+            sqlite_schema.prepare(folder, report=report)
             # Before the file is opened: otherwise a restore in between could replace the file, and
             # we would keep the old one open.
             lock.share()

@@ -46,10 +46,10 @@ def _encoded(words: Collection[str]) -> str:
 
 def occurrences(index_texts: Iterable[str]) -> Counter[str]:
     """In how many of the posts each word occurs, and how many posts there are."""
-    posts = [set(text.split()) for text in index_texts]
-    counts = Counter(chain.from_iterable(posts))
+    texts = list(index_texts)
+    counts = Counter(chain.from_iterable(map(set, map(str.split, texts))))
     del counts[GAP]
-    counts[_POSTS] = len(posts)
+    counts[_POSTS] = len(texts)
     return counts
 
 
@@ -96,7 +96,9 @@ class WordCounts:
         self, transaction: Transaction, library: LockedLibrary, changes: Mapping[str, int]
     ) -> None:
         """Adds to the counts, or leaves that to `add_pending`."""
-        changed = {word: change for word, change in changes.items() if change}
+        changed = changes
+        if 0 in changes.values():
+            changed = {word: change for word, change in changes.items() if change}
         if not changed:
             return
         account_id = library.account_id

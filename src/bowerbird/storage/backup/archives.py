@@ -15,6 +15,7 @@ from typing import IO, Final
 import msgspec
 from msgspec import Struct
 
+from bowerbird.model import instants
 from bowerbird.storage import private_files
 
 DATABASE: Final = "bowerbird.db"
@@ -76,6 +77,21 @@ def read(archive: IO[bytes], into: Path | None, advance: Advance) -> Manifest:
                 if header.name == _MANIFEST:
                     return _verified(_manifest_bytes(tar, header), found)
                 found[header.name] = _extract(tar, header, into, progress)
+    except (tarfile.TarError, ValueError, OverflowError, EOFError) as error:
+        raise BadArchive(f"The file is damaged or not a backup: {error}.") from None
+    raise BadArchive("The file ends before its manifest, so the backup is incomplete.")
+
+
+def outline(archive: IO[bytes]) -> Manifest:
+    """The manifest of a file that has the form of a backup. Does not read the other members."""
+    seen: dict[str, Member] = {}
+    try:
+        with tarfile.TarFile(fileobj=archive, mode="r", tarinfo=_Header) as tar:
+            for header in tar:
+                _require_acceptable(header, seen)
+                if header.name == _MANIFEST:
+                    return _decoded(_manifest_bytes(tar, header))
+                seen[header.name] = Member(header.size, "")
     except (tarfile.TarError, ValueError, OverflowError, EOFError) as error:
         raise BadArchive(f"The file is damaged or not a backup: {error}.") from None
     raise BadArchive("The file ends before its manifest, so the backup is incomplete.")
@@ -187,15 +203,23 @@ def _manifest_bytes(tar: tarfile.TarFile, header: tarfile.TarInfo) -> bytes:
 
 
 def _verified(raw: bytes, found: dict[str, Member]) -> Manifest:
+    manifest = _decoded(raw)
+    for name in manifest.members.keys() | found.keys() | {DATABASE}:
+        if name not in found:
+            raise BadArchive(f"The archive does not contain {name!r}.")
+        if found[name] != manifest.members.get(name):
+            raise BadArchive(f"{name!r} in the archive is damaged: its checksum differs.")
+    return manifest
+
+
+def _decoded(raw: bytes) -> Manifest:
     try:
         manifest = msgspec.json.decode(raw, type=Manifest)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise BadArchive(f"The manifest of the archive is invalid: {error}.") from None
     if manifest.format != _FORMAT:
         raise BadArchive("A newer release created the archive. Install that release first.")
-    for name in manifest.members.keys() | found.keys() | {DATABASE}:
-        if name not in found:
-            raise BadArchive(f"The archive does not contain {name!r}.")
-        if found[name] != manifest.members.get(name):
-            raise BadArchive(f"{name!r} in the archive is damaged: its checksum differs.")
+    # It is shown before anything else of the archive is verified.
+    if instants.parse(manifest.made_at) is None:
+        raise BadArchive("The manifest of the archive is invalid: made_at is not an instant.")
     return manifest

@@ -18,7 +18,7 @@ from bowerbird.model import exports, instants
 from bowerbird.model.ingest import CHECKED_FILES
 from bowerbird.storage import private_files, queries
 from bowerbird.storage.backup import archives
-from bowerbird.storage.backup.archives import Advance, Manifest
+from bowerbird.storage.backup.archives import Advance, BadArchive, Manifest
 from bowerbird.storage.sqlite import replacing
 from bowerbird.storage.sqlite import schema as sqlite_schema
 from bowerbird.storage.sqlite.database import FILE_NAME, connect
@@ -52,6 +52,8 @@ def back_up(
     """Writes a verified backup to `target`. The file appears only when it is complete."""
     if not (folder / FILE_NAME).exists():
         raise CopyFailed(f"No library found in {folder}.")
+    if not target.parent.is_dir():
+        raise CopyFailed(f"The folder {target.parent.absolute()} does not exist. Create it first.")
     if target.exists() and not overwrite:
         raise CopyFailed(f"{target} already exists. Choose another name, or add --force.")
     with _explained(target.parent), _shared(folder), _part(target) as part:
@@ -72,10 +74,29 @@ def back_up(
     return manifest
 
 
+def outline(archive: Path) -> Manifest:
+    """What a backup says about itself. Reads little of the file, and refuses what is none."""
+    if not archive.exists():
+        raise CopyFailed(f"No such file: {archive.absolute()}.")
+    if not archive.is_file():
+        raise CopyFailed(f"{archive.absolute()} is not a file.")
+    with _named(archive), archive.open("rb") as file:
+        return archives.outline(file)
+
+
+def require_unused(folder: Path) -> None:
+    """Raises FolderInUse if a server or a command uses the library."""
+    lock = FolderLock(folder)
+    try:
+        with lock.alone():
+            pass
+    finally:
+        lock.close()
+
+
 def restore(folder: Path, archive: Path, advance: Advance) -> Restored:
     """Replaces the library with a backup. Validates all of it before it changes anything."""
-    if not archive.is_file():
-        raise CopyFailed(f"No such file: {archive}.")
+    outline(archive)
     lock = FolderLock(folder)
     part = folder / replacing.PART
     try:
@@ -157,7 +178,7 @@ def _is_exclusive(part: IO[bytes], path: Path) -> bool:
 def _snapshot(source: Path, target: Path, advance: Advance) -> int:
     """Copies a snapshot of the database and checks it; returns the last step of its schema."""
     _remove_database(target)
-    private_files.create(target)
+    os.close(private_files.open_new(target, belongs_to_folder=False))
     with closing(connect(source, read_only=True)) as original, closing(_created(target)) as copy:
         # This file is temporary: its contents are copied to the archive, which is synced.
         copy.execute("PRAGMA synchronous = OFF")
@@ -206,8 +227,16 @@ def _parts(snapshot: Path, folder: Path) -> dict[str, Path]:
 
 
 def _unpack(archive: Path, part: Path, advance: Advance) -> Manifest:
-    with archive.open("rb") as file:
+    with _named(archive), archive.open("rb") as file:
         return archives.read(file, part, advance)
+
+
+@contextmanager
+def _named(archive: Path) -> Iterator[None]:
+    try:
+        yield
+    except BadArchive as error:
+        raise BadArchive(f"Cannot restore {archive.absolute()}. {error}") from None
 
 
 def _prepare(part: Path, advance: Advance) -> list[str]:

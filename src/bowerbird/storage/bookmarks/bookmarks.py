@@ -18,9 +18,11 @@ from bowerbird.model.rendering import (
     join_bookmarks,
     scored_json,
 )
-from bowerbird.model.words import Match
-from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing, with_states
-from bowerbird.storage.database import Database, Reader, Row, Transaction, WordOrder
+from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing, starting_with_matches
+from bowerbird.storage.bookmarks.key_windows import KeyWindows, ListOrder
+from bowerbird.storage.bookmarks.list_reads import MATCHES, WALK, ListRead
+from bowerbird.storage.bookmarks.word_searches import fast_search
+from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.places import place_values
 
 _COLUMNS: Final = {
@@ -55,19 +57,12 @@ class Page(Struct, frozen=True):
     end: After | None
 
 
-class _Read(Struct, frozen=True):
-    """An ordered read of a library, from a given position."""
-
-    filter: BookmarkFilter
-    sort: Sort
-    after: After | None
-    limit: int
-
-
 class BookmarkStore:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._sql = database.queries("bookmarks")
+        # SQLite alone has further statements for lists.
+        self._sql = {**database.queries("bookmarks"), **database.queries("list_reads")}
+        self._windows = KeyWindows()
 
     async def by_post_id(self, account: Account, post_id: str) -> bytes | None:
         return await self._by_post_id(self._database, account, post_id)
@@ -83,12 +78,22 @@ class BookmarkStore:
         return bookmark_json(*rows[0]) if rows else None
 
     async def page(
-        self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
+        self,
+        account: Account,
+        filter: BookmarkFilter,
+        sort: Sort,
+        after: After | None,
+        limit: int,
+        *,
+        total: int | None = None,
     ) -> Page:
-        """Reads one bookmark more than requested, to find out whether another page follows."""
+        """Reads one bookmark more than requested, to find out whether another page follows.
+
+        `total`: how many bookmarks match, if that is known.
+        """
         if filter.is_flags_only and SORT_FIELDS[sort.field].is_indexed:
             return await self._walked(account, filter, sort, after, limit)
-        keys = await self._keys(account, filter, sort, after, limit + 1)
+        keys = await self._window(account, ListRead(filter, sort, after, limit + 1, total))
         end = After(*keys[limit - 1]) if len(keys) > limit else None
         body, count = await self.contents(account, [number for _, number in keys[:limit]])
         return Page(body, count, end)
@@ -97,8 +102,12 @@ class BookmarkStore:
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After, limit: int
     ) -> After | None:
         """Where the page before `after` starts: after this bookmark; None if it is the first."""
-        backwards = Sort(sort.field, not sort.descending)
-        keys = await self._keys(account, filter, backwards, after, limit)
+        order = ListOrder(filter, sort)
+        is_known, key = self._windows.before(account, order, after, limit)
+        if is_known:
+            return None if key is None else After(*key)
+        read = ListRead(filter, order.backwards.sort, after, limit)
+        keys = await self._window(account, read)
         return After(*keys[-1]) if len(keys) == limit else None
 
     async def thread(self, account: Account, first_id: str, limit: int) -> tuple[bytes, int]:
@@ -108,10 +117,11 @@ class BookmarkStore:
         return await self.contents(account, [row[0] for row in rows])
 
     async def count(self, account: Account, filter: BookmarkFilter) -> int:
-        if short_way := self._short_way(filter):
-            order, flags, match = short_way
-            return await order.count(account, flags, match)
+        if fast := fast_search(self._database, account, filter):
+            order, search = fast
+            return await order.count(account, search)
         fragments, values = narrowing(self._database, account, filter)
+        fragments = starting_with_matches(filter, fragments)
         rows = await self._database.slow_rows(self._statement("count", *fragments), values)
         return int(rows[0][0])
 
@@ -133,7 +143,8 @@ class BookmarkStore:
 
     async def newest(self, account: Account, filter: BookmarkFilter, limit: int) -> list[int]:
         """The numbers of the first matches in the default order."""
-        return [number for _, number in await self._keys(account, filter, _DEFAULT, None, limit)]
+        read = ListRead(filter, _DEFAULT, None, limit)
+        return [number for _, number in await self._keys(account, read)]
 
     async def contents(
         self, account: Account, numbers: Sequence[int], scores: Sequence[float] = ()
@@ -219,19 +230,10 @@ class BookmarkStore:
         # The fastest way from a text to numbers, on the event loop.
         return array("q", sorted(_numbers(f"[{text or ''}]")))
 
-    def _short_way(self, filter: BookmarkFilter) -> tuple[WordOrder, BookmarkFilter, Match] | None:
-        """If the database has one: for hits filtered by flags only."""
-        order = self._database.word_order
-        if order is None or filter.words is None or not filter.is_flags_and_words_only:
-            return None
-        match = self._database.match(filter.words)
-        flags = with_states(filter, match.rest)
-        return (order, flags, match) if flags is not None and match.wanted is not None else None
-
     async def _walked(
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
     ) -> Page:
-        sql, values = self._ordered("page", account, _Read(filter, sort, after, limit))
+        sql, values = self._ordered("page", account, ListRead(filter, sort, after, limit))
         # Both flags or none have an index of exactly these rows, and so have archived posts; others
         # may skip many rows.
         has_index = filter.unread_only == filter.hide_archived
@@ -245,18 +247,29 @@ class BookmarkStore:
         end = After(*rows[1][2:]) if len(rows) > 2 else None  # noqa: PLR2004 - body and two keys
         return Page(body or b"", count, end)
 
-    async def _keys(
-        self, account: Account, filter: BookmarkFilter, sort: Sort, after: After | None, limit: int
-    ) -> Sequence[Row]:
-        short_way = self._short_way(filter)
-        if short_way and sort == _DEFAULT:
-            order, flags, match = short_way
-            return await order.page(account, flags, match, after, limit)
-        sql, values = self._ordered("keys", account, _Read(filter, sort, after, limit))
+    async def _window(self, account: Account, wanted: ListRead) -> Sequence[Row]:
+        """The same as `_keys`, from those that were read before if possible."""
+
+        async def read(count: int) -> Sequence[Row]:
+            return await self._keys(account, msgspec.structs.replace(wanted, limit=count))
+
+        order = ListOrder(wanted.filter, wanted.sort)
+        return await self._windows.keys(account, order, wanted.after, wanted.limit, read)
+
+    async def _keys(self, account: Account, read: ListRead) -> Sequence[Row]:
+        fast = read.sort == _DEFAULT and fast_search(self._database, account, read.filter)
+        if fast:
+            order, search = fast
+            return await order.page(account, search, read.after, read.limit)
+        sql, values = self._ordered(read.statement(account), account, read)
         return await self._database.slow_rows(sql, values)
 
-    def _ordered(self, name: str, account: Account, read: _Read) -> tuple[str, dict[str, Any]]:
+    def _ordered(self, name: str, account: Account, read: ListRead) -> tuple[str, dict[str, Any]]:
         fragments, values = narrowing(self._database, account, read.filter)
+        if name == MATCHES:
+            fragments = starting_with_matches(read.filter, fragments)
+        if name not in self._sql:
+            name = WALK
         values["limit"] = read.limit
         has_number = None
         if read.after is not None:

@@ -6,13 +6,14 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.storage.database import Database, Row, Transaction
+from bowerbird.storage.bookmarks.word_merging import AFTER_DELETING, WordMerging
+from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.word_counts import WordCounts
 
 # The vector store's count is lowered while the vectors still exist to be counted.
 _REMOVED: Final = (
-    "remove_bookmark",
+    "remove_bookmarks",
     "remove_content",
     "remove_words",
     "uncount_vectors",
@@ -37,6 +38,7 @@ class ChangesetStore:
         self._database = database
         self._sql = database.queries("changeset")
         self._counts = WordCounts(database)
+        self._merging = WordMerging(database)
 
     async def remove(
         self,
@@ -45,15 +47,20 @@ class ChangesetStore:
         numbers: Sequence[int],
         counted: Mapping[str, int],
     ) -> None:
-        """Deletes bookmarks. `LabelStore.relabel` detaches their labels.
+        """Deletes bookmarks. `LabelStore.detach_all` detaches their labels.
 
         `counted`: the occurrences of words in those of them that are counted.
         """
-        values = {"account_id": library.account_id, "place": library.place}
-        for name in _REMOVED:
-            await transaction.run_many(
-                self._sql[name], [{**values, "number": number} for number in numbers]
-            )
+        if not numbers:
+            return
+        values = {
+            "account_id": library.account_id,
+            "place": library.place,
+            "numbers": self._database.number_list(numbers),
+        }
+        async with self._merging.bounded(transaction, AFTER_DELETING):
+            for name in _REMOVED:
+                await transaction.run(self._sql[name], values)
         await self._counts.change(transaction, library, counted, {})
 
     async def posts(
@@ -79,6 +86,18 @@ class ChangesetStore:
         sizes = {row[0]: row[5] for row in rows}
         return _posts_by_id([row[:5] for row in rows]), sizes
 
+    async def sizes(
+        self, reader: Reader, account_id: int, place: int, post_ids: Sequence[str]
+    ) -> dict[str, int]:
+        """The stored bytes of the bookmarks that exist."""
+        values = {
+            "account_id": account_id,
+            "place": place,
+            "post_ids": self._database.text_list(post_ids),
+        }
+        rows = await reader.rows(self._sql["posts_with_sizes"], values)
+        return {row[0]: row[5] for row in rows}
+
     async def posts_of_label(
         self,
         transaction: Transaction,
@@ -91,18 +110,6 @@ class ChangesetStore:
         values = {"account_id": library.account_id, "place": library.place, "label_id": label_id}
         values |= {"after": after, "last": last}
         return _posts_by_id(await transaction.rows(self._sql["posts_of_label"], values))
-
-    async def sizes(
-        self, transaction: Transaction, library: LockedLibrary, post_ids: Sequence[str]
-    ) -> dict[str, int]:
-        """The bytes that are stored per bookmark, of those that exist."""
-        values = {
-            "account_id": library.account_id,
-            "place": library.place,
-            "post_ids": self._database.text_list(post_ids),
-        }
-        rows = await transaction.rows(self._sql["sizes"], values)
-        return {row[0]: row[1] for row in rows}
 
     async def sizes_of_label(
         self,
@@ -118,24 +125,6 @@ class ChangesetStore:
         values |= {"after": after, "limit": limit}
         rows = await transaction.rows(self._sql["sizes_of_label"], values)
         return [(number, size) for number, size in rows]
-
-    async def full_post(
-        self,
-        transaction: Transaction,
-        library: LockedLibrary,
-        post_ids: Sequence[str],
-        label_id: int,
-        most: int,
-    ) -> str | None:
-        """One of the posts that has `most` labels or more, without this label among them."""
-        values = {
-            "account_id": library.account_id,
-            "post_ids": self._database.text_list(post_ids),
-            "label_id": label_id,
-            "most": most,
-        }
-        rows = await transaction.rows(self._sql["full_posts"], values)
-        return rows[0][0] if rows else None
 
     async def set_tags(
         self, transaction: Transaction, library: LockedLibrary, tags: Mapping[int, bytes | None]

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from bowerbird.model import media
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.instants import UNKNOWN
@@ -25,12 +26,19 @@ from bowerbird.storage.places import place_values
 _LABELS: Final = (
     "SELECT 1 FROM bookmark_label AS bl WHERE bl.account_id = :account_id AND bl.number = b.number"
 )
-# By the field of a BookmarkFilter.
+# The first condition of the media is that of the index. As a list, because SQLite prefers a larger
+# index that has the flags too.
+_RARE_MEDIA: Final = (
+    "SELECT r.number FROM bookmark AS r"
+    " WHERE r.account_id = :account_id AND r.media & {} <> 0 AND r.media & :media_bit <> 0"
+)
+# By the field of a BookmarkFilter, except "rare_media".
 FRAGMENTS: Final = {
     "unread_only": "NOT b.is_read",
     "hide_archived": "NOT b.is_archived",
     "archived_only": "b.is_archived",
     "media_bit": "b.media & :media_bit <> 0",
+    "rare_media": f"b.number IN ({_RARE_MEDIA.format(media.RARE)})",
     "author": f"b.number IN ({BY_AUTHOR.format(':author_handle', ':author')})",
     "tag": f"b.number IN ({LABELLED.format(':tag')})",
     "unlabelled": f"NOT EXISTS ({_LABELS})",
@@ -67,7 +75,9 @@ def narrowing(
     fragments = [
         name
         for name in FRAGMENTS
-        if name != "author" and (value := getattr(filter, name)) is not None and value is not False
+        if name not in ("author", "rare_media")
+        and (value := getattr(filter, name)) is not None
+        and value is not False
     ]
     values: dict[str, Any] = {"account_id": account.account_id, **place_values(account)}
     for name in fragments:
@@ -93,6 +103,13 @@ def narrowing(
         fragments += conditions.every([part for part in match.rest if part not in fields])
         values |= conditions.values
     return fragments, values
+
+
+def starting_with_matches(filter: BookmarkFilter, fragments: Sequence[str]) -> list[str]:
+    """The same fragments for a statement that reads every match, and not the library in order."""
+    if not filter.has_rare_media:
+        return list(fragments)
+    return ["rare_media" if name == "media_bit" else name for name in fragments]
 
 
 def _names(database: Database, filter: BookmarkFilter) -> dict[str, dict[str, Any]]:

@@ -36,6 +36,8 @@ class QueryConditions:
         self._sql = database.queries("bookmarks")
         self._prefix = prefix
         self.values: dict[str, Any] = {}
+        # The names of those that are queries for the search engine.
+        self.expressions: list[str] = []
 
     def every(self, parts: Sequence[Part]) -> list[str]:
         """The conditions that a post must meet to match all parts."""
@@ -89,7 +91,9 @@ class QueryConditions:
         return f"{self._words(wanted)} UNION {self._sql['posts_with_labels'].format(labels=labels)}"
 
     def _words(self, expression: str) -> str:
-        return self._sql["posts_with_words"].format(words=self._named(expression, "words"))
+        name = self._named(expression, "words")
+        self.expressions.append(name.removeprefix(":"))
+        return self._sql["posts_with_words"].format(words=name)
 
     def _listed(self, condition: Condition) -> str | None:
         value = condition.value

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction
 
 
 class Trashed(NamedTuple):
@@ -45,11 +45,11 @@ class TrashStore:
         return [Trashed(*row) for row in rows]
 
     async def sizes(
-        self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
+        self, reader: Reader, account_id: int, post_ids: Sequence[str]
     ) -> dict[str, int]:
         """The stored bytes of those of these bookmarks that are in the trash."""
         values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
-        rows = await transaction.rows(self._sql["sizes"], values)
+        rows = await reader.rows(self._sql["sizes"], values)
         return {row[0]: row[1] for row in rows}
 
     async def post_ids(self, account_id: int, oldest: int) -> list[str]:

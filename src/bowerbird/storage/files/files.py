@@ -89,6 +89,7 @@ class Files:
         self._make_folder_of(name)
         private_files.restrict(source)
         source.replace(self.folder / name)
+        private_files.give_to_folder_owner(self.folder / name)
 
     async def put_new(self, name: str, content: bytes) -> bytes:
         """Stores the content unless the file exists; returns the content of the file."""
@@ -185,6 +186,7 @@ class Files:
     def _make_private(self, name: str) -> None:
         if self.folder is not None:
             private_files.restrict(self.folder / name)
+            private_files.give_to_folder_owner(self.folder / name)
 
     async def _listed(self, folder: str) -> Sequence[Any]:
         import obstore  # noqa: PLC0415 - takes 80 ms

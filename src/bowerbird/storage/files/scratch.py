@@ -21,7 +21,9 @@ class Scratch:
         private_files.make_folder(self._folder)
         prefix = f"{account_id}-{job_id}-"
         self._delete(f"{prefix}*")
-        return Path(tempfile.mkdtemp(prefix=prefix, dir=self._folder))
+        created = Path(tempfile.mkdtemp(prefix=prefix, dir=self._folder))
+        private_files.give_to_folder_owner(created)
+        return created
 
     def delete_of_account(self, account_id: int) -> None:
         self._delete(f"{account_id}-*")

@@ -79,6 +79,8 @@ class PostgresDatabase:
             for_service=size,
         )
         self._slow_fetches: set[asyncio.Future[Any]] = set()
+        # Whether the schema has been seen to fit this release.
+        self._fits = False
 
     def queries(self, resource: str) -> queries.Queries:
         return queries.load(resource, self.dialect)
@@ -102,9 +104,13 @@ class PostgresDatabase:
         return texts
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
+        if not self._fits:
+            await self.require_ready()
         return await self._read(sql, values, self._deadline())
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
+        if not self._fits:
+            await self.require_ready()
         deadline = self._deadline()
         owner, in_background = values.get("account_id"), IN_BACKGROUND.get()
         async with self._slow_reads.slot(owner, self._limits.wait_s, in_background=in_background):
@@ -161,6 +167,8 @@ class PostgresDatabase:
         *,
         is_continuing: bool = False,
     ) -> T:
+        if not self._fits and not is_continuing:
+            await self.require_ready()
         deadline = None if is_continuing else self._deadline()
         async with self._writes.slot(account_id, self._limits.wait_s, in_background=is_continuing):
             return await self._write(work, account_id, deadline)
@@ -224,11 +232,17 @@ class PostgresDatabase:
             raise unreachable() from error
 
     async def require_ready(self) -> None:
-        applied = await self.rows(migrations.READ_APPLIED, {})
+        """Nothing is read or written before this succeeds, or after it finds a newer schema.
+
+        Otherwise a release that the schema does not fit writes rows that others cannot use.
+        """
+        applied = await self._read(migrations.READ_APPLIED, {}, self._deadline())
+        self._fits = False
         try:
             migrations.require_current(self.dialect, applied)
         except migrations.SchemaProblem as problem:
             raise errors.unavailable(str(problem)) from problem
+        self._fits = True
 
     async def close(self) -> None:
         for queue in (self._slow_reads, self._writes, self._connections):
@@ -255,6 +269,9 @@ class _Connection(asyncpg.Connection):
 
 
 class PostgresTransaction:
+    # It locks one library, and others do not wait for it.
+    is_alone = True
+
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 

@@ -1,6 +1,7 @@
 -- name: by_key
 -- The only read that every request needs: account, plan and counters.
--- Subqueries, because SQLite runs them in 5 µs and the same joins in 30 µs.
+-- Subqueries, because SQLite runs them in 5 µs and the same joins in 30 µs. The last condition
+-- follows from the one before it, but only with it does Citus ask one node instead of all.
 SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
        l.total, l.unread, l.archived, l.fresh,
        coalesce((SELECT c.calls
@@ -13,6 +14,7 @@ SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
                         WHERE k.account_id = :account_id
                           AND k.key_hash = :key_hash
                           AND k.revoked_at IS NULL)
+   AND l.account_id = :account_id
 
 -- name: by_id
 SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,

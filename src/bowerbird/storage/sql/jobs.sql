@@ -41,47 +41,6 @@ SELECT min(o.priority)
    AND o.priority > :above
    AND o.priority <= :max_priority
 
--- name: turns
--- Jumps from account to account along the index, up to a limit. Per account: the job that has
--- been due longest, if any is due; the number of running jobs; the time the last job started.
--- A job is also due if its time is further ahead than any lease or pause: the clock was set back.
-WITH RECURSIVE visited (account_id, steps) AS (
-    SELECT (SELECT min(o.account_id)
-              FROM job AS o
-             WHERE o.completed_at IS NULL
-               AND o.priority = :priority
-               AND o.account_id > :after), 1
-     UNION ALL
-    SELECT (SELECT min(o.account_id)
-              FROM job AS o
-             WHERE o.completed_at IS NULL
-               AND o.priority = :priority
-               AND o.account_id > v.account_id), v.steps + 1
-      FROM visited AS v
-     WHERE v.account_id IS NOT NULL
-       AND v.steps < :limit
-)
-SELECT v.account_id,
-       (SELECT o.job_id
-          FROM job AS o
-         WHERE o.completed_at IS NULL
-           AND o.priority = :priority
-           AND o.account_id = v.account_id
-           AND NOT (o.due_at BETWEEN {now} + 1 AND {now} + :max_ahead)
-           AND {one_of_kinds}
-         ORDER BY o.due_at, o.created_at, o.job_id
-         LIMIT 1) AS job_id,
-       (SELECT count(*)
-          FROM job AS r
-         WHERE r.account_id = v.account_id
-           AND r.state = 'processing'
-           AND r.due_at > {now}
-           AND r.due_at <= {now} + :max_ahead) AS running,
-       coalesce((SELECT max(s.started_at) FROM job AS s WHERE s.account_id = v.account_id), 0)
-           AS last_started_at
-  FROM visited AS v
- WHERE v.account_id IS NOT NULL
-
 -- name: claim
 -- Returns no row if another worker was faster, or if no attempts are left.
 UPDATE job
@@ -236,6 +195,16 @@ SELECT j.kind, j.state, count(*), min(j.created_at)
  WHERE j.completed_at IS NULL
  GROUP BY j.kind, j.state
  ORDER BY j.kind, j.state
+
+-- name: queue
+-- How many jobs are due, how long the first of them has been due, and how many leases are live.
+SELECT coalesce(sum(CASE WHEN q.is_due THEN 1 ELSE 0 END), 0),
+       coalesce(max(CASE WHEN q.is_due THEN {now} - q.due_at END), 0),
+       coalesce(sum(CASE WHEN q.is_due OR q.state <> 'processing' THEN 0 ELSE 1 END), 0)
+  FROM (SELECT j.state, j.due_at,
+               NOT (j.due_at BETWEEN {now} + 1 AND {now} + :max_ahead) AS is_due
+          FROM job AS j
+         WHERE j.completed_at IS NULL) AS q
 
 -- name: due_to_expire
 SELECT j.account_id, j.job_id, j.kind, j.state, j.tries, j.done, j.total, j.parameters, j.result,

@@ -14,7 +14,7 @@ from bowerbird.storage.sqlite import fts5_occurrences
 from bowerbird.storage.sqlite.dialect import SqliteDialect
 from bowerbird.storage.sqlite.file_watch import FileWatch
 from bowerbird.storage.sqlite.readers import SLOW_READ_LIMIT_S, SlowReaders
-from bowerbird.storage.sqlite.word_order import WordOrder
+from bowerbird.storage.sqlite.words.word_order import WordOrder
 from bowerbird.storage.sqlite.writer import WRITE_WAIT_S, Writer, translated
 
 T = TypeVar("T")
@@ -53,7 +53,8 @@ class SqliteDatabase(SqliteDialect):
         # Now all of them exist.
         for watched in with_side_files(file):
             self._watch.add(watched)
-        self.word_order = WordOrder(self._slow_readers.run, self.queries("word_order"))
+        statements = {**self.queries("word_order"), **self.queries("word_prefixes")}
+        self.word_order = WordOrder(self._slow_readers.run, statements)
 
     def generation(self) -> int | None:
         return self._writer.generation.settled() if self._watch.is_unchanged_lately() else None
@@ -91,6 +92,7 @@ class SqliteDatabase(SqliteDialect):
         self._writer.require_free_lock()
 
     async def close(self) -> None:
+        await self.word_order.close()
         await self._slow_readers.close()
         self._reader.close()
         # The writer last: SQLite moves the log into the file when the last connection closes, if

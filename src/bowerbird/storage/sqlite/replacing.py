@@ -43,7 +43,7 @@ def replace(folder: Path) -> list[Path]:
     (part / _KEEP_AS).write_text(suffix, encoding="ascii")
     _sync_tree(part)
     part.rename(folder / READY)
-    _sync(folder)
+    sync(folder)
     finish(folder)
     old = (folder / f"{name}.{suffix}" for name in (FILE_NAME, _FILES))
     return [path for path in old if path.exists()]
@@ -62,9 +62,9 @@ def finish(folder: Path) -> None:
         connect(folder / FILE_NAME).close()
         # Removed first, so that the steps above never run on a partly deleted folder.
         (ready / _KEEP_AS).unlink()
-        _sync(ready)
+        sync(ready)
     shutil.rmtree(ready)
-    _sync(folder)
+    sync(folder)
 
 
 def _swap_files(folder: Path, suffix: str) -> None:
@@ -73,12 +73,12 @@ def _swap_files(folder: Path, suffix: str) -> None:
         return
     if files.exists():
         files.rename(folder / f"{_FILES}.{suffix}")
-        _sync(folder)
+        sync(folder)
     if any(new.iterdir()):
         new.rename(files)
     else:
         new.rmdir()
-    _sync(folder)
+    sync(folder)
 
 
 def _swap_database(folder: Path, suffix: str) -> None:
@@ -95,10 +95,10 @@ def _swap_database(folder: Path, suffix: str) -> None:
         if (beside := folder / (FILE_NAME + log)).exists():
             beside.rename(folder / (old.name + log))
     (folder / f"{FILE_NAME}-shm").unlink(missing_ok=True)
-    _sync(folder)
+    sync(folder)
     # One rename, so that a complete library, old or new, has the name at any time.
     new.replace(file)
-    _sync(folder)
+    sync(folder)
 
 
 def _checkpoint(file: Path) -> None:
@@ -133,7 +133,8 @@ def _keep(file: Path, old: Path) -> None:
         part = old.with_name(f"{old.name}.part")
         shutil.copyfile(file, part)
         part.chmod(0o600)
-        _sync(part)
+        private_files.give_to_folder_owner(part)
+        sync(part)
         part.rename(old)
 
 
@@ -149,11 +150,11 @@ def _free_suffix(folder: Path) -> str:
 
 def _sync_tree(folder: Path) -> None:
     for path in folder.rglob("*"):
-        _sync(path)
-    _sync(folder)
+        sync(path)
+    sync(folder)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -3,7 +3,7 @@
 import fcntl
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
@@ -11,11 +11,11 @@ from typing import IO, Any, Final
 import apsw
 
 from bowerbird.storage import migrations, private_files
-from bowerbird.storage.migrations import Applied, Migration
+from bowerbird.storage.migrations import Applied, Migration, SchemaProblem
 from bowerbird.storage.sqlite import replacing
-from bowerbird.storage.sqlite.database import FILE_NAME, connect
+from bowerbird.storage.sqlite.database import FILE_NAME, connect, with_side_files
 
-_LOCK_NAME: Final = "folder.lock"
+LOCK_NAME: Final = "folder.lock"
 # Long enough to wait for another process that migrates, not for one that serves.
 _TRIES: Final = 100
 _PAUSE_S: Final = 0.05
@@ -28,6 +28,9 @@ CREATE TABLE IF NOT EXISTS schema_migration (
 ) STRICT
 """
 
+# Gets the names of the steps that were applied, and the copy of the database as it was before.
+Report = Callable[[Sequence[str], Path], None]
+
 
 class FolderInUse(Exception):  # noqa: N818 - named for what it is
     """Another process uses the data folder."""
@@ -39,7 +42,7 @@ class FolderLock:
     def __init__(self, folder: Path) -> None:
         private_files.make_folder(folder)
         self._folder = folder
-        descriptor = private_files.open_for_update(folder / _LOCK_NAME)
+        descriptor = private_files.open_for_update(folder / LOCK_NAME)
         self._file: IO[bytes] = os.fdopen(descriptor, "r+b")
 
     def share(self, wait_s: float = _SHARE_WAIT_S) -> None:
@@ -72,7 +75,8 @@ class FolderLock:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FolderInUse(
-                f"Another process uses {self._folder}. Stop bowerbird serve (or the command) first."
+                f"Another process is using {self._folder.absolute()}. "
+                "Stop bowerbird serve (or the command) first."
             ) from None
         try:
             yield
@@ -106,9 +110,16 @@ class SqliteSchema:
             )
 
 
-def prepare(folder: Path, known: Sequence[Migration] | None = None) -> list[str]:
+def ignore(steps: Sequence[str], kept: Path) -> None:
+    pass
+
+
+def prepare(
+    folder: Path, known: Sequence[Migration] | None = None, report: Report = ignore
+) -> list[str]:
     """Migrates the library in `folder` if necessary, after a backup.
 
+    `report` is called if a library of an earlier release was migrated.
     Any number of processes may call this concurrently: one migrates, the others wait for it.
     """
     known = migrations.available("sqlite") if known is None else known
@@ -121,16 +132,27 @@ def prepare(folder: Path, known: Sequence[Migration] | None = None) -> list[str]
                 if not pending(folder, known):
                     return []
             with suppress(FolderInUse), lock.alone():
-                return _migrate(folder, known)
+                return _migrate(folder, known, report)
             time.sleep(_PAUSE_S)
         with lock.alone():
-            return _migrate(folder, known)
+            return _migrate(folder, known, report)
     finally:
         lock.close()
 
 
+def require_content(folder: Path) -> None:
+    """Raises if the file was emptied: a library that was just created is never empty."""
+    file = folder.absolute() / FILE_NAME
+    if not replacing.is_interrupted(folder) and file.exists() and not file.stat().st_size:
+        raise SchemaProblem(
+            f"{file} is empty, so the library in it is lost. Restore a backup with: bowerbird "
+            "restore FILE. To start with a new library, delete the empty file."
+        )
+
+
 def pending(folder: Path, known: Sequence[Migration]) -> Sequence[Migration]:
     file = folder / FILE_NAME
+    require_content(folder)
     if not file.exists() or replacing.is_interrupted(folder):
         return known
     connection = connect(file, read_only=True)
@@ -140,20 +162,38 @@ def pending(folder: Path, known: Sequence[Migration]) -> Sequence[Migration]:
         connection.close()
 
 
-def _migrate(folder: Path, known: Sequence[Migration]) -> list[str]:
+def _migrate(folder: Path, known: Sequence[Migration], report: Report) -> list[str]:
     replacing.finish(folder)
+    if not (folder / FILE_NAME).exists():
+        _create(folder / FILE_NAME)
     connection = connect(folder / FILE_NAME)
     try:
         schema = SqliteSchema(connection)
         applied = schema.applied()
         steps = migrations.pending(known, applied)
+        names = [step.name for step in steps]
+        kept = None
         if applied and steps:
-            _back_up(connection, folder / f"before-migration-{applied[-1].number:04d}.db")
+            kept = folder / f"before-migration-{applied[-1].number:04d}.db"
+            _back_up(connection, kept)
         for step in steps:
             schema.apply(step)
-        return [step.name for step in steps]
+        if kept is not None:
+            report(names, kept)
+        return names
     finally:
         connection.close()
+
+
+def _create(file: Path) -> None:
+    """Under another name first: a process that is killed here must not leave an empty file."""
+    new = file.with_name(f"{file.name}.new")
+    for left in with_side_files(new):
+        left.unlink(missing_ok=True)
+    # Writes the header of the file.
+    connect(new).close()
+    new.rename(file)
+    replacing.sync(file.parent)
 
 
 def _back_up(connection: apsw.Connection, target: Path) -> None:

@@ -189,10 +189,14 @@ class Writer:
             self._deliver(outcomes)
 
     def _deliver(self, outcomes: Sequence[_Outcome]) -> None:
+        # Waking an event loop takes longer than delivering, so it is woken once per group.
+        by_loop: dict[asyncio.AbstractEventLoop, list[_Outcome]] = {}
         for outcome in outcomes:
+            by_loop.setdefault(outcome.job.loop, []).append(outcome)
+        for loop, some in by_loop.items():
             # The event loop may have ended before its writes; then no caller waits for them.
             with suppress(RuntimeError):
-                outcome.job.loop.call_soon_threadsafe(_deliver, outcome)
+                loop.call_soon_threadsafe(_deliver, some)
 
     def _group(self, first: _Job) -> list[_Outcome]:
         jobs: list[_Job] = []
@@ -236,7 +240,8 @@ class Writer:
     @contextmanager
     def _noted(self) -> Iterator[None]:
         """Tells every process that its cached answers may be outdated."""
-        self.generation.begin()
+        if self.generation.begin():
+            self._jobs.note_company()
         try:
             yield
         finally:
@@ -256,7 +261,7 @@ class Writer:
     def _outcome(self, job: _Job) -> _Outcome:
         try:
             self._connection.execute("SAVEPOINT job")
-            work = job.work(SqliteTransaction(self._connection))
+            work = job.work(SqliteTransaction(self._connection, is_alone=self._jobs.is_alone()))
             value = job.in_context(run_to_end, work)
             self._connection.execute("RELEASE job")
         except BaseException as error:  # noqa: BLE001 - the caller gets it
@@ -279,8 +284,9 @@ class Writer:
 class SqliteTransaction:
     """Statements inside the writer's transaction. No method here waits."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, *, is_alone: bool = True) -> None:
         self._connection = connection
+        self.is_alone = is_alone
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
         return self._connection.execute(sql, values).fetchall()
@@ -346,11 +352,15 @@ def _failed(
     return [_Outcome(job, None, own.get(job.answer) or error) for job in jobs]
 
 
-def _deliver(outcome: _Outcome) -> None:
-    # The caller was cancelled, or gave up.
-    if outcome.job.answer.done():
-        return
-    if outcome.error is not None:
-        outcome.job.answer.set_exception(outcome.error)
-    else:
-        outcome.job.answer.set_result(outcome.value)
+def _deliver(outcomes: Sequence[_Outcome]) -> None:
+    for job, value, error in outcomes:
+        # The caller was cancelled, or gave up.
+        if job.answer.done():
+            continue
+        if isinstance(error, StopIteration):
+            # A future accepts every error but this one. Others of the group must get theirs.
+            job.answer.set_exception(RuntimeError("a write raised StopIteration"))
+        elif error is not None:
+            job.answer.set_exception(error)
+        else:
+            job.answer.set_result(value)

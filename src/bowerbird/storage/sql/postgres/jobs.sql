@@ -21,3 +21,28 @@ DELETE FROM job
                            LIMIT :limit
                              FOR UPDATE SKIP LOCKED))
 RETURNING job_id
+
+-- name: turns
+-- Reads the index in the order of accounts, up to a limit. Per account: the job that has been due
+-- longest, if any is due; the number of running jobs; the time the last job started.
+-- A job is also due if its time is further ahead than any lease or pause: the clock was set back.
+-- Not recursive as on SQLite, because Citus cannot run a recursive query for many accounts.
+SELECT o.account_id,
+       (array_agg(o.job_id ORDER BY o.due_at, o.created_at, o.job_id)
+           FILTER (WHERE NOT (o.due_at BETWEEN {now} + 1 AND {now} + :max_ahead)
+                     AND {one_of_kinds}))[1] AS job_id,
+       (SELECT count(*)
+          FROM job AS r
+         WHERE r.account_id = o.account_id
+           AND r.state = 'processing'
+           AND r.due_at > {now}
+           AND r.due_at <= {now} + :max_ahead) AS running,
+       coalesce((SELECT max(s.started_at) FROM job AS s WHERE s.account_id = o.account_id), 0)
+           AS last_started_at
+  FROM job AS o
+ WHERE o.completed_at IS NULL
+   AND o.priority = :priority
+   AND o.account_id > :after
+ GROUP BY o.account_id
+ ORDER BY o.account_id
+ LIMIT :limit

@@ -1,37 +1,37 @@
 -- name: due_accounts
--- Jumps along the indexes to the accounts with changes to add, or with posts of an old form.
-WITH RECURSIVE visited (account_id, steps) AS (
-    SELECT (SELECT min(due.account_id)
-             FROM (SELECT min(p.account_id) AS account_id
-                     FROM word_change AS p
-                    WHERE p.account_id > CAST(:after AS bigint)
-                   UNION ALL
-                   SELECT min(b.account_id)
-                     FROM bookmark AS b
-                    WHERE b.account_id > CAST(:after AS bigint)
-                      AND b.word_form < 2) AS due), 1
-     UNION ALL
-    SELECT (SELECT min(due.account_id)
-             FROM (SELECT min(p.account_id) AS account_id
-                     FROM word_change AS p
-                    WHERE p.account_id > v.account_id
-                   UNION ALL
-                   SELECT min(b.account_id)
-                     FROM bookmark AS b
-                    WHERE b.account_id > v.account_id
-                      AND b.word_form < 2) AS due), v.steps + 1
-      FROM visited AS v
-     WHERE v.account_id IS NOT NULL
-       AND v.steps < :limit)
-SELECT v.account_id,
+-- The accounts with changes to add, or with posts of an old form: those in the first entries of two
+-- indexes, up to the account where the shorter part ends. The next page starts after it.
+-- Not recursive as on SQLite, because Citus cannot run a recursive query for many accounts.
+WITH changed AS (
+    SELECT p.account_id
+      FROM word_change AS p
+     WHERE p.account_id > :after
+     ORDER BY p.account_id
+     LIMIT 1000),
+old AS (
+    SELECT b.account_id
+      FROM bookmark AS b
+     WHERE b.account_id > :after
+       AND b.word_form < 2
+     ORDER BY b.account_id
+     LIMIT 1000),
+ends AS (
+    SELECT least(
+        (SELECT max(c.account_id) FROM changed AS c HAVING count(*) = 1000),
+        (SELECT max(o.account_id) FROM old AS o HAVING count(*) = 1000)) AS account_id)
+SELECT due.account_id,
        EXISTS (SELECT 1
                  FROM job AS j
-                WHERE j.account_id = v.account_id
+                WHERE j.account_id = due.account_id
                   AND j.kind = :job_kind
                   AND j.completed_at IS NULL)
-  FROM visited AS v
- WHERE v.account_id IS NOT NULL
- ORDER BY v.account_id
+  FROM (SELECT c.account_id FROM changed AS c
+         UNION
+        SELECT o.account_id FROM old AS o) AS due,
+       ends
+ WHERE due.account_id <= coalesce(ends.account_id, due.account_id)
+ ORDER BY due.account_id
+ LIMIT :limit
 
 -- name: of
 SELECT w.word, w.posts

@@ -1,0 +1,1 @@
+"""SQLite's fast path for keyword searches."""
