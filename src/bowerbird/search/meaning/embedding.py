@@ -137,7 +137,7 @@ class LocalModel:
         )
 
     def _between_batches(self) -> Callable[[], None]:
-        """What the thread does before each batch: give way to requests, and stop when closed."""
+        """What the thread does between batches: give way to requests, and stop when closed."""
         pace = Pace(self._closing) if self._is_low_priority else None
 
         def pause() -> None:
@@ -169,7 +169,7 @@ class LocalModel:
                     self._problem.note("the embedding model cannot be loaded")
                     raise errors.unavailable(
                         "Search by meaning: the embedding model cannot be loaded. "
-                        "The operator can fix this with: make model",
+                        "The operator can fix this with: bowerbird model",
                         _RETRY_S,
                     ) from error
                 self._problem.clear()
@@ -207,7 +207,7 @@ class _LoadedModel:
         return vector
 
     def embed_posts(self, texts: Sequence[str], check: Callable[[], None]) -> "list[Floats]":
-        """Calls `check` before each batch; an exception from it stops the work."""
+        """Calls `check` before and after each batch; an exception from it stops the work."""
         tokens_by_post = self._tokens([text[:_MAX_POST_CHARACTERS] for text in texts])
         pieces_by_post = [list(windows(tokens)) for tokens in tokens_by_post]
         pieces = [piece for post in pieces_by_post for piece in post]
@@ -218,6 +218,7 @@ class _LoadedModel:
             check()
             batch = order[start : start + _BATCH]
             vectors[batch] = self._run([pieces[index] for index in batch])
+        check()
         ends = list(self._np.cumsum([len(post) for post in pieces_by_post]))
         return [
             vectors[end - len(post) : end] for post, end in zip(pieces_by_post, ends, strict=True)

@@ -8,7 +8,7 @@ from bowerbird.search.meaning.embedding import CURRENT, MULTILINGUAL, Embedder, 
 from bowerbird.search.meaning.remote_embedding import RemoteEmbedder
 from bowerbird.settings import Settings
 
-MISSING: Final = "the embedding model is not installed; the operator can install it: make model"
+MISSING: Final = "the embedding model is not installed; the operator can build it: bowerbird model"
 
 
 class Models:
@@ -22,7 +22,7 @@ class Models:
 
     @property
     def current(self) -> Embedder | None:
-        """None if no model was built. Looks again each time, so `make model` needs no restart."""
+        """None if no model was built. Looks again each time, so a new model needs no restart."""
         if self._current is None:
             found: Embedder | None = self._endpoint(self._settings.embedding_model)
             found = found or local_model(
@@ -81,5 +81,5 @@ class Models:
 
 
 def model_folder(settings: Settings) -> Path:
-    """The folder that `make install` uses, unless a setting names another one."""
+    """The folder of this Python environment, unless a setting names another one."""
     return Path(settings.model_dir or Path(sys.prefix) / "share/bowerbird/model")

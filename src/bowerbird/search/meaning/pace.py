@@ -11,9 +11,10 @@ from typing import Final
 
 # From this share of a core on, the process is busy with something else.
 _BUSY: Final = 0.15
-# While it is busy, embedding works for a third of the time.
-_REST_PER_WORK: Final = 2.0
-_MAX_REST_S: Final = 1.0
+# With 10 for a whole core, embedding works for an eleventh of the time while requests keep a core
+# busy, and for a third while they need a fifth of it.
+_REST_PER_WORK: Final = 10.0
+_MAX_REST_S: Final = 3.0
 
 
 class Pace:
@@ -30,9 +31,10 @@ class Pace:
         """Called between two pieces of work."""
         now, others = time.perf_counter(), self._cpu_of_others()
         elapsed = now - self._last
-        if elapsed > 0 and (others - self._others) / elapsed > _BUSY:
+        share = (others - self._others) / elapsed if elapsed > 0 else 0.0
+        if share > _BUSY:
             worked = now - self._rested_until
-            self._closing.wait(min(worked * _REST_PER_WORK, _MAX_REST_S))
+            self._closing.wait(min(worked * _REST_PER_WORK * min(share, 1.0), _MAX_REST_S))
         # The rest itself belongs to the next measurement: requests are served during it.
         self._last, self._others = now, others
         self._rested_until = time.perf_counter()

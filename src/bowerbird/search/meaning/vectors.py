@@ -1,16 +1,17 @@
 """Stores vectors of posts in a compact form, and finds the nearest ones by an exact scan.
 
-The form is one byte per value and one scale per row, in the database and in memory. The scan
-multiplies bytes; the rows that come out best are multiplied again as 32-bit floats.
+The form is one byte per value and one scale per row, in the database and in memory. In memory, the
+rows are the columns of a matrix. The scan multiplies bytes; the rows that come out best are
+multiplied again as 32-bit floats.
 """
 
 import os
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, reduce
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from bowerbird.search.meaning.arrays import (
     LARGEST_TABLE,
@@ -20,19 +21,22 @@ from bowerbird.search.meaning.arrays import (
     np,
     parse_numbers,
 )
-from bowerbird.search.meaning.byte_products import MAX_QUERY_VALUE, product
+from bowerbird.search.meaning.byte_products import (
+    Bytes,
+    product,
+    rounded,
+    sums_of,
+    transposed,
+)
+from bowerbird.search.meaning.comparing import BlockScores, nearness_of
 from bowerbird.search.meaning.floors import NO_FLOOR
-from bowerbird.search.meaning.nearness import Nearness, best_places
+from bowerbird.search.meaning.nearness import Nearness
+
+T = TypeVar("T")
 
 _MAX_INT8: Final = 127
-# In memory, bytes have no sign, because their product is faster.
+# Added to the values of rows that are compared exactly.
 _SHIFT: Final = 128
-# The query loses its last bits in a product of bytes: up to this much of a similarity.
-_MAX_ERROR: Final = 0.004
-# This many of the best posts are compared exactly, which is more than a page has.
-_EXACT_POSTS: Final = 256
-# So are the posts that may be on either side of the floor, up to this many.
-_EXACT_POSTS_AT_FLOOR: Final = 2_048
 # Blocks are merged up to this size. Merging copies both, so larger blocks stay separate.
 _BLOCK_ROWS: Final = 16_384
 # Below this share of a block, selecting the rows is faster than scanning all of them.
@@ -73,8 +77,10 @@ class Block:
 
     numbers: Integers
     pieces: Integers
-    rows: "NDArray[np.uint8]"
+    columns: Bytes
     scales: Floats
+    # Of the values in each column.
+    sums: Integers
 
     @classmethod
     def of(cls, stored: Sequence[Sequence[Any]], dimensions: int) -> "Block":
@@ -84,18 +90,24 @@ class Block:
             for number, scales, values in stored
             if scales and len(values) * 4 == len(scales) * dimensions
         ]
-        values = np.frombuffer(b"".join(values for _, _, values in valid), np.uint8)
+        values = np.frombuffer(b"".join(values for _, _, values in valid), np.int8)
+        columns = transposed(values.reshape(-1, dimensions))
         return cls(
             np.array([number for number, _, _ in valid], np.int64),
             np.array([len(scales) // 4 for _, scales, _ in valid], np.int64),
-            # Adds 128: the first bit of a signed byte is its sign.
-            values.reshape(-1, dimensions) ^ np.uint8(_SHIFT),
+            columns,
             np.frombuffer(b"".join(scales for _, scales, _ in valid), "<f4"),
+            sums_of(columns),
         )
 
     @property
+    def rows(self) -> "NDArray[np.uint8]":
+        """A copy of all rows, with 128 added."""
+        return _shifted(self.columns)
+
+    @property
     def size(self) -> int:
-        parts = (self.rows, self.scales, self.numbers, self.pieces)
+        parts = (self.columns, self.scales, self.sums, self.numbers, self.pieces)
         return sum(part.nbytes for part in parts)
 
     def without(self, numbers: Integers) -> "Block":
@@ -112,7 +124,11 @@ class Block:
             return self
         is_row = np.repeat(is_valid, self.pieces)
         return Block(
-            self.numbers[is_valid], self.pieces[is_valid], self.rows[is_row], self.scales[is_row]
+            self.numbers[is_valid],
+            self.pieces[is_valid],
+            np.compress(is_row, self.columns, axis=1),
+            self.scales[is_row],
+            self.sums[is_row],
         )
 
     def merge(self, other: "Block") -> "Block":
@@ -120,8 +136,9 @@ class Block:
         return Block(
             np.concatenate((older.numbers, newer.numbers)),
             np.concatenate((older.pieces, newer.pieces)),
-            np.concatenate((older.rows, newer.rows)),
+            np.concatenate((older.columns, newer.columns), axis=1),
             np.concatenate((older.scales, newer.scales)),
+            np.concatenate((older.sums, newer.sums)),
         )
 
     def _keep(self, is_kept: "NDArray[np.bool_]") -> "Block":
@@ -129,7 +146,7 @@ class Block:
         if is_kept.all():
             return self
         numbers = np.where(is_kept, self.numbers, _REMOVED)
-        marked = Block(numbers, self.pieces, self.rows, self.scales)
+        marked = replace(self, numbers=numbers)
         removed = np.count_nonzero(marked.numbers == _REMOVED)
         return marked.compact() if removed > _MAX_REMOVED_SHARE * len(self.numbers) else marked
 
@@ -137,26 +154,38 @@ class Block:
         """Where the candidates are in this block."""
         return np.flatnonzero(candidates.contains(self.numbers))
 
+    def count(self, candidates: "Numbers") -> int:
+        """How many of the candidates are in this block."""
+        return int(np.count_nonzero(candidates.contains(self.numbers)))
+
+    def is_sparse(self, count: int) -> bool:
+        """Whether comparing this many posts one by one is faster than scanning all."""
+        return count < _SPARSE_SHARE * len(self.numbers)
+
     def similarity(self, query: Floats, places: Integers) -> Floats:
         """About how similar the best piece of each post is; few posts are compared exactly."""
-        if len(places) < _SPARSE_SHARE * len(self.numbers):
+        if self.is_sparse(len(places)):
             return self.exact_similarity(query, places)
-        products = [self._product(row) for row in np.atleast_2d(query)]
-        similarity = _best(reduce(np.maximum, products), self.pieces)
+        similarity = self.approximate_similarity(query)
         return similarity if len(places) == len(similarity) else similarity[places]
 
+    def approximate_similarity(self, query: Floats) -> Floats:
+        """About how similar each post is, including removed ones."""
+        products = [self._product(row) for row in np.atleast_2d(query)]
+        return _best(reduce(np.maximum, products), self.pieces)
+
     def _product(self, query: Floats) -> Floats:
-        scale = max(float(np.abs(query).max()), 1e-12) / MAX_QUERY_VALUE
-        values = np.rint(query / np.float32(scale)).astype(np.int8)
-        whole = product(self.rows, values) - np.int32(_SHIFT * int(values.sum(dtype=np.int64)))
-        similarity: Floats = whole * (self.scales * np.float32(scale))
+        values, scale = rounded(query)
+        whole = product(self.columns, self.sums, values)
+        similarity: Floats = whole * (self.scales * scale)
         return similarity
 
     def exact_similarity(self, query: Floats, places: Integers) -> Floats:
         """For places in ascending order."""
         chosen = self._rows_at(places)
         shift = _SHIFT * query.sum(axis=-1)
-        similarity = (self.rows[chosen].astype(np.float32) @ query.T - shift).T
+        rows = _shifted(self.columns[:, chosen])
+        similarity = (rows.astype(np.float32) @ query.T - shift).T
         return _best((similarity * self.scales[chosen]).T, self.pieces[places])
 
     def rows_of(self, number: int) -> Floats | None:
@@ -164,21 +193,22 @@ class Block:
         if not len(places):
             return None
         chosen = self._rows_at(places)
-        rows: Floats = self.rows[chosen].astype(np.float32)
+        rows: Floats = _shifted(self.columns[:, chosen]).astype(np.float32)
         rows -= _SHIFT
         rows *= self.scales[chosen][:, None]
         return rows
 
     def _rows_at(self, places: Integers) -> Any:
         """An index that chooses the rows of some posts."""
-        if len(self.rows) == len(self.numbers):
+        if len(self.scales) == len(self.numbers):
             return places
         is_post = np.zeros(len(self.numbers), np.bool_)
         is_post[places] = True
         return np.repeat(is_post, self.pieces)
 
 
-@dataclass(frozen=True, slots=True)
+# Weak references: a remembered scan must not keep a matrix in memory that is no longer used.
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Matrix:
     """All vectors of one account and model, at one generation of the vector store."""
 
@@ -201,7 +231,7 @@ class Matrix:
     @property
     def dimensions(self) -> int:
         """0 while the matrix is empty."""
-        return self.blocks[0].rows.shape[1] if self.blocks else 0
+        return self.blocks[0].columns.shape[0] if self.blocks else 0
 
     def with_block(self, block: Block, generation: int) -> "Matrix":
         """Returns a new matrix. This one does not change, because a search may be scanning it."""
@@ -220,33 +250,30 @@ class Matrix:
         """Drops posts that were embedded again and have no rows any more."""
         return replace(self, blocks=tuple(_without_empty(b.without(numbers) for b in self.blocks)))
 
-    def nearness(self, query: Floats, candidates: "Numbers", floor: float = NO_FLOOR) -> Nearness:
+    def nearness(
+        self,
+        query: Floats,
+        candidates: "Numbers",
+        floor: float = NO_FLOOR,
+        *,
+        is_cut: bool = False,
+    ) -> Nearness:
         """The similarity of every candidate that has a vector.
 
-        If the query has several rows, the one nearest to a post counts.
+        If the query has several rows, the one nearest to a post counts. `is_cut`: the caller drops
+        everything below the floor, so it need not be exact.
         """
-        if not self.blocks:
-            return Nearness(np.zeros(0, np.int64), np.zeros(0, np.float32), floor)
-        scan = _threads().map if self.posts > _THREADED_POSTS and _THREADS > 1 else map
 
-        def scanned(block: Block) -> tuple[Integers, Floats]:
+        def scanned(block: Block) -> BlockScores:
             places = block.places(candidates)
-            return places, block.similarity(query, places)
+            return BlockScores(block, places, block.similarity(query, places))
 
-        parts = list(scan(scanned, self.blocks))
-        scores = np.concatenate([similarity for _, similarity in parts])
-        inexact = _inexact_places(scores, floor)
-        start = 0
-        for block, (places, _) in zip(self.blocks, parts, strict=True):
-            end = start + len(places)
-            first, last = np.searchsorted(inexact, (start, end))
-            chosen = inexact[first:last]
-            if len(chosen):
-                scores[chosen] = block.exact_similarity(query, places[chosen - start])
-            start = end
-        pairs = zip(self.blocks, parts, strict=True)
-        numbers = np.concatenate([block.numbers[places] for block, (places, _) in pairs])
-        return Nearness(numbers, scores, floor)
+        return nearness_of(self.map_blocks(scanned), query, floor, is_cut=is_cut)
+
+    def map_blocks(self, scan: Callable[[Block], T]) -> list[T]:
+        """The results for all blocks, in their order."""
+        is_large = self.posts > _THREADED_POSTS and _THREADS > 1
+        return list((_threads().map if is_large else map)(scan, self.blocks))
 
     def rows_of(self, number: int) -> Floats | None:
         found = (block.rows_of(number) for block in self.blocks)
@@ -299,9 +326,17 @@ class Numbers:
             assert self._sorted is not None
             return np.isin(numbers, self._sorted)
         # Numbers outside the table look up its last entry, which is always False.
-        table = self._table
-        is_member: NDArray[np.bool_] = table[np.where(numbers < len(table), numbers, -1)]
-        return is_member
+        last = len(self._table) - 1
+        if numbers.max(initial=0) > last:
+            numbers = np.minimum(numbers, last)
+        return self._table.take(numbers)
+
+
+def _shifted(columns: Bytes) -> "NDArray[np.uint8]":
+    """Columns as rows, with 128 added: the first bit of a signed byte is its sign."""
+    rows: NDArray[np.uint8] = transposed(columns).view(np.uint8)
+    rows ^= np.uint8(_SHIFT)
+    return rows
 
 
 def _best(similarity: Floats, pieces: Integers) -> Floats:
@@ -315,17 +350,10 @@ def _best(similarity: Floats, pieces: Integers) -> Floats:
     return best
 
 
-def _inexact_places(scores: Floats, floor: float) -> Integers:
-    """Where a small error would change a list, in ascending order."""
-    at_floor = np.flatnonzero(np.abs(scores - np.float32(floor)) <= np.float32(_MAX_ERROR))
-    best = best_places(scores, _EXACT_POSTS)
-    return np.union1d(best, at_floor[:_EXACT_POSTS_AT_FLOOR])
-
-
 def _without_empty(blocks: Iterable[Block]) -> list[Block]:
     return [block for block in blocks if len(block.numbers)]
 
 
 def _may_merge(older: Block, newer: Block) -> bool:
-    rows = len(older.rows) + len(newer.rows)
-    return rows <= _BLOCK_ROWS and len(older.rows) <= 2 * len(newer.rows)
+    rows = len(older.scales) + len(newer.scales)
+    return rows <= _BLOCK_ROWS and len(older.scales) <= 2 * len(newer.scales)

@@ -23,6 +23,9 @@ class Generations(dict[str, Tokens]):
         self._older: dict[str, Tokens] = {}
 
     def __missing__(self, text: str) -> Tokens:
+        return self._new_entry(text)
+
+    def _new_entry(self, text: str) -> Tokens:
         found = self._older.get(text)
         if found is None:
             found = self._compute(text)

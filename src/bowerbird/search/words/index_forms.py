@@ -5,22 +5,26 @@ does the same for queries.
 """
 
 import re
-import unicodedata
 from collections import OrderedDict
-from collections.abc import Container, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain, filterfalse, islice
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
-from bowerbird.model.words import OTHER_FORM, STEM
+from bowerbird.model.words import GAP, OTHER_FORM
 from bowerbird.search.words import spellings
+from bowerbird.search.words.forms_of_word import (
+    MAX_MARKED_CHARACTERS,
+    is_name,
+    of_folded_word,
+    other_spellings,
+    stems_of,
+)
 from bowerbird.search.words.function_words import ENGLISH
 from bowerbird.search.words.generations import Generations, Tokens
 from bowerbird.search.words.languages import OTHER_SCRIPTS
 from bowerbird.search.words.latin_languages import likely_languages
-from bowerbird.search.words.stems import english_stem, stem, stem_of_plain
-from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
+from bowerbird.search.words.token_folding import UNSPACED, fold
 from bowerbird.search.words.word_parts import (
     Compound,
     Part,
@@ -29,27 +33,24 @@ from bowerbird.search.words.word_parts import (
     camel_parts,
     compounds,
     halves,
+    handle_names,
     has_apostrophe,
     joined,
     joined_text,
+    own_words,
+    syllable_pairs,
 )
 
 # As many as a post has words in the index.
 MAX_PIECES: Final = 16_000
 _MAX_ASCII_CHARACTERS: Final = 200
-# Of a token without its mark.
-_MAX_CHARACTERS: Final = MAX_TOKEN_CHARACTERS - 1
 # The words and pieces in a generation of the caches. A large library has more of them, but most
-# are in one post only. Full of random words and compounds, all caches have 55 MB.
+# are in one post only. Full of random words and compounds, all caches have 55 MB,
+# and those of handles up to 7 MB more.
 _ENGLISH_SIZES: Final = (32_768, 8_192)
 _OTHER_SIZES: Final = (4_096, 1_024)
+_HANDLES_SIZE: Final = 2_048
 _MAX_LANGUAGES: Final = 12
-# Names that are nothing but a letter without their signs.
-_OWN_WORD: Final = re.compile(
-    r"(?<![\w+])c\+\+(?P<year>\d\d)?(?![\w+])|(?<!\w)[cf]#(?![\w#])"
-    r"|(?:(?<![\w.])|(?<=\basp)|(?<=\bvb)|(?<=\bado))\.net(?!\w)",
-    re.IGNORECASE,
-)
 # A sign between letters, a capital inside a word, a digit next to a letter, or a letter that is
 # not ASCII. The rare characters come first, so that the scan can jump from one to the next.
 _UNUSUAL: Final = re.compile(
@@ -57,20 +58,16 @@ _UNUSUAL: Final = re.compile(
     r"|(?<=[A-Za-z][0-9])|(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z0-9]['.&/,\-])(?=[A-Za-z0-9])"
     r"|(?<=[_@+])|(?<=[CFcf]#)|(?<=\.)(?=[Nn][Ee][Tt])|(?<=[^\x00-\x7f]))"
 )
+# It has no other forms. The letters come before the look-behind, so that the scan can jump.
+_ADDRESS: Final = re.compile(r"http(?<!\S.{4})s?://\S*")
+# It is one piece, and always an unusual one.
+_PLAIN_HANDLE: Final = re.compile("@[A-Za-z0-9_]+")
 _NAME_WITH_UMLAUT: Final = re.compile(r"\b[A-Z][a-z]*(?:[aou]e|aa)[a-z]*")
 # With the punctuation of Chinese and Japanese.
 _UNSPACED_ONLY: Final = re.compile(
     f"[{UNSPACED}\u3001-\u3003\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]+"
 )
 _NOT_WORD: Final = re.compile(f"[#@{UNSPACED}]")
-# The names in a handle: without digits, and without single letters.
-_NAME: Final = re.compile("[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+")
-_HANGUL: Final = re.compile("[\uac00-\ud7a3]{2,}")
-# In these languages ae, oe, ue and aa are umlauts; in others only in names.
-_WITH_DIGRAPHS: Final = frozenset({"de", "da", "no", "sv"})
-
-
-_HEBREW, _END_OF_HEBREW, _END_OF_ARABIC = "\u0590", "\u05ff", "\u06ff"
 
 
 class MarkedToken(NamedTuple):
@@ -87,28 +84,63 @@ def other_tokens(fields: Sequence[str], words: Sequence[str], language: str) -> 
     It finds the same tokens as `marked_tokens`, but faster: those of a word of ASCII letters
     depend only on its folded form.
     """
-    letters = dict.fromkeys(filter(str.isascii, filter(str.isalpha, words)))
-    unusual = (piece for field in fields for piece in _unusual_pieces(field, letters))
-    pieces = list(islice(unusual, MAX_PIECES))
-    found: dict[str, None] = {}
-    for forms in map(_forms_in, likely_languages(language)):
-        found |= dict.fromkeys(
-            chain(
-                chain.from_iterable(map(forms.of_words.__getitem__, letters)),
-                chain.from_iterable(map(forms.of_pieces.__getitem__, pieces)),
-            )
-        )
+    # Looking up every word is faster than choosing those of letters, except in other scripts.
+    looked_up = words
+    if not all(map(str.isascii, fields)):
+        looked_up = list(filter(str.isascii, filter(str.isalpha, words)))
+    pieces = list(islice(_pieces(fields), MAX_PIECES))
+    first, *others = map(_forms_in, likely_languages(language))
+    found = _of_words_and_pieces(first, looked_up, pieces)
+    for forms in others:
+        found |= _of_words_and_pieces(forms, looked_up, pieces)
     return found
 
 
-def _unusual_pieces(text: str, letters: Container[str]) -> Iterator[str]:
-    """The pieces of a text that are more than a word of ASCII letters with signs around it."""
-    # A sign before a space is in no form, and without it most pieces are words.
+def forms_of_words(language: str) -> list[Generations]:
+    """By a word of small ASCII letters: its marked tokens, for each language it may be of."""
+    return [_forms_in(one).of_words for one in likely_languages(language)]
+
+
+def _of_words_and_pieces(
+    forms: "_FormsIn", words: Sequence[str], pieces: Sequence[str]
+) -> dict[str, None]:
+    # Most words have no forms. Leaving those out takes less time than walking through them.
+    found: Iterable[Tokens] = filter(None, map(forms.of_words.__getitem__, words))
+    if pieces:
+        found = chain(found, map(forms.of_pieces.__getitem__, pieces))
+    return dict.fromkeys(chain.from_iterable(found))
+
+
+def _pieces(fields: Sequence[str]) -> Iterable[str]:
+    """The pieces that are more than a word of ASCII letters with signs around it."""
+    # The first field of a post is a handle. Most other fields have no such piece, and one search
+    # shows that for all of them.
+    first, *others = fields
+    rest = others[0] if len(others) == 1 else "\n".join(others)
+    names = _names_with_umlauts(rest)
+    found: Iterable[str] = names
+    without_addresses = _ADDRESS.sub("", rest) if "://" in rest else rest
+    if _UNUSUAL.search(without_addresses):
+        # Names come after the other pieces of their field. Without names, lines are as good.
+        parts = others if names else filter(_UNUSUAL.search, without_addresses.split("\n"))
+        found = chain.from_iterable(map(_pieces_of_field, parts))
+    if _PLAIN_HANDLE.fullmatch(first) and not _names_with_umlauts(first):
+        return chain((first,), found)
+    return chain(_pieces_of_field(first), found)
+
+
+def _pieces_of_field(text: str) -> Iterable[str]:
+    # A sign before a space is in no form.
     pieces = text.replace(". ", " ").replace(", ", " ").split()
-    unusual = filter(_UNUSUAL.search, filterfalse(letters.__contains__, pieces))
+    unusual = filter(_UNUSUAL.search, pieces)
+    names = _names_with_umlauts(text)
+    return chain(unusual, names) if names else unusual
+
+
+def _names_with_umlauts(text: str) -> list[str]:
     if "ue" in text or "oe" in text or "ae" in text or "aa" in text:
-        return chain(unusual, _NAME_WITH_UMLAUT.findall(text))
-    return unusual
+        return _NAME_WITH_UMLAUT.findall(text)
+    return []
 
 
 def marked_tokens(piece: str, language: str) -> list[MarkedToken]:
@@ -122,7 +154,10 @@ def _marked_tokens(piece: str, language: str) -> list[MarkedToken]:
     if "://" in piece or (is_ascii and len(piece) > _MAX_ASCII_CHARACTERS):
         return []
     if is_ascii and piece[0] == "@":
-        return [MarkedToken(OTHER_FORM + token, 0, len(piece)) for token in _of_handle(piece)]
+        return [
+            MarkedToken(OTHER_FORM + token, 0, len(piece))
+            for token in handle_names(piece, MAX_MARKED_CHARACTERS)
+        ]
     forms = _forms_in(language)
     folded = fold(piece)
     written = frozenset((folded if folded.isalnum() else _NOT_WORD.sub(" ", folded)).split())
@@ -141,43 +176,7 @@ def _marked_tokens(piece: str, language: str) -> list[MarkedToken]:
 
 
 def _own_words(piece: str) -> list[MarkedToken]:
-    return [
-        MarkedToken(OTHER_FORM + name, *match.span())
-        for match in _OWN_WORD.finditer(piece)
-        for name in own_names(match[0])
-    ]
-
-
-def _of_handle(piece: str) -> list[str]:
-    """The names in a handle, and what is between its underscores, which may be left out."""
-    handle = piece[1:].partition("'")[0].rstrip(".,:;!?)")
-    names = [name.lower() for name in _NAME.findall(handle)]
-    if "_" in handle:
-        names += [*handle.lower().split("_"), handle.replace("_", "").lower()]
-    elif len(names) == 1 and len(names[0]) == len(handle):
-        return []
-    return [
-        name for name in dict.fromkeys(names) if 1 < len(name) <= _MAX_CHARACTERS and name.isalnum()
-    ]
-
-
-def own_names(text: str) -> tuple[str, ...]:
-    """The words that stand for C++, C#, F# or .NET, the most exact one first; else none."""
-    if not _OWN_WORD.fullmatch(text):
-        return ()
-    lowered = text.lower()
-    if lowered == ".net":
-        return ("dotnet",)
-    if lowered.endswith("#"):
-        return (f"{lowered[0]}sharp",)
-    return tuple(dict.fromkeys((f"cplusplus{lowered[3:]}", "cplusplus")))
-
-
-def syllable_pairs(text: str) -> Iterator[tuple[str, int]]:
-    """Each pair of Hangul syllables and its offset: particles follow a word without a space."""
-    for run in _HANGUL.finditer(text):
-        for start in range(run.start(), run.end() - 1):
-            yield text[start : start + 2], start
+    return [MarkedToken(OTHER_FORM + name, *span) for name, span in own_words(piece)]
 
 
 def _of_compound(
@@ -187,7 +186,7 @@ def _of_compound(
     found: list[MarkedToken] = []
     for part in _parts(compound, written):
         token = _token(part.text, folded.get(part.text))
-        if len(token) > _MAX_CHARACTERS:
+        if len(token) > MAX_MARKED_CHARACTERS:
             continue
         if token not in written:
             if not _is_useful(token):
@@ -223,62 +222,11 @@ def _of_word(token: str, text: str, forms: "_FormsIn") -> Sequence[str]:
             return ()
         if token.isalpha():
             found = forms.of_words[token]
-            shorter = spellings.without_digraphs(token) if _is_name(text) else None
+            shorter = spellings.without_digraphs(token) if is_name(text) else None
             return found if shorter is None else (*found, OTHER_FORM + shorter)
     language = forms.language
-    others = _other_spellings(token, language, is_name=_is_name(text))
-    return (*[OTHER_FORM + one for one in others], *_stems(token, text, language))
-
-
-def _stems(token: str, text: str, language: str) -> Tokens:
-    """The stem of the text, and of its folded form: people search without accents."""
-    if token.isascii():
-        # English words without a suffix are their own stem, and a query asks for them as written.
-        is_english = language == ENGLISH or language in OTHER_SCRIPTS
-        found = stem_of_plain(token, language)
-        folded = () if found is None or (is_english and found == token) else (STEM + found,)
-        if text.isascii():
-            return folded
-    else:
-        folded = ()
-    found = stem(_stemmed_text(text), language)
-    return folded if found is None or STEM + found in folded else (STEM + found, *folded)
-
-
-def _is_name(text: str) -> bool:
-    return text[:1].isupper() and not text.isupper()
-
-
-def _other_spellings(token: str, language: str, *, is_name: bool = False) -> list[str]:
-    if not token.isascii():
-        return _without_prefixes(token)
-    found = []
-    is_english = language == ENGLISH or language in OTHER_SCRIPTS
-    if is_english and (american := spellings.american(token)):
-        found.append(american)
-    has_umlauts = is_name or language in _WITH_DIGRAPHS
-    if has_umlauts and (shorter := spellings.without_digraphs(token)):
-        found.append(shorter)
-    return found
-
-
-def _without_prefixes(token: str) -> list[str]:
-    if _HEBREW <= token[0] <= _END_OF_HEBREW:
-        found = {spellings.without_hebrew_prefix(token)}
-    elif _END_OF_HEBREW < token[0] <= _END_OF_ARABIC:
-        letters = spellings.arabic_letters(token)
-        bare = spellings.without_article(letters)
-        found = {letters, bare if bare != letters else spellings.without_conjunction(letters)}
-    else:
-        return []
-    return sorted(found - {token})
-
-
-def _stemmed_text(text: str) -> str:
-    if text.isascii():
-        return text
-    composed = unicodedata.normalize("NFKC", text)
-    return spellings.without_article(composed)
+    others = other_spellings(token, language, is_name=is_name(text))
+    return (*[OTHER_FORM + one for one in others], *stems_of(token, text, language))
 
 
 def _token(text: str, folded: str | None = None) -> str:
@@ -303,39 +251,67 @@ class _FormsIn:
         self.of_words: Generations = (
             _forms_in(ENGLISH).of_words
             if language in OTHER_SCRIPTS
-            else Generations(partial(_of_folded_word, language=language), words)
+            else _Words(partial(of_folded_word, language=language), words)
         )
         self.of_pieces = _Pieces(partial(_of_piece, language=language), pieces)
 
 
+class _Words(Generations):
+    def __missing__(self, word: str) -> Tokens:
+        # The gap between two fields is in every post.
+        if (word.isascii() and word.isalpha()) or word == GAP:
+            return self._new_entry(word)
+        return ()
+
+
 class _Pieces(Generations):
     def __missing__(self, piece: str) -> Tokens:
+        # They have no language.
+        if _is_handle(piece):
+            return _HANDLES[piece]
         # They have no other forms.
         if "://" in piece or (not piece.isascii() and _UNSPACED_ONLY.fullmatch(piece)):
             return ()
-        # Most handles are in few posts, and their names are found fast.
-        return self._compute(piece) if piece[0] == "@" else super().__missing__(piece)
+        return self._new_entry(piece)
 
 
-def _of_folded_word(word: str, language: str) -> Tokens:
-    if not word.isascii() or len(word) > _MAX_CHARACTERS:
+def _is_handle(piece: str) -> bool:
+    return piece[0] == "@" and len(piece) <= _MAX_ASCII_CHARACTERS and piece.isascii()
+
+
+def _of_handle(piece: str) -> Tokens:
+    if "://" in piece:
         return ()
-    if language != ENGLISH:
-        found = [OTHER_FORM + other for other in _other_spellings(word, language)]
-        return (*found, *_stems(word, word, language))
-    # The same for English, faster: most posts are.
-    american = spellings.american(word)
-    stemmed = english_stem(american or word)
-    stems = () if stemmed is None or stemmed == word else (STEM + stemmed,)
-    return stems if american is None else (OTHER_FORM + american, *stems)
+    return tuple([OTHER_FORM + name for name in handle_names(piece, MAX_MARKED_CHARACTERS)])
+
+
+_HANDLES: Final = Generations(_of_handle, _HANDLES_SIZE)
 
 
 def _of_piece(piece: str, language: str) -> Tokens:
-    if piece[0] == "@" and piece.isascii() and len(piece) <= _MAX_ASCII_CHARACTERS:
-        return tuple([OTHER_FORM + name for name in _of_handle(piece)])
     if piece.isascii() and "'" not in piece and len(piece) <= _MAX_ASCII_CHARACTERS:
         return tuple(dict.fromkeys(_of_ascii_piece(piece, _forms_in(language))))
+    if piece.isalpha() and (found := _of_letters(piece, _forms_in(language))) is not None:
+        return tuple(dict.fromkeys(found))
     return tuple(dict.fromkeys([one.token for one in _marked_tokens(piece, language)]))
+
+
+def _of_letters(piece: str, forms: _FormsIn) -> list[str] | None:
+    """The same as `marked_tokens` for a word of another script without capitals inside.
+
+    None if it is not such a word.
+    """
+    rest = piece[1:]
+    if rest.lower() != rest or _NOT_WORD.search(piece):
+        return None
+    folded = fold(piece)
+    if not folded.isalnum() or _NOT_WORD.search(folded):
+        return None
+    found: list[str] = []
+    if len(folded) <= MAX_MARKED_CHARACTERS:
+        found += _of_word(folded, piece, forms)
+    found += [OTHER_FORM + pair for pair, _ in syllable_pairs(piece)]
+    return found
 
 
 def _of_ascii_piece(piece: str, forms: _FormsIn) -> list[str]:
@@ -345,7 +321,7 @@ def _of_ascii_piece(piece: str, forms: _FormsIn) -> list[str]:
     for compound, segments in ascii_compounds(piece):
         for text in _texts(compound, segments):
             token = text.lower()
-            if len(token) > _MAX_CHARACTERS:
+            if len(token) > MAX_MARKED_CHARACTERS:
                 continue
             if token not in written:
                 if not _is_useful(token):
@@ -383,7 +359,9 @@ def _forms_in(language: str) -> _FormsIn:
             _FORMS.popitem(last=False)
         forms = _FORMS[language] = _FormsIn(language)
     else:
-        # Another thread may have removed it since.
-        with suppress(KeyError):
+        try:  # noqa: SIM105 - `suppress` takes longer than the work
             _FORMS.move_to_end(language)
+        except KeyError:
+            # Another thread has removed it since.
+            pass
     return forms

@@ -59,7 +59,7 @@ _ENDINGS: Final = {
 # Of a word whose ending counts.
 _MIN_LETTERS: Final = 4
 # The beginning of a text shows its language as well as the whole.
-_MAX_WORDS: Final = 60
+MAX_WORDS: Final = 60
 # So many show their language by endings; more words have function words among them.
 _FEW_WORDS: Final = 12
 _MIN_SHARE_OF_WORDS: Final = 0.1
@@ -88,7 +88,7 @@ def likely_languages(language: str) -> list[str]:
 
 def of_latin_words(words: Sequence[str], sample: str) -> str:
     """The code of the likeliest language, or those of the two likeliest, joined by a plus sign."""
-    words = words[:_MAX_WORDS]
+    words = words[:MAX_WORDS]
     found = _FUNCTION_WORDS.intersection(words)
     if sample.isascii() and _is_clearly_english(found, len(words)):
         return ENGLISH

@@ -6,17 +6,19 @@ FTS5 must read them with tokenize="ascii tokenchars '#@_'", which does not split
 import re
 from collections import Counter
 from collections.abc import Sequence
+from operator import add
 from typing import Final
 
 from bowerbird.model.words import GAP
 from bowerbird.search.words.index_forms import other_tokens
 from bowerbird.search.words.languages import language_of_words
+from bowerbird.search.words.latin_languages import MAX_WORDS
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
 
 # The form of this token text. Raise it with every change of the tokens: a job then writes the words
 # of older posts again, and only posts of the current form are counted. The number is also in
-# storage/sql/*/word_counts.sql and in the partial index bookmark_uncounted, which a migration must
-# create again.
+# storage/sql/*/word_counts.sql, storage/sql/sqlite/word_prefixes.sql and in the partial index
+# bookmark_uncounted, which a migration must create again.
 INDEX_FORM: Final = 2
 
 # A tsvector has at most 16,383 positions, 255 positions per lexeme, and 1 MB.
@@ -28,6 +30,8 @@ MAX_OTHER_TOKENS: Final = 8_000
 
 # The sigil comes before the look-behind, so that the scan can jump from sigil to sigil.
 SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
+_HANDLE: Final = re.compile(f"@[A-Za-z0-9_]{{1,{MAX_TOKEN_CHARACTERS - 1}}}")
+_BETWEEN_FIELDS: Final = f"\n{GAP}\n"
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _RUN: Final = re.compile(f"[{UNSPACED}]+|[^ {UNSPACED}]+")
 
@@ -38,11 +42,30 @@ def index_text(texts: Sequence[str], names: Sequence[str] = ()) -> str:
     After a gap come other forms of the words, which no phrase matches. Names, handles and domains
     do not show the language of the texts.
     """
-    tokens: list[str] = []
     fields = [*names, *texts]
+    found = _joined_tokens(fields, len(names))
+    tokens, first_of_texts = _tokens(fields, len(names)) if found is None else found
+    if not tokens:
+        return ""
+    language = language_of_words(tokens[first_of_texts : first_of_texts + MAX_WORDS], texts)
+    if len(tokens) > MAX_TOKENS:
+        tokens = tokens[:MAX_TOKENS]
+    others = list(other_tokens(fields, tokens, language))[:MAX_OTHER_TOKENS]
+    written = _limit_occurrences(tokens)
+    text = " ".join(written)
+    if others:
+        text = f"{text} {GAP} {' '.join(others)}"
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    return text[:MAX_CHARACTERS].rpartition(" ")[0].removesuffix(f" {GAP}")
+
+
+def _tokens(fields: Sequence[str], names: int) -> tuple[list[str], int]:
+    """The tokens of all fields, and where those of the fields after the names begin."""
+    tokens: list[str] = []
     first_of_texts = 0
     for number, field in enumerate(fields):
-        if number == len(names):
+        if number == names:
             first_of_texts = len(tokens)
         if tokens:
             tokens.append(GAP)
@@ -52,15 +75,41 @@ def index_text(texts: Sequence[str], names: Sequence[str] = ()) -> str:
             tokens.pop()
         if before >= MAX_TOKENS:
             break
-    if not tokens:
-        return ""
-    language = language_of_words(tokens[first_of_texts:], texts)
-    others = list(other_tokens(fields, tokens[:MAX_TOKENS], language))[:MAX_OTHER_TOKENS]
-    written = _limit_occurrences(tokens[:MAX_TOKENS])
-    text = " ".join([*written, GAP, *others] if others else written)
-    if len(text) <= MAX_CHARACTERS:
-        return text
-    return text[:MAX_CHARACTERS].rpartition(" ")[0].removesuffix(f" {GAP}")
+    return tokens, first_of_texts
+
+
+def _joined_tokens(fields: Sequence[str], names: int) -> tuple[list[str], int] | None:
+    """The same for most posts, faster: it folds and splits all fields together.
+
+    None if a field has no tokens, or is of a script without spaces, or has a handle or a hashtag;
+    only the first one may be a handle.
+    """
+    first: list[str] = []
+    if names and _HANDLE.fullmatch(fields[0]):
+        handle = fields[0].lower()
+        first = [handle[1:], GAP, handle, GAP]
+        fields, names = fields[1:], names - 1
+    text = _BETWEEN_FIELDS.join(fields)
+    if names >= len(fields) or len(text) > MAX_TOKENS or _is_partly_unspaced(text):
+        return None
+    folded = fold(text)
+    if (
+        len(folded) > MAX_TOKENS
+        or folded.count(GAP) != len(fields) - 1
+        or "@" in folded
+        or _is_partly_unspaced(folded)
+    ):
+        return None
+    tokens = _shorten(folded.split())
+    begin, first_of_texts = 0, max(len(first) - 1, 0)
+    for number in range(1, len(fields)):
+        gap = tokens.index(GAP, begin)
+        if gap == begin:
+            return None
+        if number == names:
+            first_of_texts = len(first) + gap
+        begin = gap + 1
+    return None if begin == len(tokens) else (first + tokens, first_of_texts)
 
 
 def words(text: str) -> list[str]:
@@ -96,6 +145,10 @@ def is_unspaced(token: str) -> bool:
     return _UNSPACED.match(token) is not None
 
 
+def _is_partly_unspaced(text: str) -> bool:
+    return not text.isascii() and _UNSPACED.search(text) is not None
+
+
 def _field_tokens(field: str) -> list[str]:
     folded = fold(field)
     tokens = _words(folded)
@@ -107,15 +160,21 @@ def _field_tokens(field: str) -> list[str]:
 
 def _words(folded: str) -> list[str]:
     plain = folded.replace("#", " ").replace("@", " ")
-    if plain.isascii() or not _UNSPACED.search(plain):
+    if not _is_partly_unspaced(plain):
         tokens = plain.split()
         return tokens if len(plain) <= MAX_TOKEN_CHARACTERS else _shorten(tokens)
     tokens = []
     for word in plain.split():
         if word.isascii():
             tokens.append(word[:MAX_TOKEN_CHARACTERS])
-        else:
-            tokens += [token for token, _ in split_word(word)]
+            continue
+        # The same as `split_word`, without offsets.
+        for run in _RUN.findall(word):
+            if is_unspaced(run):
+                tokens += map(add, run, run[1:])
+                tokens.append(run[-1])
+            else:
+                tokens.append(run[:MAX_TOKEN_CHARACTERS])
     return tokens
 
 

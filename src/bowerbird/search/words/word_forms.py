@@ -8,7 +8,6 @@ from typing import Final
 
 from bowerbird.model.words import OTHER_FORM, STEM, STEM_WEIGHT, Form
 from bowerbird.search.words import spellings, tokens
-from bowerbird.search.words.index_forms import own_names, syllable_pairs
 from bowerbird.search.words.stems import possible_stems
 from bowerbird.search.words.token_folding import fold
 from bowerbird.search.words.word_parts import (
@@ -19,6 +18,8 @@ from bowerbird.search.words.word_parts import (
     halves,
     has_apostrophe,
     joined,
+    own_names,
+    syllable_pairs,
 )
 
 MAX_FORMS: Final = 24

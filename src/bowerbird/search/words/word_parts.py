@@ -34,6 +34,16 @@ _CONTRACTIONS: Final = frozenset({"t", "re", "ve", "ll", "d", "m", "em", "s"})
 _MIN_STEM_BEFORE_SUFFIX: Final = 2
 _MIN_AFTER_APOSTROPHE: Final = 4
 
+# Names that are nothing but a letter without their signs.
+_OWN_WORD: Final = re.compile(
+    r"(?<![\w+])c\+\+(?P<year>\d\d)?(?![\w+])|(?<!\w)[cf]#(?![\w#])"
+    r"|(?:(?<![\w.])|(?<=\basp)|(?<=\bvb)|(?<=\bado))\.net(?!\w)",
+    re.IGNORECASE,
+)
+# The names in a handle: without digits, and without single letters.
+_NAME: Final = re.compile("[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+")
+_HANGUL: Final = re.compile("[\uac00-\ud7a3]{2,}")
+
 
 class Part(NamedTuple):
     """A part of a text, as it is written there."""
@@ -159,3 +169,46 @@ def around_apostrophe(compound: Compound) -> list[Part]:
         ):
             found.append(segment)
     return found
+
+
+def handle_names(piece: str, max_characters: int) -> list[str]:
+    """The names in a handle, and what is between its underscores, which may be left out."""
+    handle = piece[1:].partition("'")[0].rstrip(".,:;!?)")
+    lowered = handle.lower()
+    names = _NAME.findall(handle)
+    if handle != lowered:
+        names = [name.lower() for name in names]
+    if "_" in lowered:
+        names += lowered.split("_")
+        names.append(lowered.replace("_", ""))
+    elif len(names) == 1 and len(names[0]) == len(handle):
+        return []
+    return [
+        name for name in dict.fromkeys(names) if 1 < len(name) <= max_characters and name.isalnum()
+    ]
+
+
+def own_words(piece: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """The words that stand for C++, C#, F# or .NET in a piece, each with its range."""
+    for match in _OWN_WORD.finditer(piece):
+        for name in own_names(match[0]):
+            yield name, match.span()
+
+
+def own_names(text: str) -> tuple[str, ...]:
+    """The words that stand for C++, C#, F# or .NET, the most exact one first; else none."""
+    if not _OWN_WORD.fullmatch(text):
+        return ()
+    lowered = text.lower()
+    if lowered == ".net":
+        return ("dotnet",)
+    if lowered.endswith("#"):
+        return (f"{lowered[0]}sharp",)
+    return tuple(dict.fromkeys((f"cplusplus{lowered[3:]}", "cplusplus")))
+
+
+def syllable_pairs(text: str) -> Iterator[tuple[str, int]]:
+    """Each pair of Hangul syllables and its offset: particles follow a word without a space."""
+    for run in _HANGUL.finditer(text):
+        for start in range(run.start(), run.end() - 1):
+            yield text[start : start + 2], start

@@ -1,0 +1,1 @@
+"""Computes index texts in a second process, if there is a second core."""

@@ -1,0 +1,38 @@
+"""Finds the language of the texts of a post, from no more of them than shows it."""
+
+import re
+from collections.abc import Sequence
+from string import ascii_letters
+from typing import Final
+
+from bowerbird.search.words.languages import language_of
+from bowerbird.search.words.latin_languages import MAX_WORDS, of_latin_words
+from bowerbird.search.words.token_folding import fold
+
+# Of each text.
+_MAX_CHARACTERS: Final = 600
+_SAMPLE_CHARACTERS: Final = 1_000
+# This many characters usually have more than MAX_WORDS words.
+_ENOUGH_CHARACTERS: Final = 500
+# With so many ASCII letters for each other character, a text is not of another script.
+_LATIN_SHARE: Final = 2
+_NOT_LETTERS: Final = bytes(set(range(128)) - set(ascii_letters.encode()))
+_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
+
+
+def language_of_texts(texts: Sequence[str]) -> str:
+    """The same as `language_of` finds for the beginnings of all texts, faster for Latin ones."""
+    sample = " ".join([text[:_MAX_CHARACTERS] for text in texts])[:_SAMPLE_CHARACTERS]
+    others = ""
+    if not sample.isascii():
+        ascii_characters = sample.encode("ascii", "ignore")
+        letters = len(ascii_characters.translate(None, _NOT_LETTERS))
+        if letters < (len(sample) - len(ascii_characters)) * _LATIN_SHARE:
+            return language_of(sample)
+        others = "".join(_NOT_ASCII.findall(sample))
+    words = fold(sample[:_ENOUGH_CHARACTERS]).split()
+    # The last word may be cut.
+    if len(words) <= MAX_WORDS:
+        words = fold(sample).split()
+    # Only letters that are not ASCII show a language.
+    return of_latin_words(words, others)

@@ -1,0 +1,82 @@
+"""The spellings and stems of one word in one language, as tokens with marks."""
+
+import unicodedata
+from typing import Final
+
+from bowerbird.model.words import GAP, OTHER_FORM, STEM
+from bowerbird.search.words import spellings
+from bowerbird.search.words.function_words import ENGLISH
+from bowerbird.search.words.generations import Tokens
+from bowerbird.search.words.languages import OTHER_SCRIPTS
+from bowerbird.search.words.stems import english_stem, stem, stem_of_plain
+from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS
+
+# Of a token without its mark.
+MAX_MARKED_CHARACTERS: Final = MAX_TOKEN_CHARACTERS - 1
+# In these languages ae, oe, ue and aa are umlauts; in others only in names.
+_WITH_DIGRAPHS: Final = frozenset({"de", "da", "no", "sv"})
+_HEBREW, _END_OF_HEBREW, _END_OF_ARABIC = "\u0590", "\u05ff", "\u06ff"
+
+
+def of_folded_word(word: str, language: str) -> Tokens:
+    if word == GAP or len(word) > MAX_MARKED_CHARACTERS:
+        return ()
+    if language != ENGLISH:
+        found = [OTHER_FORM + other for other in other_spellings(word, language)]
+        return (*found, *stems_of(word, word, language))
+    # The same for English, faster: most posts are.
+    american = spellings.american(word)
+    stemmed = english_stem(american or word)
+    stems = () if stemmed is None or stemmed == word else (STEM + stemmed,)
+    return stems if american is None else (OTHER_FORM + american, *stems)
+
+
+def stems_of(token: str, text: str, language: str) -> Tokens:
+    """The stem of the text, and of its folded form: people search without accents."""
+    if token.isascii():
+        # English words without a suffix are their own stem, and a query asks for them as written.
+        is_english = language == ENGLISH or language in OTHER_SCRIPTS
+        found = stem_of_plain(token, language)
+        folded = () if found is None or (is_english and found == token) else (STEM + found,)
+        if text.isascii():
+            return folded
+    else:
+        folded = ()
+    found = stem(_stemmed_text(text), language)
+    return folded if found is None or STEM + found in folded else (STEM + found, *folded)
+
+
+def is_name(text: str) -> bool:
+    return text[:1].isupper() and not text.isupper()
+
+
+def other_spellings(token: str, language: str, *, is_name: bool = False) -> list[str]:
+    if not token.isascii():
+        return _without_prefixes(token)
+    found = []
+    is_english = language == ENGLISH or language in OTHER_SCRIPTS
+    if is_english and (american := spellings.american(token)):
+        found.append(american)
+    has_umlauts = is_name or language in _WITH_DIGRAPHS
+    if has_umlauts and (shorter := spellings.without_digraphs(token)):
+        found.append(shorter)
+    return found
+
+
+def _without_prefixes(token: str) -> list[str]:
+    if _HEBREW <= token[0] <= _END_OF_HEBREW:
+        found = {spellings.without_hebrew_prefix(token)}
+    elif _END_OF_HEBREW < token[0] <= _END_OF_ARABIC:
+        letters = spellings.arabic_letters(token)
+        bare = spellings.without_article(letters)
+        found = {letters, bare if bare != letters else spellings.without_conjunction(letters)}
+    else:
+        return []
+    return sorted(found - {token})
+
+
+def _stemmed_text(text: str) -> str:
+    if text.isascii():
+        return text
+    composed = unicodedata.normalize("NFKC", text)
+    return spellings.without_article(composed)
