@@ -82,7 +82,7 @@ def account_gone() -> Refusal:
 def model_missing() -> Refusal:
     return errors.unavailable(
         "Search by meaning: the embedding model is not installed. "
-        "The operator can install it with: make model",
+        "The operator can build it with: bowerbird model",
         60,
     )
 

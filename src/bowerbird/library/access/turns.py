@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.storage.database import Database, Transaction
 
@@ -19,8 +20,12 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 POSTS_PER_TURN: Final = 200
+# Of the posts that a request names, if no other account writes: each turn has costs of its own.
+POSTS_ALONE: Final = 1_000
 # Changing the labels of a post writes its stored JSON again, which can be a long article.
 BYTES_PER_TURN: Final = 2 << 20
+# Machines differ, and counts of posts do not bound the time on all of them.
+TURN_US: Final = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,32 @@ def then(step: T | Unfinished[T], convert: Callable[[T], R]) -> R | Unfinished[R
         return then(await step.rest(transaction), convert)
 
     return Unfinished(rest, step.before)
+
+
+def posts_per_turn(transaction: Transaction) -> int:
+    """For a request that names its posts."""
+    return POSTS_ALONE if transaction.is_alone else POSTS_PER_TURN
+
+
+class TurnTime:
+    """Ends a turn by the clock as well. It starts with the turn."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._started = self._begun = clock()
+
+    def begin(self) -> None:
+        """Call it once all posts of the turn are read: the others need not be read again."""
+        self._begun = self._clock()
+
+    def more(self, done: int) -> int:
+        """How many more posts fit into the turn, if they take as long as those that are done."""
+        now = self._clock()
+        took = now - self._begun
+        if took <= 0:
+            # The clock was set back. The count bounds the turn too.
+            return POSTS_ALONE
+        return max((TURN_US - (now - self._started)) * done // took, 0)
 
 
 def fitting(

@@ -14,6 +14,7 @@ from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked
 from bowerbird.library.bookmarks.list_request import ListRequest, read_list
+from bowerbird.library.bookmarks.plain_lists import PlainLists, bound_query
 from bowerbird.library.bookmarks.results import (
     BookmarkCounts,
     BookmarkList,
@@ -66,6 +67,7 @@ class Bookmarks:
         self.labels = LabelWords(database)
         self._zones = TimeZones(database)
         self._store = BookmarkStore(database)
+        self.plain = PlainLists(self._store)
         self._vectors = VectorStore(database)
         self._meaning = meaning or SemanticSearch(database)
         self.rankings = Rankings(database, self._meaning)
@@ -125,12 +127,8 @@ class Bookmarks:
         if request.filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             store = await self._meaning.required(account, vectors.store)
-        bound_to = cursors.query_of(
-            account.account_id,
-            saved.bound_to if saved else _timeless(query, request.filter),
-            request.sort,
-            request.is_ranked,
-            request.is_best_first,
+        bound_to = bound_query(
+            account, request, saved.bound_to if saved else _timeless(query, request.filter)
         )
         found = await self._found(account, request, bound_to, store)
         if not found.total:
@@ -231,7 +229,9 @@ class Bookmarks:
         total = await self._total(account, request.filter)
         if total == 0:
             return _Found(_EMPTY, None, 0)
-        page = await self._store.page(account, request.filter, request.sort, after, request.limit)
+        page = await self._store.page(
+            account, request.filter, request.sort, after, request.limit, total=total
+        )
         return _Found(page, _end(page), total)
 
     async def _relaxed(self, account: Account, request: ListRequest, query: bytes) -> _Found:

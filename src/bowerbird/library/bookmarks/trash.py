@@ -9,8 +9,9 @@ from bowerbird.clock import Clock
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.reading_ahead import ReadingAhead, is_long
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
@@ -41,6 +42,7 @@ class Trash:
         self._bulk = BulkStore(database)
         self._renames = LabelRenames(database)
         self._activity = Activity(database, clock)
+        self._ahead = ReadingAhead(database, clock)
         self._clock = clock
 
     async def delete(
@@ -76,9 +78,31 @@ class Trash:
 
     async def _delete(
         self, transaction: Transaction, account: Account, post_id: str, removed_at: int | None
-    ) -> Deleted:
+    ) -> Deleted | Unfinished[Deleted]:
+        """The words of a long post are computed before another transaction deletes it."""
         changeset = await self._changesets.open(transaction, account.account_id)
-        await changeset.load([post_id])
+        sizes = await changeset.sizes([post_id])
+        if not is_long(sizes.values()):
+            return await self._delete_from(transaction, account, changeset, post_id, removed_at)
+
+        async def work(later: Transaction) -> Deleted:
+            changeset = await self._changesets.open(later, account.account_id)
+            await changeset.load([post_id])
+            return await self._delete_from(later, account, changeset, post_id, removed_at)
+
+        return Unfinished(
+            lambda later: self._renames.finished(later, account.account_id, work),
+            lambda: self._ahead.stored(account, [post_id]),
+        )
+
+    async def _delete_from(
+        self,
+        transaction: Transaction,
+        account: Account,
+        changeset: Changeset,
+        post_id: str,
+        removed_at: int | None,
+    ) -> Deleted:
         post = changeset.post(post_id)
         if post is None:
             raise errors.not_found("bookmark", post_id)
@@ -89,7 +113,23 @@ class Trash:
         await self._activity.add(transaction, account.account_id, entry)
         return Deleted(post_id, with_offset(now + KEPT))
 
-    async def _restore(self, transaction: Transaction, account: Account, post_id: str) -> bytes:
+    async def _restore(
+        self, transaction: Transaction, account: Account, post_id: str
+    ) -> bytes | Unfinished[bytes]:
+        """The words of a long post are computed before another transaction restores it."""
+        sizes = dict[str, int]()
+        if post_id.isascii() and post_id.isdigit():
+            sizes = await self._store.sizes(transaction, account.account_id, [post_id])
+        if not is_long(sizes.values()):
+            return await self._take(transaction, account, post_id)
+        return Unfinished(
+            lambda later: self._renames.finished(
+                later, account.account_id, lambda last: self._take(last, account, post_id)
+            ),
+            lambda: self._ahead.trashed(account, [post_id]),
+        )
+
+    async def _take(self, transaction: Transaction, account: Account, post_id: str) -> bytes:
         # Locked before the trash is read, in the same order as for a deletion.
         await lock_library(self._libraries, transaction, account.account_id)
         if not await self._batches.take(transaction, account, [post_id]):

@@ -15,6 +15,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
+from bowerbird.library.bulk.ahead import BulkAhead
 from bowerbird.library.bulk.room import BulkRoom
 from bowerbird.library.bulk.turn import BulkTurns
 from bowerbird.library.bulk.undoing import BulkUndo
@@ -66,7 +67,12 @@ class BulkChanges:
         self._room = BulkRoom(database, clock)
         self._turns = BulkTurns(database, clock)
         self._undo = BulkUndo(database, clock)
+        self._ahead = BulkAhead(database, clock)
         self._activity = Activity(database, clock)
+
+    async def prepare(self, account: Account, change: NewChange) -> None:
+        """Call it before `start`: it does what would delay others within a transaction."""
+        await self._ahead.of_new(account, change.action, change.parts)
 
     async def start(self, transaction: Transaction, account: Account, change: NewChange) -> Step:
         """Starts a change and takes its first turn. A job does what is left."""
@@ -86,7 +92,7 @@ class BulkChanges:
     async def undo(self, transaction: Transaction, account: Account, change_id: str) -> Step:
         """Starts the undo of a change and takes its first turn. A job does what is left."""
         return await self.after_renames(
-            transaction, account, lambda later: self._start_undo(later, account, change_id)
+            transaction, account, lambda later: self._read_and_undo(later, account, change_id)
         )
 
     async def get(self, account: Account, change_id: str) -> BulkRow:
@@ -104,6 +110,7 @@ class BulkChanges:
 
     async def run(self, account: Account, change: NewChange) -> BulkRow:
         """Starts a change in transactions of its own."""
+        await self.prepare(account, change)
         return await self.run_in_turns(account, lambda t: self.start(t, account, change))
 
     async def run_label(
@@ -120,6 +127,9 @@ class BulkChanges:
 
     async def finish(self, account: Account, change_id: str) -> BulkRow:
         """Takes all turns that are left of a change or of its undo. The job calls it."""
+        row = await self._store.by_id(self._database, account.account_id, change_id)
+        if row is not None:
+            await self._ahead.of_next(account, row)
         return await turns.run(
             self._database, lambda t: self.rest(t, account, change_id), account.account_id
         )
@@ -131,13 +141,15 @@ class BulkChanges:
             row = await self._store.by_id(later, account.account_id, change_id)
             row = self._required(row, change_id)
             earlier = await self._before(later, account, row)
-            if earlier is not None:
-                await self._turn(later, account, earlier)
-            else:
-                row = await self._turn(later, account, row)
+            turned = await self._turn(later, account, row if earlier is None else earlier)
+            row = turned if earlier is None else row
             if row.is_finished:
                 return row
-            return Unfinished(lambda next_one: self.rest(next_one, account, change_id))
+            following = row if turned.is_finished else turned
+            return Unfinished(
+                lambda next_one: self.rest(next_one, account, change_id),
+                lambda: self._ahead.of_next(account, following),
+            )
 
         return await self.after_renames(transaction, account, turn)
 
@@ -198,6 +210,24 @@ class BulkChanges:
         row = self._new(number, action, kept, label.bookmark_count)
         await self._store.insert(transaction, account.account_id, row)
         return await self._first_turn(transaction, account, row)
+
+    async def _read_and_undo(
+        self, transaction: Transaction, account: Account, change_id: str
+    ) -> Step:
+        """Starts the undo in another transaction if it needs the words of long posts."""
+        row = None
+        if _is_id(change_id):
+            row = await self._store.by_id(transaction, account.account_id, change_id)
+        is_long = row is not None and await self._ahead.is_long_undo(transaction, account, row)
+        if row is None or not is_long:
+            return await self._start_undo(transaction, account, change_id)
+        deleted = row
+        return Unfinished(
+            lambda later: self.after_renames(
+                later, account, lambda last: self._start_undo(last, account, change_id)
+            ),
+            lambda: self._ahead.of_undo(account, deleted),
+        )
 
     async def _start_undo(
         self, transaction: Transaction, account: Account, change_id: str

@@ -78,6 +78,7 @@ class BulkRequests:
         except Refusal as refused:
             return Prepared(refused)
         if not request.dry_run:
+            await self.changes.prepare(account, _new(request, chosen))
             return Prepared(chosen)
         return Prepared(chosen, await self._selection.examples(account, request, chosen))
 
@@ -114,6 +115,7 @@ class BulkRequests:
         """Makes a change in transactions of its own."""
         chosen = await self._selection.choose(account, request)
         asked = _Asked(account, request, Code.COUNT_MISMATCH)
+        await self.changes.prepare(account, _new(request, chosen))
         return await self.changes.run_in_turns(
             account, lambda transaction: self._start(transaction, asked, chosen)
         )

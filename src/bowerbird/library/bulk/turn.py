@@ -30,7 +30,8 @@ from bowerbird.storage.database import Database, Transaction
 # Moving a post into the trash or out of it also writes its words.
 TRASHED_PER_TURN: Final = 50
 TRASHED_BYTES_PER_TURN: Final = 256 << 10
-_MOVES: Final = (BulkAction.TRASH, BulkAction.RESTORE)
+# Their turns also need the words of their posts.
+MOVES: Final = (BulkAction.TRASH, BulkAction.RESTORE)
 _FLAGS: Final[dict[BulkAction, dict[str, bool | None]]] = {
     action: {"is_read": is_read, "is_archived": is_archived}
     for (is_read, is_archived), action in FLAG_ACTIONS.items()
@@ -189,12 +190,12 @@ class BulkTurns:
 
 
 def per_turn(action: BulkAction) -> int:
-    return TRASHED_PER_TURN if action in _MOVES else turns.POSTS_PER_TURN
+    return TRASHED_PER_TURN if action in MOVES else turns.POSTS_PER_TURN
 
 
 def fitting(action: BulkAction, sizes: Sequence[int]) -> int:
     """How many posts of these sizes one turn can change, in this order."""
-    most_bytes = TRASHED_BYTES_PER_TURN if action in _MOVES else turns.BYTES_PER_TURN
+    most_bytes = TRASHED_BYTES_PER_TURN if action in MOVES else turns.BYTES_PER_TURN
     return turns.fitting(sizes, per_turn(action), most_bytes)
 
 

@@ -24,14 +24,16 @@ from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.upsert import Prepared, Upsert
 from bowerbird.library.imports import runs
 from bowerbird.library.imports.known_posts import KnownPosts
-from bowerbird.library.imports.planning import Known, Plan, Planned, plan
+from bowerbird.library.imports.planning import Index, Known, Plan, Planned, plan
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.imports import RunCounts, RunRow
 from bowerbird.model.upsert import LeftOutLabels
+from bowerbird.search.indexing.second_process import index_texts
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost
 from bowerbird.storage.bookmarks.deletions import DeletionStore
+from bowerbird.storage.bookmarks.word_merging import WordMerging
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.imports.runs import RunStore
@@ -41,6 +43,8 @@ from bowerbird.storage.places import place_of
 # As many as the chunks of an import: one transaction takes about 20 ms.
 POSTS_PER_TRANSACTION: Final = 200
 BYTES_PER_TRANSACTION: Final = 1 << 20
+# SQLite merges its index of words after these many new posts, in another transaction.
+_MERGED_APART: Final = 100
 # From the poorest to the richest.
 COMPLETENESS: Final = tuple(Completeness)
 
@@ -112,9 +116,10 @@ class PreparedIntake(NamedTuple):
 
 
 class Intake:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, index: Index = index_texts) -> None:
         self._database = database
         self._clock = clock
+        self._index = index
         self._upsert = Upsert(database, clock)
         self._deletions = DeletionStore(database)
         self._libraries = LibraryStore(database)
@@ -124,6 +129,7 @@ class Intake:
         self._renames = LabelRenames(database)
         self._log = ChangeLog(database, clock)
         self._trash = Trash(database, clock)
+        self._merging = WordMerging(database)
 
     async def take(
         self,
@@ -149,9 +155,15 @@ class Intake:
             return unwritten(prepared)
 
         async def work(transaction: Transaction) -> IntakeOutcome | Unfinished[IntakeOutcome]:
-            return await self.take_within(transaction, account, prepared)
+            if not is_large:
+                return await self.take_within(transaction, account, prepared)
+            async with self._merging.paused(transaction):
+                return await self.take_within(transaction, account, prepared)
 
+        is_large = len(prepared.plan.writes) >= _MERGED_APART
         outcome = await turns.run(self._database, work, account.account_id)
+        if is_large:
+            await self._merging.merge_apart(account.account_id)
         if prepared.run_id is not None and prepared.plan.writes:
             await self.make_room(account)
         return outcome
@@ -175,13 +187,17 @@ class Intake:
         place = place_of(account.local_number)
         known = await self._known.read(self._database, account.account_id, place, found, run)
         known = known if known_after is None else known_after(known)
-        # Finding the words of long posts takes too long for the event loop.
-        made = await asyncio.to_thread(plan, found, known, self._clock(), is_saving=is_saving)
+        made = await self._plan(found, known, is_saving=is_saving)
         whole = await self._refilled(account, found, known, made)
         if whole is not found:
             found = whole
-            made = await asyncio.to_thread(plan, found, known, self._clock(), is_saving=is_saving)
+            made = await self._plan(found, known, is_saving=is_saving)
         return PreparedIntake(found, run_id, is_saving, known, made)
+
+    async def _plan(self, found: Sequence[FoundPost], known: Known, *, is_saving: bool) -> Plan:
+        now = self._clock()
+        # Finding the words of long posts takes too long for the event loop.
+        return await asyncio.to_thread(plan, found, known, now, self._index, is_saving=is_saving)
 
     async def without_changes(
         self, account: Account, found: Sequence[FoundPost]
@@ -272,6 +288,7 @@ class Intake:
             transaction,
             opened,
             Prepared(opened.account_id, arrivals, drafts, 0),
+            stored={post_id: post.existing for post_id, post in known.posts.items()},
             run=run,
             deletions=back,
             by=by,

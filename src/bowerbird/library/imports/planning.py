@@ -1,6 +1,6 @@
 """Decides what found posts change in a library, without writing anything."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -8,9 +8,9 @@ from msgspec import UNSET, UnsetType
 
 from bowerbird.library.bookmarks.writing.bookmark_row import (
     Row,
+    SearchableTexts,
     draft_of,
     searchable_texts,
-    words_of,
 )
 from bowerbird.library.bookmarks.writing.upsert_batch import differs
 from bowerbird.library.imports import merging, places, source_state
@@ -24,6 +24,7 @@ from bowerbird.model.ingest import HiddenPost
 from bowerbird.model.labels import clean_name, name_key
 from bowerbird.model.rendering import content_hash, post_json
 from bowerbird.model.upsert import ExistingBookmark, Incoming
+from bowerbird.search.indexing.second_process import index_texts
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 from bowerbird.storage.bookmarks.upsert import StoredPost
@@ -34,7 +35,11 @@ _STORED: Final = {
     Completeness.FULL: Stored.FULL,
 }
 _X: Final = "x"
+_NO_WORDS_YET: Final = ""
 _decode: Final = msgspec.json.Decoder(Post).decode
+
+# Computes the index texts of posts.
+Index = Callable[[Sequence[SearchableTexts]], list[str]]
 
 
 class Known(NamedTuple):
@@ -99,7 +104,14 @@ def conversations(found: Iterable[FoundPost]) -> list[str]:
     return [meta.tweet_conversation_id for meta in metas if meta.is_sub_tweet_of_thread]
 
 
-def plan(found: Sequence[FoundPost], known: Known, now: int, *, is_saving: bool) -> Plan:
+def plan(
+    found: Sequence[FoundPost],
+    known: Known,
+    now: int,
+    index: Index = index_texts,
+    *,
+    is_saving: bool,
+) -> Plan:
     """`found` has each post once."""
     started_at = now if known.started_at is None else known.started_at
     positions = Positions(started_at, known.placed)
@@ -132,7 +144,16 @@ def plan(found: Sequence[FoundPost], known: Known, now: int, *, is_saving: bool)
         if write is not None:
             writes.append(write)
     writes += _roots(taken, known)
+    _add_words(writes, index)
     return Plan(items, writes, positions.placed)
+
+
+def _add_words(writes: Sequence[Write], index: Index) -> None:
+    """Completes the drafts, except those whose words stay as they are."""
+    drafts = [write.draft for write in writes if write.draft["words"] is not None]
+    records = [write.incoming.record for write in writes if write.draft["words"] is not None]
+    for draft, words in zip(drafts, index([*map(searchable_texts, records)]), strict=True):
+        draft["words"] = words
 
 
 def _is_poorer(found: FoundPost, stored: StoredPost | None) -> bool:
@@ -165,7 +186,7 @@ def _own(found: FoundPost, stored: StoredPost | None, library: _Library) -> Writ
         incoming = msgspec.structs.replace(incoming, tags=tags)
     if stored is not None and not differs(incoming, stored.existing):
         return None
-    return Write(incoming, draft_of(incoming, words_of(incoming.record)))
+    return Write(incoming, draft_of(incoming, _NO_WORDS_YET))
 
 
 def _filled(incoming: Incoming, stored: StoredPost, gives: int) -> Incoming:
@@ -236,12 +257,9 @@ def _merged(found: FoundPost, stored: StoredPost | None, library: _Library) -> W
 
 
 def _write(incoming: Incoming, before: Post | None, existing: ExistingBookmark | None) -> Write:
-    record = incoming.record
-    if before is not None and searchable_texts(before) == searchable_texts(record):
-        draft = draft_of(incoming, "")
+    draft = draft_of(incoming, _NO_WORDS_YET)
+    if before is not None and searchable_texts(before) == searchable_texts(incoming.record):
         draft["words"] = None
-    else:
-        draft = draft_of(incoming, words_of(record))
     return Write(incoming, draft, _is_minor(incoming, before, existing))
 
 

@@ -36,6 +36,9 @@ _NAME: Final = "file"
 _ALIVE_EVERY_S: Final = 5
 # A file whose server has not reported for so long is not imported any more.
 _DEAD_AFTER: Final = 120 * MICROSECONDS
+# How long the end of an import waits for a database that is away: about a minute, and less than
+# `_DEAD_AFTER` if each attempt takes some seconds.
+_END_PAUSES_S: Final = (0.2, 1.0, *(5.0,) * 10)
 _DAY: Final = 86_400 * MICROSECONDS
 _MAX_ID_LENGTH: Final = 64
 _STOPPED: Final = "The server stopped during the import. Send the file again."
@@ -59,6 +62,7 @@ class FileJobs:
         # An account has one file imported at a time, so that it cannot take the turns of others.
         self._own_turns: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._tasks: dict[asyncio.Task[None], _Job] = {}
+        self._is_closing = False
 
     async def require_room(self, account: Account) -> None:
         """Refuses a file while the account's earlier ones are being imported, or beyond a bound."""
@@ -162,13 +166,17 @@ class FileJobs:
     async def close(self) -> None:
         """Stops the imports of this process. Their chunks are complete."""
         stopped = dict(self._tasks)
+        self._is_closing = True
         for task in stopped:
             task.cancel()
         await asyncio.gather(*stopped, return_exceptions=True)
+        self._is_closing = False
         for job in stopped.values():
             # A task that is cancelled before its first step does not run at all.
             if not job.is_ended:
-                await job.end(_STOPPED)
+                # Without the database, the job fails when it has not reported for a time.
+                with suppress(Refusal):
+                    await job.end(job.error if job.is_over else _STOPPED)
 
     async def finished(self) -> None:
         """Waits until all files of this process are imported."""
@@ -191,7 +199,21 @@ class FileJobs:
         finally:
             beating.cancel()
             await asyncio.gather(beating, return_exceptions=True)
-        await job.end(error)
+        job.error, job.is_over = error, True
+        # Otherwise `close` tries once: the server does not wait for a database that is away.
+        if not self._is_closing:
+            await self._end(job)
+
+    @staticmethod
+    async def _end(job: "_Job") -> None:
+        for pause_s in _END_PAUSES_S:
+            try:
+                return await job.end(job.error)
+            except Refusal as refused:
+                reason = refused.sentence
+            await asyncio.sleep(pause_s)
+        structlog.get_logger().warning("file import not ended", job=job.file.job_id, reason=reason)
+        return None
 
     async def _import(self, job: "_Job", path: Path, options: ImportOptions, client: str) -> None:
         names = [job.name] if job.name else []
@@ -221,6 +243,9 @@ class _Job:
         self.name = name
         self.report = _report(file.report)
         self._open: int | None = None
+        # Whether the import is over, with this error, and whether that is stored.
+        self.is_over = False
+        self.error: str | None = None
         self.is_ended = False
         self._store = store
         self._clock = clock

@@ -48,9 +48,8 @@ class BatchResult(Struct, frozen=True):
 
 
 class Labels:
-    def __init__(
-        self, database: Database, clock: Clock, posts_per_turn: int = turns.POSTS_PER_TURN
-    ) -> None:
+    def __init__(self, database: Database, clock: Clock, posts_per_turn: int | None = None) -> None:
+        """`posts_per_turn`: of the posts that a request names, each as often as it names it."""
         self._changesets = Changesets(database)
         self._renames = LabelRenames(database)
         self._operations = Operations(self._changesets, self._renames, clock, posts_per_turn)
@@ -67,14 +66,8 @@ class Labels:
         label_id = None if request.label_name is not None else request.label_id
         change = Change(op, request.post_ids or [], request.label_name, label_id)
 
-        def only(outcomes: Sequence[Outcome]) -> Labelled:
-            (outcome,) = outcomes
-            if isinstance(outcome, Refusal):
-                raise outcome
-            return outcome
-
         return turns.then(
-            await self._operations.run(transaction, account.account_id, [change]), only
+            await self._operations.run(transaction, account.account_id, [change]), _only
         )
 
     async def batch(
@@ -254,6 +247,13 @@ class Labels:
     ) -> Unfinished[LabelResponse]:
         """Another turn. A rename may have started since this one, and is finished first."""
         return Unfinished(lambda t: self._renames.finished(t, account.account_id, work))
+
+
+def _only(outcomes: Sequence[Outcome]) -> Labelled:
+    (outcome,) = outcomes
+    if isinstance(outcome, Refusal):
+        raise outcome
+    return outcome
 
 
 def _by_id(changeset: Changeset, label_id: str) -> Label:

@@ -16,13 +16,14 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.access.turns import TurnTime, Unfinished
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets, post_is_full
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.model.labels import Label
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.database import Transaction
+from bowerbird.storage.libraries import LockedLibrary
 
 Op = Literal["add", "remove"]
 
@@ -65,6 +66,11 @@ class _Part(Struct, frozen=True):
     post_ids: list[str]
     later: list[str]
 
+    def split(self, most: int) -> tuple["_Part", list[str]]:
+        """The same with at most these posts, and those that are left of this turn."""
+        left = self.post_ids[most:]
+        return _Part(self.change, self.post_ids[:most], [*left, *self.later]), left
+
 
 class Room(NamedTuple):
     """How much more one answer repeats: posts, and characters of their labels."""
@@ -101,12 +107,16 @@ _FULL_ROOM: Final = Room()
 
 class Operations:
     def __init__(
-        self, changesets: Changesets, renames: LabelRenames, clock: Clock, posts_per_turn: int
+        self,
+        changesets: Changesets,
+        renames: LabelRenames,
+        clock: Clock,
+        posts_per_turn: int | None,
     ) -> None:
         self._changesets = changesets
         self._renames = renames
         self._clock = clock
-        self._posts_per_turn = posts_per_turn
+        self._most = posts_per_turn
 
     async def run(
         self,
@@ -118,70 +128,87 @@ class Operations:
     ) -> Sequence[Outcome] | Unfinished[Sequence[Outcome]]:
         """The result of each change, or why it was refused; a refused one changed nothing."""
         # Before each turn, because a rename may have started since the last one.
-        return await self._renames.finished(
-            transaction, account_id, lambda t: self._turn(t, account_id, changes, outcomes, room)
+        return await self._renames.finished_in(
+            transaction,
+            account_id,
+            lambda t, library: self._turn(t, library, changes, outcomes, room),
         )
 
     async def _turn(
         self,
         transaction: Transaction,
-        account_id: int,
+        library: LockedLibrary,
         changes: Sequence[Change],
         outcomes: Sequence[Outcome],
         room: Room,
     ) -> Sequence[Outcome] | Unfinished[Sequence[Outcome]]:
-        group = self._group(changes)
+        time = TurnTime(self._clock)
+        most = turns.posts_per_turn(transaction) if self._most is None else self._most
+        group = _group(changes, most)
         names = [one.label_name for one in group if one.label_name is not None]
         label_ids = [one.label_id for one in group if one.label_id is not None]
-        changeset = await self._changesets.open(transaction, account_id, names, label_ids)
+        account_id = library.account_id
+        changeset = await self._changesets.open(
+            transaction, account_id, names, label_ids, library=library
+        )
         sizes = await changeset.sizes(post_id for one in group for post_id in one.post_ids)
-        parts = self._parts(group, sizes)
-        await changeset.load(post_id for part in parts for post_id in part.post_ids)
+        time.begin()
         finished, rest = [*outcomes], [*changes]
         # A new one in each attempt, because a turn can be repeated.
         echo = Echo(room)
-        for part in parts:
+        done, limit = 0, min(most, turns.POSTS_PER_TURN)
+        waiting = _parts(group, sizes, most)
+        while waiting and limit > done:
+            part, left = waiting.pop(0).split(limit - done)
             outcome = await _outcome(changeset, part, sizes, echo)
             rest.pop(0)
             if isinstance(outcome, Change):
                 rest.insert(0, outcome)
+                if left:
+                    waiting.insert(0, _Part(outcome, left, part.later[len(left) :]))
             else:
                 finished.append(outcome)
+            done += len(part.post_ids)
+            if waiting and done >= limit:
+                # These posts show how many more fit into the turn.
+                await changeset.write_labels(self._clock())
+                limit = done + time.more(done)
         await changeset.finish(self._clock())
         if not rest:
             return finished
         return Unfinished(lambda later: self.run(later, account_id, rest, finished, echo.room))
 
-    def _group(self, changes: Sequence[Change]) -> Sequence[Change]:
-        """The first changes, as many as one turn can make if their posts are short."""
-        count, posts = 0, 0
-        for one in changes:
-            posts += len(one.post_ids)
-            if count and posts > self._posts_per_turn:
-                break
-            count += 1
-        return changes[:count]
 
-    def _parts(self, group: Sequence[Change], sizes: dict[str, int]) -> list[_Part]:
-        """The same changes, as many as one turn can make; only part of the first if it is large."""
-        parts: list[_Part] = []
-        counted: set[str] = set()
-        total = 0
-        for one in group:
-            new = [i for i in one.post_ids if i in sizes and i not in counted]
-            total += sum(sizes[post_id] for post_id in new)
-            is_small = len(one.post_ids) <= self._posts_per_turn and total <= turns.BYTES_PER_TURN
-            if is_small:
-                parts.append(_Part(one, one.post_ids, []))
-                counted.update(new)
-                continue
-            if not parts:
-                found = [post_id for post_id in one.post_ids if post_id in sizes]
-                most = self._posts_per_turn
-                count = turns.fitting((sizes[post_id] for post_id in found), most)
-                parts.append(_Part(one, found[:count], found[count:]))
+def _group(changes: Sequence[Change], most: int) -> Sequence[Change]:
+    """The first changes, as many as one turn can make if their posts are short."""
+    count, posts = 0, 0
+    for one in changes:
+        posts += len(one.post_ids)
+        if count and posts > most:
             break
-        return parts
+        count += 1
+    return changes[:count]
+
+
+def _parts(group: Sequence[Change], sizes: dict[str, int], most: int) -> list[_Part]:
+    """The same changes, as many as one turn can make; only part of the first if it is large."""
+    parts: list[_Part] = []
+    counted: set[str] = set()
+    total = 0
+    for one in group:
+        new = [i for i in one.post_ids if i in sizes and i not in counted]
+        total += sum(sizes[post_id] for post_id in new)
+        is_small = len(one.post_ids) <= most and total <= turns.BYTES_PER_TURN
+        if is_small:
+            parts.append(_Part(one, [i for i in one.post_ids if i in sizes], []))
+            counted.update(new)
+            continue
+        if not parts:
+            found = [post_id for post_id in one.post_ids if post_id in sizes]
+            count = turns.fitting((sizes[post_id] for post_id in found), most)
+            parts.append(_Part(one, found[:count], found[count:]))
+        break
+    return parts
 
 
 async def _outcome(
@@ -193,7 +220,7 @@ async def _outcome(
     change = part.change
     posts = _posts(changeset, part)
     try:
-        label, not_found = await _checked(changeset, part, posts, sizes)
+        label, not_found = await _checked(changeset, change, sizes)
     except Refusal as refused:
         return refused
     started = msgspec.structs.replace(change, label_name=None, label_id=str(label.label_id))
@@ -257,10 +284,9 @@ def _step(change: Change, later: list[str], before: Labelled, turn: Labelled) ->
 
 
 async def _checked(
-    changeset: Changeset, part: _Part, posts: Sequence[EditablePost], sizes: dict[str, int]
+    changeset: Changeset, change: Change, sizes: dict[str, int]
 ) -> tuple[Label, list[str]]:
     """The label of a new change, and the ids that are not in the library."""
-    change = part.change
     label = _label_of(changeset, change)
     if label is None and change.op == "remove":
         assert change.label_name is not None
@@ -269,22 +295,19 @@ async def _checked(
     if len(not_found) == len(change.post_ids):
         raise errors.not_found("bookmark", ", ".join(change.post_ids[:3]))
     if change.op == "add":
-        await _require_room(changeset, part, posts, label)
+        _require_room(changeset, change, label)
     if label is None:
         assert change.label_name is not None
         label = await changeset.create_label(change.label_name)
     return label, not_found
 
 
-async def _require_room(
-    changeset: Changeset, part: _Part, posts: Sequence[EditablePost], label: Label | None
-) -> None:
+def _require_room(changeset: Changeset, change: Change, label: Label | None) -> None:
     """Refuses a change if one of its posts cannot get another label."""
-    full = next((post.post_id for post in posts if _is_full(post, label)), None)
-    if full is None and part.later:
-        full = await changeset.full_post(part.later, label)
-    if full is not None:
-        raise post_is_full(full)
+    for post_id in change.post_ids:
+        post = changeset.post(post_id)
+        if post is not None and _is_full(post, label):
+            raise post_is_full(post_id)
 
 
 def _is_full(post: EditablePost, label: Label | None) -> bool:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.model.jobs import JobCount, JobState
+from bowerbird.model.jobs import JobCount, JobState, QueueState
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.storage.backup import last_backup
 from bowerbird.storage.sqlite.database import FILE_NAME
@@ -19,6 +19,7 @@ from bowerbird.storage.sqlite.database import FILE_NAME
 BACKUP_DAYS: Final = 7
 _MIN_FREE_BYTES: Final = 1 << 30
 _LONG_WAIT: Final = 300 * MICROSECONDS
+_UNCLAIMED: Final = 15 * MICROSECONDS
 _DAY: Final = 86_400 * MICROSECONDS
 # Names that only work at home or in an office.
 _LOCAL_ENDINGS: Final = (".localhost", ".local", ".lan", ".internal", ".home.arpa", ".test")
@@ -78,6 +79,9 @@ def backup(settings: Settings, now: int) -> Result | None:
     if not settings.is_sqlite or not (settings.data_dir / FILE_NAME).exists():
         return None
     found, fix = last_backup.read(settings.data_dir), "run bowerbird backup FILE every day"
+    if found is None and (file := settings.data_dir / last_backup.FILE_NAME).exists():
+        advice = "chown it to the user that runs bowerbird, or run bowerbird backup FILE"
+        return Result(Mark.WARNING, "backup", f"{file.absolute()} cannot be read", advice)
     if found is None:
         return Result(Mark.WARNING, "backup", "there is none yet", fix)
     days = max(0, now - found.made_at) // _DAY
@@ -87,11 +91,16 @@ def backup(settings: Settings, now: int) -> Result | None:
     return Result(Mark.GOOD, "backup", sentence)
 
 
-def jobs(settings: Settings, counts: list[JobCount], now: int) -> Result:
+def jobs(settings: Settings, counts: list[JobCount], queue: QueueState, now: int) -> Result:
     summary = ", ".join(f"{each.count} {each.kind} {each.state}" for each in counts)
-    waiting = [each.oldest_at for each in counts if each.state == JobState.PENDING]
-    if waiting and now - min(waiting) > _LONG_WAIT:
-        fix = "run bowerbird serve" if settings.is_sqlite else "run bowerbird worker"
+    pending = [each.oldest_at for each in counts if each.state == JobState.PENDING]
+    # A worker looks for due jobs every second, so one that is left for longer has no worker. A job
+    # that was queued again is due again, but its age shows that it waits.
+    is_old = bool(pending) and now - min(pending) > _LONG_WAIT
+    if queue.due and not queue.running and (queue.waited > _UNCLAIMED or is_old):
+        fix = "run bowerbird serve"
+        if not settings.is_sqlite:
+            fix = "run bowerbird worker, or bowerbird serve without --no-worker"
         return Result(Mark.WARNING, "jobs", f"{summary}; no process is running them", fix)
     if any(each.state == JobState.FAILED for each in counts):
         fix = "run bowerbird jobs list for the reason, then bowerbird jobs retry"

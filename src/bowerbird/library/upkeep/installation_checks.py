@@ -3,6 +3,7 @@
 import asyncio
 import shlex
 from collections.abc import AsyncIterator
+from typing import Final
 
 from bowerbird.errors import Refusal
 from bowerbird.exports import font_check
@@ -16,7 +17,11 @@ from bowerbird.storage import diagnosis
 from bowerbird.storage.diagnosis import Diagnosis
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.migrations import SchemaProblem
+from bowerbird.storage.sqlite import replacing
 from bowerbird.storage.sqlite.database import FILE_NAME
+
+# A server or a command has opened a library in a folder that has one of these.
+_LEFT_BY_A_LIBRARY: Final = ("write.lock", f"{FILE_NAME}-wal", "last-backup.json")
 
 
 async def installation(settings: Settings) -> AsyncIterator[Result]:
@@ -30,7 +35,7 @@ async def installation(settings: Settings) -> AsyncIterator[Result]:
 
 async def database(settings: Settings) -> list[Result]:
     if settings.is_sqlite and not (settings.data_dir / FILE_NAME).exists():
-        return [Result(Mark.GOOD, "database", "the first start creates it")]
+        return [_missing_file(settings)]
     try:
         if settings.is_sqlite:
             found = await asyncio.to_thread(diagnosis.of_sqlite, settings.data_dir)
@@ -44,6 +49,21 @@ async def database(settings: Settings) -> list[Result]:
         )
         return [Result(Mark.BROKEN, "database", str(error), fix)]
     return [_engine(found), _schema(found, settings)]
+
+
+def _missing_file(settings: Settings) -> Result:
+    folder = settings.data_dir.absolute()
+    left = [name for name in _LEFT_BY_A_LIBRARY if (folder / name).exists()]
+    # After an interrupted restore, the next start puts the file there.
+    if not left or replacing.is_interrupted(folder):
+        return Result(Mark.GOOD, "database", "the first start creates it")
+    return Result(
+        Mark.BROKEN,
+        "database",
+        f"{FILE_NAME} is missing in {folder}, but {', '.join(left)} of a library are there",
+        f"put the file back or run bowerbird restore FILE, or set {PREFIX}DATA_DIR to the folder "
+        "of the library; bowerbird serve would start with an empty one",
+    )
 
 
 def _engine(found: Diagnosis) -> Result:
@@ -92,11 +112,10 @@ async def fonts() -> Result:
     if not missing:
         scripts = ", ".join(export_fonts.SCRIPTS)
         return Result(Mark.GOOD, "fonts", f"PDF exports can show {scripts}")
-    scripts = ", ".join(lack.script for lack in missing)
-    packages = " ".join(sorted({lack.package for lack in missing}))
+    scripts = ", ".join(f"{lack.script} ({lack.font})" for lack in missing)
+    packages = sorted({lack.package for lack in missing})
     sentence = f"no font for {scripts}; PDF exports show such text as empty boxes"
-    fix = f"run {export_fonts.INSTALL_COMMAND}, or apt install {packages}"
-    return Result(Mark.WARNING, "fonts", sentence, fix)
+    return Result(Mark.WARNING, "fonts", sentence, export_fonts.install_advice(packages))
 
 
 def _model(settings: Settings) -> Result:
@@ -107,12 +126,12 @@ def _model(settings: Settings) -> Result:
     model, second = local_model(folder), local_model(folder, MULTILINGUAL)
     if model is None:
         sentence = f"{folder} contains no model, so search by meaning is not available"
-        return Result(Mark.WARNING, "model", sentence, "run make model")
+        return Result(Mark.WARNING, "model", sentence, "run bowerbird model")
     for built in filter(None, (model, second)):
         if broken := built.broken_file():
             sentence = f"{broken} of {built.name} is damaged or missing"
-            return Result(Mark.WARNING, "model", sentence, "run make model")
+            return Result(Mark.WARNING, "model", sentence, "run bowerbird model")
     if second is None:
         sentence = f"{model.name}; without the second model, search by meaning knows only English"
-        return Result(Mark.WARNING, "model", sentence, "run make model")
+        return Result(Mark.WARNING, "model", sentence, "run bowerbird model")
     return Result(Mark.GOOD, "model", f"{model.name}, {second.name}")

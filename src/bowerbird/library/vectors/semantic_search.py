@@ -14,6 +14,7 @@ from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.vectors.matrices import Matrices
+from bowerbird.library.vectors.scans import Question, Scans, joined
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import VectorStoreState
@@ -42,6 +43,7 @@ class SemanticSearch:
         self._store = VectorStore(database)
         self._models = models
         self._matrices = Matrices(self._store, cache_bytes)
+        self._scans = Scans(self._matrices)
         self._queries = LruCache(_CACHED_QUERIES)
         self._number_sets = LruCache(_CACHED_NUMBER_SETS)
 
@@ -147,44 +149,82 @@ class SemanticSearch:
         return plans.not_built(embedded, account.total, self._problem(build_error))
 
     async def nearness(
-        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
+        self,
+        account: Account,
+        store: VectorStoreState,
+        text: str,
+        candidates: "Numbers",
+        *,
+        is_cut: bool = False,
     ) -> "Nearness":
-        """How near each candidate with a vector is to a query, by both models if it has both."""
+        """How near each candidate with a vector is to a query, by both models if it has both.
+
+        `is_cut`: the caller drops everything below the floor.
+        """
         is_other = is_in_other_script(text)
         if is_other:
             await self._want_second(account, store)
         second = store.built_second
         if second is None:
-            return await self._by_model(account, store, text, candidates)
+            question = await self.question(store, text)
+            return await self._scan(account, store, question, candidates, is_cut=is_cut)
+        if is_cut:
+            return await self._cut_by_both(account, store, text, candidates)
         nearness, other = await asyncio.gather(
             self._by_model(account, store, text, candidates),
             self._by_second_model(account, second, text, candidates),
         )
         if other is None:
             return nearness
-        return await self._joined(nearness, other, is_in_other_script=is_other)
+        return await joined(nearness, other, is_in_other_script=is_other)
 
     async def nearness_of_post(
         self, account: Account, store: VectorStoreState, number: int, candidates: "Numbers"
     ) -> "Nearness | None":
-        """How near each candidate is to a post; None if the post has no vector yet."""
+        """How near each candidate is to a post; None if the post has no vector yet.
+
+        The caller drops everything below the floor.
+        """
         rows = await self.rows_of(account, store, number)
         if rows is None:
             return None
-        nearness = await self._scan(account, store, rows, candidates)
         second = store.built_second
+        nearness = await self._scan(account, store, rows, candidates, is_cut=second is None)
         rows = None if second is None else await self.rows_of(account, second, number)
         if second is None or rows is None:
             return nearness
         other = await self._scan(account, second, rows, candidates)
-        return await self._joined(nearness, other, is_in_other_script=False)
+        return await joined(nearness, other, is_in_other_script=False)
 
-    async def _joined(
-        self, first: "Nearness", second: "Nearness", *, is_in_other_script: bool
+    async def _cut_by_both(
+        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
     ) -> "Nearness":
-        from bowerbird.search.meaning.nearness import joined  # noqa: PLC0415 - imports numpy
+        """By the first model alone if the second does not work."""
+        second = store.built_second
+        assert second is not None
+        question, other = await asyncio.gather(
+            self.question(store, text), self._question_of_second(second, text)
+        )
+        if other is None:
+            return await self._scan(account, store, question, candidates)
+        try:
+            return await self._scans.nearness_by_both(
+                account,
+                Question(store, question, self._floor(store)),
+                Question(second, other, self._floor(second)),
+                candidates,
+                is_in_other_script=is_in_other_script(text),
+            )
+        except Refusal:
+            # The vectors of the second model cannot be read; those of the first are tried again.
+            return await self._scan(account, store, question, candidates)
 
-        return await asyncio.to_thread(joined, first, second, is_in_other_script=is_in_other_script)
+    async def _question_of_second(self, store: VectorStoreState, text: str) -> "Floats | None":
+        """None if the model does not work."""
+        try:
+            return await self.question(store, text)
+        except Refusal:
+            return None
 
     async def _by_model(
         self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
@@ -202,12 +242,20 @@ class SemanticSearch:
             return None
 
     async def _scan(
-        self, account: Account, store: VectorStoreState, question: "Floats", candidates: "Numbers"
+        self,
+        account: Account,
+        store: VectorStoreState,
+        question: "Floats",
+        candidates: "Numbers",
+        *,
+        is_cut: bool = False,
     ) -> "Nearness":
-        matrix = await self._matrices.of(account, store)
+        asked = Question(store, question, self._floor(store))
+        return await self._scans.nearness(account, asked, candidates, is_cut=is_cut)
+
+    def _floor(self, store: VectorStoreState) -> float:
         model = None if self._models is None else self._models.of(store.model, store.name)
-        floor = NO_FLOOR if model is None else model.floor
-        return await asyncio.to_thread(matrix.nearness, question, candidates, floor)
+        return NO_FLOOR if model is None else model.floor
 
     async def _want_second(self, account: Account, store: VectorStoreState) -> None:
         """Has the posts embedded by the second model, because a query needs it."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from bowerbird.search.candidates import Candidates
     from bowerbird.search.meaning.vectors import Numbers
 
+# Ordering so few posts takes less time than a change of threads.
+_FEW_NEAR: Final = 1_000
 _CANDIDATES: Final = "bowerbird.search.candidates"
 _REMEMBERED: Final = 256
 # If more posts have the words, only those imported last are ranked, which bounds the work.
@@ -179,11 +181,17 @@ class Rankings:
         near, floor = candidates.NOTHING_NEAR, math.inf
         # A store without dimensions means that no post contains any text.
         if store is not None and store.dimensions:
-            found = await self._meaning.nearness(account, store, filter.meaning, matching)
             # Posts that were chosen one by one are listed however far they are.
-            floor = found.floor if filter.post_ids is None else -1.0
+            has_floor = filter.post_ids is None
+            is_cut = has_floor and not (words and words.wanted_terms)
+            found = await self._meaning.nearness(
+                account, store, filter.meaning, matching, is_cut=is_cut
+            )
+            floor = found.floor if has_floor else -1.0
             near = (found.numbers, found.scores)
         if words is None or not words.wanted_terms:
+            if len(near[0]) < _FEW_NEAR:
+                return Ranking(*candidates.nearest(*near, floor, RANKED_MAX))
             return Ranking(*await asyncio.to_thread(candidates.nearest, *near, floor, RANKED_MAX))
         read = await self._words.read(account, words)
         strict = msgspec.structs.replace(filter, meaning=None)

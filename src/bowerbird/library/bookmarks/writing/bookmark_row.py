@@ -2,13 +2,14 @@
 
 from typing import Any, NamedTuple
 
+from bowerbird.library.bookmarks.writing.words_ahead import words_ahead
 from bowerbird.model.attached_texts import DOMAIN, attached_texts
 from bowerbird.model.bookmarks import ImportRecord, Post, own_words
 from bowerbird.model.folding import first_line, order_key
 from bowerbird.model.media import bits_of
 from bowerbird.model.rendering import RENDER_VERSION, rendering
 from bowerbird.model.upsert import Incoming, Placement
-from bowerbird.search.words.tokens import INDEX_FORM, index_text
+from bowerbird.search.words.tokens import INDEX_FORM
 
 Row = dict[str, Any]
 
@@ -73,7 +74,7 @@ def complete(
 
 def words_of(arrival: Post) -> str:
     """The searchable text of a post, as tokens."""
-    return index_text(*searchable_texts(arrival))
+    return words_ahead.take(*searchable_texts(arrival))
 
 
 def searchable_texts(arrival: Post) -> SearchableTexts:

@@ -84,22 +84,28 @@ class Changeset:
 
     async def load(self, post_ids: Iterable[str]) -> None:
         """Reads these bookmarks, for later calls of `post`."""
-        missing = _ids(post_id for post_id in post_ids if post_id not in self._posts)
+        unread = [post_id for post_id in post_ids if post_id not in self._posts]
+        if not unread:
+            return
+        missing = _ids(unread)
         for first in range(0, len(missing), _POSTS_AT_ONCE):
             self._posts |= await self._stores.bookmarks.posts(
                 self._transaction, self._library, missing[first : first + _POSTS_AT_ONCE]
             )
 
     async def sizes(self, post_ids: Iterable[str]) -> dict[str, int]:
-        """The stored bytes of those of these bookmarks that exist."""
-        wanted, stored = _ids(post_ids), self._stores.bookmarks
-        if not wanted:
-            return {}
-        if len(wanted) > turns.POSTS_PER_TURN:
-            return await stored.sizes(self._transaction, self._library, wanted)
-        # Most likely all of them are changed next, and finding them twice takes twice as long.
-        found, sizes = await stored.posts_with_sizes(self._transaction, self._library, wanted)
-        self._posts |= found
+        """Reads these bookmarks too; returns the stored bytes of those that exist.
+
+        Most likely all of them are changed next, and finding them twice takes twice as long.
+        """
+        wanted, sizes = _ids(post_ids), dict[str, int]()
+        for first in range(0, len(wanted), _POSTS_AT_ONCE):
+            some = wanted[first : first + _POSTS_AT_ONCE]
+            found, of_some = await self._stores.bookmarks.posts_with_sizes(
+                self._transaction, self._library, some
+            )
+            self._posts |= found
+            sizes |= of_some
         return sizes
 
     async def load_labelled(
@@ -122,16 +128,6 @@ class Changeset:
         )
         self._posts |= found
         return list(found.values()), is_all
-
-    async def full_post(self, post_ids: Iterable[str], label: Label | None) -> str | None:
-        """One of these bookmarks that has as many labels as allowed, and not this one."""
-        return await self._stores.bookmarks.full_post(
-            self._transaction,
-            self._library,
-            _ids(post_ids),
-            0 if label is None else label.label_id,
-            limits.POST_LABELS_MAX,
-        )
 
     def post(self, post_id: str) -> EditablePost | None:
         return self._posts.get(post_id)
@@ -247,39 +243,60 @@ class Changeset:
         self._labels[label.name_key] = label
         self._has_changed = True
 
+    async def write_labels(self, now: int) -> None:
+        """Writes the labels of the posts that were changed so far; `finish` writes the rest."""
+        await self._write_labels(now)
+        await self._write_tags()
+
     async def finish(self, now: int) -> None:
         """Writes the changes."""
-        await self._write(now)
-        if not self._is_recorded:
+        has_bulk = (
+            not self._is_recorded
+            and bool(self._changed or self._labelled)
+            and await self._stores.bulk.has_any_in(self._transaction, self._library)
+        )
+        await self._write(now, has_bulk=has_bulk)
+        if has_bulk:
             await self._stores.bulk.claim(
                 self._transaction, self._library.account_id, sorted(self._labelled), self.version
             )
 
-    async def _write(self, now: int) -> None:
+    async def _write(self, now: int, *, has_bulk: bool) -> None:
         if not self._has_changed:
             return
         await self._write_labels(now)
-        await self._stores.bookmarks.set_flags(
-            self._transaction, self._library, list(self._flagged.values())
-        )
+        if self._flagged:
+            await self._stores.bookmarks.set_flags(
+                self._transaction, self._library, list(self._flagged.values())
+            )
+        await self._write_tags()
+        if has_bulk:
+            await self._stores.bulk.take_over(
+                self._transaction, self._library.account_id, self._changed
+            )
+        await self._stores.libraries.advance(self._transaction, self._library, self._change)
+
+    async def _write_tags(self) -> None:
         # In the order of their numbers, as they are stored on disk.
         retagged = sorted(self._retagged.items())
         for first in range(0, len(retagged), _POSTS_AT_ONCE):
             some = retagged[first : first + _POSTS_AT_ONCE]
             tags = {number: tags_json(post.tags) for number, post in some}
             await self._stores.bookmarks.set_tags(self._transaction, self._library, tags)
-        if not self._is_recorded:
-            await self._stores.bulk.take_over(
-                self._transaction, self._library.account_id, self._changed
-            )
-        await self._stores.libraries.advance(self._transaction, self._library, self._change)
+        self._retagged = {}
 
     async def _write_labels(self, now: int) -> None:
-        await self._stores.labels.insert(self._transaction, self._library, self._new_labels, now)
+        if self._new_labels:
+            await self._stores.labels.insert(
+                self._transaction, self._library, self._new_labels, now
+            )
+            self._new_labels = []
+        if not self._pairs:
+            return
         attached = sorted(pair for pair, is_attached in self._pairs.items() if is_attached)
         detached = sorted(pair for pair, is_attached in self._pairs.items() if not is_attached)
         await self._stores.labels.relabel(self._transaction, self._library, attached, detached)
-        self._new_labels, self._pairs = [], {}
+        self._pairs = {}
 
     def _note_pair(self, post: EditablePost, label: Label, *, is_attached: bool) -> None:
         pair = (label.label_id, post.number)
@@ -321,14 +338,16 @@ class Changesets:
         names: Iterable[str] = (),
         label_ids: Iterable[str] = (),
         *,
+        library: LockedLibrary | None = None,
         is_recorded: bool = False,
     ) -> Changeset:
         """Locks the library and reads the labels with these names or ids.
 
-        `is_recorded`: the caller keeps `changed`, for the undo of a change of many posts.
+        `library`: if this transaction has locked it and changed nothing since. `is_recorded`: the
+        caller keeps `changed`, for the undo of a change of many posts.
         """
         stores = self._stores
-        library = await lock_library(stores.libraries, transaction, account_id)
+        library = library or await lock_library(stores.libraries, transaction, account_id)
         labels: dict[str, Label] = {}
         if keys := sorted({name_key(name) for name in names}):
             labels = await stores.labels.named(transaction, account_id, keys)

@@ -51,12 +51,24 @@ class LabelRenames:
         done: _Position = _START,
     ) -> T | Unfinished[T]:
         """Does the work after the rename that is under way, if there is one."""
+        return await self.finished_in(transaction, account_id, lambda t, _: work(t), done)
+
+    async def finished_in(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        work: Callable[[Transaction, LockedLibrary], Awaitable[T | Unfinished[T]]],
+        done: _Position = _START,
+    ) -> T | Unfinished[T]:
+        """The same for work that needs the locked library."""
         library = await lock_library(self._libraries, transaction, account_id)
-        label = await self._labels.being_renamed(transaction, account_id)
+        label = None
+        if library.has_rename is not False:
+            label = await self._labels.being_renamed(transaction, account_id)
         if label is None:
-            return await work(transaction)
+            return await work(transaction, library)
         reached = await self._turn(transaction, library, label, done)
-        return Unfinished(lambda later: self.finished(later, account_id, work, reached))
+        return Unfinished(lambda later: self.finished_in(later, account_id, work, reached))
 
     async def start(
         self,

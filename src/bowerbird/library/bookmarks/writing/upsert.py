@@ -27,6 +27,7 @@ from bowerbird.model.imports import Deletion, RunRow
 from bowerbird.model.upsert import ExistingBookmark, Incoming, UpsertOutcome
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.bookmarks.word_merging import AFTER_ADDING, WordMerging
 from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
@@ -65,6 +66,7 @@ class Upsert:
         self._renames = LabelRenames(database)
         self._log = ChangeLog(database, clock)
         self._bulk = BulkStore(database)
+        self._merging = WordMerging(database)
         self._clock = clock
 
     async def take(self, account: Account, arrivals: Sequence[Incoming]) -> UpsertOutcome:
@@ -100,7 +102,8 @@ class Upsert:
     async def restore(self, transaction: Transaction, prepared: Prepared) -> None:
         """Writes posts back that were in the trash, with all their labels."""
         opened = await lock_library(self._libraries, transaction, prepared.account_id)
-        await self.put_into(transaction, opened, prepared, is_restored=True)
+        async with self._merging.bounded(transaction, AFTER_ADDING):
+            await self.put_into(transaction, opened, prepared, is_restored=True)
 
     async def put_into(
         self,
@@ -108,6 +111,7 @@ class Upsert:
         opened: LockedLibrary,
         prepared: Prepared,
         *,
+        stored: dict[str, ExistingBookmark] | None = None,
         run: RunRow | None = None,
         deletions: Mapping[str, Deletion] = _NO_DELETIONS,
         by: ChangedBy = ChangedBy.OWNER,
@@ -115,12 +119,13 @@ class Upsert:
     ) -> Written:
         """Writes the posts into a locked library, and records them as changes of a run.
 
+        `stored` are the bookmarks of these posts, if the caller has read them in this transaction.
         `deletions` are the marks of deleted posts that come back. `by` counts if there is no run.
         Restored posts come out of the trash: no limit applies to their labels.
         """
-        stored = await self._store.stored_within(
-            transaction, opened, [a.post_id for a in prepared.arrivals]
-        )
+        if stored is None:
+            ids = [a.post_id for a in prepared.arrivals]
+            stored = await self._store.stored_within(transaction, opened, ids)
         room = await self._room(
             transaction, opened, prepared.arrivals, stored, is_bounded=not is_restored
         )
