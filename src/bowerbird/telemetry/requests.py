@@ -1,0 +1,117 @@
+"""One span per HTTP request, named by method and route, with the request id of the response."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from opentelemetry.context import Context
+from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, get_current_span
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from bowerbird.telemetry import spans
+from bowerbird.telemetry.spans import Attributes, Spans
+
+# The methods that the conventions for HTTP name; clients may send any other word.
+_METHODS: Final = frozenset(
+    {"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"}
+)
+# Version 00 has 55 characters. Later ones may add some.
+_MAX_PARENT_BYTES: Final = 128
+_SERVER_FAULT: Final = 500
+_PORTS: Final = {"http": 80, "https": 443}
+# The pipeline names a path that does not exist like this.
+_NO_ROUTE: Final = "unknown"
+_propagator: Final = TraceContextTextMapPropagator()
+
+# Whether a request comes from a proxy whose headers are trusted.
+IsTrusted = Callable[[Scope], bool]
+
+
+class TracedRequests:
+    """Records what an ASGI application serves, except the paths of health checks."""
+
+    def __init__(
+        self,
+        serve: ASGIApp,
+        recorded: Spans,
+        origin: str,
+        untraced: Collection[str],
+        is_trusted: IsTrusted,
+    ) -> None:
+        self._serve = serve
+        self._spans = recorded
+        self._untraced = untraced
+        self._is_trusted = is_trusted
+        address = urlsplit(origin)
+        # From the settings: a client may send any name as Host.
+        self._attributes: Attributes = {
+            "server.address": address.hostname or "",
+            "server.port": address.port or _PORTS.get(address.scheme, 0),
+            "url.scheme": address.scheme,
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in self._untraced:
+            await self._serve(scope, receive, send)
+            return
+        method = _method(scope["method"])
+        attributes = {
+            **self._attributes,
+            "http.request.method": method,
+            "network.protocol.version": scope["http_version"],
+        }
+        name = "HTTP" if method == "_OTHER" else method
+        parent = _parent(scope["headers"])
+        links: Sequence[Link] = ()
+        if parent is not None and not self._is_trusted(scope):
+            links = _links(parent)
+            parent = None
+        with self._spans.whole(name, SpanKind.SERVER, attributes, parent=parent, links=links):
+            await self._serve(scope, receive, send)
+
+
+def describe_request(fields: dict[str, Any]) -> None:
+    """Adds to the span what the log line of its request says, and the trace to the line."""
+    span = spans.current()
+    if span is None:
+        return
+    fields["trace_id"] = spans.trace_id(span)
+    if span.is_recording():
+        _describe(span, fields)
+
+
+def _describe(span: Span, fields: dict[str, Any]) -> None:
+    route, status = fields["route"], fields["status"]
+    attributes = {"bowerbird.request_id": fields["id"], "http.response.status_code": status}
+    if route != _NO_ROUTE:
+        # The path itself may contain words of people, such as the name of a view, and tokens.
+        attributes |= {"http.route": route, "url.path": route}
+        span.update_name(f"{_name(fields['method'])} {route}")
+    if status >= _SERVER_FAULT:
+        attributes["error.type"] = str(status)
+        span.set_status(Status(StatusCode.ERROR))
+    # All at once: each call takes a lock.
+    span.set_attributes(attributes)
+
+
+def _method(text: str) -> str:
+    return text if text in _METHODS else "_OTHER"
+
+
+def _name(text: str) -> str:
+    return text if text in _METHODS else "HTTP"
+
+
+def _parent(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
+    """The caller's place in its trace. A value that is not valid is ignored."""
+    sent = [value for name, value in headers if name == b"traceparent"]
+    if len(sent) != 1 or len(sent[0]) > _MAX_PARENT_BYTES:
+        return None
+    return _propagator.extract({"traceparent": sent[0].decode("latin-1")})
+
+
+def _links(caller: Context) -> Sequence[Link]:
+    """A stranger must not decide whether we record its requests, nor write into our traces."""
+    place = get_current_span(caller).get_span_context()
+    return [Link(place)] if place.is_valid else []
