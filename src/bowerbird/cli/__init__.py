@@ -29,6 +29,7 @@ _SOURCES: Final = {
     "save": ("save", "save"),
     "digest": ("digests", "digest"),
     "embed": ("embed", "embed"),
+    "model": ("model", "model"),
     "backup": ("backups", "backup"),
     "restore": ("backups", "restore"),
     "jobs": ("jobs", "jobs"),

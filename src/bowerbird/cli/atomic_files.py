@@ -22,7 +22,7 @@ def written_atomically(file: Path) -> Iterator[IO[bytes]]:
     """Opens a temporary file that replaces `file` on success and is deleted on failure."""
     part = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
     # Only the owner may read it: it holds a whole library.
-    descriptor = private_files.open_new(part)
+    descriptor = private_files.open_new(part, belongs_to_folder=False)
     try:
         with os.fdopen(descriptor, "wb") as output:
             yield output

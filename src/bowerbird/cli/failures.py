@@ -3,36 +3,17 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
 import click
-
-from bowerbird.errors import Refusal
-from bowerbird.settings import BadSetting
-from bowerbird.storage.backup.archives import BadArchive
-from bowerbird.storage.backup.copies import CopyFailed
-from bowerbird.storage.migrations import SchemaProblem
-from bowerbird.storage.sqlite.replacing import LibraryInUse
-from bowerbird.storage.sqlite.schema import FolderInUse
-from bowerbird.wire.deprecation import BadDeprecation
-
-_EXPECTED: Final = (
-    Refusal,
-    BadSetting,
-    SchemaProblem,
-    FolderInUse,
-    BadArchive,
-    CopyFailed,
-    LibraryInUse,
-    BadDeprecation,
-)
 
 
 @contextmanager
 def print_failure_and_exit() -> Iterator[None]:
     try:
         yield
-    except _EXPECTED as error:
+    except SystemExit:
+        raise
+    except _expected() as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(1)
     except OSError as error:
@@ -40,3 +21,26 @@ def print_failure_and_exit() -> Iterator[None]:
             f"Error: {error.strerror or error}: {error.filename or ''}".rstrip(": "), err=True
         )
         sys.exit(1)
+
+
+def _expected() -> tuple[type[Exception], ...]:
+    """Imported when a command failed, because the modules take longer to import than a command."""
+    from bowerbird.errors import Refusal  # noqa: PLC0415
+    from bowerbird.settings import BadSetting  # noqa: PLC0415
+    from bowerbird.storage.backup.archives import BadArchive  # noqa: PLC0415
+    from bowerbird.storage.backup.copies import CopyFailed  # noqa: PLC0415
+    from bowerbird.storage.migrations import SchemaProblem  # noqa: PLC0415
+    from bowerbird.storage.sqlite.replacing import LibraryInUse  # noqa: PLC0415
+    from bowerbird.storage.sqlite.schema import FolderInUse  # noqa: PLC0415
+    from bowerbird.wire.deprecation import BadDeprecation  # noqa: PLC0415
+
+    return (
+        Refusal,
+        BadSetting,
+        SchemaProblem,
+        FolderInUse,
+        BadArchive,
+        CopyFailed,
+        LibraryInUse,
+        BadDeprecation,
+    )

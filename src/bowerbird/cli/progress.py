@@ -1,10 +1,8 @@
 """Shows the progress of long work on stderr, if that is a terminal."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 Advance = Callable[[str, int, int], None]
 
@@ -12,16 +10,27 @@ Advance = Callable[[str, int, int], None]
 @contextmanager
 def progress_bars() -> Iterator[Advance]:
     """Yields a function that takes a step's description, the amount done and the total."""
-    console = Console(stderr=True)
+    if not sys.stderr.isatty():
+        yield _ignore
+        return
+    # Slow to import, and most commands show no progress.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     bar = Progress(
         # A file name may look like markup.
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
         TimeRemainingColumn(),
-        console=console,
+        console=Console(stderr=True),
         transient=True,
-        disable=not console.is_terminal,
     )
     tasks = {}
 
@@ -32,3 +41,7 @@ def progress_bars() -> Iterator[Advance]:
 
     with bar:
         yield advance
+
+
+def _ignore(_description: str, _done: int, _total: int) -> None:
+    """Takes the place of bars that nobody would see."""

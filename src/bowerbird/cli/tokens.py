@@ -41,3 +41,7 @@ def state(revoked_at: int | None) -> str:
 
 def second(moment: int) -> str:
     return without_offset(moment)[:19]
+
+
+def second_or_never(moment: int | None) -> str:
+    return "never" if moment is None else second(moment)

@@ -1,26 +1,44 @@
 """`account`: creates, lists, changes, exports and deletes accounts, and lets people sign in."""
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, TYPE_CHECKING, Final
 
 import click
 
-from bowerbird.cli import atomic_files, tables
-from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.cli import atomic_files
+from bowerbird.cli.context import LibraryContext, settings_from_environment, with_library
+from bowerbird.cli.existing_library import require_library
+from bowerbird.cli.listings import Column, json_option, print_listing
 from bowerbird.cli.progress import Advance, progress_bars
 from bowerbird.cli.site_links import one_time_links
-from bowerbird.library.accounts.account_export import AccountExports, Piece
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.sign_in.one_time_links import MINUTES
 from bowerbird.model.accounts import Account, Membership, Plan, RemovedPostsChoice
-from bowerbird.model.instants import without_offset
+from bowerbird.model.instants import with_offset, without_offset
+from bowerbird.settings import Settings
 from bowerbird.storage.files.files import Files
+
+if TYPE_CHECKING:
+    from bowerbird.library.accounts.account_export import Piece
 
 _PLAN: Final = click.Choice([plan.value for plan in Plan])
 _REMOVED_POSTS: Final = click.Choice([choice.value for choice in RemovedPostsChoice])
 _INTERRUPTED: Final = 130
+_COLUMNS: Final[Sequence[Column[Membership]]] = (
+    # As text: many programs read a JSON number of 19 digits inexactly.
+    Column("id", "Id", lambda member: str(member.account_id)),
+    Column("email", "Email", lambda member: member.email),
+    Column("plan", "Plan", lambda member: member.plan),
+    Column("bookmarks", "Bookmarks", lambda member: member.total),
+    Column(
+        "created_at",
+        "Created",
+        lambda member: with_offset(member.created_at),
+        lambda member: without_offset(member.created_at)[:10],
+    ),
+)
 
 
 @click.group()
@@ -34,21 +52,31 @@ def account() -> None:
 def create(email: str, plan: str | None) -> None:
     r"""Create an account and print its id.
 
+    Only the id goes to the standard output, so that a script can use it. Creates the library too if
+    the data folder has none.
+
     \b
     Example:
       bowerbird account create you@example.com
       bowerbird account create friend@example.com --plan pro
     """
 
-    async def work(opened: LibraryContext) -> int:
+    async def work(opened: LibraryContext) -> tuple[int, str]:
         accounts = Accounts(opened.database, opened.clock, opened.settings.default_plan)
-        return await accounts.create(email, plan)
+        account_id = await accounts.create(email, plan)
+        return account_id, _place(opened.settings)
 
-    click.echo(with_library(work))
+    account_id, place = with_library(work, may_create=True)
+    given = plan or settings_from_environment().default_plan
+    name = email.strip()
+    click.echo(f"Created the account {name} with the plan {given} in {place}. Its id:", err=True)
+    click.echo(account_id)
+    click.echo(f"To create a key for it, run: bowerbird key create {name}", err=True)
 
 
 @account.command("list")
-def list_accounts() -> None:
+@json_option
+def list_accounts(*, as_json: bool) -> None:
     r"""List all accounts: id, email, plan, number of bookmarks, date of creation.
 
     The columns are tab-separated when the output is not a terminal.
@@ -57,9 +85,10 @@ def list_accounts() -> None:
     Example:
       bowerbird account list
       bowerbird account list | cut -f2
+      bowerbird account list --json
     """
     members = with_library(lambda opened: Accounts(opened.database, opened.clock).all())
-    tables.print_rows(("Id", "Email", "Plan", "Bookmarks", "Created"), [_row(m) for m in members])
+    print_listing(members, _COLUMNS, as_json=as_json)
 
 
 @account.command()
@@ -161,6 +190,7 @@ def delete(email: str, *, yes: bool) -> None:
       bowerbird account export you@example.com you.json
       bowerbird account delete you@example.com
     """
+    require_library(settings_from_environment())
     if not yes:
         click.confirm(f"Permanently delete {email.strip()} and all its bookmarks?", abort=True)
     try:
@@ -197,10 +227,15 @@ def export(email: str, file: Path, *, force: bool) -> None:
     Example:
       bowerbird account export you@example.com you.json
     """
+    require_library(settings_from_environment())
     atomic_files.refuse_to_overwrite(file, force=force)
 
     async def work(opened: LibraryContext, output: IO[bytes], advance: Advance) -> int:
         found = await Accounts(opened.database, opened.clock).find(email)
+        from bowerbird.library.accounts.account_export import (  # noqa: PLC0415 - slow to import
+            AccountExports,
+        )
+
         return await _write(AccountExports(opened.database).pieces(found), found, output, advance)
 
     with atomic_files.written_atomically(file) as output, progress_bars() as advance:
@@ -209,7 +244,7 @@ def export(email: str, file: Path, *, force: bool) -> None:
 
 
 async def _write(
-    pieces: AsyncIterator[Piece], found: Account, output: IO[bytes], advance: Advance
+    pieces: "AsyncIterator[Piece]", found: Account, output: IO[bytes], advance: Advance
 ) -> int:
     count = 0
     async for piece in pieces:
@@ -219,6 +254,5 @@ async def _write(
     return count
 
 
-def _row(member: Membership) -> list[str]:
-    day = without_offset(member.created_at)[:10]
-    return [str(member.account_id), member.email, member.plan, str(member.total), day]
+def _place(settings: Settings) -> str:
+    return str(settings.data_dir.absolute()) if settings.is_sqlite else "PostgreSQL"

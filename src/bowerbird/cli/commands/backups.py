@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from bowerbird.cli.context import settings_from_environment
+from bowerbird.cli.existing_library import require_library
 from bowerbird.cli.progress import progress_bars
 from bowerbird.clock import system_clock
 from bowerbird.connections.sealing import FILE as SOURCES_KEY
@@ -28,6 +29,7 @@ def backup(file: Path, *, force: bool) -> None:
       bowerbird backup /var/backups/bowerbird-monday.tar
     """
     settings = _sqlite_settings("pg_dump")
+    require_library(settings)
     with progress_bars() as advance:
         manifest = copies.back_up(
             settings.data_dir, file, overwrite=force, clock=system_clock, advance=advance
@@ -60,8 +62,12 @@ def restore(file: Path, *, yes: bool) -> None:
     """
     settings = _sqlite_settings("pg_restore")
     library = settings.data_dir / FILE_NAME
+    # Before the question: nobody should have to confirm what cannot be done.
+    made_at = copies.outline(file).made_at
     if library.exists() and not yes:
-        click.confirm(f"Replace the library in {settings.data_dir}?", abort=True)
+        copies.require_unused(settings.data_dir)
+        folder = settings.data_dir.absolute()
+        click.confirm(f"Replace the library in {folder} with the backup of {made_at}?", abort=True)
     with progress_bars() as advance:
         restored = copies.restore(settings.data_dir, file, advance)
     click.echo(f"Restored {library} as of {restored.manifest.made_at}.")

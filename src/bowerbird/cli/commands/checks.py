@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from bowerbird.cli.context import LibraryContext, settings_from_environment, with_library
+from bowerbird.cli.existing_library import require_library
 from bowerbird.cli.progress import Advance, progress_bars
 from bowerbird.clock import month_of
 from bowerbird.library.upkeep.checks import Checks
@@ -76,6 +77,7 @@ async def _report(
 
 def _require_undamaged_file() -> None:
     settings = settings_from_environment()
+    require_library(settings)
     if not settings.is_sqlite or not (settings.data_dir / FILE_NAME).exists():
         return
     with explained(settings.data_dir):

@@ -1,13 +1,37 @@
 """`device`: creates, lists and revokes devices; `reingest`: reads kept pages again."""
 
+from collections.abc import Sequence
+from typing import Final
+
 import click
 
-from bowerbird.cli import tables, tokens
+from bowerbird.cli import tokens
 from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.cli.listings import Column, json_option, print_listing
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.ingest.kept_pages import KeptPages, ReadAgain
 from bowerbird.model.devices import Device
+from bowerbird.model.instants import with_offset
+
+_COLUMNS: Final[Sequence[Column[Device]]] = (
+    Column("id", "Id", lambda device: device.device_id),
+    Column("state", "State", lambda device: tokens.state(device.revoked_at)),
+    Column(
+        "created_at",
+        "Created (UTC)",
+        lambda device: with_offset(device.created_at),
+        lambda device: tokens.second(device.created_at),
+    ),
+    Column(
+        "last_used_at",
+        "Last used (UTC)",
+        lambda device: None if device.last_used_at is None else with_offset(device.last_used_at),
+        lambda device: tokens.second_or_never(device.last_used_at),
+    ),
+    Column("x_account", "X account", lambda device: device.source_user_id),
+    Column("name", "Name", lambda device: device.name),
+)
 
 
 @click.group()
@@ -31,7 +55,8 @@ def create(email: str, name: str) -> None:
 
 @device.command("list")
 @click.argument("email")
-def list_devices(email: str) -> None:
+@json_option
+def list_devices(email: str, *, as_json: bool) -> None:
     r"""List the devices of an account: id, state, creation, last use, account at X, name.
 
     The tokens themselves are not stored, only their hashes. The columns are tab-separated when the
@@ -42,8 +67,7 @@ def list_devices(email: str) -> None:
       bowerbird device list you@example.com
     """
     found = tokens.of_account(email, Devices, lambda devices, owner: devices.all(owner))
-    header = ("Id", "State", "Created (UTC)", "Last used (UTC)", "X account", "Name")
-    tables.print_rows(header, [_row(one) for one in found])
+    print_listing(found, _COLUMNS, as_json=as_json)
 
 
 @device.command()
@@ -89,14 +113,3 @@ def reingest(email: str | None) -> None:
                 f"{name}: {result.read:,} of {result.pages:,} kept pages can be read now; "
                 f"{result.new:,} new and {result.changed:,} changed posts."
             )
-
-
-def _row(device: Device) -> list[str]:
-    return [
-        device.device_id,
-        tokens.state(device.revoked_at),
-        tokens.second(device.created_at),
-        "never" if device.last_used_at is None else tokens.second(device.last_used_at),
-        device.source_user_id,
-        device.name,
-    ]

@@ -2,22 +2,33 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import fields
+from typing import Final
 
 import click
 
 from bowerbird.cli.context import opened_library, settings_from_environment
+from bowerbird.cli.listings import Column, json_option, print_listing
 from bowerbird.cli.ports import Port, port_state
 from bowerbird.clock import system_clock
-from bowerbird.library.upkeep import health, installation_checks
+from bowerbird.library.upkeep import health, installation_checks, permissions
 from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.settings import PREFIX, BadSetting, Settings
 from bowerbird.storage.jobs import JobStore
 
+_STATES: Final = {Mark.GOOD: "good", Mark.WARNING: "warning", Mark.BROKEN: "broken"}
+_COLUMNS: Final[Sequence[Column[Result]]] = (
+    Column("subject", "Subject", lambda result: result.subject),
+    Column("state", "State", lambda result: _STATES[result.mark]),
+    Column("sentence", "Sentence", lambda result: result.sentence),
+    Column("fix", "Fix", lambda result: result.fix or None),
+)
+
 
 @click.command()
-def doctor() -> None:
+@json_option
+def doctor(*, as_json: bool) -> None:
     r"""Check the installation, and suggest a fix for each problem.
 
     Checks settings, address, data folder, database, backup, files, jobs, fonts, model and ports.
@@ -26,20 +37,25 @@ def doctor() -> None:
     \b
     Example:
       bowerbird doctor
+      bowerbird doctor --json
     """
-    is_broken = asyncio.run(_print_results())
-    sys.exit(1 if is_broken else 0)
+    results = asyncio.run(_printed(is_quiet=as_json))
+    if as_json:
+        print_listing(results, _COLUMNS, as_json=True)
+    sys.exit(1 if any(result.mark is Mark.BROKEN for result in results) else 0)
 
 
-async def _print_results() -> bool:
-    """True if something is broken."""
-    is_broken = False
+async def _printed(*, is_quiet: bool) -> list[Result]:
+    """Prints each result as soon as it is known: some checks take seconds."""
+    results = []
     async for result in _results():
-        is_broken = is_broken or result.mark is Mark.BROKEN
+        results.append(result)
+        if is_quiet:
+            continue
         click.echo(f"{result.mark} {result.subject}: {result.sentence}")
         if result.fix:
             click.echo(f"    fix: {result.fix}")
-    return is_broken
+    return results
 
 
 async def _results() -> AsyncIterator[Result]:
@@ -53,6 +69,18 @@ async def _results() -> AsyncIterator[Result]:
     yield _settings(settings)
     yield health.address(settings)
     yield health.data_folder(settings)
+    if (denied := permissions.denied(settings)) is not None:
+        # The files that the other checks read are among those.
+        yield denied
+        yield await installation_checks.fonts()
+    else:
+        async for result in _stored(settings):
+            yield result
+    for result in _ports(settings):
+        yield result
+
+
+async def _stored(settings: Settings) -> AsyncIterator[Result]:
     for result in await installation_checks.database(settings):
         yield result
         if result.subject == "schema" and result.mark is Mark.GOOD:
@@ -60,8 +88,6 @@ async def _results() -> AsyncIterator[Result]:
     if (backup := health.backup(settings, system_clock())) is not None:
         yield backup
     async for result in installation_checks.installation(settings):
-        yield result
-    for result in _ports(settings):
         yield result
 
 
@@ -81,8 +107,9 @@ def _value(settings: Settings, name: str, is_secret: bool) -> str:  # noqa: FBT0
 
 async def _jobs(settings: Settings) -> Result:
     async with opened_library(settings) as opened:
-        counts = await JobStore(opened.database).counts()
-    return health.jobs(settings, counts, system_clock())
+        store = JobStore(opened.database)
+        counts, queue = await store.counts(), await store.queue()
+    return health.jobs(settings, counts, queue, system_clock())
 
 
 def _ports(settings: Settings) -> Iterator[Result]:

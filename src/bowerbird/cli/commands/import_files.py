@@ -1,28 +1,36 @@
 """`import`: imports files of saved posts into an account's library."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
 import click
 
 from bowerbird.cli import import_sources
-from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.cli.context import LibraryContext, settings_from_environment, with_library
+from bowerbird.cli.existing_library import require_library
 from bowerbird.cli.import_report import LeftOutRows, print_end, print_file
 from bowerbird.cli.label_names import read_label_name
 from bowerbird.cli.progress import Advance, progress_bars
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
+from bowerbird.library.imports.planning import Index
 from bowerbird.library.imports.report import ImportReport
+from bowerbird.search.indexing import second_process
+from bowerbird.search.indexing.second_process import SecondProcess, index_texts
 from bowerbird.storage import private_files
 
 _CLIENT: Final = "bowerbird import"
 # The thread that writes lets others run at each row, and then waits for its next turn. With
 # Python's 5 ms it would wait longer than it works.
 _SWITCH_S: Final = 0.0005
+# The records of the chunks on their way are freed without the garbage collector, which would look
+# at all of them every 700 objects. 50,000 objects of cycles have about 10 MB.
+_COLLECTED_OBJECTS: Final = 50_000
 _INTERRUPTED: Final = 130
 
 
@@ -63,7 +71,10 @@ def import_files(
       bowerbird import you@example.com posts.csv twitter-archive.zip
       zcat posts.jsonl.gz | bowerbird import you@example.com -
     """
+    require_library(settings_from_environment())
     sys.setswitchinterval(_SWITCH_S)
+    gc.freeze()
+    gc.set_threshold(_COLLECTED_OBJECTS)
     label = "" if label is None else read_label_name(label)
     options = ImportOptions(with_likes, label, dry_run)
     for file in files:
@@ -72,8 +83,10 @@ def import_files(
         raise click.ClickException(
             f"{refused_file} already exists. Choose another file for --refused."
         )
-    with _left_out_rows(refused_file) as rows, progress_bars() as advance:
-        work = _Work(email, files, options, rows, advance)
+    second = closing(SecondProcess()) if second_process.is_useful() else nullcontext()
+    with _left_out_rows(refused_file) as rows, progress_bars() as advance, second as process:
+        index = index_texts if process is None else process.index_texts
+        work = _Work(email, files, options, rows, advance, index=index)
         try:
             with_library(work.run)
         except KeyboardInterrupt:
@@ -98,7 +111,10 @@ class _Work:
         options: ImportOptions,
         rows: LeftOutRows,
         advance: Advance,
+        *,
+        index: Index,
     ) -> None:
+        self._index = index
         self._email, self._files, self._options = email, files, options
         self._rows, self._advance = rows, advance
         self._printed = 0
@@ -114,6 +130,7 @@ class _Work:
             self._options,
             self._rows.add,
             names=[Path(name).name for name in names],
+            index=self._index,
         )
         self.report = imports.report
         reason = "interrupted"
@@ -144,6 +161,6 @@ def _left_out_rows(file: Path | None) -> Iterator[LeftOutRows]:
     if file is None:
         yield LeftOutRows(None)
         return
-    descriptor = private_files.open_new(file)
+    descriptor = private_files.open_new(file, belongs_to_folder=False)
     with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as output:
         yield LeftOutRows(output)

@@ -1,20 +1,53 @@
 """`imports`: lists an account's imports, undoes one, and confirms removals."""
 
+import sys
+from collections.abc import Sequence
+from typing import Final
+
 import click
 
-from bowerbird.cli import tables
 from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.cli.listings import Column, json_option, print_listing
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.runs import ImportRuns, Run
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.library.ingest.runs import FinishedRun, IngestRuns
+from bowerbird.model.imports import RunState
 from bowerbird.model.ingest import IngestRun
-from bowerbird.model.instants import without_offset
+from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.requests.limits import PAGE_MAX
 
-_COLUMNS = (
-    *("Id", "State", "Started (UTC)", "Source", "Kind", "Client"),
-    *("New", "Changed", "Unchanged", "Deleted here", "Undo until (UTC)"),
+_INTERRUPTED: Final = 130
+_COLUMNS: Final[Sequence[Column[Run]]] = (
+    Column("id", "Id", lambda run: run.run_id),
+    Column("state", "State", lambda run: run.state),
+    Column(
+        "started_at", "Started (UTC)", lambda run: run.started_at, lambda run: run.started_at[:19]
+    ),
+    Column("source", "Source", lambda run: run.source),
+    Column("kind", "Kind", lambda run: run.kind),
+    Column("client", "Client", lambda run: run.client),
+    Column("new", "New", lambda run: run.counts.new),
+    Column("changed", "Changed", lambda run: run.counts.changed),
+    Column("unchanged", "Unchanged", lambda run: run.counts.unchanged),
+    Column("deleted_here", "Deleted here", lambda run: run.counts.ignored_deleted),
+    Column(
+        "undo_until",
+        "Undo until (UTC)",
+        lambda run: run.undo_until,
+        lambda run: (run.undo_until or "")[:19],
+    ),
+)
+_HELD_COLUMNS: Final[Sequence[Column[IngestRun]]] = (
+    Column("run", "Run", lambda run: run.run_id),
+    Column(
+        "ended_at",
+        "Ended (UTC)",
+        lambda run: with_offset(run.updated_at),
+        lambda run: without_offset(run.updated_at)[:19],
+    ),
+    Column("x_account", "X account", lambda run: run.source_user_id),
+    Column("missing_posts", "Missing posts", lambda run: run.candidates - run.removed),
 )
 
 
@@ -25,7 +58,8 @@ def imports() -> None:
 
 @imports.command("list")
 @click.argument("email")
-def list_imports(email: str) -> None:
+@json_option
+def list_imports(email: str, *, as_json: bool) -> None:
     r"""List the imports of an account, the latest first.
 
     The columns are tab-separated when the output is not a terminal.
@@ -47,7 +81,7 @@ def list_imports(email: str) -> None:
                 return found
             cursor = page.next_cursor
 
-    tables.print_rows(_COLUMNS, [_row(run) for run in with_library(work)])
+    print_listing(with_library(work), _COLUMNS, as_json=as_json)
 
 
 @imports.command()
@@ -63,11 +97,28 @@ def undo(email: str, run_id: str) -> None:
       bowerbird imports undo you@example.com 5f2c9a7be01d4c3389aa01bc
     """
 
-    async def work(opened: LibraryContext) -> UndoOutcome:
+    async def work(opened: LibraryContext) -> tuple[bool, UndoOutcome]:
         account = await Accounts(opened.database, opened.clock).find(email)
-        return await ImportRuns(opened.database, opened.clock).undo(account, run_id)
+        runs = ImportRuns(opened.database, opened.clock)
+        was_undone = (await runs.get(account, run_id)).state is RunState.UNDONE
+        return was_undone, await runs.undo(account, run_id)
 
-    outcome = with_library(work)
+    try:
+        was_undone, outcome = with_library(work)
+    except KeyboardInterrupt:
+        click.echo(
+            "Interrupted before the import was undone completely. To continue, run the command "
+            "again: "
+            f"bowerbird imports undo {email.strip()} {run_id}",
+            err=True,
+        )
+        sys.exit(_INTERRUPTED)
+    if was_undone:
+        click.echo(
+            "This import was already undone, so nothing changed. The undo removed "
+            f"{outcome.removed}, restored {outcome.restored} and kept {outcome.kept}."
+        )
+        return
     click.echo(f"removed {outcome.removed}")
     click.echo(f"restored {outcome.restored}")
     click.echo(f"kept {outcome.kept}")
@@ -76,7 +127,8 @@ def undo(email: str, run_id: str) -> None:
 @imports.command()
 @click.argument("email")
 @click.argument("run_id", metavar="[RUN]", required=False)
-def removals(email: str, run_id: str | None) -> None:
+@json_option
+def removals(email: str, run_id: str | None, *, as_json: bool) -> None:
     r"""Confirm that posts were removed at X.
 
     If many posts are missing from the list of X at once, the library does not take them as removed
@@ -100,25 +152,8 @@ def removals(email: str, run_id: str | None) -> None:
         return await runs.confirm_removals(account, run_id or "")
 
     if run_id:
+        if as_json:
+            raise click.UsageError("--json lists runs; it cannot be used with RUN.")
         click.echo(f"removed {with_library(confirmed).removed}")
         return
-    header = ("Run", "Ended (UTC)", "X account", "Missing posts")
-    tables.print_rows(header, [_held_row(run) for run in with_library(listed)])
-
-
-def _held_row(run: IngestRun) -> list[str]:
-    ended = without_offset(run.updated_at)[:19]
-    return [run.run_id, ended, run.source_user_id, str(run.candidates - run.removed)]
-
-
-def _row(run: Run) -> list[str]:
-    counts = run.counts
-    numbers = (counts.new, counts.changed, counts.unchanged, counts.ignored_deleted)
-    names = [_one_line(text) for text in (run.source, run.kind, run.client)]
-    until = "" if run.undo_until is None else run.undo_until[:19]
-    return [run.run_id, run.state, run.started_at[:19], *names, *map(str, numbers), until]
-
-
-def _one_line(text: str) -> str:
-    """Clients name themselves, so the name may contain anything."""
-    return "".join(character if character.isprintable() else "?" for character in text)
+    print_listing(with_library(listed), _HELD_COLUMNS, as_json=as_json)

@@ -1,19 +1,43 @@
 """`jobs`: lists, retries and cancels background jobs."""
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import click
 
-from bowerbird.cli import tables
 from bowerbird.cli.context import LibraryContext, with_library
-from bowerbird.model.instants import without_offset
+from bowerbird.cli.listings import Column, json_option, print_listing
+from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.model.jobs import JobResponse
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.jobs import JobStore
 
-_COLUMNS: Final = (
-    *("Id", "Account", "Kind", "State", "Attempts", "Progress"),
-    *("Created (UTC)", "Error"),
+
+class _Listed(NamedTuple):
+    job: JobResponse
+    # The address of the account, or its id.
+    account: str
+
+
+_COLUMNS: Final[Sequence[Column[_Listed]]] = (
+    Column("id", "Id", lambda listed: listed.job.job_id),
+    Column("account", "Account", lambda listed: listed.account),
+    Column("kind", "Kind", lambda listed: listed.job.kind),
+    Column("state", "State", lambda listed: listed.job.state),
+    Column("attempts", "Attempts", lambda listed: listed.job.tries),
+    Column(
+        "progress",
+        "Progress",
+        lambda listed: {"done": listed.job.done, "total": listed.job.total},
+        lambda listed: f"{listed.job.done}/{listed.job.total}",
+    ),
+    Column(
+        "created_at",
+        "Created (UTC)",
+        lambda listed: with_offset(listed.job.created_at),
+        lambda listed: without_offset(listed.job.created_at)[:19],
+    ),
+    Column("error", "Error", lambda listed: listed.job.error),
 )
 
 
@@ -29,7 +53,8 @@ def jobs() -> None:
     default=50,
     help="Maximum number of jobs, newest first.",
 )
-def list_jobs(limit: int) -> None:
+@json_option
+def list_jobs(limit: int, *, as_json: bool) -> None:
     r"""List jobs: id, account, kind, state, attempts, progress, time of creation, error.
 
     The columns are tab-separated when the output is not a terminal.
@@ -38,14 +63,15 @@ def list_jobs(limit: int) -> None:
     Example:
       bowerbird jobs list
       bowerbird jobs list --limit 500 | grep failed
+      bowerbird jobs list --json
     """
 
-    async def work(opened: LibraryContext) -> list[list[str]]:
+    async def work(opened: LibraryContext) -> list[_Listed]:
         found = await JobStore(opened.database).latest(limit)
         emails = await _emails(opened, {job.account_id for job in found})
-        return [_row(job, emails[job.account_id]) for job in found]
+        return [_Listed(job, emails[job.account_id]) for job in found]
 
-    tables.print_rows(_COLUMNS, with_library(work))
+    print_listing(with_library(work), _COLUMNS, as_json=as_json)
 
 
 @jobs.command()
@@ -101,12 +127,3 @@ async def _emails(opened: LibraryContext, account_ids: set[int]) -> dict[int, st
     found = {each: await accounts.membership(each) for each in account_ids}
     # A partly deleted account, and one without an address, have only their id.
     return {each: (member and member.email) or str(each) for each, member in found.items()}
-
-
-def _row(job: JobResponse, email: str) -> list[str]:
-    created_at = without_offset(job.created_at)[:19]
-    progress = f"{job.done}/{job.total}"
-    return [
-        *(job.job_id, email, job.kind, job.state, str(job.tries), progress),
-        *(created_at, job.error or ""),
-    ]

@@ -1,11 +1,35 @@
 """`key`: creates, lists and revokes an account's API keys."""
 
+from collections.abc import Sequence
+from typing import Final
+
 import click
 
-from bowerbird.cli import tables, tokens
+from bowerbird.cli import tokens
+from bowerbird.cli.listings import Column, json_option, print_listing
 from bowerbird.clock import date_of_day
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.model.accounts import Key
+from bowerbird.model.instants import with_offset
+
+
+def _last_used(key: Key) -> str | None:
+    return None if key.last_used_day is None else date_of_day(key.last_used_day).isoformat()
+
+
+_COLUMNS: Final[Sequence[Column[Key]]] = (
+    Column("id", "Id", lambda key: key.key_id),
+    Column("state", "State", lambda key: tokens.state(key.revoked_at)),
+    Column(
+        "created_at",
+        "Created (UTC)",
+        lambda key: with_offset(key.created_at),
+        lambda key: tokens.second(key.created_at),
+    ),
+    Column("last_used_on", "Last used", _last_used, lambda key: _last_used(key) or "never"),
+    Column("begins_with", "Begins with", lambda key: key.shown),
+    Column("name", "Name", lambda key: key.name),
+)
 
 
 @click.group()
@@ -30,7 +54,8 @@ def create(email: str, name: str) -> None:
 
 @key.command("list")
 @click.argument("email")
-def list_keys(email: str) -> None:
+@json_option
+def list_keys(email: str, *, as_json: bool) -> None:
     r"""List the keys of an account: id, state, creation, last use, first characters, name.
 
     The keys themselves are not stored, only their hashes. The columns are tab-separated when the
@@ -41,8 +66,7 @@ def list_keys(email: str) -> None:
       bowerbird key list you@example.com
     """
     found = tokens.of_account(email, Keys, lambda keys, owner: keys.all(owner))
-    header = ("Id", "State", "Created (UTC)", "Last used", "Begins with", "Name")
-    tables.print_rows(header, [_row(key) for key in found])
+    print_listing(found, _COLUMNS, as_json=as_json)
 
 
 @key.command()
@@ -57,9 +81,3 @@ def revoke(email: str, key_or_id: str) -> None:
     """
     key_id = tokens.of_account(email, Keys, lambda keys, owner: keys.revoke(owner, key_or_id))
     click.echo(f"Revoked key {key_id}.")
-
-
-def _row(key: Key) -> list[str]:
-    state, created = tokens.state(key.revoked_at), tokens.second(key.created_at)
-    used = "never" if key.last_used_day is None else date_of_day(key.last_used_day).isoformat()
-    return [key.key_id, state, created, used, key.shown, key.name]

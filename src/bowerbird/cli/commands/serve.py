@@ -2,29 +2,21 @@
 
 import asyncio
 import dataclasses
-import os
-import signal
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import click
 
 from bowerbird import __version__
 from bowerbird.cli.context import (
-    LibraryContext,
     opened_library,
+    print_migration,
     settings_from_environment,
     with_library,
 )
-from bowerbird.cli.site_links import owner_link
-from bowerbird.errors import Refusal
-from bowerbird.library.exports.file_place import FilePlace
-from bowerbird.library.sign_in.one_time_links import MINUTES
+from bowerbird.cli.serving.banner import check_files, file_place, print_addresses
+from bowerbird.cli.serving.processes import AdditionalProcesses
 from bowerbird.settings import Settings
-from bowerbird.storage.files.files import Files
+from bowerbird.settings.checks import MOST_WORKERS
+from bowerbird.storage.database import Database
 from bowerbird.storage.migrations import SchemaProblem
 from bowerbird.storage.opening import explained
 from bowerbird.storage.postgres import schema as postgres_schema
@@ -35,15 +27,28 @@ from bowerbird.storage.sqlite import schema as sqlite_schema
 @click.option("--host", help="Address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on.")
 @click.option(
-    "--workers", type=click.IntRange(1, 64), help="Number of server processes. Use 1 with SQLite."
+    "--workers",
+    type=click.IntRange(1, MOST_WORKERS),
+    help="Number of server processes. On SQLite they take turns to write.",
+)
+@click.option(
+    "--no-worker",
+    is_flag=True,
+    help="Run no background jobs here. PostgreSQL only: bowerbird worker must run elsewhere.",
 )
 @click.option("--worker-number", type=int, default=0, hidden=True)
-def serve(host: str | None, port: int | None, workers: int | None, worker_number: int) -> None:
-    r"""Serve the library until Ctrl-C.
+def serve(
+    host: str | None, port: int | None, workers: int | None, worker_number: int, *, no_worker: bool
+) -> None:
+    r"""Serve the library and run its background jobs until Ctrl-C.
+
+    On SQLite, creates the library if the data folder has none. On PostgreSQL, run bowerbird migrate
+    first.
 
     \b
     Example:
       bowerbird serve --port 9000
+      BOWERBIRD_DATABASE_URL=postgresql://localhost/bowerbird bowerbird serve --workers 4
     """
     from bowerbird import server  # noqa: PLC0415 - slow to import, and only needed here
 
@@ -55,13 +60,23 @@ def serve(host: str | None, port: int | None, workers: int | None, worker_number
         workers=workers or configured.workers,
     )
     settings.check()
+    if no_worker and settings.is_sqlite:
+        raise click.UsageError(
+            "--no-worker needs PostgreSQL: only the server can run the jobs of a SQLite library."
+        )
     if worker_number:
         server.run(settings, worker_number)
         return
+    if settings.is_sqlite:
+        sqlite_schema.require_content(settings.data_dir)
     server.require_free_port(settings)
-    asyncio.run(_print_addresses(settings))
-    with _additional_processes(settings.workers - 1, server.environment_for(settings)):
-        server.run(settings)
+    with AdditionalProcesses(settings.workers - 1, server.environment_for(settings)) as others:
+
+        async def announce(database: Database) -> None:
+            await print_addresses(settings, database, runs_jobs=not no_worker)
+            others.start()
+
+        server.run(settings, runs_jobs=not no_worker, announce=announce)
 
 
 @click.command()
@@ -100,14 +115,14 @@ def migrate(*, files_moved: bool) -> None:
     settings = settings_from_environment()
     if settings.is_sqlite:
         with explained(settings.data_dir):
-            applied = sqlite_schema.prepare(settings.data_dir)
+            applied = sqlite_schema.prepare(settings.data_dir, report=print_migration)
     else:
-        applied = asyncio.run(postgres_schema.migrate(settings.database_url))
+        applied = asyncio.run(postgres_schema.migrate(settings.database_url, waits=_say_it_waits))
     for name in applied:
         click.echo(f"applied {name}")
     click.echo("The schema is up to date.")
     if files_moved:
-        with_library(lambda opened: _place(opened).forget())
+        with_library(lambda opened: file_place(opened).forget(), may_create=True)
         click.echo("The next server or worker that starts records where it stores files.")
 
 
@@ -122,89 +137,17 @@ def version() -> None:
     click.echo(__version__)
 
 
-async def _print_addresses(settings: Settings) -> None:
-    where = str(settings.data_dir) if settings.is_sqlite else "PostgreSQL"
-    origin = settings.api_origin
-    click.echo(f"Bowerbird is at {settings.site_origin}")
-    click.echo(f"  Library  {where}")
-    click.echo(f"  API      {origin}/v1")
-    if settings.sandbox == "on":
-        click.echo(f"  Sandbox  {origin}/v1/sandbox")
-    click.echo(f"  Tools    {settings.tool_server}")
-    click.echo(f"  Keys     {settings.register_url}")
-    if settings.admin_port:
-        click.echo(f"  Metrics  http://{settings.admin_host}:{settings.admin_port}/metrics")
-    try:
-        async with opened_library(settings) as opened:
-            link = await owner_link(opened)
-            await _check_files(opened)
-    except SchemaProblem as problem:
-        click.echo(f"Not ready: {problem}")
-        return
-    if link is not None:
-        click.echo(
-            f"To sign in as the owner, open this link within {MINUTES} minutes. It works once:"
-        )
-        click.echo(f"  {link}")
+def _say_it_waits(step: str) -> None:
+    click.echo(
+        f"{step} waits for another transaction, such as a backup. Requests are still answered.",
+        err=True,
+    )
 
 
 async def _require_shared_files(settings: Settings) -> None:
-    async with opened_library(settings) as opened:
-        await _check_files(opened)
-
-
-async def _check_files(opened: LibraryContext) -> None:
-    """Refuses to start a node whose files the other nodes cannot read.
-
-    If the storage cannot be reached now, the node starts and the server checks again later.
-    """
-    if opened.settings.is_sqlite:
-        return
+    """If the database is away or not migrated, the worker starts and waits, as the server does."""
     try:
-        await _place(opened).require_shared()
-    except Refusal as refusal:
-        place = Files(opened.settings).place
-        click.echo(f"Cannot check yet whether all nodes share the files in {place}: {refusal}")
-
-
-def _place(opened: LibraryContext) -> FilePlace:
-    return FilePlace(opened.database, Files(opened.settings), opened.clock)
-
-
-@contextmanager
-def _additional_processes(count: int, environment: dict[str, str]) -> Iterator[None]:
-    """Runs more server processes; the kernel distributes connections among all of them.
-
-    They stop when this process ends, and this process stops when one of them fails.
-    """
-    others = [_start(number, environment) for number in range(1, count + 1)]
-    is_stopping = threading.Event()
-    for process in others:
-        threading.Thread(
-            target=_stop_when_it_ends, args=(process, is_stopping), daemon=True
-        ).start()
-    try:
-        yield
-    finally:
-        is_stopping.set()
-        for process in others:
-            process.send_signal(signal.SIGTERM)
-        for process in others:
-            process.wait()
-    if any(process.returncode not in (0, -signal.SIGTERM) for process in others):
-        raise click.ClickException(
-            "A server process failed, so all were stopped. The log shows the reason."
-        )
-
-
-def _start(number: int, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "bowerbird", "serve", "--worker-number", str(number)]
-    # Nothing is written to the pipe. The new process stops when the pipe closes, which happens
-    # however this process ends.
-    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)  # noqa: S603 - a fixed command
-
-
-def _stop_when_it_ends(process: subprocess.Popen[bytes], is_stopping: threading.Event) -> None:
-    process.wait()
-    if not is_stopping.is_set():
-        os.kill(os.getpid(), signal.SIGTERM)
+        async with opened_library(settings) as opened:
+            await check_files(opened)
+    except SchemaProblem as problem:
+        click.echo(f"Not ready: {problem}")

@@ -1,14 +1,41 @@
 """`sources`: lists, runs, pauses and disconnects the connected sources of an account."""
 
+from collections.abc import Sequence
+from typing import Final
+
 import click
 
-from bowerbird.cli import tables, tokens
+from bowerbird.cli import tokens
 from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.cli.listings import Column, json_option, print_listing
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.connections import sentences
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.connections.revoking import Revoking
 from bowerbird.model.connections import Connection
+from bowerbird.model.instants import with_offset
+
+_COLUMNS: Final[Sequence[Column[Connection]]] = (
+    Column("id", "Id", lambda source: source.connection_id),
+    Column("network", "Network", lambda source: source.title),
+    Column("name", "Name", lambda source: source.name),
+    Column("state", "State", lambda source: source.state),
+    Column(
+        "last_run_at",
+        "Last run (UTC)",
+        lambda source: None if source.last_run_at is None else with_offset(source.last_run_at),
+        lambda source: tokens.second_or_never(source.last_run_at),
+    ),
+    Column(
+        "next_run_at",
+        "Next run (UTC)",
+        lambda source: with_offset(source.next_run_at),
+        lambda source: tokens.second(source.next_run_at),
+    ),
+    Column("new", "New", lambda source: source.new),
+    Column("total", "Total", lambda source: source.total),
+    Column("problem", "Problem", sentences.sentence),
+)
 
 
 @click.group()
@@ -18,7 +45,8 @@ def sources() -> None:
 
 @sources.command("list")
 @click.argument("email")
-def list_sources(email: str) -> None:
+@json_option
+def list_sources(email: str, *, as_json: bool) -> None:
     r"""List the sources of an account: id, network, name, state, runs, counts, problem.
 
     The runs are the last and the next one, and the counts are the new posts of the last run and of
@@ -30,11 +58,7 @@ def list_sources(email: str) -> None:
       bowerbird sources list you@example.com
     """
     found = tokens.of_account(email, Connections, lambda sources, owner: sources.all(owner))
-    header = (
-        *("Id", "Network", "Name", "State", "Last run (UTC)", "Next run (UTC)", "New", "Total"),
-        "Problem",
-    )
-    tables.print_rows(header, [_row(one) for one in found])
+    print_listing(found, _COLUMNS, as_json=as_json)
 
 
 @sources.command()
@@ -87,18 +111,3 @@ def disconnect(email: str, source_id: str) -> None:
 
     removed = with_library(work)
     click.echo(f"Disconnected {removed.title} {removed.name}".rstrip() + ".")
-
-
-def _row(source: Connection) -> list[str]:
-    last = source.last_run_at
-    return [
-        source.connection_id,
-        source.title,
-        source.name,
-        source.state,
-        "never" if last is None else tokens.second(last),
-        tokens.second(source.next_run_at),
-        str(source.new),
-        str(source.total),
-        sentences.sentence(source),
-    ]

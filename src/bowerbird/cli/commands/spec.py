@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -32,6 +33,11 @@ def spec(*, write: bool, check: bool, publish: bool) -> None:
     Example:
       bowerbird spec > openapi.json
     """
+    if (write or check or publish) and not _is_checkout(Path()):
+        raise click.ClickException(
+            f"{Path.cwd()} is not a checkout of bowerbird (a folder with its pyproject.toml and "
+            "spec/). Change to one, or run bowerbird spec without an option to print the document."
+        )
     files = generated_files()
     if publish:
         _publish(files["spec/openapi.json"])
@@ -50,6 +56,17 @@ def spec(*, write: bool, check: bool, publish: bool) -> None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(files[path], encoding="utf-8")
         click.echo(f"wrote {path}")
+
+
+def _is_checkout(folder: Path) -> bool:
+    try:
+        described = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    match described:
+        case {"project": {"name": "bowerbird"}}:
+            return (folder / "spec").is_dir()
+    return False
 
 
 def generated_files() -> dict[str, str]:

@@ -9,8 +9,8 @@ from typing import Final
 
 import click
 
-from bowerbird.cli import tables
 from bowerbird.cli.context import LibraryContext, with_library
+from bowerbird.cli.listings import Column, json_option, print_listing
 from bowerbird.cli.progress import progress_bars
 from bowerbird.library.accounts.sunset_notices import (
     NoticeAttempt,
@@ -27,6 +27,11 @@ from bowerbird.wire.deprecation import DEPRECATIONS, LEAST_DAYS, Deprecation
 _VERSION: Final = re.compile(r"v[0-9]{1,4}")
 _NOTE: Final = re.compile(r"https?://[!-~]+")
 _INTERRUPTED: Final = 130
+_COLUMNS: Final[Sequence[Column[tuple[SunsetRecipient, str]]]] = (
+    Column("account", "Account", lambda row: str(row[0].account_id)),
+    Column("email", "Email", lambda row: row[0].email),
+    Column("state", "State", lambda row: row[1]),
+)
 _NOT_SENT: Final = {
     NoticeOutcome.REFUSED: "refused by the mail server",
     NoticeOutcome.AWAY: "not accepted now; the next run retries",
@@ -52,6 +57,7 @@ _NOT_SENT: Final = {
 )
 # The former name of --resend-to.
 @click.option("--again-to", multiple=True, hidden=True)
+@json_option
 def notify_sunset(
     version: str,
     note: str | None,
@@ -60,6 +66,7 @@ def notify_sunset(
     send: bool,
     resend_to: Sequence[str],
     again_to: Sequence[str],
+    as_json: bool,
 ) -> None:
     r"""Email the accounts that still call VERSION about its end.
 
@@ -73,6 +80,8 @@ def notify_sunset(
       bowerbird notify-sunset v1 --note https://example.com/docs/v2 --sunset 2027-12-31
       bowerbird notify-sunset v1 --note https://example.com/docs/v2 --sunset 2027-12-31 --send
     """
+    if send and as_json:
+        raise click.UsageError("--json lists the recipients; it cannot be used with --send.")
     attempts: list[NoticeAttempt] = []
 
     async def work(opened: LibraryContext) -> NoticePlan:
@@ -100,9 +109,9 @@ def notify_sunset(
         sys.exit(_INTERRUPTED)
     if send:
         _print_attempts(attempts, len(plan.due) - len(attempts))
+        _print_skipped(plan)
     else:
-        _print_recipients(plan)
-    _print_skipped(plan)
+        _print_plan(plan, as_json=as_json)
     is_done = all(each.outcome in (NoticeOutcome.SENT, NoticeOutcome.TAKEN) for each in attempts)
     sys.exit(0 if not send or (is_done and not plan.unsure) else 1)
 
@@ -156,9 +165,24 @@ def require_enough_notice(
         )
 
 
+def _print_plan(plan: NoticePlan, *, as_json: bool) -> None:
+    """With `as_json`, everybody who called the version and has not got the email."""
+    if not as_json:
+        _print_recipients(plan)
+        _print_skipped(plan)
+        return
+    groups = {
+        "due": plan.due,
+        "unsure": plan.unsure,
+        "refused": plan.refused,
+        "without address": plan.without_address,
+    }
+    rows = [(one, state) for state, recipients in groups.items() for one in recipients]
+    print_listing(rows, _COLUMNS, as_json=True)
+
+
 def _print_recipients(plan: NoticePlan) -> None:
-    rows = [[str(recipient.account_id), recipient.email or ""] for recipient in plan.due]
-    tables.print_rows(("Account", "Email"), rows)
+    print_listing([(recipient, "due") for recipient in plan.due], _COLUMNS[:2], as_json=False)
     click.echo(
         f"Would email {_accounts(len(plan.due))}. Nothing was sent; to send, add --send.", err=True
     )

@@ -1,0 +1,80 @@
+"""Prints a list: a table on a terminal, tab-separated for programs, or JSON with --json."""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+import click
+import msgspec
+from rich.cells import cell_len
+
+T = TypeVar("T")
+
+Value = str | int | Mapping[str, int] | None
+_GAP: Final = 2
+# Controls and what hides or turns text around; line breaks are those of the JSON itself.
+_UNPRINTABLE: Final = re.compile(
+    "[\x7f-\xa0\xad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e0fff]"
+)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print a JSON array of objects.")
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[T]):
+    # The field of the JSON object.
+    name: str
+    heading: str
+    value: Callable[[T], Value]
+    # For people, where that differs from the value.
+    text: Callable[[T], str] | None = None
+
+    def cell(self, item: T) -> str:
+        value = self.value(item) if self.text is None else self.text(item)
+        return "" if value is None else _one_line(str(value))
+
+
+def print_listing(items: Sequence[T], columns: Sequence[Column[T]], *, as_json: bool) -> None:
+    if as_json:
+        records = [{column.name: column.value(item) for column in columns} for item in items]
+        # As JSON escapes, so that a name cannot change what a terminal shows.
+        text = msgspec.json.format(msgspec.json.encode(records), indent=2).decode()
+        click.echo(_UNPRINTABLE.sub(_escape, text))
+        return
+    rows = [[column.cell(item) for column in columns] for item in items]
+    if sys.stdout.isatty():
+        _print_table([column.heading for column in columns], rows)
+    else:
+        for row in rows:
+            click.echo("\t".join(row))
+
+
+def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Cuts nothing: a row that is wider than the terminal continues on the next line."""
+    widths = [max(map(cell_len, column)) for column in zip(headings, *rows, strict=True)]
+    heading = _aligned(headings, widths)
+    click.echo(heading if os.environ.get("NO_COLOR") else click.style(heading, bold=True))
+    for row in rows:
+        click.echo(_aligned(row, widths))
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [
+        cell + " " * (width - cell_len(cell) + _GAP)
+        for cell, width in zip(cells, widths, strict=True)
+    ]
+    return "".join(padded).rstrip()
+
+
+def _escape(found: re.Match[str]) -> str:
+    encoded = found[0].encode("utf-16-be")
+    units = [encoded[start : start + 2] for start in range(0, len(encoded), 2)]
+    return "".join(f"\\u{unit.hex()}" for unit in units)
+
+
+def _one_line(text: str) -> str:
+    """Names come from clients, so they may contain a line break or an escape sequence."""
+    return "".join(character if character.isprintable() else "?" for character in text)

@@ -1,0 +1,1 @@
+"""What `bowerbird serve` does besides serving: its first output, and more processes."""
