@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird.library.access.call_allowance import CallCounter
@@ -22,6 +23,7 @@ from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.views.views import Views
 from bowerbird.settings import Settings
 from bowerbird.toolserver.protocol.http_endpoint import Answers, ToolServer
+from bowerbird.toolserver.protocol.plain_calls import PlainCalls
 from bowerbird.toolserver.protocol.resources import Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCalls
 from bowerbird.toolserver.tools import (
@@ -40,12 +42,15 @@ from bowerbird.toolserver.tools import (
     similar,
     views,
 )
-from bowerbird.toolserver.tools.tool import BoundTool
+from bowerbird.toolserver.tools.tool import BoundTool, ToolCall, ToolResult
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.responses import server_card
 from bowerbird.wire.responses.export_response import ExportAddresses
+
+if TYPE_CHECKING:
+    from bowerbird.telemetry.traces import Traces
 
 _PORTS: Final = {"http": 80, "https": 443}
 
@@ -79,8 +84,12 @@ def tool_server(
     calls: CallCounter,
     metrics: RequestMetrics,
     record_use: Callable[[int], None] = lambda _: None,
+    traces: "Traces | None" = None,
 ) -> ToolServer:
-    tool_calls = ToolCalls(bind(parts), calls, settings.upgrade_url)
+    tools = bind(parts)
+    if traces is not None:
+        tools = [_traced(bound, traces) for bound in tools]
+    tool_calls = ToolCalls(tools, calls, settings.upgrade_url)
     resources = Resources(parts.bookmarks, parts.views, parts.digests)
 
     def load() -> Answers:
@@ -99,6 +108,7 @@ def tool_server(
         metrics=metrics,
         upgrade_url=settings.upgrade_url,
         tool_names=frozenset(tool.name for tool in tool_calls.tools),
+        answer_plainly=PlainCalls(tool_calls, settings.site_origin).answer,
         record_use=record_use,
     )
 
@@ -128,6 +138,14 @@ def bind(parts: ToolParts) -> list[BoundTool]:
         *imports.bind(parts.imports, parts.idempotency),
         *account.bind(parts.state),
     ]
+
+
+def _traced(bound: BoundTool, traces: "Traces") -> BoundTool:
+    async def run(call: ToolCall) -> ToolResult:
+        with traces.tool(bound.tool.name):
+            return await bound.run(call)
+
+    return msgspec.structs.replace(bound, run=run)
 
 
 def path_of(settings: Settings) -> str:

@@ -1,12 +1,12 @@
 """The HTTP endpoint of the tool server: checks the Origin, takes one message, sends one response.
 
-Authentication is the API's, and so are its 401 responses. The protocol code is loaded before the
-server listens, or with the first authenticated message.
+Authentication is the API's, and so are its 401 responses. The protocol code is loaded after the
+server has started, or with the first authenticated message that needs it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from typing import Any, Final, Protocol, TypeAlias
 
 from starlette.types import Receive, Scope, Send
 
@@ -33,7 +33,15 @@ _MESSAGE_FAULTS: Final = frozenset({Code.INVALID_REQUEST, Code.PAYLOAD_TOO_LARGE
 class Answers(Protocol):
     """Answers messages."""
 
-    async def answer(self, body: bytes, headers: Sequence[Header], caller: ToolCaller) -> Reply: ...
+    def answer(
+        self, body: bytes, headers: Sequence[Header], caller: ToolCaller
+    ) -> Coroutine[Any, Any, Reply]: ...
+
+
+AnswerPlainly: TypeAlias = Callable[
+    [bytes, Sequence[Header], ToolCaller], Coroutine[Any, Any, Reply] | None
+]
+"""Answers messages that do not need the protocol code, and returns None for all others."""
 
 
 class ToolServer:
@@ -47,12 +55,14 @@ class ToolServer:
         metrics: RequestMetrics,
         upgrade_url: str,
         tool_names: Collection[str] = (),
+        answer_plainly: AnswerPlainly = lambda *_: None,
         record_use: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.path = path
         # With a slash too: some clients and proxies add one.
         self.paths = (path, path.rstrip("/") + "/")
         self._load = load
+        self._answer_plainly = answer_plainly
         self._loaded: Answers | None = None
         self._loading = asyncio.Lock()
         self._origins = {origin.encode() for origin in origins}
@@ -97,8 +107,11 @@ class ToolServer:
         body = await bodies.read(request.receive, request.headers.get(b"content-encoding", b""))
         assert request.account is not None
         caller = request.state = ToolCaller(request.account, request.request_id, selection)
-        answers = self._loaded or await self._first()
-        answering = answers.answer(body, request.scope["headers"], caller)
+        headers = request.scope["headers"]
+        answering = self._answer_plainly(body, headers, caller)
+        if answering is None:
+            answers = self._loaded or await self._first()
+            answering = answers.answer(body, headers, caller)
         return await unless_gone(request.receive, answering, lambda: not caller.is_writing)
 
     async def load(self) -> None:

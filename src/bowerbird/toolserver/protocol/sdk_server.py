@@ -18,6 +18,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from bowerbird import __version__, errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.toolserver.protocol import instructions
+from bowerbird.toolserver.protocol.plain_calls import NAME
 from bowerbird.toolserver.protocol.prompts import PROMPTS, Prompt
 from bowerbird.toolserver.protocol.resources import TEMPLATES, Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
@@ -125,7 +126,7 @@ class Handlers:
 
 def server(handlers: Handlers, site_url: str) -> "Server[Any]":
     built: Server[Any] = Server(
-        "bowerbird",
+        NAME,
         version=__version__,
         title=server_card.TITLE,
         description=server_card.DESCRIPTION,

@@ -10,7 +10,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.flags import Flags, FlagsResult
 from bowerbird.library.bulk.requests import DRY_RUN, BulkChange, BulkRequests, Prepared
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Note
@@ -254,15 +254,19 @@ class BulkCalls:
         return result
 
 
+def _marked(result: FlagsResult) -> Json:
+    content: Json = msgspec.to_builtins(result)
+    return content
+
+
 def bind(calls: BulkCalls, flags: Flags) -> list[BoundTool]:
     async def update_bookmarks(call: ToolCall) -> ToolResult:
-        async def by_ids(transaction: Transaction, values: UpdateArguments) -> Json:
+        async def by_ids(transaction: Transaction, values: UpdateArguments) -> Step:
             asked = values.flags
-            marked = await flags.update(
+            step = await flags.update_many(
                 transaction, call.account, values.post_ids or [], asked, asked.note
             )
-            content: Json = msgspec.to_builtins(marked)
-            return content
+            return turns.then(step, _marked)
 
         return await calls.run(call, UPDATE, UpdateArguments, _marking, by_ids=by_ids)
 

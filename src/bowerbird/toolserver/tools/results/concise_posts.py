@@ -11,12 +11,13 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec import Struct
 
-from bowerbird.model import instants, media, periods
+from bowerbird.model import instants, json_depth, media, periods
 from bowerbird.model.bookmarks import PostDetails
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.tool import Json
 
 TEXT_CHARS: Final = 280
+_UTC, _UTC_OFFSET = "UTC", "+00:00"
 _MARK: Final = re.compile(r"</?mark>")
 
 
@@ -46,7 +47,11 @@ _stored: Final = msgspec.json.Decoder(list[_Stored]).decode
 
 def concise(body: bytes, zone: ZoneInfo) -> list[Json]:
     """The posts in a JSON array of bookmarks, with days in this time zone, as filters have them."""
-    return [_short(stored, zone) for stored in _stored(body)]
+    try:
+        return [_short(stored, zone) for stored in _stored(body)]
+    except RecursionError:
+        # Measuring the depth of every page would take as long as decoding it.
+        return [_short(stored, zone) for stored in _stored(json_depth.cut(body))]
 
 
 def _short(stored: _Stored, zone: ZoneInfo) -> Json:
@@ -68,8 +73,8 @@ def _short(stored: _Stored, zone: ZoneInfo) -> Json:
         "media": _media(details),
         "is_read": stored.is_read,
         "is_archived": stored.is_archived,
-        "gone_at": _day(stored.gone_at or "", zone),
-        "removed_at": _day(stored.removed_at or "", zone),
+        "gone_at": _day(stored.gone_at, zone),
+        "removed_at": _day(stored.removed_at, zone),
         "note": _text(stored.note),
     }
     short = {name: value for name, value in fields.items() if value}
@@ -92,9 +97,16 @@ def _link(stored: _Stored) -> str | None:
     return None if link == usual else link
 
 
-def _day(text: str, zone: ZoneInfo) -> str:
+def _day(text: str | None, zone: ZoneInfo) -> str | None:
+    if not text:
+        return None
     instant = instants.parse(text)
-    return text if instant is None else periods.local_day(instant, zone).isoformat()
+    if instant is None:
+        return text
+    if zone.key == _UTC and text.endswith(_UTC_OFFSET):
+        # As most dates are stored. Without a conversion, and its result is the same.
+        return text[:10]
+    return periods.local_day(instant, zone).isoformat()
 
 
 def _media(details: PostDetails) -> list[str]:

@@ -99,9 +99,9 @@ async def page(pages: Pages, response_format: str) -> Json:
 
 def forms(body: bytes, response_format: str, zone: ZoneInfo) -> list[Json]:
     """The posts of a list, whose body is JSON objects separated by commas."""
-    body = json_depth.cut(b"[%b]" % body)
+    body = b"[%b]" % body
     if response_format == "detailed":
-        return [_detailed(post) for post in _whole(body)]
+        return [_detailed(post) for post in _whole(json_depth.cut(body))]
     return concise(body, zone)
 
 

@@ -46,6 +46,10 @@ _HIDDEN: Final = re.compile(
     f"|(?P<hidden>{_ANY}+)|(?P<line>\r\n?|[\u2028\u2029])|(?P<blank>[{_BLANKS}])"
     f"|(?P<control>[{_CONTROLS}])"
 )
+# Every match of the expression above has one of these characters.
+_MAY_BE_HIDDEN: Final = re.compile(
+    f"[{_INVISIBLE}{_SELECTORS}{_DIRECTIONS}\u2028\u2029{_BLANKS}{_CONTROLS}]"
+)
 # Without a meaning of their own: not assigned, for private use, or half of a character.
 _MEANINGLESS: Final = frozenset({"Cn", "Co", "Cs"})
 # Emoji and Chinese characters may be newer than our table of characters. They are visible.
@@ -68,7 +72,7 @@ def shown_text(text: str) -> str:
     # Most texts have no such character, and this test is faster than a search.
     if text.isascii() and text.isprintable():
         return text
-    clean = _HIDDEN.sub(_shown, text)
+    clean = _HIDDEN.sub(_shown, text) if _MAY_BE_HIDDEN.search(text) else text
     if clean.replace("\n", "").isprintable():
         return clean
     return "".join(_REPLACEMENT if _is_meaningless(one) else one for one in clean)
