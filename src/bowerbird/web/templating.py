@@ -4,6 +4,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+import markupsafe
 from markupsafe import Markup
 
 from bowerbird import __version__
@@ -11,11 +12,13 @@ from bowerbird.errors import CATALOGUE
 from bowerbird.settings import Settings
 from bowerbird.web import assets, code_highlighting, navigation
 from bowerbird.web.pages import NONCE_PLACEHOLDER
-from bowerbird.web.reference import SANDBOX
+from bowerbird.wire.responses.unrouted import SANDBOX
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+# Of a plain string. It is private, and older releases do not have it.
+_escape_text: Final = getattr(markupsafe, "_escape_inner", markupsafe.escape)
 SANDBOX_ERRORS: Final = (
     "unauthorized",
     "subscription_required",
@@ -62,6 +65,14 @@ def contact_url(setting: str) -> str:
     return setting if not setting or setting.startswith("https://") else f"mailto:{setting}"
 
 
+def escaped(value: object) -> str:
+    """`markupsafe.escape` without a `Markup` around each value: templates join them at once."""
+    if type(value) is str:
+        text: str = _escape_text(value)
+        return text
+    return value if type(value) is Markup else markupsafe.escape(value)
+
+
 @cache
 def drawn_icon(name: str, size: str = "") -> Markup:
     """The markup of an icon; `size` is "s" for a small one."""
@@ -75,14 +86,25 @@ def drawn_icon(name: str, size: str = "") -> Markup:
 def _environment() -> "Environment":
     import jinja2  # noqa: PLC0415 - takes 0.1 s, and not every server gets page requests
 
+    class Page(jinja2.Template):
+        @classmethod
+        def from_code(cls, *args: Any, **values: Any) -> jinja2.Template:
+            # Compiled templates call `escape` only for what they write.
+            template = super().from_code(*args, **values)
+            template.root_render_func.__globals__["escape"] = escaped
+            return template
+
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("bowerbird.web"),
+        # The files of an installation do not change: no look at each of them per page.
+        auto_reload=False,
         autoescape=jinja2.select_autoescape(["html"]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.template_class = Page
     environment.globals["drawn_icon"] = drawn_icon
     environment.filters["json"] = code_highlighting.json
     environment.filters["shell"] = code_highlighting.shell

@@ -28,6 +28,8 @@ class Address(Struct, frozen=True):
     values: Mapping[str, str]
 
     def url(self) -> str:
+        if not self.values:
+            return self.path
         sent = [(name, self.values[name]) for name in NAMES if self.values.get(name)]
         return f"{self.path}?{urlencode(sent)}" if sent else self.path
 

@@ -138,10 +138,10 @@ class _OperatorPage:
             found = await self._parts.account_list.page(cursors.account(before))
         else:
             found = await self._parts.account_list.page()
-        shown = found[: account_list.PER_PAGE]
+        shown, times = found[: account_list.PER_PAGE], visit.times
         has_more = len(found) > len(shown)
         return {
-            "accounts": [rows.account(each, visit.times) for each in shown],
+            "accounts": [rows.account(each, times) for each in shown],
             "search": search[: account_list.MAX_SEARCH],
             "has_more_found": has_more and bool(search),
             "older_accounts": cursors.of_account(shown[-1]) if has_more and not search else "",
@@ -151,9 +151,9 @@ class _OperatorPage:
     async def _jobs(self, visit: Visit) -> dict[str, Any]:
         after, jobs = visit.query.get("jobs", ""), self._parts.jobs
         found = await (jobs.page(cursors.job(after)) if after else jobs.page())
-        shown = found[: open_jobs.PER_PAGE]
+        shown, times = found[: open_jobs.PER_PAGE], visit.times
         return {
-            "jobs": [rows.job(each, visit.times) for each in shown],
+            "jobs": [rows.job(each, times) for each in shown],
             "more_jobs": cursors.of_job(shown[-1]) if len(found) > len(shown) else "",
             "is_first_jobs": not after,
         }

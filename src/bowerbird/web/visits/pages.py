@@ -55,7 +55,7 @@ class VisitPages:
         body = html.encode()
         encoding = compression.chosen(visit.request.headers.get(b"accept-encoding", b""))
         if encoding:
-            body = compression.compressed(body, encoding)
+            body = compression.compressed_quickly(body, encoding)
             headers.append((b"content-encoding", encoding.encode()))
         return Reply(status, headers, body)
 
