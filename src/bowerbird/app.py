@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from starlette.types import ASGIApp
 
@@ -81,9 +81,13 @@ from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.responses import server_card
 from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.export_response import ExportAddresses
+from bowerbird.wire.responses.unrouted import SANDBOX
 from bowerbird.wire.router import api
 from bowerbird.wire.routes import ApiRoute
 from bowerbird.wire.writes import Writes
+
+if TYPE_CHECKING:
+    from bowerbird.telemetry.traces import Traces
 
 VERSION: Final = "v1"
 
@@ -115,16 +119,27 @@ def build(
     models: Models | None = None,
     *,
     deprecations: Sequence[Deprecation] = DEPRECATIONS,
+    job_database: Database | None = None,
+    traces: "Traces | None" = None,
 ) -> App:
-    """`models` may be shared by several services in one process."""
+    """`models` may be shared by several services in one process.
+
+    Jobs use `job_database` if it is given: the same library, with longer time limits. If `traces`
+    are given, they record what the parts do.
+    """
+    if traces is not None:
+        database = traces.database(database)
+        job_database = job_database and traces.database(job_database)
+        models = models or traces.models()
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)
     metrics = RequestMetrics()
     uses = VersionUse(VersionUseStore(database), clock)
     files = Files(settings)
     searching = build_searching(settings, database, clock, models)
-    show_embedding(metrics, searching.jobs)
-    worker = build_worker(settings, database, files, clock, searching)
+    for_jobs = searching if job_database is None else searching.on(job_database, clock)
+    show_embedding(metrics, for_jobs.jobs)
+    worker = build_worker(settings, job_database or database, files, clock, for_jobs, traces=traces)
     state = AccountState(calls, searching.meaning, clock)
     parts = _parts(
         settings,
@@ -166,6 +181,7 @@ def build(
         calls=calls,
         metrics=metrics,
         record_use=record_use,
+        traces=traces,
     )
     has_sandbox = settings.sandbox == "on"
     file_imports, rates = FileJobs(database, clock), Rates(clock)
@@ -239,9 +255,13 @@ def build(
         twins = sandbox_routes.notices(deprecated)
         keyless = sandbox.build(settings, clock, calls, metrics, deprecations=twins)
         operations = [*operations, *keyless.routes]
-        surfaces = {sandbox_routes.PREFIX: keyless, **surfaces}
+        surfaces = {SANDBOX: keyless, **surfaces}
+    metrics.registry.register(worker.metrics)
+    asgi = dispatching.by_path(single, surfaces, pages, addresses)
     return App(
-        asgi=dispatching.by_path(single, surfaces, pages, addresses),
+        asgi=asgi
+        if traces is None
+        else traces.requests(asgi, untraced=HEALTH_PATHS, is_trusted=addresses.is_trusted_proxy),
         routes=operations,
         calls=calls,
         metrics=metrics,

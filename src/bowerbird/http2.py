@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.wire.request_ids import RequestIds
-from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses import unrouted
 
 # URL and headers, as on the main port. Above it we answer, in the form of the API. granian cannot
 # hold a URL of more than 65,534 bytes, and resets its stream.
@@ -88,7 +88,7 @@ def _refusing_large_heads(app: ASGIApp) -> ASGIApp:
             if size > MAX_HEAD_BYTES
             else f"The request has more than {MAX_HEADERS} headers."
         )
-        reply = envelope.refusal(Refusal(Code.INVALID_REQUEST, sentence), "")
+        reply = unrouted.refusal(Refusal(Code.INVALID_REQUEST, sentence), "", scope["path"])
         request_id = (b"x-request-id", ids.of(dict(headers)).encode())
         start = {"type": "http.response.start", "status": reply.status}
         await send({**start, "headers": [*reply.headers, request_id]})

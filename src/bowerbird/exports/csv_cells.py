@@ -14,11 +14,9 @@ from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import Final
 
-CELL_END: Final = "\0"
-"""Separates the cells of a row until its page is finished. No cell may contain it."""
-# This byte does not occur in UTF-8.
-_ROW_END: Final = b"\xff"
-_BETWEEN: Final = b'","'
+# Separates the cells of a row until its quotes are doubled. No cell may contain it.
+_CELL_END: Final = "\0"
+_BETWEEN: Final = '","'
 
 # These signs begin a formula. Some spreadsheets accept their wide and small forms too, and skip
 # blanks before them. Numbers of 16 or more digits would be rounded. A cell that begins with an
@@ -36,7 +34,7 @@ _looks_like_a_value: Final = re.compile(
     r"|e(?=[+-]?\d)|[ap]\.?m\.?|t(?=\d)|z)++|true|false",
     re.IGNORECASE,
 ).fullmatch
-_MAX_VALUE_CHARACTERS: Final = 40
+MAX_VALUE_CHARACTERS: Final = 40
 _has_leading_zeros: Final = re.compile(r"0+[0-9]+").fullmatch
 _DIGITS: Final = frozenset(string.digits)
 MAX_EXACT_DIGITS: Final = 15
@@ -60,19 +58,22 @@ Most cells begin with two letters, and looking these up is ten times faster than
 # faster than a search for any of four.
 _PARTS: Final = {
     separator: re.compile(
-        rf"{separator}(?:(?!{CELL_END}){_BLANK}|\")*+('*+[{re.escape(_FORMULA_SIGNS)}])?"
+        rf"{separator}(?:(?!{_CELL_END}){_BLANK}|\")*+('*+[{re.escape(_FORMULA_SIGNS)}])?"
     )
     for separator in ";\t\r\n"
 }
+# Most parts begin with a word, and finding that out is faster than the patterns above.
+_is_unusual_line: Final = re.compile(r"\n(?! *+[\w\n])").search
+_is_unusual_clause: Final = re.compile(r";(?! *+[\w;])").search
 
 
-class StrayCellEnd(ValueError):  # noqa: N818 - it says what is wrong
-    """A cell contains `CELL_END`."""
+class NulInCell(ValueError):  # noqa: N818 - it says what is wrong
+    """A cell contains the character with which we separate cells."""
 
 
 def text_cell(cell: str) -> str:
     """Marks a text that people wrote also if it looks like a number or a date."""
-    if len(cell) <= _MAX_VALUE_CHARACTERS and _looks_like_a_value(cell):
+    if len(cell) <= MAX_VALUE_CHARACTERS and _looks_like_a_value(cell):
         return "'" + cell
     return escape_cell(cell)
 
@@ -87,25 +88,35 @@ def escape_cell(cell: str) -> str:
     return "'" + cell if _is_risky(cell) else cell
 
 
-def finish_rows(rows: Sequence[str], columns: int) -> bytes:
-    """The rows as in RFC 4180, with every cell in quotes. `CELL_END` separates their cells.
+def finished(cells: Sequence[str]) -> bytes:
+    """A row as in RFC 4180, with every cell in quotes. Raises NulInCell.
 
-    Raises StrayCellEnd if a row has more cells than columns.
+    A search for one character is so fast that most rows are joined twice: once to look for
+    characters that need work, and once with the separator.
     """
-    # Encoded one by one: a single emoji would make the text of all rows four times as large.
-    joined = _ROW_END.join([_with_marked_parts(row).encode() for row in rows])
-    doubled = joined.replace(b'"', b'""').replace(_ROW_END, b'"\r\n"')
-    quoted = doubled.replace(CELL_END.encode(), _BETWEEN)
-    # What the file has grown by is the number of cells, without counting them.
-    added = len(rows) * (columns - 1) * (len(_BETWEEN) - len(CELL_END))
-    if len(quoted) - len(doubled) != added:
-        raise StrayCellEnd
-    return b'"%b"\r\n' % quoted
+    texts = "".join(cells)
+    if '"' in texts or _CELL_END in texts:
+        return _with_doubled_quotes(cells, texts)
+    row = _BETWEEN.join(cells)
+    if (
+        ("\n" in texts and _is_unusual_line(row))
+        or (";" in texts and _is_unusual_clause(row))
+        or "\t" in texts
+        or "\r" in texts
+    ):
+        row = _with_marked_parts(row)
+    return f'"{row}"\r\n'.encode()
+
+
+def _with_doubled_quotes(cells: Sequence[str], texts: str) -> bytes:
+    if _CELL_END in texts:
+        raise NulInCell
+    row = _with_marked_parts(_CELL_END.join(cells))
+    row = row.replace('"', '""').replace(_CELL_END, _BETWEEN)
+    return f'"{row}"\r\n'.encode()
 
 
 def _with_marked_parts(row: str) -> str:
-    if not ("\n" in row or ";" in row or "\t" in row or "\r" in row):
-        return row
     # A set, because the same sign may follow a tab and a line break. -1: a part without a sign.
     places = {
         part.start(1)

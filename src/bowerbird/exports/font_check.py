@@ -4,7 +4,6 @@ In a process of its own, because typst takes 80 MB of memory that a server would
 """
 
 import asyncio
-import os
 import sys
 from typing import Final
 
@@ -12,20 +11,19 @@ import msgspec
 
 from bowerbird.exports import fonts
 from bowerbird.exports.fonts import MissingFont
-from bowerbird.settings import PREFIX
+from bowerbird.settings import without_settings
 
 _TIMEOUT_S: Final = 20.0
 
 
 async def missing_fonts() -> list[MissingFont]:
     """Raises TimeoutError if the fonts cannot be read in time, and OSError if not at all."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(PREFIX)}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "bowerbird.exports.font_check"),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        env=environment,
+        env=without_settings(),
     )
     try:
         async with asyncio.timeout(_TIMEOUT_S):

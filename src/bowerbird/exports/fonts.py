@@ -14,7 +14,8 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-INSTALL_COMMAND: Final = "sh requirements/system.sh fonts"
+# Where there are no Debian packages.
+WEBSITE: Final = "https://fonts.google.com/noto"
 
 # typst tries the fonts in this order for each glyph, and reads a font file whole on first use, so
 # large files come late. Emoji come before CJK, whose fonts draw some emoji as plain signs. One CJK
@@ -26,16 +27,18 @@ _FAMILIES: Final = (
 )
 _BUNDLED: Final = "Libertinus Serif"
 _CORE, _CJK_PACKAGE, _EMOJI = "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji"
+PACKAGES: Final = (_CORE, _CJK_PACKAGE, _EMOJI)
+"""The Debian packages with the fonts. `requirements/system.sh` installs the same."""
 SCRIPTS: Final = {
-    "Latin": ("a", _CORE),
-    "Arabic": ("ب", _CORE),
-    "Hebrew": ("א", _CORE),
-    "Devanagari": ("अ", _CORE),
-    "Thai": ("ก", _CORE),
-    "CJK": ("一", _CJK_PACKAGE),
-    "emoji": ("😀", _EMOJI),
+    "Latin": ("a", "Noto Sans", _CORE),
+    "Arabic": ("ب", "Noto Sans Arabic", _CORE),
+    "Hebrew": ("א", "Noto Sans Hebrew", _CORE),
+    "Devanagari": ("अ", "Noto Sans Devanagari", _CORE),
+    "Thai": ("ก", "Noto Sans Thai", _CORE),
+    "CJK": ("一", "Noto Sans CJK SC", _CJK_PACKAGE),
+    "emoji": ("😀", "Noto Color Emoji", _EMOJI),
 }
-"""The scripts every installation should print: a sample letter, and the package with its font."""
+"""The scripts every installation should print: a sample letter, its font and the package of it."""
 _CJK_NAMES: Final = {"CJK", "Hiragana", "Katakana", "Hangul", "Halfwidth", "Bopomofo"}
 # Categories of characters without a glyph: control characters and spaces.
 _NO_GLYPH: Final = ("C", "Z")
@@ -54,6 +57,7 @@ class Font(Protocol):
 
 class MissingFont(Struct, frozen=True):
     script: str
+    font: str
     package: str
 
 
@@ -68,10 +72,10 @@ def missing_fonts() -> list[MissingFont]:
     import typst  # noqa: PLC0415 - an 80 MB library that only `doctor` and exports need
 
     installed = typst.Fonts(include_embedded_fonts=False).fonts()
-    missing = without_font({letter for letter, _ in SCRIPTS.values()}, installed)
+    missing = without_font({letter for letter, _, _ in SCRIPTS.values()}, installed)
     return [
-        MissingFont(script, package)
-        for script, (letter, package) in SCRIPTS.items()
+        MissingFont(script, font, package)
+        for script, (letter, font, package) in SCRIPTS.items()
         if letter in missing
     ]
 
@@ -88,7 +92,11 @@ def missing_font_notes(text: str, installed: Sequence[Font]) -> list[str]:
 def _note(script: str, *, is_partial: bool) -> str:
     characters = f"some {script} characters" if is_partial else f"{script} text"
     lack = f"This server has no font for {characters}, so the export shows empty boxes."
-    return f"{lack} Install {_package(script)}: {INSTALL_COMMAND}"
+    return f"{lack} The operator can install it: {install_advice([_package(script)])}"
+
+
+def install_advice(packages: Iterable[str]) -> str:
+    return f"apt install {' '.join(packages)}, or the Noto fonts from {WEBSITE}"
 
 
 def _package(script: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 import msgspec
+from msgspec import Raw
 
 from bowerbird.model import json_depth
 
@@ -17,8 +18,9 @@ T = TypeVar("T")
 _OPENING: Final = b"[\n"
 _BETWEEN: Final = b",\n"
 _CLOSING: Final = b"]\n"
-# About one page, so that a line is not put together from many small pieces.
-_READ_BYTES: Final = 1 << 20
+_COMMA, _OPEN, _CLOSE = b",[]"
+# Several pages, because the beginning of the next one is moved before more is read.
+_READ_BYTES: Final = 1 << 22
 
 
 async def to_json_array(pages: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
@@ -39,11 +41,35 @@ def read_pages(file: Path, kind: type[T]) -> Iterator[list[T]]:
     three times as long as decoding a page.
     """
     decode = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]  # the caller's type
-    with file.open("rb", buffering=_READ_BYTES) as lines:
-        for line in lines:
-            if line not in (_OPENING, _CLOSING):
-                page = b"[%b]" % line.rstrip(b",\n")
-                try:
-                    yield decode(page)
-                except RecursionError:
-                    yield decode(json_depth.cut(page))
+    for page in _pages(file):
+        try:
+            # A raw value is a part of the bytes that it was decoded from.
+            yield decode(bytes(page) if kind is Raw else page)
+        except RecursionError:
+            yield decode(json_depth.cut(bytes(page)))
+
+
+def _pages(file: Path) -> Iterator[memoryview]:
+    """Each page as a JSON array, valid until the next one. Lines of the file would be copies."""
+    buffer = bytearray(_READ_BYTES)
+    # The bytes that are not yet passed on. The one before them becomes a bracket.
+    start = end = 1
+    with file.open("rb", buffering=0) as source:
+        while read := source.readinto(memoryview(buffer)[end:]):
+            searched, end = end, end + read
+            while (line_end := buffer.find(b"\n", searched, end)) >= 0:
+                if line_end - start > 1:
+                    # A comma follows each page but the last.
+                    last = line_end - 1 if buffer[line_end - 1] == _COMMA else line_end
+                    buffer[start - 1], buffer[last] = _OPEN, _CLOSE
+                    yield memoryview(buffer)[start - 1 : last + 1]
+                start = searched = line_end + 1
+            if start > 1:
+                rest = buffer[start:end]
+                start, end = 1, 1 + len(rest)
+                buffer[1:end] = rest
+            if end == len(buffer):
+                buffer = buffer + bytes(len(buffer))
+    if start < end:
+        # The file was cut off, which the decoder reports.
+        yield memoryview(b"[%b]" % bytes(buffer[start:end]))

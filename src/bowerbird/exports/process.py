@@ -1,7 +1,6 @@
 """Starts a writing process, follows its progress, and explains its failure in a sentence."""
 
 import asyncio
-import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
@@ -12,7 +11,7 @@ from typing import Final
 import msgspec
 
 from bowerbird.exports.tasks import DISK_FULL, OUT_OF_MEMORY, ProcessLimits, Report, Task
-from bowerbird.settings import PREFIX
+from bowerbird.settings import without_settings
 
 _MODULE: Final = "bowerbird.exports"
 _EXPORT_FEWER: Final = "Export fewer posts at a time: filter them, for example by date."
@@ -75,8 +74,7 @@ async def run_task(
 
 def _environment(step: str) -> dict[str, str]:
     """Leaves out our settings: a writing process must not see the database password."""
-    rest = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-    return rest | _LOW_MEMORY | ({} if step in _UNMAPPED_STEPS else _MAPPED_BLOCKS)
+    return without_settings() | _LOW_MEMORY | ({} if step in _UNMAPPED_STEPS else _MAPPED_BLOCKS)
 
 
 async def _follow(

@@ -83,9 +83,15 @@ class _Writer:
         return _file(target, FORMATS["csv"], [])
 
     async def pdf(self) -> WrittenFile:
-        """Writes each volume in a new process, which gives its memory back when it exits."""
+        """Writes each volume in a new process, which gives its memory back when it exits.
+
+        A single volume is already written by the process that sorts the posts.
+        """
         split = await self._step("split", self._posts, self._scratch)
-        names, notes = split.names, []
+        names, notes = split.names, list[str]()
+        if len(names) == 1:
+            await self._report_progress(split.done)
+            return _file(self._scratch / names[0], FORMATS["pdf"], split.notes)
         for number, name in enumerate(names, 1):
             volume = await self._step(
                 "pdf", self._scratch / f"{name}.posts", self._scratch / name, number, len(names)
@@ -93,8 +99,6 @@ class _Writer:
             self._done += volume.done
             await self._report_progress(0)
             notes += [note for note in volume.notes if note not in notes]
-        if len(names) == 1:
-            return _file(self._scratch / names[0], FORMATS["pdf"], notes)
         target = self._scratch / "export.zip"
         await self._step("zip", self._scratch, target)
         return _file(target, ZIPPED_VOLUMES, notes)

@@ -39,12 +39,13 @@ def has_no_body(method: str, status: int) -> bool:
 
 def head(status: int, headers: Sequence[Header], own_lines: Sequence[bytes]) -> bytes:
     """The status line and headers. `own_lines` are header lines that the server adds."""
-    lines = [name + b": " + value + b"\r\n" for name, value in headers]
-    built = b"".join([_STATUS_LINES[status], *lines, *own_lines, b"\r\n"])
-    expected = len(lines) + len(own_lines) + 2
-    if built.count(b"\n") != expected or built.count(b"\r") != expected:
+    lines = b"\r\n".join([b": ".join(header) for header in headers])
+    breaks = max(len(headers) - 1, 0)
+    if lines.count(b"\n") != breaks or lines.count(b"\r") != breaks:
         raise ValueError("a header of the answer contains a line break")
-    return built
+    return b"".join(
+        [_STATUS_LINES[status], lines, b"\r\n" if headers else b"", *own_lines, b"\r\n"]
+    )
 
 
 def chunk(piece: bytes) -> bytes:

@@ -136,12 +136,14 @@ class Connection(asyncio.Protocol):
             await self._answer(exchange)
         except Refusal as refusal:
             if not exchange.is_head_sent:
-                await self._refuse.send(refusal, exchange.send, exchange.scope["headers"])
+                scope = exchange.scope
+                await self._refuse.send(refusal, exchange.send, scope["path"], scope["headers"])
         except Exception:  # noqa: BLE001 - the caller gets an answer to every fault
             reference = self._refuse.new_id()
             structlog.get_logger().exception("fault", reference=reference, route="unknown")
             if not exchange.is_head_sent:
-                await self._refuse.send(envelope.fault(reference), exchange.send)
+                path = exchange.scope["path"]
+                await self._refuse.send(envelope.fault(reference), exchange.send, path)
         if not exchange.is_answered:
             # Half an answer must not look like a whole one.
             self.abort()
@@ -208,7 +210,8 @@ class Connection(asyncio.Protocol):
         self._task = self._loop.create_task(self._send_failure(exchange, refusal))
 
     async def _send_failure(self, exchange: Exchange, refusal: Refusal) -> None:
-        await self._refuse.send(refusal, exchange.send, self._reader.headers)
+        reader = self._reader
+        await self._refuse.send(refusal, exchange.send, reader.path, reader.headers)
         if not self._is_unsent:
             self._finish(exchange)
             self._settle()

@@ -1,14 +1,22 @@
 """What the server refuses by itself, answered in the same form as by the rest of the service."""
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 import structlog
+from httptools import HttpParserInvalidMethodError
 from starlette.types import Send
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.http1 import bounds
 from bowerbird.wire.request_ids import RequestIds
-from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses import unrouted
+
+# The parser knows only registered methods, so these requests never reach a route.
+_ALLOWED: Final = "GET, HEAD, POST, PATCH, DELETE, OPTIONS"
+_KNOWN: Final = frozenset(_ALLOWED.encode().split(b", "))
+_UNKNOWN_METHOD: Final = re.compile(rb"[A-Za-z][A-Za-z-]{0,31} ((?:/|\*|https?://)[^ \r\n]*)")
 
 
 class Refusals:
@@ -19,10 +27,14 @@ class Refusals:
         self._ids = RequestIds()
 
     async def send(
-        self, refusal: Refusal, send: Send, sent_headers: Sequence[tuple[bytes, bytes]] = ()
+        self,
+        refusal: Refusal,
+        send: Send,
+        path: str,
+        sent_headers: Sequence[tuple[bytes, bytes]] = (),
     ) -> None:
-        """`sent_headers` are those of the request, as far as they were read."""
-        reply = envelope.refusal(refusal, self._upgrade_url)
+        """`path` and `sent_headers` are those of the request, as far as they were read."""
+        reply = unrouted.refusal(refusal, self._upgrade_url, path)
         request_id = self._ids.of(dict(sent_headers))
         # Never the sentence of another layer, and nothing that the client sent.
         structlog.get_logger().info(
@@ -40,7 +52,23 @@ def invalid(sentence: str) -> Refusal:
     return Refusal(Code.INVALID_REQUEST, sentence)
 
 
-def not_http(error: Exception) -> Refusal:
+def target_after_unknown_method(data: bytes) -> bytes:
+    """The parser stops at the method, before the target."""
+    found = _UNKNOWN_METHOD.match(data)
+    if found is None or data.partition(b" ")[0] in _KNOWN:
+        # The unknown method follows another request in the same data.
+        return b""
+    return found[1]
+
+
+def not_http(error: Exception, data: bytes) -> Refusal:
+    """`data`: what the parser was reading."""
+    if isinstance(error, HttpParserInvalidMethodError) and _UNKNOWN_METHOD.match(data):
+        return Refusal(
+            Code.METHOD_NOT_ALLOWED,
+            f"The method of the request is unknown. Known methods: {_ALLOWED}.",
+            {"Allow": _ALLOWED},
+        )
     if "PRI" in str(error):
         return invalid("This port speaks HTTP/1.1 and not HTTP/2.")
     # The parser's words are fixed; they never repeat what the client sent.

@@ -62,6 +62,14 @@ class RequestReader:
         """The headers of the request that is being read, as far as they have arrived."""
         return self._headers
 
+    @property
+    def path(self) -> str:
+        """The path of the request that is being read, as far as it has arrived."""
+        try:
+            return targets.split(self._target)[0]
+        except targets.BadTarget:
+            return ""
+
     def feed(self, data: bytes) -> None:
         """Raises Refusal if the data is not a request, or one that is too large."""
         if self.body is None:
@@ -78,7 +86,8 @@ class RequestReader:
             while data:
                 data = self._parse(data)
         except httptools.HttpParserError as error:
-            raise self._refusal or refusals.not_http(error) from None
+            self._target = self._target or refusals.target_after_unknown_method(data)
+            raise self._refusal or refusals.not_http(error, data) from None
 
     def _parse(self, data: bytes) -> bytes:
         """Returns what is left to parse."""
@@ -151,28 +160,34 @@ class RequestReader:
         raise refusal
 
     def _head(self) -> RequestHead:
-        scope = self._scope()
-        return RequestHead(
-            scope,
-            closes=scope["http_version"] == "1.0" or not self._parser.should_keep_alive(),
-            expects_continue=any(
-                name == b"expect" and value.lower() == b"100-continue"
-                for name, value in self._headers
-            ),
-        )
-
-    def _scope(self) -> Scope:
         version = self._parser.get_http_version()
         if version not in _VERSIONS:
             raise refusals.invalid("This server speaks HTTP/1.1.")
-        size = len(self._target) + sum([len(name) + len(value) for name, value in self._headers])
+        expects_continue = self._check_headers(version)
+        closes = version == "1.0" or not self._parser.should_keep_alive()
+        return RequestHead(self._scope(version), closes, expects_continue)
+
+    def _check_headers(self, version: str) -> bool:
+        """Whether the client waits for "100 Continue"."""
+        size, hosts, codings, expects_continue = len(self._target), 0, [], False
+        # One pass, because every request takes it.
+        for name, value in self._headers:
+            size += len(name) + len(value)
+            if name == b"host":
+                hosts += 1
+            elif name == b"transfer-encoding":
+                codings.append(value.lower())
+            elif name == b"expect":
+                expects_continue |= value.lower() == b"100-continue"
         if size > bounds.MAX_HEAD_BYTES:
             raise refusals.too_large_head()
-        codings = [value.lower() for name, value in self._headers if name == b"transfer-encoding"]
         if codings and (codings != [b"chunked"] or version == "1.0"):
             raise refusals.invalid("The only Transfer-Encoding is chunked, in HTTP/1.1.")
-        if version == "1.1" and [name for name, _ in self._headers].count(b"host") != 1:
+        if version == "1.1" and hosts != 1:
             raise refusals.invalid("The request must have exactly one Host header.")
+        return expects_continue
+
+    def _scope(self, version: str) -> Scope:
         try:
             path, raw_path, query = targets.split(self._target)
         except targets.BadTarget:

@@ -12,7 +12,9 @@ class BadTarget(ValueError):  # noqa: N818 - named for what it is
 
 def split(target: bytes) -> tuple[str, bytes, bytes]:
     """The decoded path, the path as sent, and the query."""
-    raw_path, _, query = _without_authority(target).partition(b"#")[0].partition(b"?")
+    if b"#" in target or not target.startswith(b"/"):
+        target = _without_authority(target).partition(b"#")[0]
+    raw_path, _, query = target.partition(b"?")
     if b"%" in raw_path:
         # Bytes that are not UTF-8 become a character that no path contains.
         return unquote_to_bytes(raw_path).decode("utf-8", "replace"), raw_path, query

@@ -1,23 +1,34 @@
 """Builds the worker with all kinds of jobs, and the search by meaning that some of them share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Self
+
+import msgspec
 
 from bowerbird.clock import Clock
 from bowerbird.jobs import bulk, deletions
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.media import media_jobs
 from bowerbird.jobs.reindexing import ReindexJobs
 from bowerbird.jobs.sources import source_jobs
-from bowerbird.jobs.worker import Worker
+from bowerbird.jobs.worker import JobKind, Paused, Recurring, Worker
 from bowerbird.library.digests.digest_topics import DigestTopics
+from bowerbird.library.upkeep.segment_merging import EVERY_S, SegmentMerging
 from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.model.jobs import Job
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.wire.metrics import RequestMetrics
+
+if TYPE_CHECKING:
+    from bowerbird.telemetry.traces import Traces
+
+_SCHEMA_EVERY_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +38,10 @@ class Searching:
     models: Models
     meaning: SemanticSearch
     jobs: EmbeddingJobs
+
+    def on(self, database: Database, clock: Clock) -> Self:
+        """The same models and cached vectors, with embedding jobs on another connection."""
+        return replace(self, jobs=EmbeddingJobs(database, self.models, clock))
 
 
 def build_searching(
@@ -38,9 +53,15 @@ def build_searching(
 
 
 def build_worker(
-    settings: Settings, database: Database, files: Files, clock: Clock, searching: Searching
+    settings: Settings,
+    database: Database,
+    files: Files,
+    clock: Clock,
+    searching: Searching,
+    *,
+    traces: "Traces | None" = None,
 ) -> Worker:
-    """Runs the jobs: inside the server on SQLite, in its own process on PostgreSQL."""
+    """Runs the jobs, inside a server or in a process of its own."""
     exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
     topics = DigestTopics(database, searching.meaning)
     digests = DigestJobs(database, settings, clock, topics.of)
@@ -58,8 +79,27 @@ def build_worker(
         *sources.recurring,
         reindexing.recurring,
         deletions.recurring(database, files),
+        Recurring("word index", EVERY_S, SegmentMerging(database).run),
     ]
+    if not settings.is_sqlite:
+        # After this finds a newer schema that does not fit, the database refuses all jobs.
+        recurring.append(Recurring("schema", _SCHEMA_EVERY_S, database.require_ready))
+    if traces is not None:
+        kinds = [_traced(kind, traces) for kind in kinds]
     return Worker(database, kinds, recurring, clock)
+
+
+def _traced(kind: JobKind, traces: "Traces") -> JobKind:
+    async def run(job: Job, progress: Progress) -> bytes | None:
+        with traces.job(job.kind, job.job_id, job.tries):
+            try:
+                return await kind.run(job, progress)
+            except Paused as paused:
+                end_of_turn = paused
+        # Outside of the span, where it would count as an error.
+        raise end_of_turn
+
+    return msgspec.structs.replace(kind, run=run)
 
 
 def show_embedding(metrics: RequestMetrics, jobs: EmbeddingJobs) -> None:

@@ -5,6 +5,7 @@ If a worker dies, the lease of its job expires and another worker claims the job
 
 import asyncio
 import random
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
@@ -18,6 +19,7 @@ from bowerbird.model.jobs import EXPORTS, MAX_TRIES, Job
 from bowerbird.storage.database import Database
 from bowerbird.storage.fair_queue import IN_BACKGROUND
 from bowerbird.storage.jobs import JobStore
+from bowerbird.wire.job_metrics import LEASE_LOST, NOT_STORED, JobMetrics
 
 LEASE_S: Final = 15.0
 # Also writes the progress, so that clients see progress that is at most a second old.
@@ -34,6 +36,7 @@ _MAX_FIRST_DELAY_S: Final = 5.0
 # Tasks that run this rarely wait until the start is over.
 _RARE_S: Final = 300.0
 _RARE_DELAY_S: Final = 30.0
+_RELEASED: Final = "job released"
 
 
 class Failed(Exception):  # noqa: N818 - named for what it is
@@ -93,7 +96,7 @@ class Worker:
         """
         self._store = JobStore(database)
         self._kinds = {kind.name: kind for kind in kinds}
-        self._recurring = recurring
+        self.recurring = recurring
         self._clock = clock
         self._lanes = lanes
         self._network_lanes = network_lanes
@@ -107,6 +110,7 @@ class Worker:
         self._wake = asyncio.Event()
         self._is_failing = False
         self._log = structlog.get_logger()
+        self.metrics = JobMetrics()
 
     def wake(self) -> None:
         """Looks for a job that this process has added. Other processes find it by polling."""
@@ -114,7 +118,7 @@ class Worker:
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Runs jobs until `stopping` is set; then puts unfinished jobs back into the queue."""
-        recurring = [asyncio.create_task(self._keep_running(each)) for each in self._recurring]
+        recurring = [asyncio.create_task(self._keep_running(each)) for each in self.recurring]
         stop = asyncio.create_task(stopping.wait())
         try:
             while not stopping.is_set():
@@ -197,11 +201,13 @@ class Worker:
         IN_BACKGROUND.set(True)
         self._log.info("job started", job=job.job_id, kind=job.kind, tries=job.tries)
         lease = Lease(self._store, job, lease_s=self._lease_s, heartbeat_s=self._heartbeat_s)
+        started = time.monotonic()
         try:
             await lease.run(self._run(work, lease))
             await self._complete(work, lease)
         except LeaseLost:
             self._log.warning("job lease lost", job=job.job_id, kind=job.kind)
+            self.metrics.ended(job.kind, LEASE_LOST)
             await self._discard(work)
         except Paused:
             await self._end(job, "job paused", self._store.release(job))
@@ -214,6 +220,8 @@ class Worker:
             self._log.exception("job attempt failed", job=job.job_id, kind=job.kind)
             sentence = f"Internal error. The server log has the details ({job.job_id})."
             await self._retry_later(job, sentence)
+        finally:
+            self.metrics.took(job.kind, time.monotonic() - started)
 
     async def _run(self, work: _RunningJob, lease: Lease) -> None:
         work.result = await self._kinds[work.job.kind].run(work.job, lease.progress)
@@ -233,7 +241,7 @@ class Worker:
 
     async def _release(self, work: _RunningJob) -> None:
         """Puts the job back into the queue, unless it has ended."""
-        if await self._end(work.job, "job released", self._store.release(work.job)) is not None:
+        if await self._end(work.job, _RELEASED, self._store.release(work.job)) is not None:
             await self._discard(work)
 
     async def _discard(self, work: _RunningJob) -> None:
@@ -272,9 +280,13 @@ class Worker:
             is_ours = await ended
         except Exception:  # noqa: BLE001 - the lease expires and another worker runs the job
             self._log.exception("job outcome not stored", job=job.job_id, kind=job.kind)
+            self.metrics.ended(job.kind, NOT_STORED)
             return None
         fields = {"job": job.job_id, "kind": job.kind, "reason": reason}
         self._log.info(event if is_ours else "job lease lost", **fields)
+        # A job that cannot be released has ended, and was counted.
+        if is_ours or event != _RELEASED:
+            self.metrics.ended(job.kind, event.removeprefix("job ") if is_ours else LEASE_LOST)
         return is_ours
 
     async def _keep_running(self, recurring: Recurring) -> None:

@@ -1,10 +1,12 @@
 """The parameters of a list: its filter, its sort order, and where the page starts."""
 
 from enum import StrEnum
+from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
 
+from bowerbird.model import media
 from bowerbird.model.words import WordQuery
 
 
@@ -54,8 +56,13 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
         return self.is_flags_and_words_only and self.words is None
 
     @property
+    def has_rare_media(self) -> bool:
+        """Whether the list has only posts with a media type of few posts."""
+        return self.media_bit is not None and self.media_bit & media.RARE != 0
+
+    @property
     def is_flags_and_words_only(self) -> bool:
-        return all(getattr(self, name) is None for name in _NARROWING)
+        return _narrowing(self) == _NOTHING
 
 
 # Every field but the flags and the words, so that a new filter cannot be forgotten here.
@@ -64,6 +71,8 @@ _NARROWING: Final = tuple(
     for name in BookmarkFilter.__struct_fields__
     if name not in ("unread_only", "hide_archived", "archived_only", "words")
 )
+_narrowing: Final = attrgetter(*_NARROWING)
+_NOTHING: Final = (None,) * len(_NARROWING)
 
 
 class SortKind(StrEnum):

@@ -71,6 +71,14 @@ class JobCount(Struct, frozen=True):
     oldest_at: int
 
 
+class QueueState(Struct, frozen=True):
+    # Jobs that a worker may start now, and how long the first of them has waited, in microseconds.
+    due: int
+    waited: int
+    # Jobs that a worker runs at this moment.
+    running: int
+
+
 class OpenJob(Struct, frozen=True):
     """A job that is not finished or has failed, as the operator sees it."""
 

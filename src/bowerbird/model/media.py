@@ -17,6 +17,8 @@ BITS: Final[Mapping[str, int]] = {
 }
 SYNONYMS: Final[Mapping[str, str]] = {"photo": "image", "animated_gif": "gif"}
 
+# The types of few posts, which the databases have an index of. It names this number.
+RARE: Final = BITS["gif"] | BITS["article"] | BITS["poll"]
 _ATTACHED: Final = BITS["image"] | BITS["video"] | BITS["gif"] | BITS["link"] | BITS["poll"]
 
 

@@ -15,9 +15,9 @@ from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.openapi.schemas import REF, Json, required
 from bowerbird.wire.deprecation import Route
 from bowerbird.wire.responses.replies import Header
+from bowerbird.wire.responses.unrouted import SANDBOX
 from bowerbird.wire.routes import Operation
 
-PREFIX: Final = "/v1/sandbox"
 ROUTES: Final = tuple((one.method, one.path) for one in OPERATIONS if one.is_in_sandbox)
 SIMULATED: Final = {
     "unauthorized": Code.UNAUTHORIZED,
@@ -38,7 +38,7 @@ ENVIRONMENT: Final = "X-Service-Environment"
 
 def moved(path: str) -> str:
     """The path in the sandbox for a path of the API."""
-    return PREFIX + path.removeprefix("/v1")
+    return SANDBOX + path.removeprefix("/v1")
 
 
 def notices(of_api: Mapping[Route, list[Header]]) -> Mapping[Route, list[Header]]:

@@ -1,6 +1,8 @@
 """Decodes requests: JSON bodies, query strings and the arguments of tools."""
 
+import gc
 import re
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Any, Final, TypeVar
@@ -18,12 +20,14 @@ from bowerbird.requests.limits import JSON_DEPTH_MAX
 from bowerbird.requests.scalars import read_scalar
 
 T = TypeVar("T", bound=Struct)
+V = TypeVar("V")
 
 # The only way to write the character in JSON.
 _NULL: Final = b"\\u0000"
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _U0000: Final = "U+0000"
 _EITHER: Final = "U+0000 or half of a surrogate pair"
+_LARGE_BYTES: Final = 65_536
 _untyped: Final = msgspec.json.Decoder().decode
 
 
@@ -34,7 +38,7 @@ def decode(body: bytes, kind: type[T], *, is_checked: bool = False) -> T:
     """
     body = b"{}" if not body or body.isspace() else body
     try:
-        request: T = _decoder(kind).decode(body)
+        request: T = _uncollected(_decoder(kind).decode, body)
     except msgspec.ValidationError as error:
         # A body that is not JSON at all is refused as such.
         raise sentences.refusal(error, kind, as_json(body)) from None
@@ -84,7 +88,7 @@ def as_json(body: bytes) -> Any:
 def parse(body: bytes) -> Any:
     """The value of JSON, which may contain characters that we cannot store."""
     try:
-        value = _untyped(body)
+        value = _uncollected(_untyped, body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise errors.invalid("body", f"is not JSON ({error})") from None
     except RecursionError:
@@ -123,6 +127,20 @@ def _without(values: Any, names: AbstractSet[str]) -> Any:
     return {name: value for name, value in values.items() if name not in names}
 
 
+def _uncollected(decode: Callable[[bytes], V], body: bytes) -> V:
+    """Decodes without the garbage collector, which would visit the new lists again and again.
+
+    333,000 empty lists in 1 MB took four times as long with it. Nothing in them is garbage yet.
+    """
+    if len(body) < _LARGE_BYTES or not gc.isenabled():
+        return decode(body)
+    gc.disable()
+    try:
+        return decode(body)
+    finally:
+        gc.enable()
+
+
 @cache
 def _decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
     return msgspec.json.Decoder(kind, dec_hook=read_scalar)
@@ -132,18 +150,29 @@ def _too_deep() -> Refusal:
     return errors.invalid("body", f"is nested more than {JSON_DEPTH_MAX} levels deep")
 
 
-def _check_texts(value: Any, path: str = "", root: str = "body", null: str = _U0000) -> None:
+def _check_texts(value: Any, root: str = "body", null: str = _U0000) -> None:
     """Names the text that cannot be stored; for the name of a field, the object that has it."""
+    if found := _unstorable(value):
+        character, steps = found
+        path = "".join(reversed(steps)).removeprefix(".")
+        name = null if character == "\x00" else "half of a surrogate pair"
+        raise errors.invalid(path[:80] or root, f"contains {name}, which no database can store")
+
+
+def _unstorable(value: Any) -> tuple[str, list[str]] | None:
+    """The character, and the way to its text from the inside. Most items cost one comparison."""
     if isinstance(value, str):
-        if found := _UNSTORABLE.search(value):
-            character = null if found[0] == "\x00" else "half of a surrogate pair"
-            raise errors.invalid(
-                path[:80] or root, f"contains {character}, which no database can store"
-            )
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            _check_texts(item, f"{path}[{index}]", null=null)
+        found = _UNSTORABLE.search(value)
+        return (found[0], []) if found else None
+    steps: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, list):
+        steps = enumerate(value)
     elif isinstance(value, dict):
-        for name, item in value.items():
-            _check_texts(name, path, root, null)
-            _check_texts(item, f"{path}.{name}" if path else name, null=null)
+        steps = value.items()
+    for step, item in steps:
+        if isinstance(step, str) and (name := _UNSTORABLE.search(step)):
+            return name[0], []
+        if isinstance(item, (str, list, dict)) and (inner := _unstorable(item)):
+            inner[1].append(f"[{step}]" if isinstance(step, int) else f".{step}")
+            return inner
+    return None

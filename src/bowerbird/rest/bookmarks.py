@@ -8,7 +8,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.flags import BookmarkState, Flags
+from bowerbird.library.bookmarks.flags import BookmarkState, Flags, FlagsResult
 from bowerbird.library.bookmarks.results import BookmarkCounts, VectorState
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.bulk.requests import BulkChange
@@ -24,6 +24,7 @@ from bowerbird.requests.filters import DATES, MEANING, ImportedQuery, WordFilter
 from bowerbird.requests.gates import gates_for
 from bowerbird.rest import bulk
 from bowerbird.rest.bulk import Changing
+from bowerbird.rest.repeated_lists import RepeatedLists
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
@@ -119,13 +120,19 @@ OPERATIONS: Final = (LIST, COUNT, UPDATE_MANY, GET, SIMILAR, UPDATE, DELETE, RES
 
 
 def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
+    repeated = RepeatedLists(bookmarks)
+
     async def list_bookmarks(call: Call) -> Reply:
         vectors = await vectors_for(call, bookmarks)
 
         async def build() -> bytes:
-            await admit(call, ListQuery, bookmarks, vectors)
-            query = query_strings.read(call.target.query_string, ListQuery)
-            return envelope.page(await bookmarks.list(call.account, query, vectors))
+            found = await repeated.page(call)
+            if found is None:
+                await admit(call, ListQuery, bookmarks, vectors)
+                query = query_strings.read(call.target.query_string, ListQuery)
+                found = await bookmarks.list(call.account, query, vectors)
+                repeated.remember(call, query)
+            return envelope.page(found)
 
         return await answers.answer(call.account, moving(call, vectors, bookmarks), build)
 
@@ -172,12 +179,15 @@ def _similar(bookmarks: Bookmarks, answers: AnswerCache) -> ApiRoute:
 
 
 def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing) -> list[ApiRoute]:
-    async def update_many(transaction: Transaction, call: Call, request: StateRequest) -> Reply:
-        marked = await flags.update(transaction, call.account, request.post_ids or [], request)
-        return done(
-            marked.posts,
-            ChangeMeta(_changed(marked.affected), marked.affected, marked.not_found),
-        )
+    async def update_many(
+        transaction: Transaction, call: Call, request: StateRequest
+    ) -> Reply | Unfinished[Reply]:
+        step = await flags.update_many(transaction, call.account, request.post_ids or [], request)
+        return turns.then(step, marked)
+
+    def marked(result: FlagsResult) -> Reply:
+        meta = ChangeMeta(_changed(result.affected), result.affected, result.not_found)
+        return done(result.posts, meta)
 
     def update_matching(change: BulkChange) -> Reply:
         meta = ChangeMeta(_changed(change.changed), change.changed, [], change=change)
@@ -244,7 +254,8 @@ def moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> Req
     """The same, with the minute if the query has a date that is relative to it."""
     target, query_string = _target(call, vectors), call.target.query_string
     # Letters may be percent-encoded.
-    if not any(text in query_string.lower() for text in _MAY_MOVE):
+    lowered = query_string.lower()
+    if not any(text in lowered for text in _MAY_MOVE):
         return target
     try:
         sent = query_strings.values(query_string, ("q", *DATES))

@@ -128,7 +128,9 @@ class Changing:
                 return turns.then(step, lambda done: located(done, reply(done)))
 
             answer = await self._writes.handler_of(kind, effect, gate, prepare=prepare)(call)
-            self._wake()
+            # Only a change of all that match is a job.
+            if prepared:
+                self._wake()
             return answer
 
         return handle

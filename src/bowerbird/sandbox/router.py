@@ -25,13 +25,12 @@ from bowerbird.wire.deprecation import Route
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Pipeline, Request, Surface
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.replies import CORS, Header, Reply
+from bowerbird.wire.responses.replies import CORS, ENVIRONMENT, Header, Reply
 from bowerbird.wire.router import ApiRouter
 from bowerbird.wire.routes import ApiRoute
 
 MAX_CONCURRENT: Final = 32
 _RETRY_AFTER_S: Final = 1
-_ENVIRONMENT: Final[Header] = (b"x-service-environment", b"sandbox")
 
 
 class SandboxLimits(Struct, frozen=True):
@@ -135,9 +134,9 @@ class _Entrance:
 
 def _extra_headers(_: Request, reply: Reply) -> Sequence[Header]:
     if not reply.body or any(name == b"content-length" for name, _ in reply.headers):
-        return (_ENVIRONMENT, *CORS)
+        return (ENVIRONMENT, *CORS)
     # Without its length, a response that is cut off looks complete.
-    return (_ENVIRONMENT, (b"content-length", b"%d" % len(reply.body)), *CORS)
+    return (ENVIRONMENT, (b"content-length", b"%d" % len(reply.body)), *CORS)
 
 
 def _in_time(receive: Receive, limit_s: float) -> Receive:

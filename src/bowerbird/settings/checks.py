@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from bowerbird.settings.table import Settings
 
 _LAST_PORT: Final = 65_535
+# Each takes about 100 MB: a mistyped number must not stop the machine.
+MOST_WORKERS: Final = 64
 _LONGEST_TIMEOUT_S: Final = 86_400
 _LONGEST_BUTTON_NAME: Final = 40
 _SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{MAILBOX}>|{MAILBOX})')
@@ -54,19 +56,13 @@ def check(settings: "Settings") -> None:
         check_network("trusted_proxies", network.strip())
     one_of("SANDBOX", settings.sandbox, ("on", "off"))
     one_of("TOOL_PRELOAD", settings.tool_preload, ("on", "off"))
+    one_of("MODEL_BUILD", settings.model_build, ("on", "off"))
     one_of("KEEP_MEDIA", settings.keep_media, ("on", "off"))
+    one_of("TRACES", settings.traces, ("on", "off"))
+    one_of("LOG_FORMAT", settings.log_format, ("auto", "json", "text"))
     one_of("LOG_LEVEL", settings.log_level, ("debug", "info", "warning", "error"))
-    for name, least in _LEAST.items():
-        value = getattr(settings, name)
-        if value < least:
-            raise BadSetting(
-                f"{PREFIX}{name.upper()}={value} is too small; the minimum is {least}."
-            )
-        if name.endswith("_timeout_s") and value > _LONGEST_TIMEOUT_S:
-            raise BadSetting(
-                f"{PREFIX}{name.upper()}={value} is too large; the maximum is "
-                f"{_LONGEST_TIMEOUT_S} seconds."
-            )
+    _check_data_folder(settings)
+    _check_numbers(settings)
     _check_ports(settings)
     _check_addresses(settings)
     if settings.intro_url and not settings.intro_model:
@@ -85,6 +81,30 @@ def check(settings: "Settings") -> None:
     _check_sources(settings)
 
 
+def _check_numbers(settings: "Settings") -> None:
+    for name, least in _LEAST.items():
+        value = getattr(settings, name)
+        if value < least:
+            raise BadSetting(
+                f"{PREFIX}{name.upper()}={value} is too small; the minimum is {least}."
+            )
+        if name.endswith("_timeout_s") and value > _LONGEST_TIMEOUT_S:
+            raise BadSetting(
+                f"{PREFIX}{name.upper()}={value} is too large; the maximum is "
+                f"{_LONGEST_TIMEOUT_S} seconds."
+            )
+    if settings.workers > MOST_WORKERS:
+        raise BadSetting(
+            f"{PREFIX}WORKERS={settings.workers} is too large; the maximum is {MOST_WORKERS}."
+        )
+
+
+def _check_data_folder(settings: "Settings") -> None:
+    folder = settings.data_dir.absolute()
+    if folder.exists() and not folder.is_dir():
+        raise BadSetting(f"{PREFIX}DATA_DIR: {folder} is a file, not a folder.")
+
+
 def _check_ports(settings: "Settings") -> None:
     last_admin_port = settings.admin_port + settings.workers - 1 if settings.admin_port else 0
     for name, last in (
@@ -92,8 +112,14 @@ def _check_ports(settings: "Settings") -> None:
         ("http2_port", settings.http2_port),
         ("admin_port", last_admin_port),
     ):
+        value = getattr(settings, name)
+        if value <= _LAST_PORT < last:
+            raise BadSetting(
+                f"{PREFIX}{name.upper()}={value} is too large for {PREFIX}WORKERS="
+                f"{settings.workers}: each server process has an admin port of its own, so the "
+                f"maximum is {_LAST_PORT - settings.workers + 1}."
+            )
         if last > _LAST_PORT:
-            value = getattr(settings, name)
             raise BadSetting(
                 f"{PREFIX}{name.upper()}={value} is too large; the maximum is {_LAST_PORT}."
             )
@@ -117,6 +143,11 @@ def _check_different_ports(settings: "Settings", last_admin_port: int) -> None:
 def _check_addresses(settings: "Settings") -> None:
     for name in ("base_url", "site_url", "mcp_url", "embedding_url", "intro_url"):
         check_address(name, getattr(settings, name))
+    if urlsplit(settings.base_url).path.rstrip("/").endswith("/v1"):
+        raise BadSetting(
+            f"{PREFIX}BASE_URL={settings.base_url!r} ends in /v1. Leave that out: links in "
+            "responses add it."
+        )
     for origin in settings.tool_origins.split(","):
         check_origin("tool_origins", origin.strip())
     for host in settings.media_hosts.split(","):

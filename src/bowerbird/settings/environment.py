@@ -1,6 +1,7 @@
 """Reads settings from environment variables, and secrets from the files that these name."""
 
 import difflib
+import os
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -23,6 +24,11 @@ def read(env: Mapping[str, str], table: Any) -> dict[str, Any]:
     return values
 
 
+def without_settings() -> dict[str, str]:
+    """The environment for another process, which needs none of our secrets."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+
+
 def _resolve(variable: str, given: str, known: Mapping[str, Any]) -> tuple[str, str]:
     """The setting of a variable, and its text. NAME_FILE contains the path of a secret's file."""
     if variable in known:
@@ -42,6 +48,11 @@ def _resolve(variable: str, given: str, known: Mapping[str, Any]) -> tuple[str, 
 
 
 def _convert(name: str, text: str, kind: type) -> object:
+    if not text and issubclass(kind, Path):
+        raise BadSetting(
+            f"{name} is empty. Leave it out for the folder data, or set it to . for the current "
+            "folder."
+        )
     try:
         return kind(text)
     except ValueError:

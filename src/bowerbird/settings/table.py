@@ -31,7 +31,8 @@ class Settings:
     admin_port: int = setting(
         0,
         "Port that serves `/metrics`, such as 8081. Server process *n*, counted from 0, uses this "
-        "port plus *n*. 0 means that there is no admin port.",
+        "port plus *n*; `bowerbird worker` uses the port itself. 0 means that there is no admin "
+        "port.",
     )
     http2_port: int = setting(
         0,
@@ -62,7 +63,11 @@ class Settings:
     idle_timeout_s: int = setting(
         75, "Seconds that a connection may stay open without a request after an earlier one."
     )
-    workers: int = setting(1, "Number of server processes. Keep it at 1 with SQLite.")
+    workers: int = setting(
+        1,
+        "Number of server processes, which share the port. On SQLite they take turns to write, so "
+        "more than one only helps if reads keep a core busy.",
+    )
     base_url: str = setting(
         "",
         "Public origin of the API, without `/v1`. Links in responses start with it. If empty, it "
@@ -79,8 +84,8 @@ class Settings:
     )
     tool_preload: str = setting(
         "on",
-        "`off` loads the code of the MCP server with its first call, which then takes a second "
-        "longer. Until then the process needs 37 MB less.",
+        "`off` loads the code of the MCP server with the first message that needs it, which then "
+        "takes a second longer; usual tool calls do not. Until then the process needs 37 MB less.",
     )
     operator_contact: str = setting(
         "",
@@ -198,7 +203,13 @@ class Settings:
     )
     model_dir: str = setting(
         "",
-        "Folder of the model for search by meaning. Defaults to where `make install` builds it.",
+        "Folder of the models for search by meaning. Defaults to `share/bowerbird/model` in the "
+        "Python environment, where `bowerbird model` builds them.",
+    )
+    model_build: str = setting(
+        "on",
+        "`off`: the service does not download and build missing models for search by meaning when "
+        "it starts. It never does so if `BOWERBIRD_MODEL_DIR` or `BOWERBIRD_EMBEDDING_URL` is set.",
     )
     vector_cache_mb: int = setting(
         256, "Size of the cache of vectors for search by meaning, in megabytes."
@@ -223,8 +234,23 @@ class Settings:
     intro_model: str = setting(
         "", "Model that writes introductions. Required with `BOWERBIRD_INTRO_URL`."
     )
-    postgres_connections: int = setting(10, "Maximum number of PostgreSQL connections per process.")
+    postgres_connections: int = setting(
+        10,
+        "Maximum number of PostgreSQL connections per process. A server process that runs jobs too "
+        "opens up to as many again for them, unless it is started with `--no-worker`.",
+    )
     log_level: str = setting("info", "Lowest level to log: `debug`, `info`, `warning` or `error`.")
+    log_format: str = setting(
+        "auto",
+        "Form of the log: `json` (one object per line), `text` (lines for people) or `auto` "
+        "(`text` on a terminal, otherwise `json`). `NO_COLOR=1` turns colours off.",
+    )
+    traces: str = setting(
+        "off",
+        "`on` sends OpenTelemetry traces of requests and jobs to the collector that "
+        "`OTEL_EXPORTER_OTLP_ENDPOINT` names. Needs the extra `telemetry`. See "
+        "[monitoring.md](monitoring.md#traces).",
+    )
     stop_timeout_s: int = setting(
         30, "Seconds that open requests have to finish when the server stops."
     )

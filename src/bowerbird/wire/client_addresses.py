@@ -21,13 +21,17 @@ class ClientAddresses:
 
     def of(self, scope: Scope) -> str:
         """The address of the client, or '' if it has none."""
-        client = scope.get("client")
-        nearest = _parsed(client[0]) if client else None
+        nearest = _nearest(scope)
         if nearest is None:
             return ""
         if not self._is_trusted(nearest):
             return str(nearest)
         return str(self._behind(nearest, scope))
+
+    def is_trusted_proxy(self, scope: Scope) -> bool:
+        """Whether the connection comes from one of the proxies."""
+        nearest = _nearest(scope)
+        return nearest is not None and self._is_trusted(nearest)
 
     def _behind(self, nearest: Address, scope: Scope) -> Address:
         """Each proxy appends the address that it saw, so the last untrusted one is the client's."""
@@ -44,6 +48,11 @@ class ClientAddresses:
 
     def _is_trusted(self, address: Address) -> bool:
         return any(address in network for network in self._trusted)
+
+
+def _nearest(scope: Scope) -> Address | None:
+    client = scope.get("client")
+    return _parsed(client[0]) if client else None
 
 
 def _parsed(text: str) -> Address | None:

@@ -12,6 +12,7 @@ rest of the edit.
 import re
 import secrets
 from collections.abc import Awaitable, Callable
+from itertools import count
 from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -89,6 +90,7 @@ class Idempotency:
         self._clock = clock
         # Names this process in the claims of its requests, and the requests that it runs.
         self._process = secrets.token_hex(8)
+        self._requests = count(1)
         self._running: set[str] = set()
 
     async def run(self, write: Write[T]) -> T | Replay:
@@ -97,18 +99,20 @@ class Idempotency:
             _require_calls_left(write)
             return await turns.run(
                 self._database,
-                lambda transaction: _paid(transaction, write, write.effect),
+                lambda transaction: _paid(transaction, write),
                 write.account_id,
             )
-        holder = f"{self._process} {secrets.token_hex(8)}"
+        holder = f"{self._process} {next(self._requests)}"
         claim = _Claim(write, _checked(write.key, write.key_name), holder)
-
-        async def first(transaction: Transaction) -> T | _Other | Unfinished[T | _Other]:
-            return await self._turn(transaction, claim)
 
         self._running.add(holder)
         try:
-            result: T | _Other = await turns.run(self._database, first, write.account_id)
+            # Not a function with annotations: those of an inner function are computed in each call.
+            result: T | _Other = await turns.run(
+                self._database,
+                lambda transaction: self._turn(transaction, claim),
+                write.account_id,
+            )
         finally:
             self._running.discard(holder)
         if isinstance(result, Refusal):
@@ -127,7 +131,8 @@ class Idempotency:
             if claimed is not None:
                 self._require_room(write, claimed)
             _require_calls_left(write)
-        result = await _result(transaction, write, rest or write.effect)
+        # The rest pays by itself in its last turn.
+        result = await _result(transaction, rest or (lambda first: _paid(first, write)))
         if isinstance(result, Unfinished):
             await self._store.renew(
                 transaction, write.account_id, key, holder=claim.holder, now=self._clock()
@@ -214,9 +219,11 @@ def _require_calls_left(write: Write[T]) -> None:
         write.charge.require_left()
 
 
-async def _paid(transaction: Transaction, write: Write[T], effect: Effect[T]) -> T | Unfinished[T]:
-    """The effect, paid in its own last transaction: a refused one costs nothing."""
-    result = await effect(transaction)
+async def _paid(
+    transaction: Transaction, write: Write[T], rest: Effect[T] | None = None
+) -> T | Unfinished[T]:
+    """The effect or the rest of it, paid in its last transaction: a refused one costs nothing."""
+    result = await (rest or write.effect)(transaction)
     if isinstance(result, Unfinished):
         return Unfinished(lambda later: _paid(later, write, result.rest), result.before)
     if write.charge is not None:
@@ -224,13 +231,11 @@ async def _paid(transaction: Transaction, write: Write[T], effect: Effect[T]) ->
     return result
 
 
-async def _result(
-    transaction: Transaction, write: Write[T], effect: Effect[T]
-) -> T | Refusal | Unfinished[T]:
+async def _result(transaction: Transaction, effect: Effect[T]) -> T | Refusal | Unfinished[T]:
     """A refusal undoes the effect. Most refusals are stored and replayed like any answer."""
     try:
         async with transaction.savepoint():
-            return await _paid(transaction, write, effect)
+            return await effect(transaction)
     except Refusal as refused:
         if refused.status in _NOT_STORED or refused.status >= _SERVER_ERROR:
             raise

@@ -28,6 +28,8 @@ Gate = Callable[[Account], None]
 """Refuses an account whose plan does not include an operation."""
 Precheck = Callable[[Transaction, Call], Awaitable[None]]
 """Raises the refusals of an operation that come before the mistakes in its body."""
+_Step = Reply | Unfinished[Reply]
+"""A name, because the annotations of an inner function are computed in each call."""
 _ABSENT: Final[tuple[object, ...]] = (None, "", [])
 """Values that mean that a field was not sent."""
 _LARGE: Final = 64 * 1024
@@ -74,7 +76,7 @@ class Writes:
             if prepare is not None and not isinstance(request, Refusal):
                 await prepare(call, request)
 
-            async def run(transaction: Transaction) -> Reply | Unfinished[Reply]:
+            async def run(transaction: Transaction) -> _Step:
                 # Raised here, because a refusal is stored under the request's key.
                 if isinstance(request, Refusal):
                     if precheck is not None and request.code is Code.INVALID_REQUEST:

@@ -23,6 +23,7 @@ CORS: Final[list[Header]] = [
         ),
     ),
 ]
+ENVIRONMENT: Final[Header] = (b"x-service-environment", b"sandbox")
 REPLAYED: Final[Header] = (b"idempotency-replayed", b"true")
 PREFLIGHT: Final[list[Header]] = [
     (

@@ -1,0 +1,1 @@
+"""Builds the models for search by meaning from published weights, in every kind of installation."""
