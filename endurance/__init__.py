@@ -1,0 +1,1 @@
+"""Long trials with real processes: load, kills and upgrades. Results are committed."""

@@ -1,0 +1,1 @@
+"""The clients: what they send, and what they know about the answers."""

@@ -1,0 +1,1 @@
+"""The service under trial: its database, its processes, and what happens to them."""

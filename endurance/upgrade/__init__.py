@@ -1,0 +1,1 @@
+"""Upgrades a PostgreSQL library from an earlier commit while its nodes serve requests."""

@@ -1,0 +1,67 @@
+"""The source of an earlier commit, and the steps of the schema that it has."""
+
+import io
+import re
+import subprocess
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+REPOSITORY: Final = Path(__file__).parents[2]
+_STEPS: Final = "bowerbird/storage/migrations/postgres"
+_COMPATIBLE: Final = re.compile(r"^-- compatible: yes$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def is_compatible(self) -> bool:
+        return _COMPATIBLE.search(self.sql) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    # "old" or "new".
+    name: str
+    commit: str
+    source: Path
+
+    @property
+    def steps(self) -> list[Step]:
+        return [
+            Step(int(file.name[:4]), file.stem, file.read_text(encoding="utf-8"))
+            for file in sorted((self.source / _STEPS).glob("*.sql"))
+        ]
+
+
+def current() -> Release:
+    return Release("new", _git("rev-parse", "--short", "HEAD"), REPOSITORY / "src")
+
+
+def archived(reference: str, folder: Path) -> Release:
+    """Unpacks `src` of a commit. The present Python environment runs it."""
+    commit = _git("rev-parse", "--short", f"{reference}^{{commit}}")
+    packed = subprocess.run(
+        ["git", "archive", commit, "src"], cwd=REPOSITORY, capture_output=True, check=True
+    )
+    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
+        archive.extractall(folder, filter="data")
+    return Release("old", commit, folder / "src")
+
+
+def between(old: Release, new: Release) -> list[Step]:
+    """The steps that the upgrade applies."""
+    known = {step.number for step in old.steps}
+    return [step for step in new.steps if step.number not in known]
+
+
+def _git(*words: str) -> str:
+    ran = subprocess.run(
+        ["git", *words], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    return ran.stdout.strip()
