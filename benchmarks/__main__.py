@@ -1,38 +1,44 @@
 """Runs the measurements and prints one table: `make bench`, or `python -m benchmarks --help`."""
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from benchmarks import (
+from benchmarks import report, result_files, saved_rows, scales
+from benchmarks.figures import Row
+from benchmarks.measurements import (
     attacks,
+    crawls,
     exports,
     growth,
+    highlights,
     imports,
     lists,
     meaning,
-    report,
-    scales,
     searches,
     signed_in_pages,
+    single_writes,
     starts,
     tool_calls,
     turns,
     writes,
     x_pages,
 )
-from benchmarks.figures import Row
 from benchmarks.options import Options
 
 MEASUREMENTS: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "lists": lists.measure,
+    "crawls": crawls.measure,
     "growth": growth.measure,
     "search": searches.measure,
+    "highlights": highlights.measure,
     "meaning": meaning.measure,
     "import": imports.measure,
     "x-pages": x_pages.measure,
     "writes": writes.measure,
+    "single-writes": single_writes.measure,
     "turns": turns.measure,
     "exports": exports.measure,
     "tools": tool_calls.measure,
@@ -45,6 +51,8 @@ MEASUREMENTS: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
 
 def main() -> int:
     arguments = _arguments()
+    # Like Ctrl-C: the servers that were started are stopped.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     options = Options(
         scale=scales.SMALL if arguments.small else scales.FULL,
         rounds=arguments.rounds,
@@ -52,20 +60,27 @@ def main() -> int:
         log_level=arguments.log_level,
     )
     options.log.write_bytes(b"")
-    names = arguments.only or MEASUREMENTS
-    rows = [row for name in names for row in _measure(name, options)]
-    report.print_table(rows)
-    if not arguments.small and not arguments.only:
-        print(f"Saved in {report.save(rows, options)}")
-    return 1 if any(row.is_met is False for row in rows) else 0
-
-
-def _measure(name: str, options: Options) -> list[Row]:
-    """Turns a failure into a row, so that the other measurements still run."""
-    try:
-        return list(MEASUREMENTS[name](options))
-    except (RuntimeError, OSError) as error:
-        return [Row(name, "failed", "", is_met=False, detail=str(error))]
+    names = [] if arguments.table else arguments.only or list(MEASUREMENTS)
+    commit = result_files.commit()
+    if arguments.resume:
+        finished = saved_rows.finished(names, options, commit)
+        names = [name for name in names if name not in finished]
+    measured = [
+        saved_rows.measure(name, MEASUREMENTS[name], options, commit)
+        for name in report.announced(names)
+    ]
+    is_whole = not arguments.only
+    parts = saved_rows.saved(MEASUREMENTS, options) if is_whole or arguments.save else measured
+    report.print_parts(parts)
+    if not parts:
+        print("Nothing was measured yet.")
+        return 0
+    if arguments.save or (is_whole and not arguments.small and not arguments.table):
+        print(f"Saved in {report.save(parts, options)}")
+    missing = report.without_row(parts) if is_whole else []
+    for bar in missing:
+        print(f"No row for the bar: {bar.name} ({bar.target}, {bar.source})")
+    return 1 if missing or not all(part.is_met for part in parts) else 0
 
 
 def _arguments() -> argparse.Namespace:
@@ -75,6 +90,19 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--only", action="append", choices=MEASUREMENTS, help="measure only this; may be repeated"
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="continue after an interruption: skip what was measured with this commit",
+    )
+    parser.add_argument(
+        "--save",
+        action="store_true",
+        help="with --only, --small or --table: save the table of all parts so far in results/",
+    )
+    parser.add_argument(
+        "--table", action="store_true", help="measure nothing, show what was measured so far"
     )
     parser.add_argument(
         "--rounds", type=int, default=5, help="how many times each server is loaded"

@@ -7,6 +7,7 @@ import asyncio
 import hashlib
 import shutil
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -41,9 +42,14 @@ class Library(msgspec.Struct, frozen=True):
 def prepare(scale: Scale) -> Library:
     """The library of this scale. Fills it if it does not exist yet."""
     folder = scale.folder / "library"
-    inputs = [file.read_bytes() for file in sorted(_MIGRATIONS.glob("*.sql"))]
-    inputs += [stored for post in posts.batch(0, 0, _SAMPLE) for stored in _stored(post)]
-    return Library(folder, fill_once(folder, inputs, lambda f: _fill(f, scale)))
+    return Library(folder, fill_once(folder, stored_form(), lambda f: _fill(f, scale)))
+
+
+@cache
+def stored_form() -> list[bytes]:
+    """The tables and a sample of what is stored in them. When it changes, libraries are filled."""
+    tables = [file.read_bytes() for file in sorted(_MIGRATIONS.glob("*.sql"))]
+    return tables + [stored for post in posts.batch(0, 0, _SAMPLE) for stored in _stored(post)]
 
 
 def fill_once(

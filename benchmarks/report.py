@@ -1,9 +1,7 @@
-"""Prints the table of results, and saves the results of a full run."""
+"""Prints the table of results, and saves it."""
 
-import os
-import platform
-import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -11,88 +9,107 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import load
+from benchmarks import bars, result_files
+from benchmarks.bars import Bar
 from benchmarks.figures import Row
+from benchmarks.loads import load
 from benchmarks.options import Options
+from benchmarks.saved_rows import Part
 
 _RESULTS: Final = Path(__file__).parent / "results"
-_COLUMNS: Final = ("Work", "Measured", "Target", "", "Detail")
+_COLUMNS: Final = ("Work", "Measured", "CPU", "Target", "", "Bar of", "Detail")
+_PART_COLUMNS: Final = ("Part", "Commit", "Started", "Took", "Load average before", "Yardstick")
+
+_FILE_WIDTH: Final = 240
+_CIRCUMSTANCES: Final = (
+    "The load average is the number of processes that ran or waited in the minute before a part. "
+    "After another part it is that of the benchmarks themselves, about 2. The yardstick is the CPU "
+    "time of the sum of 200,000 squares in Python before and after a part: a machine that is "
+    "slower, or slower in that hour, takes more CPU time for everything."
+)
+
+
+def announced(names: Iterable[str]) -> Iterator[str]:
+    """Prints each name before it is measured."""
+    for name in names:
+        Console().rule(name)
+        yield name
+
+
+def print_parts(parts: Sequence[Part]) -> None:
+    print_table([row for part in parts for row in part.rows])
+    circumstances = Table(*_PART_COLUMNS)
+    for part in parts:
+        circumstances.add_row(*_part_cells(part))
+    _console().print(circumstances)
 
 
 def print_table(rows: Sequence[Row]) -> None:
     table = Table(*_COLUMNS)
     for row in rows:
         table.add_row(*_cells(row), style="bold red" if row.is_met is False else None)
-    Console().print(table)
+    _console().print(table)
 
 
-def save(rows: Sequence[Row], options: Options) -> Path:
-    _RESULTS.mkdir(exist_ok=True)
-    today = datetime.now(UTC).date().isoformat()
-    commit = _commit()
-    file = _RESULTS / f"{today}-{commit}.md"
-    file.write_text(_document(rows, options, today, commit), encoding="utf-8")
-    return file
+def _console() -> Console:
+    """In a file, lines are as long as they have to be."""
+    return Console() if sys.stdout.isatty() else Console(width=_FILE_WIDTH)
 
 
-def _document(rows: Sequence[Row], options: Options, today: str, commit: str) -> str:
-    scale = options.scale
+def without_row(parts: Sequence[Part]) -> list[Bar]:
+    """The bars that nothing was measured for."""
+    measured = {row.bar for row in _rows(parts)}
+    return [bar for bar in bars.MEASURED.values() if bar.name not in measured]
+
+
+def save(parts: Sequence[Part], options: Options) -> Path:
+    today, commit = datetime.now(UTC).date(), result_files.commit()
+    size = "" if options.scale.name == "full" else f"-{options.scale.name}"
+    title = f"# {today.isoformat()}, commit {commit}"
+    lines = [title, "", *_document(parts, options)]
+    return result_files.save(_RESULTS, today, f"{commit}{size}", lines)
+
+
+def _rows(parts: Sequence[Part]) -> Iterator[Row]:
+    for part in parts:
+        yield from part.rows
+    for bar in bars.ELSEWHERE:
+        detail = f"see {bar.elsewhere}"
+        yield Row(bar.name, "not measured here", bar.target, detail=detail, source=bar.source)
+
+
+def _document(parts: Sequence[Part], options: Options) -> list[str]:
+    scale, rows = options.scale, [*_rows(parts)]
     setting = (
-        f"{scale.total:,} posts in {scale.accounts} accounts, one with {scale.largest:,}; "
+        f"{scale.total:,} posts in {scale.accounts} accounts, one with {scale.largest:,}; accounts "
+        f"of {', '.join(f'{size:,}' for size in scale.growing)} posts in a second library; "
         f"SQLite; {options.rounds} rounds of {options.seconds:g} s per server with {load.tool()}; "
         f"log level {options.log_level}."
     )
-    lines = [
-        f"# {today}, commit {commit}",
-        "",
+    missed = sum(row.is_met is False for row in rows)
+    met = sum(row.is_met is True for row in rows)
+    return [
         setting,
         "",
-        f"Machine: {_machine()}.",
+        f"Machine: {result_files.machine()}.",
         "",
-        "| " + " | ".join(_COLUMNS) + " |",
-        "|" + " --- |" * len(_COLUMNS),
-        *("| " + " | ".join(_cells(row)) + " |" for row in rows),
+        f"{met} rows meet their target, {missed} miss it.",
+        *(f"No row for the bar: {bar.name}." for bar in without_row(parts)),
+        "",
+        *result_files.table(_COLUMNS, map(_cells, rows)),
+        "",
+        _CIRCUMSTANCES,
+        "",
+        *result_files.table(_PART_COLUMNS, map(_part_cells, parts)),
         "",
         "To repeat, run `make bench` on an idle machine. ../README.md defines each figure.",
-        "",
     ]
-    return "\n".join(lines)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    return row.work, row.measured, row.target, row.verdict, row.detail
+    return row.work, row.measured, row.cpu, row.target, row.verdict, row.source, row.detail
 
 
-def _commit() -> str:
-    """The abbreviated commit, with a suffix if the working tree has changes."""
-    run = subprocess.run(
-        ["git", "describe", "--always", "--dirty=-changed", "--exclude=*"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=Path(__file__).parent,
-    )
-    return run.stdout.strip() or "uncommitted"
-
-
-def _machine() -> str:
-    gigabytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
-    return (
-        f"{_cpu()}, {os.cpu_count()} cores, {gigabytes:.0f} GB of memory, {_system()}, "
-        f"Python {platform.python_version()}"
-    )
-
-
-def _cpu() -> str:
-    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.machine()
-
-
-def _system() -> str:
-    try:
-        name = platform.freedesktop_os_release()["PRETTY_NAME"]
-    except (OSError, KeyError):
-        name = platform.system()
-    return f"{name}, kernel {platform.release()}"
+def _part_cells(part: Part) -> tuple[str, ...]:
+    took, load_average = f"{part.seconds:.0f} s", f"{part.load_average:.1f}"
+    return part.name, part.commit, part.started_at, took, load_average, part.yardstick

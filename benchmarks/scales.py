@@ -30,6 +30,8 @@ class Scale:
     largest: int
     total: int
     import_posts: int
+    # The sizes of the accounts that show what grows.
+    growing: tuple[int, ...]
 
     @property
     def folder(self) -> Path:
@@ -42,8 +44,17 @@ class Scale:
         return share + (account <= rest)
 
 
-FULL: Final = Scale("full", 200, largest=100_000, total=1_000_000, import_posts=100_000)
-SMALL: Final = Scale("small", 20, largest=20_000, total=50_000, import_posts=20_000)
+FULL: Final = Scale(
+    "full",
+    200,
+    largest=100_000,
+    total=1_000_000,
+    import_posts=100_000,
+    growing=(10_000, 100_000, 1_000_000),
+)
+SMALL: Final = Scale(
+    "small", 20, largest=20_000, total=50_000, import_posts=20_000, growing=(2_000, 20_000)
+)
 
 
 def batches(scale: Scale, title: str) -> Iterator[Batch]:

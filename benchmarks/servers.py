@@ -1,7 +1,6 @@
 """Starts the measured servers as processes, and stops only those."""
 
 import os
-import resource
 import socket
 import subprocess
 import sys
@@ -12,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.client import Client
+from benchmarks.loads.client import Client
 
-START_LIMIT_S: Final = 30.0
+START_LIMIT_S: Final = 60.0
 _STOP_LIMIT_S: Final = 10.0
 _POLL_S: Final = 0.005
-_TICKS: Final = os.sysconf("SC_CLK_TCK")
-_PAGE_KB: Final = resource.getpagesize() // 1024
+_IDLE_S: Final = 0.3
+_IDLE_SHARE: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +27,40 @@ class Server:
 
     def resident_mb(self) -> float:
         """The resident memory of the server, which is a single process."""
-        pages = Path(f"/proc/{self.process_id}/statm").read_text(encoding="ascii").split()[1]
-        return int(pages) * _PAGE_KB / 1024
+        status = Path(f"/proc/{self.process_id}/status").read_text(encoding="utf-8")
+        (line,) = (line for line in status.splitlines() if line.startswith("VmRSS:"))
+        return int(line.split()[1]) / 1024
+
+    def mapped_mb(self, file_name: str) -> float:
+        """The part of the resident memory that belongs to a mapped file."""
+        kilobytes, is_of_file = 0, False
+        maps = Path(f"/proc/{self.process_id}/smaps").read_text(encoding="utf-8")
+        for line in maps.splitlines():
+            if "-" in line.partition(" ")[0]:
+                is_of_file = line.endswith(f"/{file_name}")
+            elif is_of_file and line.startswith("Rss:"):
+                kilobytes += int(line.split()[1])
+        return kilobytes / 1024
 
     def cpu_seconds(self) -> float:
         """The CPU time used so far on all cores, including time in the kernel."""
-        stat = Path(f"/proc/{self.process_id}/stat").read_text(encoding="ascii")
-        user, system = stat.rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) / _TICKS
+        return time.clock_gettime(_cpu_clock(self.process_id))
+
+    def wait_until_idle(self) -> None:
+        """Until the work after a start is done, so that it is not measured with a request."""
+        end = time.monotonic() + START_LIMIT_S
+        before = self.cpu_seconds()
+        while time.monotonic() < end:
+            time.sleep(_IDLE_S)
+            now = self.cpu_seconds()
+            if now - before < _IDLE_S * _IDLE_SHARE:
+                return
+            before = now
+
+
+def _cpu_clock(process_id: int) -> int:
+    """The clock that counts a process's CPU time in nanoseconds: clock_getcpuclockid(3)."""
+    return ~process_id << 3 | 2
 
 
 def command() -> list[str]:
@@ -45,6 +70,8 @@ def command() -> list[str]:
 def environment(data_dir: Path, **settings: str | int) -> dict[str, str]:
     """The environment of a server. It replaces all BOWERBIRD settings of the caller."""
     env = {name: text for name, text in os.environ.items() if not name.startswith("BOWERBIRD_")}
+    # An installation has compiled files. Without them each start would compile every module.
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     # No model by default, so that embedding does not compete with the load.
     values = {"data_dir": data_dir, "admin_port": 0, "model_dir": os.devnull, **settings}
     return env | {f"BOWERBIRD_{name.upper()}": str(value) for name, value in values.items()}
@@ -60,9 +87,9 @@ def bowerbird(data_dir: Path, log: Path, **settings: str | int) -> Iterator[Serv
 
 @contextmanager
 def module(name: str, argument: Path, log: Path) -> Iterator[Server]:
-    """Runs a server that is a module of this package."""
+    """Runs one of the yardsticks."""
     port = free_port()
-    words = [sys.executable, "-m", f"benchmarks.{name}", str(port), str(argument)]
+    words = [sys.executable, "-m", f"benchmarks.yardsticks.{name}", str(port), str(argument)]
     with _running(words, port, log, dict(os.environ)) as server:
         yield server
 

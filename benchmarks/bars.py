@@ -1,0 +1,204 @@
+"""Every figure that the service has to hold, and the issue or document that asks for it.
+
+A measurement names the bar of a row, and a full run fails if a bar has no row.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+_ARCHITECTURE: Final = "architecture.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A limit, and by what it is measured."""
+
+    name: str
+    limit: float
+    unit: str
+    source: str
+    # A rate or a ratio reaches its limit; a time or a size stays below it.
+    is_floor: bool = False
+    # Whether the limit itself is included. A floor always is.
+    is_inclusive: bool = False
+    # Of several measured values. Without one it is the median.
+    statistic: str = ""
+    # Where it is checked instead, because a program without a browser or a person cannot.
+    elsewhere: str = ""
+
+    @property
+    def target(self) -> str:
+        sign = "≥" if self.is_floor else "≤" if self.is_inclusive else "<"
+        return f"{self.statistic} {sign} {self.limit:,g} {self.unit}".strip()
+
+    def is_met(self, value: float) -> bool:
+        if self.is_floor:
+            return value >= self.limit
+        return value <= self.limit if self.is_inclusive else value < self.limit
+
+
+def _at_least(name: str, limit: float, unit: str, source: str) -> Bar:
+    return Bar(name, limit, unit, source, is_floor=True)
+
+
+def _p99(name: str, limit: float, source: str) -> Bar:
+    return Bar(name, limit, "ms", source, statistic="p99")
+
+
+# Lists
+LIST_WARM: Final = _at_least("list of 100, warm / ceiling", 0.80, "times", _ARCHITECTURE)
+LIST_DEEP: Final = _at_least(
+    "list of 100, random account and page, cache off / ceiling", 0.20, "times", _ARCHITECTURE
+)
+LIST_BASELINE: Final = _at_least(
+    "list of 100, random account and page, cache off / baseline", 15, "times", _ARCHITECTURE
+)
+
+# What may not grow with an account
+SORT: Final = Bar("sort_by, any field", 5, "ms of CPU", "issue 18")
+AUTHOR: Final = Bar("author", 5, "ms of CPU", "issue 18")
+TAG: Final = Bar("tag", 5, "ms of CPU", "issue 18")
+MEDIA_TYPE: Final = Bar("media_type", 5, "ms of CPU", "issue 18")
+WORD_COUNTED: Final = Bar("common word, counted", 25, "ms of CPU", "issue 18")
+WORD_WITH_LABEL: Final = Bar("common word with a label", 30, "ms of CPU", "issue 18")
+PREFIX: Final = Bar("common prefix", 30, "ms of CPU", "issue 18")
+CRAWL_MEMORY: Final = Bar(
+    "mapped file in memory after a crawl / BOWERBIRD_SQLITE_MAPPED_MB",
+    *(1, "times", "issue 18"),
+    is_inclusive=True,
+)
+
+# Search by word
+RARE_WORD: Final = _p99("q, a word in < 1 % of posts", 5, "architecture.md, issues 6, 16")
+COMMON_WORD: Final = _p99("q, a word in a third of posts", 25, "architecture.md, issues 6, 16")
+HOSTILE_QUERY: Final = Bar("q, hostile queries, the slowest", 50, "ms of CPU", "issue 6")
+FIRST_SEARCH: Final = Bar("q, the first search after a start", 15, "ms of CPU", "issue 18")
+HIGHLIGHT: Final = Bar("highlighting a page of long texts", 3, "ms of CPU", "issue 18")
+
+# Search by meaning
+MEANING: Final = _p99(
+    "by meaning, without embedding the query, 100,000 posts", 25, "architecture.md, issues 6, 16"
+)
+MEANING_TENTH: Final = _p99(
+    "by meaning, without embedding the query, 10,000 posts", 3, "issues 6, 16"
+)
+WORDS_AND_MEANING: Final = _p99("words and meaning together, with the models", 40, "issue 16")
+EMBEDDING: Final = _at_least(
+    "embedding posts of 250 characters", 40, "posts/s per core", "issues 6, 16"
+)
+EMBEDDING_A_QUERY: Final = Bar("embedding a query", 5, "ms", "issue 6", statistic="p50")
+MODELS_MEMORY: Final = Bar("memory with both models and vectors", 700, "MB", "issue 16")
+LISTS_WHILE_EMBEDDING: Final = _at_least(
+    "list of 100 while posts are embedded / alone", 0.9, "times", "issue 16"
+)
+
+# Imports
+IMPORT_NEW: Final = _at_least("import, all new", 8_000, "posts/s", "architecture.md, issue 12")
+IMPORT_UNCHANGED: Final = _at_least(
+    "import again, all unchanged", 13_000, "posts/s", "architecture.md, issue 12"
+)
+IMPORT_MEMORY: Final = Bar("import, peak memory", 300, "MB", "issue 2")
+TOKEN_TEXT: Final = Bar("import, token text of a post", 52, "µs of CPU", "ADR 0034")
+LISTS_WHILE_IMPORTING: Final = _at_least(
+    "list of 100 while posts are imported / alone", 0.7, "times", "issue 12"
+)
+X_RECORDS: Final = _at_least("X pages to records", 2_000, "posts/s", "issue 12")
+X_STORED: Final = _at_least("X pages parsed and stored", 2_000, "posts/s", "issue 12")
+
+# Writes
+BATCH: Final = Bar("batch of 50 operations on 20 posts each", 20, "ms", "architecture.md, issue 3")
+KEYED_ADDS: Final = _at_least("keyed label adds, 16 connections", 1_500, "writes/s", "issue 3")
+LISTS_WHILE_WRITING: Final = _at_least(
+    "list of 100, cache off, while labels are written / alone", 0.7, "times", "issue 3"
+)
+TRANSACTION: Final = Bar("longest transaction of an edit", 50, "ms", "issue 11, ADR 0022")
+
+# Exports
+JSON_EXPORT: Final = Bar(
+    "export as JSON / reading the rows", 3, "times the CPU", "architecture.md, issue 5"
+)
+CSV_EXPORT: Final = Bar("export as CSV / reading the rows", 4, "times the CPU", "issue 5")
+EXPORT_MEMORY: Final = Bar("export as JSON or CSV, peak memory", 150, "MB", "issue 5")
+PDF_CPU: Final = Bar("PDF of 1,000 posts", 2, "s of CPU", "architecture.md, issue 5")
+PDF_MEMORY: Final = Bar("PDF of 1,000 posts, peak memory", 250, "MB", "architecture.md, issue 5")
+PDF_VOLUMES_MEMORY: Final = Bar(
+    "PDF of 10,000 posts, peak memory", 400, "MB", "architecture.md, issue 5"
+)
+LISTS_WHILE_EXPORTING: Final = _at_least(
+    "list of 100 while an export runs / alone", 0.7, "times", "issue 5"
+)
+
+# Tools
+TOOL_CALL: Final = _at_least("list_bookmarks of 20 / bare SDK server", 0.9, "times", "issue 7")
+FIRST_TOOL_CALL: Final = Bar("first tool call after a start", 0.5, "s", "issue 17")
+STDIO_CALL: Final = Bar("time that stdio adds to a call", 5, "ms", "issue 7")
+STDIO_START: Final = Bar("stdio, start to first answer", 0.3, "s", "issue 7")
+TOOL_LIST: Final = Bar("tools/list, characters / 4", 8_000, "tokens", "issue 17")
+TOOL_POSTS: Final = Bar("20 concise posts, characters / 4", 2_000, "tokens", "issue 17")
+
+# Pages in the browser
+SIGNED_IN_PAGE: Final = Bar("signed-in page", 5, "ms of CPU", "issue 13")
+LIBRARY_PAGE: Final = Bar("page of the library", 8, "ms of CPU", "issue 14")
+SEARCH_PAGE: Final = Bar("page of a search", 30, "ms of CPU", "issue 14")
+PAGE_SIZE: Final = Bar("largest page, compressed", 60, "KB", "issue 14")
+SESSION_READS: Final = Bar(
+    "reads of the database for the session of a page", 1, "reads", "issue 13", is_inclusive=True
+)
+
+# Attacks, start and memory
+LIST_UNDER_ATTACK: Final = _p99("list of 20 under attack", 50, "issue 11")
+WRITE_UNDER_ATTACK: Final = _p99("label write under attack", 200, "issue 11")
+START: Final = Bar("start to first answer, empty folder", 1.5, "s", "architecture.md, issue 2")
+IDLE_MEMORY: Final = Bar("idle memory", 120, "MB", _ARCHITECTURE)
+
+# What these programs cannot measure
+ELSEWHERE: Final = (
+    Bar(
+        "interaction to next paint, CPU throttled to a quarter",
+        *(100, "ms", "issue 14"),
+        elsewhere="tests/web/library/test_paging_in_chromium.py",
+    ),
+    Bar(
+        "archiving by date, merging labels: calls of a tool",
+        *(3, "calls", "issue 17"),
+        is_inclusive=True,
+        elsewhere="tests/toolserver",
+    ),
+    Bar(
+        "kinds of queries whose posts are in the first ten",
+        *(90, "% of queries", "issue 16"),
+        is_floor=True,
+        elsewhere="tests/search_quality, python -m benchmarks.search_quality --own",
+    ),
+    Bar(
+        "part of a library that an absent topic matches",
+        *(2, "%", "issue 16"),
+        elsewhere="tests/search_quality",
+    ),
+    Bar(
+        "size of the extension's package",
+        *(100, "KB", "issue 15"),
+        elsewhere="tests/extension/test_package.py",
+    ),
+    Bar(
+        "extension, memory of 1,000 queued pages",
+        *(1, "MB", "issue 15"),
+        elsewhere="tests/extension, which bound the queue",
+    ),
+    Bar(
+        "503 while another process holds the write lock",
+        *(10, "s", "issue 11"),
+        elsewhere="tests/server/test_held_lock.py",
+    ),
+    Bar(
+        "error while PostgreSQL is frozen",
+        *(10, "s", "issue 10"),
+        elsewhere="tests/storage/test_postgres_limits.py",
+    ),
+    Bar(
+        "make test on two idle cores",
+        *(6, "minutes", "issue 10"),
+        elsewhere="the last line of make test",
+    ),
+)
+MEASURED: Final = {name: bar for name, bar in globals().items() if isinstance(bar, Bar)}

@@ -1,0 +1,1 @@
+"""What is sent to a server: requests in turn, by many connections, writes and attacks."""

@@ -1,0 +1,131 @@
+"""Measures whether a request costs more in a larger account: CPU ms with 10,000 to 1,000,000 posts.
+
+The accounts share one library. Each figure is the CPU time of the server per request, with the
+cache off. A bar is about the largest account.
+"""
+
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+from urllib.parse import quote
+
+from rich.progress import track
+
+from benchmarks import bars, growing_library, posts, servers
+from benchmarks.bars import Bar
+from benchmarks.figures import Row, Times
+from benchmarks.loads import load
+from benchmarks.loads.client import Client
+from benchmarks.options import Options
+from benchmarks.servers import Server
+from benchmarks.vocabulary import FUNCTION_WORDS
+from bowerbird.model.filters import RELEVANCE, SORT_FIELDS
+
+_REQUESTS: Final = 20
+_ROUNDS: Final = 3
+# A slow kind of request is measured less often.
+_ROUND_S: Final = 0.5
+_COMMON: Final = FUNCTION_WORDS[0]
+_RARE: Final = "q=xylophonist"
+
+
+class _Shape(NamedTuple):
+    """A kind of request. Each query is asked once, and the first of them again and again."""
+
+    work: str
+    queries: Sequence[str]
+    bar: Bar | None
+    # Of the first request, which counts the total.
+    counted: Bar | None = None
+
+
+class _Costs(NamedTuple):
+    """In ms of CPU."""
+
+    first: float
+    again: float
+
+
+def measure(options: Options) -> Iterator[Row]:
+    ours = growing_library.prepare(options.scale)
+    settings: dict[str, str | int] = {"answer_cache_mb": 0, "tool_preload": "off"}
+    with (
+        servers.bowerbird(ours.folder, options.log, **settings) as server,
+        Client(server.port) as client,
+    ):
+        server.wait_until_idle()
+        before = server.cpu_seconds()
+        for key in ours.keys:
+            # The first search of an account has its own row.
+            client.get_ok(f"/v1/bookmarks?limit=100&{_RARE}", key)
+            server.wait_until_idle()
+        read = server.cpu_seconds() - before
+        work = "first search of each account, and what is read in the background after it"
+        yield Row(work, f"{read:.1f} s of CPU", detail="the orders, and the sets of common words")
+        for shape in track(_shapes(), description="Asking accounts of each size"):
+            costs = [_costs(server, client, key, shape.queries) for key in ours.keys]
+            yield from _rows(shape, costs)
+        yield Row("memory after these requests", f"{server.resident_mb():,.0f} MB")
+
+
+def _shapes() -> list[_Shape]:
+    author, label = quote(posts.frequent_author()), quote(posts.first_label())
+    words = [f"q={word}" for word in FUNCTION_WORDS]
+    with_label = [f"{word}&tag={label}" for word in words]
+    prefixes = [f"q={word[:3]}*" for word in FUNCTION_WORDS]
+    return [
+        _Shape("list", [""], None),
+        *(_Shape(f"sort_by={field}", [f"sort_by={field}"], bars.SORT) for field in SORT_FIELDS),
+        _Shape("author", [f"author={author}"], bars.AUTHOR),
+        _Shape("tag", [f"tag={label}"], bars.TAG),
+        _Shape("media_type of few posts", ["media_type=gif"], bars.MEDIA_TYPE),
+        _Shape("media_type of many posts", ["media_type=image"], bars.MEDIA_TYPE),
+        _Shape("media_type of no post", ["media_type=poll"], bars.MEDIA_TYPE),
+        _Shape("common word", words, None, bars.WORD_COUNTED),
+        _Shape("common word by relevance", [f"q={_COMMON}&sort_by={RELEVANCE}"], None),
+        _Shape("common word with a label", with_label, *[bars.WORD_WITH_LABEL] * 2),
+        _Shape("common prefix", prefixes, *[bars.PREFIX] * 2),
+    ]
+
+
+def _rows(shape: _Shape, costs: Sequence[_Costs]) -> Iterator[Row]:
+    first, again = [cost.first for cost in costs], [cost.again for cost in costs]
+    detail = f"lowest of {_ROUNDS} rounds of up to {_REQUESTS} requests, total already counted"
+    if len(shape.queries) > 1:
+        counted = f"median of {len(shape.queries)} words, each asked for the first time"
+        yield growing_row(f"{shape.work}, counted", first, shape.counted, counted)
+    else:
+        detail += f"; the first {arrows(first)}"
+    yield growing_row(shape.work, again, shape.bar, detail)
+
+
+def growing_row(work: str, costs: Sequence[float], bar: Bar | None, detail: str) -> Row:
+    """The costs in ms of CPU, the smallest account first."""
+    return Row(
+        work=f"{work}, larger and larger account",
+        measured=f"{arrows(costs)} of CPU",
+        target=f"{bar.target} in the largest" if bar else "",
+        is_met=bar.is_met(costs[-1]) if bar else None,
+        detail=detail,
+        bar=bar.name if bar else "",
+        source=bar.source if bar else "",
+    )
+
+
+def arrows(costs: Sequence[float]) -> str:
+    return " → ".join(f"{cost:.2f}" if cost < 10 else f"{cost:.0f}" for cost in costs) + " ms"
+
+
+def _costs(server: Server, client: Client, key: str, queries: Sequence[str]) -> _Costs:
+    paths = [f"/v1/bookmarks?limit=100&{query}" for query in queries]
+    first = Times()
+    for path in paths:
+        load.add_request(first, server, client, path, key)
+    costs = []
+    for _ in range(_ROUNDS):
+        again = Times()
+        while len(again.seconds) < _REQUESTS and sum(again.seconds) < _ROUND_S:
+            load.add_request(again, server, client, paths[0], key)
+        costs.append(statistics.fmean(again.cpu_seconds) * 1000)
+    # The lowest: jobs of the library run in the same process.
+    return _Costs(statistics.median(first.cpu_seconds) * 1000, min(costs))

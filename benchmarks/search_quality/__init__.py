@@ -1,0 +1,1 @@
+"""Measures how good search is, instead of how fast."""

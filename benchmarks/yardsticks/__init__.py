@@ -1,0 +1,1 @@
+"""What the service is compared with: a constant body, the usual stack, a bare tool server."""
