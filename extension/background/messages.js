@@ -31,12 +31,15 @@ const FROM_PAGES = {
     await badge.show();
   },
   panel: async (_, tab) => panelOf(await view(), tab),
-  start: async ({ kind }, tab) => sync.start(kind === "full" ? "full" : await usualKind(), tab),
-  pause: () => sync.pause("you"),
-  resume: (_, tab) => sync.resume(tab),
+  // In order: a page of the list that arrived before belongs to the visit that ends here.
+  start: ({ kind }, tab) => inOrder(async () => sync.start(kind === "full" ? "full" : await usualKind(), tab)),
+  pause: () => inOrder(() => sync.pause("you")),
+  resume: (_, tab) => inOrder(() => sync.resume(tab)),
   left: async (_, tab) => {
-    const synced = await sync.get();
-    if (synced?.tab === tab) await sync.pause("left");
+    await inOrder(async () => {
+      const synced = await sync.get();
+      if (synced?.tab === tab) await sync.pause("left");
+    });
   },
   stalled: async (_, tab) => {
     const synced = await sync.get();
@@ -62,7 +65,7 @@ const FROM_POPUP = {
     await badge.show();
     return view();
   },
-  stop: async () => { await sync.stop("you"); await sender.drain(); },
+  stop: async () => { await inOrder(() => sync.stop("you")); await sender.drain(); },
   retry: () => sender.retryNow(),
   dismiss: () => chrome.storage.local.remove("refused"),
   confirm_user: async () => decide("confirmed_users"),

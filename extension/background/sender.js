@@ -57,7 +57,7 @@ async function setState(sending) {
 /** Sends everything that waits. Safe to call at any time. */
 export function drain() {
   isWanted = true;
-  draining ??= work().finally(() => { draining = null; });
+  draining ??= work();
   return draining;
 }
 
@@ -80,9 +80,14 @@ export async function between(change) {
 }
 
 async function work() {
-  while (isWanted) {
-    isWanted = false;
-    while (await sendOne());
+  try {
+    while (isWanted) {
+      isWanted = false;
+      while (await sendOne());
+    }
+  } finally {
+    // In the same step as the last look: otherwise a call in between would find it busy, and wait for nothing.
+    draining = null;
   }
 }
 
