@@ -3,12 +3,15 @@
 import gc
 import os
 import re
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from bowerbird.storage.database import Database
 from bowerbird.storage.postgres.database import Limits
@@ -21,6 +24,24 @@ from tests.support.tool_server import Running, running
 # The same examples on every machine, however slow it is.
 settings.register_profile("suite", derandomize=True, deadline=None)
 settings.load_profile("suite")
+# Hypothesis also draws constants of the modules that the process has loaded. Which these are
+# depends on the tests that ran before in this process.
+providers.__dict__["is_local_module_file"] = lambda _path: False
+
+# httpx looks for this package at every request to the application. It is not installed, and
+# Python would search every folder again each time.
+sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
+
+# Lines of the log as plain text, because the default lays them out in columns with colours.
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.dev.set_exc_info,
+        structlog.processors.format_exc_info,
+        structlog.processors.KeyValueRenderer(key_order=["level", "event"]),
+    ]
+)
 
 # Whole servers and browsers, which are slow to measure.
 _UNMEASURED_FILES = re.compile(
@@ -54,7 +75,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(5_000, 10, 10)
+    gc.set_threshold(50_000, 10, 10)
 
 
 def _is_on_postgres(item: pytest.Item) -> bool:
@@ -92,6 +113,20 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return databases.sqlite_template(tmp_path_factory.mktemp("template"))
 
 
+@pytest.fixture(scope="session")
+def sqlite_cast_template(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library in which alice, bob and free have an account."""
+    return databases.sqlite_with(
+        service.create_cast, sqlite_template, tmp_path_factory.mktemp("cast")
+    )
+
+
+@pytest.fixture(scope="session")
+def postgres_cast_template(postgres: ThrowawayPostgres) -> str:
+    """The name of the template in which alice, bob and free have an account."""
+    return databases.postgres_with(service.create_cast, postgres)
+
+
 @pytest.fixture
 async def sqlite(sqlite_template: Path, tmp_path: Path) -> AsyncIterator[Database]:
     async with databases.fresh_sqlite(sqlite_template, tmp_path) as database:
@@ -111,10 +146,19 @@ async def database(
     tmp_path: Path,
     postgres_limits: Limits | None,
 ) -> AsyncIterator[Database]:
+    # The accounts are created once per process and copied with the template.
+    has_cast = "cast" in request.fixturenames
     if request.param == "sqlite":
-        fresh = databases.fresh_sqlite(sqlite_template, tmp_path)
+        template = sqlite_template
+        if has_cast:
+            template = request.getfixturevalue("sqlite_cast_template")
+        fresh = databases.fresh_sqlite(template, tmp_path)
     else:
-        fresh = databases.fresh_postgres(request.getfixturevalue("postgres"), postgres_limits)
+        name = databases.TEMPLATE
+        if has_cast:
+            name = request.getfixturevalue("postgres_cast_template")
+        server = request.getfixturevalue("postgres")
+        fresh = databases.fresh_postgres(server, postgres_limits, template=name)
     async with fresh as opened:
         yield opened
 
@@ -122,7 +166,7 @@ async def database(
 @pytest.fixture
 async def cast(database: Database, tmp_path: Path) -> AsyncIterator[Service]:
     """The service on each database, with alice, bob and free."""
-    built = await service.build(database, data_dir=tmp_path)
+    built = service.with_cast(database, data_dir=tmp_path)
     yield built
     for client in (built.alice.client, built.bob.client, built.free.client, built.nobody):
         await client.aclose()

@@ -1,6 +1,7 @@
 """Settings of the right type that cannot work are refused at the start, with a sentence."""
 
 import itertools
+from pathlib import Path
 
 import pytest
 
@@ -39,11 +40,45 @@ def test_a_valid_address_is_accepted() -> None:
     valid = ("http://localhost:11434/v1", "https://[::1]:8080", "https://api.example.com/v1")
     offenders = Offenders()
     for name, value in itertools.product(ADDRESSES, valid):
+        if name == "BASE_URL" and value.endswith("/v1"):
+            continue
         with offenders.check((name, value)):
             settings = Settings.from_env({f"BOWERBIRD_{name}": value, **more})
             assert getattr(settings, name.lower()) == value
 
     assert offenders == {}
+
+
+@pytest.mark.parametrize("value", ["https://x.example/v1", "https://x.example/api/v1/"])
+def test_the_base_url_is_refused_with_the_path_that_links_add_to_it(value: str) -> None:
+    with pytest.raises(BadSetting) as refused:
+        Settings.from_env({"BOWERBIRD_BASE_URL": value})
+
+    assert str(refused.value) == (
+        f"BOWERBIRD_BASE_URL={value!r} ends in /v1. Leave that out: links in responses add it."
+    )
+    assert Settings.from_env({"BOWERBIRD_MCP_URL": value}).mcp_url == value
+
+
+def test_an_empty_data_folder_is_refused() -> None:
+    with pytest.raises(BadSetting) as refused:
+        Settings.from_env({"BOWERBIRD_DATA_DIR": ""})
+
+    assert str(refused.value) == (
+        "BOWERBIRD_DATA_DIR is empty. Leave it out for the folder data, or set it to . for the "
+        "current folder."
+    )
+    assert Settings.from_env({"BOWERBIRD_DATA_DIR": "."}).data_dir == Path()
+
+
+def test_admin_ports_of_several_processes_above_65535_are_refused() -> None:
+    with pytest.raises(BadSetting) as refused:
+        Settings.from_env({"BOWERBIRD_ADMIN_PORT": "65535", "BOWERBIRD_WORKERS": "2"})
+
+    assert str(refused.value) == (
+        "BOWERBIRD_ADMIN_PORT=65535 is too large for BOWERBIRD_WORKERS=2: each server process has "
+        "an admin port of its own, so the maximum is 65534."
+    )
 
 
 def test_a_key_that_no_header_takes_is_refused_and_not_quoted() -> None:
@@ -122,3 +157,17 @@ def test_settings_of_sources_are_accepted() -> None:
             "BOWERBIRD_X_API_URL": "http://127.0.0.1:9000",
         }
     )
+
+
+def test_a_data_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "library"
+    file.write_bytes(b"")
+
+    with pytest.raises(BadSetting, match="library is a file, not a folder"):
+        Settings.from_env({"BOWERBIRD_DATA_DIR": str(file)})
+
+
+def test_a_mistyped_number_of_processes_is_refused() -> None:
+    assert Settings.from_env({"BOWERBIRD_WORKERS": "64"}).workers == 64
+    with pytest.raises(BadSetting, match="WORKERS=65 is too large; the maximum is 64"):
+        Settings.from_env({"BOWERBIRD_WORKERS": "65"})

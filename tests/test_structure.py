@@ -74,17 +74,21 @@ def test_every_statement_file_is_in_the_package() -> None:
     depths = {
         path.relative_to("src/bowerbird/storage").parts[0]: len(path.parts)
         for path in FILES
-        if path.suffix == ".sql"
+        # The operator of a cluster runs the other one with psql.
+        if path.suffix == ".sql" and path != Path("deploy/citus.sql")
     }
     assert depths.keys() == {"sql", "migrations"}
     assert max(depths.values()) <= 6
 
 
 def test_no_caller_can_forget_a_transaction() -> None:
+    texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in MODULES}
     optional = [
         f"{path}:{node.lineno}"
-        for path in MODULES
-        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+        for path, text in texts.items()
+        # Parsing every module takes seconds, and few have the word.
+        if "Transaction" in text
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.arg)
         and node.annotation
         and "Transaction | None" in ast.unparse(node.annotation)

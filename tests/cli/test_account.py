@@ -18,19 +18,25 @@ _OWNED = (
 )
 
 
-def test_creating_an_account_prints_only_its_id(empty: Library) -> None:
+def test_a_created_account_is_described_and_only_its_id_is_on_stdout(empty: Library) -> None:
     ran = empty.run("account", "create", EMAIL)
 
     assert ran.code == 0
     account_id = empty.value("SELECT account_id FROM person")
     assert ran.out == f"{account_id}\n"
+    place = empty.folder if empty.settings.is_sqlite else "PostgreSQL"
+    assert ran.text == (
+        f"Created the account {EMAIL} with the plan pro in {place}. Its id:\n{account_id}\n"
+        f"To create a key for it, run: bowerbird key create {EMAIL}\n"
+    )
 
 
 def test_a_separate_process_prints_the_same(empty: Library) -> None:
     with empty.start("account", "create", EMAIL) as process:
         out, err = process.communicate()
 
-    assert (process.returncode, err) == (0, "")
+    assert process.returncode == 0
+    assert err.startswith(f"Created the account {EMAIL} with the plan pro in ")
     account_id = empty.value("SELECT account_id FROM person")
     assert out == f"{account_id}\n"
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 import stat
 import tarfile
@@ -111,7 +112,8 @@ def test_an_existing_file_is_overwritten_only_with_force(library: Library, copy:
 
 def test_a_folder_without_a_library_cannot_be_backed_up(tmp_path: Path) -> None:
     ran = sqlite_library(tmp_path / "none").run("backup", tmp_path / "copy.tar")
-    assert (ran.code, ran.text) == (1, f"Error: No library found in {tmp_path / 'none'}.")
+    assert ran.code == 1
+    assert f"There is no library in {tmp_path / 'none'}: the folder does not exist." in ran.text
     assert not (tmp_path / "none").exists()
 
 
@@ -148,7 +150,7 @@ def test_a_library_is_backed_up_while_another_process_writes(
             counts.append(posts(restored))
             assert restored.run("check", "--deep").code == 0
         stop.touch()
-        output, problems = writer.communicate(timeout=30)
+        output, problems = writer.communicate(timeout=60)
     assert (writer.returncode, problems) == (0, "")
     assert counts == sorted(counts)
     assert counts[0] < counts[-1] <= posts(library) == int(output) - 1000 + 5
@@ -247,9 +249,9 @@ def test_a_restore_is_refused_while_another_process_uses_the_library(
         # Between two of its writes the writer does not hold the library.
         ran = wait_until(refused)
         stop.touch()
-        writer.communicate(timeout=30)
+        writer.communicate(timeout=60)
     assert ran is not None
-    assert ran.text.startswith(f"Error: Another process uses {library.folder}.")
+    assert ran.text.startswith(f"Error: Another process is using {library.folder}.")
 
 
 def test_a_restore_is_refused_while_another_program_reads_the_database(
@@ -372,7 +374,7 @@ def with_a_damaged_database(copy: Path) -> None:
         for name, data in members.items():
             parts[name] = copy.with_name(name.replace("/", "-"))
             parts[name].write_bytes(data)
-        about = archives.Manifest(release="1", schema_step=1, made_at="")
+        about = archives.Manifest(release="1", schema_step=1, made_at="2026-07-18T09:00:00Z")
         archives.write(archive, parts, about, lambda *_: None)
 
 
@@ -456,8 +458,35 @@ def test_a_damaged_or_malicious_archive_changes_nothing(
     assert before == after
 
 
+def test_the_file_is_examined_before_the_question(library: Library, copy: Path) -> None:
+    whole = copy.read_bytes()
+    for content, sentence in (
+        (None, f"No such file: {copy}."),
+        (b"", f"Cannot restore {copy}. The file is damaged or not a backup"),
+        (b"notes " * 1000, f"Cannot restore {copy}. The file is damaged or not a backup"),
+        (whole[: len(whole) // 2], f"Cannot restore {copy}. The file is damaged or not a backup"),
+    ):
+        copy.unlink(missing_ok=True)
+        if content is not None:
+            copy.write_bytes(content)
+        ran = library.run("restore", copy, answer="y\n")
+        assert ran.code == 1
+        assert sentence in ran.text
+        assert "Replace the library" not in ran.text
+
+
+def test_the_question_names_the_folder_and_the_date_of_the_backup(
+    library: Library, copy: Path
+) -> None:
+    ran = library.run("restore", copy, answer="n\n")
+
+    assert ran.code == 1
+    question = rf"Replace the library in {library.folder} with the backup of \d{{4}}-\d\d-\d\dT"
+    assert re.match(question, ran.text)
+
+
 def test_a_failure_prints_one_sentence_on_stderr(library: Library, tmp_path: Path) -> None:
     with library.start("restore", tmp_path / "missing.tar", "--yes") as process:
-        output, problem = process.communicate(timeout=30)
+        output, problem = process.communicate(timeout=60)
     assert (process.returncode, output) == (1, "")
     assert problem == f"Error: No such file: {tmp_path / 'missing.tar'}.\n"

@@ -1,4 +1,4 @@
-"""`bowerbird backup` of a damaged library, and on a full disk."""
+"""`bowerbird backup` and `restore` that cannot work: damaged, full, in use, or missing."""
 
 import os
 import re
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bowerbird.storage.sqlite.schema import FolderLock
 from tests.cli.libraries import Library, sqlite_library
 
 # Runs a command that cannot write larger files than this, as on a full disk.
@@ -35,7 +36,7 @@ def test_a_library_with_an_unreadable_header_is_not_backed_up(
         file.write(b"\xff" * 60)
 
     with library.start("backup", tmp_path / "copy.tar") as process:
-        _, problem = process.communicate(timeout=30)
+        _, problem = process.communicate(timeout=60)
 
     assert process.returncode == 1
     assert problem == "Error: The database file is damaged. Restore a backup.\n"
@@ -51,7 +52,7 @@ def test_a_backup_that_does_not_fit_fails_with_a_sentence_and_leaves_nothing(
     most = int((library.folder / "bowerbird.db").stat().st_size * share)
 
     with library.start("backup", tmp_path / "copy.tar", script=BOUNDED.format(most)) as process:
-        _, problem = process.communicate(timeout=30)
+        _, problem = process.communicate(timeout=60)
 
     assert process.returncode == 1
     assert re.fullmatch(
@@ -90,4 +91,27 @@ def test_a_backup_on_a_full_disk_says_so(library: Library, tmp_path: Path, size:
     assert (ran.returncode, ran.stdout) == (1, "")
     assert ran.stderr == (
         f"Error: The disk of {small} is full, so nothing was changed. Free some space.\n"
+    )
+
+
+def test_nobody_is_asked_about_a_restore_while_the_library_is_in_use(
+    library: Library, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.tar"
+    assert library.run("backup", copy).code == 0
+    lock = FolderLock(library.folder)
+    with lock.shared():
+        ran = library.run("restore", copy, answer="n\n")
+    lock.close()
+
+    assert ran.code == 1
+    assert ran.text.startswith(f"Error: Another process is using {library.folder}.")
+
+
+def test_a_backup_into_a_missing_folder_names_the_folder(library: Library, tmp_path: Path) -> None:
+    ran = library.run("backup", tmp_path / "missing" / "copy.tar")
+
+    assert ran.code == 1
+    assert ran.text == (
+        f"Error: The folder {tmp_path / 'missing'} does not exist. Create it first."
     )

@@ -113,6 +113,27 @@ def test_an_unreachable_database_is_reported(library: Library) -> None:
     assert "✗ database: PostgreSQL cannot be reached" in ran.text
 
 
+def test_the_server_and_the_database_are_named_but_not_the_password(library: Library) -> None:
+    url = "postgresql://nobody:hush@127.0.0.1:1/shelf"
+    ran = Library({**library.environment, "BOWERBIRD_DATABASE_URL": url}).run("doctor")
+    named = "✗ database: PostgreSQL cannot be reached: the database 'shelf' at 127.0.0.1:1: "
+    assert named in ran.text
+    assert "hush" not in ran.text
+
+
+def test_a_lost_database_file_is_reported(library: Library) -> None:
+    library.fill(1)
+    for name in ("bowerbird.db", "bowerbird.db-wal", "bowerbird.db-shm"):
+        (library.folder / name).unlink(missing_ok=True)
+
+    ran = library.run("doctor")
+
+    assert ran.code == 1
+    assert f"✗ database: bowerbird.db is missing in {library.folder}, but write.lock" in ran.text
+    assert "bowerbird restore FILE" in ran.text
+    assert not (library.folder / "bowerbird.db").exists()
+
+
 def test_a_damaged_database_file_is_reported(library: Library) -> None:
     library.folder.mkdir()
     (library.folder / "bowerbird.db").write_bytes(b"no database" * 1000)
@@ -123,10 +144,11 @@ def test_a_damaged_database_file_is_reported(library: Library) -> None:
 
 
 def test_an_unusable_data_folder_is_reported(library: Library) -> None:
-    library.folder.write_text("a file")
+    folder = library.folder
+    folder.write_text("a file")
     ran = library.run("doctor")
     assert ran.code == 1
-    assert f"✗ data folder: this user cannot write to {library.folder}" in ran.text
+    assert f"BOWERBIRD_DATA_DIR: {folder} is a file, not a folder." in ran.text
 
 
 @pytest.mark.parametrize(
@@ -164,8 +186,10 @@ def test_missing_fonts_are_reported_with_their_packages(library: Library, tmp_pa
 
     ran = Library({**library.environment, "FONTCONFIG_FILE": str(settings)}).run("doctor")
 
-    assert "! fonts: no font for Latin, Arabic, Hebrew, Devanagari, Thai, CJK, emoji;" in ran.text
-    assert "fix: run sh requirements/system.sh fonts, or apt install fonts-noto-cjk" in ran.text
+    assert "! fonts: no font for Latin (Noto Sans), Arabic (Noto Sans Arabic)," in ran.text
+    assert "emoji (Noto Color Emoji); PDF exports show such text as empty boxes" in ran.text
+    packages = "fonts-noto-cjk fonts-noto-color-emoji fonts-noto-core"
+    assert f"fix: apt install {packages}, or the Noto fonts from https://" in ran.text
     assert ran.code == 0
 
 
@@ -176,7 +200,7 @@ def test_a_missing_model_is_a_warning(library: Library, tmp_path: Path) -> None:
 
     assert ran.code == 0
     assert f"! model: {tmp_path / 'none'} contains no model" in ran.text
-    assert "fix: run make model" in ran.text
+    assert "fix: run bowerbird model" in ran.text
 
 
 @pytest.mark.parametrize("pointer", ["current", "multilingual"])
@@ -190,7 +214,7 @@ def test_a_damaged_model_is_a_warning(library: Library, tmp_path: Path, pointer:
     ran = other.run("doctor")
 
     assert re.search("! model: tokenizer.json of .* is damaged or missing", ran.text)
-    assert "fix: run make model" in ran.text
+    assert "fix: run bowerbird model" in ran.text
 
 
 def test_a_missing_second_model_is_a_warning(library: Library, tmp_path: Path) -> None:
@@ -201,7 +225,7 @@ def test_a_missing_second_model_is_a_warning(library: Library, tmp_path: Path) -
     ran = other.run("doctor")
 
     assert "! model: all-MiniLM-L6-v2-int8; without the second model" in ran.text
-    assert "fix: run make model" in ran.text
+    assert "fix: run bowerbird model" in ran.text
 
 
 def test_an_embedding_service_replaces_the_model(library: Library) -> None:

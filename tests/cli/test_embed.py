@@ -45,7 +45,7 @@ def test_a_missing_model_is_reported_with_the_command_that_builds_it(library: Li
     ran = modelless.run("embed", EMAIL)
 
     assert ran.code == 1
-    assert "make model" in ran.text
+    assert "bowerbird model" in ran.text
 
 
 def test_deleting_the_account_deletes_its_vectors(library: Library) -> None:

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -206,6 +207,7 @@ def test_a_file_name_that_looks_like_markup_is_printed_literally(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
 
     with progress_bars() as advance:
         advance("Reading a[/b].json", 1, 2)
@@ -336,7 +338,7 @@ def test_what_is_not_a_regular_file_is_refused_at_once(library: Library, tmp_pat
             name: library.start("import", EMAIL, tmp_path / name) for name in ("pipe", "folder")
         } | {name: library.start("import", EMAIL, name) for name in ("/dev/zero",)}
         reasons["socket"] = library.start("import", EMAIL, tmp_path / "socket")
-        said = {name: process.communicate(timeout=30) for name, process in reasons.items()}
+        said = {name: process.communicate(timeout=60) for name, process in reasons.items()}
 
     assert {process.returncode for process in reasons.values()} == {1}
     assert {name: error for name, (_, error) in said.items()} == {
@@ -351,7 +353,7 @@ def test_what_is_not_a_regular_file_is_refused_at_once(library: Library, tmp_pat
 @pytest.mark.parametrize("name", ["-", "/dev/stdin", "/dev/fd/0"])
 def test_a_pipe_of_the_shell_is_imported(library: Library, name: str) -> None:
     with library.start("import", EMAIL, name, stdin=subprocess.PIPE) as process:
-        output, _ = process.communicate(json.dumps([make.post()]), timeout=30)
+        output, _ = process.communicate(json.dumps([make.post()]), timeout=60)
 
     assert (process.returncode, output.splitlines()[2]) == (0, "  new 1")
 

@@ -19,6 +19,23 @@ from tests.cli.libraries import EMAIL, Library
 from tests.support import ingesting
 from tests.support.imports import found
 
+# Runs a command that gets Ctrl-C when the second turn of an undo begins.
+INTERRUPTED = """
+import os, signal
+from bowerbird.cli import main
+from bowerbird.library.imports.undoing import Undoing
+# Tests may run in the background of a shell, which ignores Ctrl-C for them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+turn, turns = Undoing._turn, []
+async def interrupted(*arguments):
+    turns.append(1)
+    if len(turns) == 2:
+        os.kill(os.getpid(), signal.SIGINT)
+    return await turn(*arguments)
+Undoing._turn = interrupted
+main()
+"""
+
 
 @pytest.fixture
 def library(empty: Library) -> Library:
@@ -96,6 +113,36 @@ def test_undoing_prints_what_was_done(library: Library) -> None:
     assert (ran.code, ran.out) == (0, "removed 2\nrestored 0\nkept 0\n")
     assert library.value("SELECT total FROM library") == 0
     assert library.run("check", "--deep").code == 0
+
+
+def test_undoing_again_says_that_it_was_done(library: Library) -> None:
+    run_id = imported(library, "1", "2")
+    library.run("imports", "undo", EMAIL, run_id)
+
+    ran = library.run("imports", "undo", EMAIL, run_id)
+
+    assert ran.code == 0
+    assert ran.out == (
+        "This import was already undone, so nothing changed. The undo removed 2, restored 0 and "
+        "kept 0.\n"
+    )
+
+
+def test_an_interrupted_undo_says_how_to_continue(library: Library) -> None:
+    run_id = imported(library, *(str(number) for number in range(1, 2_001)))
+
+    with library.start("imports", "undo", EMAIL, run_id, script=INTERRUPTED) as process:
+        _, problem = process.communicate(timeout=60)
+
+    assert process.returncode == 130
+    assert problem == (
+        "Interrupted before the import was undone completely. To continue, run the command again: "
+        f"bowerbird imports undo {EMAIL} {run_id}\n"
+    )
+    left = library.value("SELECT total FROM library")
+    assert 0 < left < 2_000
+    ran = library.run("imports", "undo", EMAIL, run_id)
+    assert (ran.code, ran.out) == (0, "removed 2000\nrestored 0\nkept 0\n")
 
 
 def test_an_unknown_import_is_a_sentence(library: Library) -> None:

@@ -2,9 +2,16 @@
 
 import signal
 import subprocess
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
+from bowerbird.clock import MICROSECONDS
+from bowerbird.library.upkeep import health
+from bowerbird.library.upkeep.health import Mark
+from bowerbird.model.jobs import JobCount, QueueState
+from bowerbird.settings import Settings
 from tests.cli.libraries import EMAIL, Library, sqlite_library
 from tests.support.serving import free_port
 from tests.support.waiting import wait_until
@@ -90,10 +97,34 @@ def test_a_worker_runs_a_job_and_stops_on_sigterm(empty: Library) -> None:
     with empty.start("worker") as process:
         wait_until(lambda: empty.value("SELECT state FROM job") == "completed")
         process.send_signal(signal.SIGTERM)
-        out, _ = process.communicate(timeout=20)
+        out, _ = process.communicate(timeout=60)
 
     assert (process.returncode, out) == (0, "Running background jobs.\n")
     assert len(list((empty.folder / "files" / "exports").rglob("*.json"))) == 1
+
+
+@ON_POSTGRES
+def test_a_worker_that_starts_while_the_database_is_away_waits_for_it(
+    empty: Library, tmp_path: Path
+) -> None:
+    add_export(empty)
+    url = empty.environment["BOWERBIRD_DATABASE_URL"]
+    [folder] = parse_qs(urlsplit(url).query)["host"]
+    socket = tmp_path / "s"
+    away = url.replace(quote(folder, safe=""), quote(str(socket), safe=""))
+    node = Library({**empty.environment, "BOWERBIRD_DATABASE_URL": away})
+
+    with node.start("worker") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert "Not ready: PostgreSQL cannot be reached" in process.stdout.readline()
+        assert "shared_files_check_failed" in process.stderr.readline()
+        socket.symlink_to(folder)
+        wait_until(lambda: empty.value("SELECT state FROM job") == "completed")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+    assert process.returncode == 0
 
 
 @ON_POSTGRES
@@ -106,7 +137,7 @@ def test_a_node_that_does_not_share_its_files_does_not_start(empty: Library) -> 
     assert refused.code == 1
     assert "other nodes store them elsewhere. Set BOWERBIRD_FILES_URL" in refused.text
     with elsewhere.start("serve", "--port", free_port()) as serving:
-        _, errors = serving.communicate(timeout=20)
+        _, errors = serving.communicate(timeout=60)
     assert serving.returncode == 1
     assert "other nodes store them elsewhere. Set BOWERBIRD_FILES_URL" in errors
     moved = elsewhere.run("migrate", "--files-moved")
@@ -132,7 +163,7 @@ def test_a_worker_runs_no_job_until_it_knows_that_files_are_shared(empty: Librar
             assert "shared_files_check_failed" in process.stderr.readline()
         assert empty.value("SELECT state FROM job") == "pending"
         obstacle.unlink()
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
 
     assert process.returncode == 1
     assert "other nodes store them elsewhere. Set BOWERBIRD_FILES_URL" in errors
@@ -164,6 +195,41 @@ def test_doctor_reports_jobs_and_files(empty: Library) -> None:
     empty.run("jobs", "retry", "ja")
 
     assert "! jobs: 1 errand pending; no process is running them" in empty.run("doctor").text
+
+
+def test_doctor_says_that_due_jobs_have_no_worker(empty: Library) -> None:
+    due = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
+    if not empty.settings.is_sqlite:
+        due = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"
+    empty.add_jobs(account_of(empty), "ja", "jb", state="pending")
+
+    def doctor(state: str, seconds: int) -> str:
+        """What it says about two jobs of which the second has this state and due date."""
+        empty.sql(f"UPDATE job SET created_at = {due}, due_at = {due}")  # noqa: S608 - ours
+        empty.sql("UPDATE job SET due_at = due_at - 60000000 WHERE job_id = 'ja'")
+        change = f"state = '{state}', due_at = due_at + {seconds * 1_000_000}"
+        empty.sql(f"UPDATE job SET {change} WHERE job_id = 'jb'")  # noqa: S608 - ours
+        return empty.run("doctor").text
+
+    fix = "run bowerbird serve"
+    if not empty.settings.is_sqlite:
+        fix = "run bowerbird worker, or bowerbird serve without --no-worker"
+    # The other job waits for its next attempt, or a dead worker held it.
+    for state, seconds in (("pending", 30), ("processing", -1)):
+        said = doctor(state, seconds)
+        assert "no process is running them" in said
+        assert f"    fix: {fix}\n" in said
+    # A live lease: a worker is busy.
+    assert "✓ jobs: 1 errand pending, 1 errand processing\n" in doctor("processing", 200)
+
+
+def test_a_job_that_has_just_been_queued_is_no_problem() -> None:
+    now = 1_000_000_000_000_000
+    counts = [JobCount("export", "pending", 1, now - MICROSECONDS)]
+
+    for waited_s, mark in ((1, Mark.GOOD), (16, Mark.WARNING)):
+        queue = QueueState(due=1, waited=waited_s * MICROSECONDS, running=0)
+        assert health.jobs(Settings(), counts, queue, now).mark is mark
 
 
 def test_doctor_reports_unreachable_files(empty: Library) -> None:

@@ -409,6 +409,7 @@ def test_publishing_rejects_a_breaking_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for folder in ("spec", "docs", "packages"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     promised = made()
@@ -430,6 +431,7 @@ def test_publishing_writes_additions_to_the_published_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
     file = tmp_path / PUBLISHED
     promised = made()
     del promised["paths"]["/v1/labels"]

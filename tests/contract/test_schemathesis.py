@@ -2,12 +2,16 @@
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pytest
 import schemathesis
 from schemathesis import BaseSchema, Case, Config
+from schemathesis.checks import load_all_checks
+from schemathesis.generation.feedback import FeedbackSources
+from schemathesis.pytest._test_builder import build_operation_test
+from schemathesis.python._constants.orchestrator import make_constants_value_source
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 from tests.support import make
@@ -60,6 +64,12 @@ CONDITIONAL: Final = ("cursor", "sort_cursor", "bucket", "token")
 REAL: Final = {"post_id": "7", "label_id": "1", "slug": "mine", "digest_id": "latest"}
 
 
+# The operations by their labels, such as "GET /v1/bookmarks".
+LABELS: Final = [
+    f"{method.upper()} {path}" for path, item in document()["paths"].items() for method in item
+]
+
+
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """The address and key of a server with a paid account and some posts."""
@@ -99,8 +109,34 @@ def _remove_special_headers(case: Case[Any]) -> None:
         del case.headers["Idempotency-Key"]
 
 
-@hostile.parametrize()
-def test_every_response_matches_the_document(case: Case[Any], target: dict[str, Any]) -> None:
+def _send(
+    schema: BaseSchema,
+    label: str,
+    send: Callable[[Case[Any], dict[str, Any]], None],
+    target: dict[str, Any],
+) -> None:
+    """Sends all cases of an operation, as schemathesis would that collects the tests itself.
+
+    It would draw the cases of every operation at collection, in each of the test processes.
+    """
+    load_all_checks()
+    method, path = label.split(" ")
+    built = build_operation_test(
+        config=schema.config,
+        operation=schema[path][method],
+        test_func=lambda case: send(case, target),
+        given_kwargs={},
+        feedback=FeedbackSources(constants_value_source=make_constants_value_source(schema)),
+    )
+    built()
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_every_response_matches_the_document(label: str, target: dict[str, Any]) -> None:
+    _send(hostile, label, _send_hostile, target)
+
+
+def _send_hostile(case: Case[Any], target: dict[str, Any]) -> None:
     _remove_special_headers(case)
     # The server accepts more than the document describes: bare dates, and empty values.
     case.call_and_validate(
@@ -108,8 +144,12 @@ def test_every_response_matches_the_document(case: Case[Any], target: dict[str, 
     )
 
 
-@polite.parametrize()
-def test_every_documented_request_succeeds(case: Case[Any], target: dict[str, Any]) -> None:
+@pytest.mark.parametrize("label", LABELS)
+def test_every_documented_request_succeeds(label: str, target: dict[str, Any]) -> None:
+    _send(polite, label, _send_polite, target)
+
+
+def _send_polite(case: Case[Any], target: dict[str, Any]) -> None:
     _remove_special_headers(case)
     for name in CONDITIONAL:
         case.query.pop(name, None)

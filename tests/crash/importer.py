@@ -7,9 +7,7 @@ that is killed with SIGKILL at a random moment. Until then it records every ackn
 import asyncio
 import os
 import random
-import signal
 import sys
-import time
 from typing import Any
 
 from bowerbird.cli.context import opened_library, settings_from_environment
@@ -17,6 +15,7 @@ from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.sources import own_json
+from tests.crash import killing
 from tests.support import make
 
 CHUNK = 20
@@ -42,38 +41,28 @@ def chunk_of(name: int, chance: random.Random) -> list[dict[str, Any]]:
     ]
 
 
-async def write_until_killed(email: str, first: int, told: tuple[int, int], seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311 - a repeatable choice, not a secret
+async def write_until_killed(
+    email: str, first: int, acknowledged: int, chance: random.Random, report: killing.Report
+) -> None:
     async with opened_library(settings_from_environment()) as opened:
         account = await Accounts(opened.database, system_clock).find(email)
         intake = Upsert(opened.database, system_clock)
         for name in range(first, first + 10_000):
             records = [make.raw(record) for record in chunk_of(name, chance)]
             await intake.take(account, [own_json.read(record).incoming for record in records])
-            for file in told:
-                os.write(file, f"{name}\n".encode())
+            os.write(acknowledged, f"{name}\n".encode())
+            report()
 
 
-def one_life(email: str, number: int, acknowledged: int) -> None:
+def one_life(email: str, number: int, acknowledged: int, chance: random.Random) -> None:
     """Starts a process and kills it at a random moment."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        first = 1_000_000 + 10_000 * number
-        try:
-            asyncio.run(write_until_killed(email, first, (acknowledged, writing), number))
-        finally:
-            os._exit(1)
-    os.close(writing)
-    chance = random.Random(number)  # noqa: S311 - a repeatable choice, not a secret
-    with os.fdopen(reading) as chunks:
-        for _ in range(chance.randrange(MOST_CHUNKS)):
-            chunks.readline()
-        # Sleep on purpose: the kill must be able to hit any moment of a chunk, not only its end.
-        time.sleep(chance.uniform(0, A_CHUNK_S))
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    if not os.WIFSIGNALED(status):
+    first = 1_000_000 + 10_000 * number
+    has_ended = killing.one_life(
+        lambda report: asyncio.run(write_until_killed(email, first, acknowledged, chance, report)),
+        chance,
+        killing.Moment(0, MOST_CHUNKS - 1, A_CHUNK_S),
+    )
+    if has_ended:
         sys.exit(f"round {number} ended by itself")
 
 
@@ -81,7 +70,8 @@ def main() -> None:
     email, rounds, file = sys.argv[1:]
     acknowledged = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for number in range(int(rounds)):
-        one_life(email, number, acknowledged)
+        chance = random.Random(number)  # noqa: S311 - a repeatable choice, not a secret
+        one_life(email, number, acknowledged, chance)
 
 
 if __name__ == "__main__":

@@ -1,67 +1,130 @@
-"""Repeats work that is killed with SIGKILL again and again until it is finished.
+"""Runs work in forked processes that are killed with SIGKILL at random moments.
 
-Each life is a forked process that is killed after a few turns, at a random moment.
+A life is one such process. It reports its turns, so that the kill can hit any moment of them.
 """
 
 import asyncio
+import itertools
 import os
 import random
 import signal
-import sys
 import time
+import traceback
 from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
 
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
+from bowerbird.jobs.leases import Progress
+from bowerbird.jobs.worker import JobKind
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.accounts import Account
+from bowerbird.model.jobs import Job
 from bowerbird.storage.database import Database, Transaction
 
-MOST_TURNS = 3
-A_TURN_S = 0.03
+Report = Callable[[], object]
+Work = Callable[[Report], object]
 # The first turn of the work: what it did, or the rest of it.
 Begin = Callable[[Database, Transaction, Account], Awaitable[object]]
 
 
-def until_finished(email: str, begin: Begin) -> None:
-    """Prints how many lives were killed."""
-    chance = random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
+class Moment(NamedTuple):
+    """A life is killed after some of its turns, at any moment of the next one."""
+
+    least: int = 1
+    most: int = 3
+    turn_s: float = 0.03
+
+
+AFTER_SOME_TURNS = Moment()
+
+
+class LifeFailed(Exception):  # noqa: N818 - named for what it is
+    """The work ended with an error. Its traceback is on stderr."""
+
+
+def one_life(work: Work, chance: random.Random, moment: Moment | None) -> bool:
+    """Whether the work finished before it was killed. It is not killed without a moment."""
+    most = None if moment is None else chance.randint(moment.least, moment.most)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _live(work, writing, most)
+    os.close(writing)
+    with os.fdopen(reading) as turns:
+        if moment is not None and most is not None:
+            for _ in range(most):
+                turns.readline()
+            # Sleep on purpose: the kill must be able to hit any moment of a turn.
+            time.sleep(chance.uniform(0, moment.turn_s))
+            os.kill(child, signal.SIGKILL)
+        turns.read()
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) != 0:
+        raise LifeFailed("the work failed")
+    return os.WIFEXITED(status)
+
+
+def until_finished(
+    email: str,
+    begin: Begin,
+    chance: random.Random | None = None,
+    moment: Moment = AFTER_SOME_TURNS,
+) -> int:
+    """Repeats the work until a life finishes it; returns how many were killed."""
+    chance = chance or random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
     killed = 0
-    while not _one_life(email, begin, chance):
+    while not one_life(lambda report: asyncio.run(_work(email, begin, report)), chance, moment):
         killed += 1
-    print(killed)  # noqa: T201 - the test reads it
+    return killed
 
 
-async def _work(email: str, begin: Begin, turns: int) -> None:
-    """Reports each turn, so that the parent can kill between and within turns."""
+def reporting(kind: JobKind, report: Report) -> JobKind:
+    """The same kind of job, with a turn reported at each of its steps."""
+
+    async def run(job: Job, progress: Progress) -> Any:
+        async def told(done: int, total: int) -> None:
+            report()
+            await progress(done, total)
+
+        return await kind.run(job, told)
+
+    return msgspec.structs.replace(kind, run=run)
+
+
+def up_to(most: int | None, report: Report) -> Report:
+    """Reports so many turns, and waits for the kill at the end of the next one.
+
+    On a busy machine the work could otherwise end before the kill.
+    """
+    numbers = itertools.count()
+
+    def told() -> None:
+        if next(numbers) == most:
+            while True:
+                signal.pause()
+        report()
+
+    return told
+
+
+def _live(work: Work, turns: int, most: int | None) -> NoReturn:
+    try:
+        work(up_to(most, lambda: os.write(turns, b".\n")))
+    except BaseException:  # noqa: BLE001 - the parent reads the exit code
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+async def _work(email: str, begin: Begin, report: Report) -> None:
     async with opened_library(settings_from_environment()) as opened:
         database = opened.database
         account = await Accounts(database, system_clock).find(email)
         step = await database.write(lambda transaction: begin(database, transaction, account))
         while isinstance(step, Unfinished):
-            os.write(turns, b".\n")
+            report()
             step = await database.write(step.rest)
-
-
-def _one_life(email: str, begin: Begin, chance: random.Random) -> bool:
-    """Whether the process finished before it was killed."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            asyncio.run(_work(email, begin, writing))
-        except BaseException:  # noqa: BLE001 - the parent reads the exit code
-            os._exit(1)
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as turns:
-        for _ in range(chance.randint(1, MOST_TURNS)):
-            turns.readline()
-        # Sleep on purpose: the kill must be able to hit any moment of a turn.
-        time.sleep(chance.uniform(0, A_TURN_S))
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    if os.WIFEXITED(status) and os.WEXITSTATUS(status) != 0:
-        sys.exit("the work failed")
-    return os.WIFEXITED(status)

@@ -16,10 +16,18 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.media.preferences import MediaPreferences
 from bowerbird.storage.files.files import Files
+from tests.crash import killing
 from tests.support.image_hosts import ImageHosts
 
 
-async def keep(email: str, port: int, folder: Path) -> None:
+async def keep(
+    email: str,
+    port: int,
+    folder: Path,
+    report: killing.Report = lambda: None,
+    *,
+    lease_s: float = 1.0,
+) -> None:
     settings = settings_from_environment()
     hosts = ImageHosts(folder, port=port)
     async with opened_library(settings) as opened:
@@ -31,12 +39,12 @@ async def keep(email: str, port: int, folder: Path) -> None:
         jobs = MediaJobs(database, keeping, system_clock)
         worker = Worker(
             database,
-            [jobs.kind],
+            [killing.reporting(jobs.kind, report)],
             # A job fails after three killed workers; the sweep starts another one.
             [Recurring("keep images", 0.2, jobs.sweep)],
             system_clock,
-            lease_s=1.0,
-            heartbeat_s=0.3,
+            lease_s=lease_s,
+            heartbeat_s=lease_s / 4,
             poll_s=0.05,
         )
         stopping = asyncio.Event()

@@ -13,9 +13,10 @@ from bowerbird.jobs.worker import Recurring, Worker
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.connections.syncing import Sync
+from tests.crash import killing
 
 
-async def read(email: str) -> None:
+async def read(email: str, report: killing.Report = lambda: None, *, lease_s: float = 2.0) -> None:
     settings = settings_from_environment()
     async with opened_library(settings) as opened:
         database = opened.database
@@ -23,12 +24,12 @@ async def read(email: str) -> None:
         jobs = SourceJobs(database, Sync(database, system_clock, settings), system_clock)
         worker = Worker(
             database,
-            [jobs.kind],
+            [killing.reporting(jobs.kind, report)],
             # A job fails after three killed workers; the sweep starts another one.
             [Recurring("read sources", 0.2, jobs.sweep)],
             system_clock,
-            lease_s=2.0,
-            heartbeat_s=0.5,
+            lease_s=lease_s,
+            heartbeat_s=lease_s / 4,
             poll_s=0.05,
         )
         stopping = asyncio.Event()

@@ -67,7 +67,7 @@ def process(environment: dict[str, str], *arguments: str) -> Iterator[subprocess
         yield started
     finally:
         started.terminate()
-        started.wait(20)
+        started.wait(PATIENCE_S)
 
 
 def filled(environment: dict[str, str], folder: Path) -> tuple[str, list[str]]:
@@ -90,30 +90,38 @@ def completed(client: httpx.Client, path: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "moment"), [("sqlite", "reading"), ("sqlite", "written"), ("postgres", "reading")]
+    ("kind", "command", "moment"),
+    [
+        ("sqlite", "serve", "reading"),
+        ("sqlite", "serve", "written"),
+        ("postgres", "serve", "reading"),
+        ("postgres", "worker", "reading"),
+    ],
 )
 def test_an_export_completes_after_its_worker_is_killed(
-    kind: str, moment: str, request: pytest.FixtureRequest, tmp_path: Path
+    kind: str, command: str, moment: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     settings: dict[str, Any] = {"data_dir": tmp_path / "data"}
     if kind == "sqlite":
-        assert_export_survives(tmp_path, moment, settings)
+        assert_export_survives(tmp_path, command, moment, settings)
         return
     with request.getfixturevalue("postgres").fresh_database("migrated") as url:
-        assert_export_survives(tmp_path, moment, {**settings, "database_url": url})
+        assert_export_survives(tmp_path, command, moment, {**settings, "database_url": url})
 
 
-def assert_export_survives(folder: Path, moment: str, settings: dict[str, Any]) -> None:
+def assert_export_survives(
+    folder: Path, command: str, moment: str, settings: dict[str, Any]
+) -> None:
+    """`command` is the process that runs the export: a server, or a worker beside one."""
     port = serving.free_port()
     environment = serving.environment_of(**settings, port=port, admin_port=0)
     key, expected = filled(environment, folder)
-    on_postgres = "database_url" in settings
-    command = "worker" if on_postgres else "serve"
     dying = ("-c", DYING, moment, str(LEASE_S), command)
     origin = f"http://127.0.0.1:{port}"
-    with httpx.Client(base_url=origin, headers={"Authorization": f"Bearer {key}"}) as client:
-        if on_postgres:
-            with process(environment, "-m", "bowerbird", "serve"):
+    headers = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=origin, headers=headers, timeout=PATIENCE_S) as client:
+        if command == "worker":
+            with process(environment, "-m", "bowerbird", "serve", "--no-worker"):
                 assert_complete(client, environment, dying, expected)
         else:
             assert_complete(client, environment, dying, expected)
@@ -126,7 +134,7 @@ def assert_complete(
 ) -> None:
     with process(environment, *dying) as first:
         path = start_export(client)
-        assert first.wait(20) == -signal.SIGKILL
+        assert first.wait(PATIENCE_S) == -signal.SIGKILL
     with process(environment, "-m", "bowerbird", dying[-1]):
         wait_for(client)
         began = time.monotonic()

@@ -20,7 +20,7 @@ from bowerbird.settings import Settings
 from tests.crash.test_keyed_writes import EMAIL, Lives, lives
 from tests.support import serving
 from tests.support.ingesting import listed
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 PAGES = 80
 KILLS = 15
@@ -35,29 +35,34 @@ def test_a_killed_server_loses_no_page(tmp_path: Path) -> None:
     token = serving.command("device", "create", EMAIL, environment=environment).split()[-1]
 
     with lives(environment) as server:
-        is_over, kills = threading.Event(), list[float]()
-        killing = threading.Thread(target=_kill, args=(server, is_over, kills))
-        with httpx.Client(
-            base_url=f"http://127.0.0.1:{port}/ingest/v1",
-            headers={"Authorization": f"Bearer {token}"},
-        ) as client:
-            run = _sent(client, "/runs", {"source": "x", "kind": "full"})
-            killing.start()
-            answers = []
-            for seq in range(PAGES):
-                # A quick machine would send all pages before the first kills.
-                wait_until(partial(_was_killed, kills, seq // 20))
-                page = {"seq": seq, **_page(seq)}
-                answers.append(_sent(client, f"/runs/{run['run_id']}/pages", page))
-            is_over.set()
-            killing.join()
-            finished = _sent(client, f"/runs/{run['run_id']}/finish", {"reason": "end"})
+        send_all(server, port, token, random.Random(0))  # noqa: S311 - repeatable, not a secret
 
-    assert len(kills) > 2
+    assert server.kills > 2
+    assert asyncio.run(stored(Settings(data_dir=tmp_path))) == (PAGES * PER_PAGE, [])
+
+
+def send_all(server: Lives, port: int, token: str, chance: random.Random) -> None:
+    """Sends the pages of a run while the server is killed, and checks the answers."""
+    is_over = threading.Event()
+    killing = threading.Thread(target=_kill, args=(server, is_over, chance))
+    with httpx.Client(
+        base_url=f"http://127.0.0.1:{port}/ingest/v1",
+        headers={"Authorization": f"Bearer {token}"},
+    ) as client:
+        run = _sent(client, "/runs", {"source": "x", "kind": "full"})
+        killing.start()
+        answers = []
+        for seq in range(PAGES):
+            # A quick machine would send all pages before the first kills.
+            wait_until(partial(_was_killed, server, seq // 20))
+            page = {"seq": seq, **_page(seq)}
+            answers.append(_sent(client, f"/runs/{run['run_id']}/pages", page))
+        is_over.set()
+        killing.join()
+        finished = _sent(client, f"/runs/{run['run_id']}/finish", {"reason": "end"})
     assert sum(answer["inserted"] for answer in answers) == PAGES * PER_PAGE
     assert answers[-1]["stop_reason"] == "end"
     assert finished["proved_end"]
-    assert asyncio.run(_library(Settings(data_dir=tmp_path))) == (PAGES * PER_PAGE, [])
 
 
 def _page(seq: int) -> dict[str, Any]:
@@ -71,7 +76,7 @@ def _sent(client: httpx.Client, path: str, body: dict[str, Any]) -> dict[str, An
 
     def answered() -> dict[str, Any] | None:
         try:
-            response = client.post(path, content=json.dumps(body), timeout=5)
+            response = client.post(path, content=json.dumps(body), timeout=PATIENCE_S)
         except httpx.TransportError:
             return None
         if response.status_code == 503:
@@ -86,22 +91,20 @@ def _sent(client: httpx.Client, path: str, body: dict[str, Any]) -> dict[str, An
     return answer
 
 
-def _was_killed(kills: list[float], times: int) -> bool:
-    return len(kills) >= times
+def _was_killed(server: Lives, times: int) -> bool:
+    return server.kills >= times
 
 
-def _kill(server: Lives, is_over: threading.Event, kills: list[float]) -> None:
-    chance = random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
+def _kill(server: Lives, is_over: threading.Event, chance: random.Random) -> None:
     for _ in range(KILLS):
         # Sleep on purpose: the kill must be able to hit any moment of a page.
         time.sleep(chance.uniform(0.05, 0.3))
         if is_over.is_set():
             return
         server.kill()
-        kills.append(time.monotonic())
 
 
-async def _library(settings: Settings) -> tuple[int, list[Any]]:
+async def stored(settings: Settings) -> tuple[int, list[Any]]:
     async with opened_library(settings) as opened:
         account = await Accounts(opened.database, system_clock).find(EMAIL)
         checks = Checks(opened.database, fixes=False, is_deep=True)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import IO, Any, NamedTuple, Self
 
 import pytest
 
@@ -28,8 +28,9 @@ from tests.support.waiting import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).parents[2]
 EMAIL = "you@example.com"
-ROUNDS = 40
-CUTS = 30
+# `make crash` repeats it thousands of times.
+ROUNDS = 8
+CUTS = 10
 MOST_WRITES = 30
 A_WRITE_S = 0.02
 CLIENTS = 4
@@ -73,7 +74,7 @@ class Client:
     def _sent(self, body: str, headers: dict[str, str]) -> Answer | None:
         """None if no response arrived; the write may or may not have happened."""
         if self._connection is None:
-            self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=5)
+            self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
         try:
             self._connection.request("POST", "/v1/labels/add", body, headers)
             response = self._connection.getresponse()
@@ -142,15 +143,16 @@ class Clients:
 class Lives:
     """A server that a test can kill; it restarts immediately."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
+    def __init__(self, orders: IO[str], answers: IO[str]) -> None:
+        """The standard input and output of `tests.crash.lives`."""
+        self._orders, self._answers = orders, answers
+        self.kills = 0
 
     def kill(self) -> None:
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-        assert self._process.stdout.readline(), "a life ended by itself"
+        self._orders.write("\n")
+        self._orders.flush()
+        assert self._answers.readline(), "a life ended by itself"
+        self.kills += 1
 
 
 @contextmanager
@@ -164,8 +166,10 @@ def lives(environment: dict[str, str]) -> Iterator[Lives]:
         stderr=subprocess.DEVNULL,
         text=True,
     ) as process:
+        assert process.stdin
+        assert process.stdout
         try:
-            yield Lives(process)
+            yield Lives(process.stdin, process.stdout)
         finally:
             process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
@@ -201,9 +205,11 @@ def new_key(environment: dict[str, str]) -> str:
 Disturb = Callable[[Clients, Lives], object]
 
 
-def kill_at_any_moment(clients: Clients, lives: Lives) -> None:
-    chance = random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
-    for _ in range(ROUNDS):
+def kill_at_any_moment(
+    clients: Clients, lives: Lives, chance: random.Random | None = None, rounds: int = ROUNDS
+) -> None:
+    chance = chance or random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
+    for _ in range(rounds):
         # Anything from no further response to many.
         clients.wait_for_more(chance.randrange(MOST_WRITES))
         # Sleep on purpose: the kill must be able to hit any moment of a write, not only its end.
@@ -218,18 +224,23 @@ def assert_exactly_once(settings: dict[str, Any], disturb: Disturb, rounds: int 
     before = asyncio.run(prepared(Settings(**settings)))
 
     with lives(environment) as server:
-        with Clients(port, key) as clients:
-            disturb(clients, server)
-            clients.wait_for_more(MOST_WRITES)
-        again = clients.repeated()
+        clients = written(port, key, server, disturb)
 
-    first = clients.answers
-    assert len(first) > 10 * rounds
+    assert len(clients.answers) > 10 * rounds
     assert clients.lost > rounds / 2
+    asyncio.run(check_library(Settings(**settings), before, len(clients.answers)))
+
+
+def written(port: int, key: str, server: Lives, disturb: Disturb) -> Clients:
+    """Writes while `disturb` runs, and checks that each write repeats its first answer."""
+    with Clients(port, key) as clients:
+        disturb(clients, server)
+        clients.wait_for_more(MOST_WRITES)
+    first, again = clients.answers, clients.repeated()
     assert {answer.status for answer in first.values()} == {200}
     assert {json.loads(answer.body)["meta"]["affected"] for answer in first.values()} == {1}
     assert again == {n: Answer(200, is_replayed=True, body=a.body) for n, a in first.items()}
-    asyncio.run(check_library(Settings(**settings), before, len(first)))
+    return clients
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
@@ -253,7 +264,7 @@ def test_each_keyed_write_is_stored_once_when_database_connections_drop(
         for number in range(CUTS):
             clients.wait_for_more(MOST_WRITES // 2)
             postgres.kill_backends()
-            if number % 10 == 0:
+            if number % 5 == 0:
                 lives.kill()
 
     with postgres.fresh_database("migrated") as url:

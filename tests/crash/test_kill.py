@@ -20,7 +20,8 @@ from tests.support import serving
 
 ROOT = Path(__file__).parents[2]
 EMAIL = "you@example.com"
-ROUNDS = 30
+# `make crash` repeats it thousands of times.
+ROUNDS = 10
 COUNTERS = "SELECT total, unread, archived, fresh FROM library"
 RECOUNT = """
 SELECT count(*), count(*) FILTER (WHERE NOT is_read), count(*) FILTER (WHERE is_archived),

@@ -47,7 +47,7 @@ async def assert_all_are_read(networks: Networks, settings: dict[str, Any]) -> N
     await connect(networks, Settings(**settings))
     for life in range(1, KILLS + 1):
         child = await started(environment)
-        await waiting.until(lambda n=life: has_sent(networks, n * PAGES // (KILLS + 2)), 30)  # type: ignore[misc]
+        await waiting.until(lambda n=life: has_sent(networks, n * PAGES // (KILLS + 2)))  # type: ignore[misc]
         child.send_signal(signal.SIGKILL)
         assert await child.wait() == -signal.SIGKILL
     child = await started(environment)

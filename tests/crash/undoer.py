@@ -1,6 +1,6 @@
 """Undoes an import and is killed again and again until it is done.
 
-Run as `python -m tests.crash.undoer EMAIL RUN_ID`.
+Run as `python -m tests.crash.undoer EMAIL RUN_ID`. Prints how many lives were killed.
 """
 
 import sys
@@ -9,11 +9,13 @@ from bowerbird.clock import system_clock
 from bowerbird.library.imports.runs import ImportRuns
 from tests.crash import killing
 
+
+def begin(run_id: str) -> killing.Begin:
+    return lambda database, transaction, account: ImportRuns(database, system_clock).undo_within(
+        transaction, account, run_id
+    )
+
+
 if __name__ == "__main__":
     email, run_id = sys.argv[1:]
-    killing.until_finished(
-        email,
-        lambda database, transaction, account: ImportRuns(database, system_clock).undo_within(
-            transaction, account, run_id
-        ),
-    )
+    print(killing.until_finished(email, begin(run_id)))  # noqa: T201 - the test reads it

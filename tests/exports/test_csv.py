@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.exports.csv_cells import CELL_END, escape_cell, finish_rows, text_cell
+from bowerbird.exports.csv_cells import escape_cell, finished, text_cell
 from bowerbird.exports.csv_file import COLUMNS
 from tests.exports.files import bookmark, export
 
@@ -36,7 +36,7 @@ def unmarked(cell: str) -> str:
 
 
 def format_row(cells: Sequence[str], check: Callable[[str], str] = escape_cell) -> str:
-    return finish_rows([CELL_END.join(map(check, cells))], len(cells)).decode()
+    return finished([check(cell) for cell in cells]).decode()
 
 
 def only_row(folder: Path, **fields: Any) -> dict[str, str]:

@@ -6,6 +6,8 @@ import pytest
 import typst
 
 from bowerbird.exports.fonts import (
+    PACKAGES,
+    SCRIPTS,
     MissingFont,
     font_families,
     missing_font_notes,
@@ -33,7 +35,15 @@ def only_latin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def note(script: str, package: str) -> str:
     lack = f"This server has no font for {script} text, so the export shows empty boxes."
-    return f"{lack} Install {package}: sh requirements/system.sh fonts"
+    elsewhere = "or the Noto fonts from https://fonts.google.com/noto"
+    return f"{lack} The operator can install it: apt install {package}, {elsewhere}"
+
+
+def test_the_script_for_system_packages_installs_the_packages_that_are_named() -> None:
+    script = (Path(__file__).parents[2] / "requirements" / "system.sh").read_text(encoding="utf-8")
+
+    assert f'fonts="fontconfig {" ".join(PACKAGES)}"' in script
+    assert {package for _, _, package in SCRIPTS.values()} == set(PACKAGES)
 
 
 def test_this_machine_has_a_font_for_every_script() -> None:
@@ -43,12 +53,12 @@ def test_this_machine_has_a_font_for_every_script() -> None:
 @pytest.mark.usefixtures("only_latin")
 def test_missing_fonts_are_named_with_their_package() -> None:
     assert missing_fonts() == [
-        MissingFont("Arabic", "fonts-noto-core"),
-        MissingFont("Hebrew", "fonts-noto-core"),
-        MissingFont("Devanagari", "fonts-noto-core"),
-        MissingFont("Thai", "fonts-noto-core"),
-        MissingFont("CJK", "fonts-noto-cjk"),
-        MissingFont("emoji", "fonts-noto-color-emoji"),
+        MissingFont("Arabic", "Noto Sans Arabic", "fonts-noto-core"),
+        MissingFont("Hebrew", "Noto Sans Hebrew", "fonts-noto-core"),
+        MissingFont("Devanagari", "Noto Sans Devanagari", "fonts-noto-core"),
+        MissingFont("Thai", "Noto Sans Thai", "fonts-noto-core"),
+        MissingFont("CJK", "Noto Sans CJK SC", "fonts-noto-cjk"),
+        MissingFont("emoji", "Noto Color Emoji", "fonts-noto-color-emoji"),
     ]
 
 

@@ -63,3 +63,21 @@ async def test_a_value_that_is_nested_too_deeply_is_left_out(tmp_path: Path, for
         assert content.count(b"\r\n") == 4
         assert b'"before"' in content
         assert b'"deep"' in content
+
+
+@pytest.mark.parametrize("sizes", [[1], [700] * 5, [5_000_000, 10, 9_000_000], [4_194_250] * 3])
+def test_pages_of_any_size_are_read(tmp_path: Path, sizes: list[int]) -> None:
+    posts = [{"text": "x" * size + ",\n["} for size in sizes]
+    file = tmp_path / "posts.json"
+    pages = [msgspec.json.encode(post) for post in posts]
+    file.write_bytes(b"[\n" + b",\n".join(pages) + b"\n]\n")
+
+    assert list(read_pages(file, dict)) == [[post] for post in posts]
+
+
+def test_a_file_that_was_cut_off_is_rejected(tmp_path: Path) -> None:
+    file = tmp_path / "posts.json"
+    file.write_bytes(b'[\n{"text":"one"},\n{"text":"tw')
+
+    with pytest.raises(msgspec.MsgspecError):
+        list(read_pages(file, dict))

@@ -85,6 +85,24 @@ async def test_progress_reaches_the_total_and_no_temporary_files_remain(tmp_path
     assert names(tmp_path) == ["export.csv", "export.pdf", "posts.json"]
 
 
+async def test_the_process_that_sorts_the_posts_of_one_document_also_typesets_it(
+    tmp_path: Path,
+) -> None:
+    posts = await posts_file(tmp_path, [bookmark(text="one"), bookmark(text="two")])
+    task = Task(
+        step="split",
+        source=str(posts),
+        target=str(tmp_path),
+        document=document_info(2),
+        limits=ProcessLimits(),
+    )
+
+    report = await run_task(task, tmp_path, lambda _done: asyncio.sleep(0))
+
+    assert (report.names, report.done) == (["export.pdf"], 2)
+    assert (tmp_path / "export.pdf").read_bytes().startswith(b"%PDF")
+
+
 async def test_a_json_export_is_the_file_of_posts(tmp_path: Path) -> None:
     file = await posts_file(tmp_path, [bookmark()])
 
@@ -242,3 +260,17 @@ async def test_a_process_gets_no_settings(
     os.close(writer)
     assert b"PATH=" in environment
     assert b"secret" not in environment
+
+
+async def test_a_writing_process_imports_no_log_and_no_event_loop(tmp_path: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-X", "importtime", "-P", "-m", "bowerbird.exports"),
+        stdin=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=tmp_path,
+    )
+    _, imported = await process.communicate()
+
+    assert b" msgspec\n" in imported
+    assert b" structlog\n" not in imported
+    assert b" asyncio\n" not in imported

@@ -30,6 +30,7 @@ def x(shared_x: FakeX) -> FakeX:
     shared_x.world = World()
     shared_x.operation_ids = dict(x_answers.OPERATION_IDS)
     shared_x.delay_s = 0.0
+    shared_x.most_listed = None
     shared_x.failing_with = 0
     shared_x.asked.clear()
     return shared_x

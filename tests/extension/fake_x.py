@@ -18,6 +18,7 @@ from tests.extension import loopback, x_answers
 from tests.extension.loopback import Loopback, Request
 from tests.extension.x_account import World
 from tests.support.image_hosts import certificate
+from tests.support.waiting import until
 
 PAGES: Final = Path(__file__).parent / "pages"
 X: Final = "https://x.com"
@@ -56,6 +57,8 @@ class FakeX:
     operation_ids: dict[str, str] = field(default_factory=lambda: dict(x_answers.OPERATION_IDS))
     # How long each answer takes.
     delay_s: float = 0.0
+    # The page of bookmarks after this many posts waits until the number is raised.
+    most_listed: int | None = None
     # Answers with this status instead, such as 429.
     failing_with: int = 0
     asked: list[Asked] = field(default_factory=list)
@@ -116,11 +119,19 @@ class FakeX:
             return _http(b"", "404 Not Found")
         if not _is_signed_in(request):
             return _json({"errors": [{"code": 353, "message": "Forbidden."}]}, "403 Forbidden")
+        if operation == "Bookmarks":
+            await until(lambda: self._may_answer(variables))
         if self.delay_s:
             await asyncio.sleep(self.delay_s)
         if self.failing_with:
             return _http(b"Rate limit exceeded\n", f"{self.failing_with} Failed")
         return _json(x_answers.answer(self.world, operation, variables))
+
+    async def _may_answer(self, variables: dict[str, Any]) -> bool:
+        below = x_answers.read_cursor(variables.get("cursor"))
+        if below is None or self.most_listed is None:
+            return True
+        return sum(index >= below for index in self.world.viewer.saved.values()) < self.most_listed
 
     def _page(self, script: str) -> bytes:
         nonce = secrets.token_urlsafe(12)

@@ -27,7 +27,7 @@ def sync_a_thousand_posts(person: Person) -> None:
     person.sync()
 
     person.assert_same_library()
-    wait_until(lambda: person.library.ends()[-1:] == [("full", "end")])
+    wait_until(lambda: person.library.ends_of_syncs()[-1:] == [("full", "end")])
     # 50 pages with posts, and the page that ends the list.
     assert len(person.x.asked_for("Bookmarks")) >= 51
     # The extension sends no request of its own to X.
@@ -39,20 +39,20 @@ def kill_the_worker_during_a_sync(person: Person) -> None:
     tab = person.bookmarks()
     # The start of the sync starts it again.
     person.browser.kill_worker()
+    # The list must not end before the worker does.
+    person.x.most_listed = 60
     person.start(tab)
 
-    for listed in (60, 140, 220):
+    for listed, then in ((60, 140), (140, 220), (220, None)):
         reached = f"() => Number(document.documentElement.dataset.listed) >= {listed}"
         wait_for(tab, reached)
-        # The list must not end before the worker does.
-        person.x.delay_s = 1
         person.browser.kill_worker()
         assert tab.evaluate("() => document.documentElement.dataset.state") != "end"
-        person.x.delay_s = 0
+        person.x.most_listed = then
 
     wait_for_panel(tab, "Up to date", patience_s=60)
     person.assert_same_library()
-    wait_until(lambda: person.library.ends()[-1:] == [("full", "end")])
+    wait_until(lambda: person.library.ends_of_syncs()[-1:] == [("full", "end")])
 
 
 def confirm_a_second_x_account(person: Person) -> None:

@@ -187,6 +187,10 @@ class Library:
             found.append((kind, json.loads(body_of(request))["reason"]))
         return found
 
+    def ends_of_syncs(self) -> list[tuple[str, str]]:
+        """`ends` without visits: a page that X still showed before the sync may end after it."""
+        return [end for end in self.ends() if end[0] != "visit"]
+
     def pages(self, since: int = 0) -> list[Json]:
         """The pages that devices sent."""
         return self._bodies(r"/ingest/v1/runs/[^/]+/pages", since)
@@ -213,6 +217,7 @@ class Library:
             verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             trust_env=False,
             headers={"Host": f"127.0.0.1:{self.way.port}", "Origin": self.way.address},
+            timeout=PATIENCE_S,
         ) as person:
             person.post(
                 "/link", data={"csrf": form_token(person.get("/link").text), "token": token}

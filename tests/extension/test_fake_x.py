@@ -15,6 +15,7 @@ from bowerbird.sources.x.pages import Page
 from tests.extension import fake_x as stand_in
 from tests.extension.fake_x import FakeX
 from tests.extension.x_account import Form
+from tests.support.waiting import PATIENCE_S
 
 FAR_FUTURE = 4_000_000_000_000_000
 
@@ -33,7 +34,9 @@ def page_script(x: FakeX) -> Iterator[httpx.Client]:
     trusted.check_hostname = False
     trusted.load_verify_locations(x.certificate)
     address = f"https://127.0.0.1:{x.port}"
-    with httpx.Client(base_url=address, verify=trusted, trust_env=False, headers=headers) as client:
+    with httpx.Client(
+        base_url=address, verify=trusted, trust_env=False, headers=headers, timeout=PATIENCE_S
+    ) as client:
         yield client
 
 

@@ -31,7 +31,7 @@ def test_a_first_sync_and_a_later_one_copy_the_list(firefox_person: Person) -> N
     person.sync(tab)
 
     person.assert_same_library()
-    wait_until(lambda: person.library.ends()[-1:] == [("incremental", "caught_up")])
+    wait_until(lambda: person.library.ends_of_syncs()[-1:] == [("incremental", "caught_up")])
     assert [asked for asked in person.x.asked if not asked.is_of_page] == []
     for request in person.library.way.requests:
         assert not [one for one in SECRETS if one.encode() in request.raw + body_of(request)]

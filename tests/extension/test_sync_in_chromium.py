@@ -27,7 +27,7 @@ def test_a_later_sync_stops_scrolling_where_everything_is_known(person: Person) 
     tab = person.sync()
 
     person.assert_same_library()
-    wait_until(lambda: person.library.ends()[-1:] == [("incremental", "caught_up")])
+    wait_until(lambda: person.library.ends_of_syncs()[-1:] == [("incremental", "caught_up")])
     assert "Everything below is in your library already." in panel(tab)
     # The whole list has 17 pages.
     assert len(person.x.asked_for("Bookmarks")) < 15
@@ -73,12 +73,15 @@ def test_folders_become_labels(person: Person) -> None:
 
 def test_a_sync_can_be_paused_and_continued(person: Person) -> None:
     person.x.world.sign_in(saved=240)
+    # The list must not end before the pause.
+    person.x.most_listed = 60
     tab = person.bookmarks()
     person.start(tab)
     wait_for(tab, "() => Number(document.documentElement.dataset.listed) >= 60")
 
     tab.click_in("panel", "button[data-do=pause]")
     shown = wait_for_panel(tab, "Paused by you")
+    person.x.most_listed = None
     wait_for(tab, "() => document.documentElement.dataset.state === 'idle'")
     listed = tab.evaluate("() => Number(document.documentElement.dataset.listed)")
     popup = person.popup()
@@ -96,7 +99,8 @@ def test_a_slow_press_of_a_button_counts_while_the_numbers_change(
     person: Person, chromium: Chromium
 ) -> None:
     person.x.world.sign_in(saved=600)
-    person.x.delay_s = 0.05
+    # The sync must not end before the press does.
+    person.x.delay_s = 0.3
     tab = chromium.open(f"{X}/i/bookmarks")
     person.start(tab)
     wait_for_panel(tab, "posts seen")
@@ -109,15 +113,18 @@ def test_a_slow_press_of_a_button_counts_while_the_numbers_change(
 
 def test_a_closed_tab_interrupts_the_sync_and_a_resumed_one_completes_it(person: Person) -> None:
     person.x.world.sign_in(saved=240)
+    # The list must not end before the tab is closed.
+    person.x.most_listed = 60
     tab = person.bookmarks()
     person.start(tab)
     wait_for(tab, "() => Number(document.documentElement.dataset.listed) >= 60")
 
     tab.close()
+    person.x.most_listed = None
     popup = person.popup()
     shown = wait_for_text(popup, "Interrupted at")
     popup.close()
-    wait_until(lambda: person.library.ends()[-1:] == [("full", "interrupted")])
+    wait_until(lambda: person.library.ends_of_syncs()[-1:] == [("full", "interrupted")])
     kept = len(person.library.post_ids())
     tab = person.bookmarks()
     wait_for_panel(tab, "before the end of the list")
@@ -127,7 +134,7 @@ def test_a_closed_tab_interrupts_the_sync_and_a_resumed_one_completes_it(person:
     person.assert_same_library()
     assert "The bookmarks tab was closed" in shown
     assert 0 < kept < 240
-    wait_until(lambda: person.library.ends()[-1:] == [("full", "end")])
+    wait_until(lambda: person.library.ends_of_syncs()[-1:] == [("full", "end")])
 
 
 def test_new_operation_ids_of_x_change_nothing(person: Person) -> None:

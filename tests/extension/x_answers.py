@@ -101,7 +101,7 @@ def _page(
     without cursors.
     """
     saved = world.viewer.saved
-    below = _read_cursor(variables.get("cursor"))
+    below = read_cursor(variables.get("cursor"))
     rest = [one for one in ordered if below is None or saved[one] < below]
     shown = rest[:PAGE_SIZE]
     entries = [_entry(world.posts[one], saved[one], is_saved=True) for one in shown]
@@ -115,7 +115,7 @@ def _page(
     }
 
 
-def _read_cursor(value: str | None) -> int | None:
+def read_cursor(value: str | None) -> int | None:
     return int(value.removeprefix(_CURSOR).rstrip("=")) if value else None
 
 

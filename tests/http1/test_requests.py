@@ -153,7 +153,6 @@ async def test_an_offer_to_upgrade_with_a_chunked_body_is_ignored(client: Client
         (b"GET / HTTP/1.1\r\n\r\n", "Host"),
         (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "Host"),
         (b"GET / HTTP/3.0\r\n\r\n", "version"),
-        (b"BREW / HTTP/1.1\r\n\r\n", "method"),
         (b"\x16\x03\x01\x02\x00\x01", "method"),
         (b"GET nowhere HTTP/1.1\r\n\r\n", "url"),
         (b"GET ftp://a/b HTTP/1.1\r\nHost: a\r\n\r\n", "path"),
@@ -202,6 +201,49 @@ async def test_what_is_not_a_request_is_refused_with_a_sentence_and_closed(
     assert answer.headers["connection"] == "close"
     assert await client.is_closed_by_the_server()
     assert server.bodies == []
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        request("/v1/sandbox/views", "Content-Length: m"),
+        request("/v1/sandbox/views?q", *["A: b"] * 300),
+        request("http://localhost/v1/sandbox", "Host: another.example"),
+        request("/v1/sandbox/views", method="BREW"),
+        b"GET /v1/sandbox/" + b"a" * 70_000,
+    ],
+    ids=["length", "headers", "hosts", "method", "url"],
+)
+async def test_a_refusal_has_the_mark_of_the_sandbox_if_the_request_was_sent_there(
+    client: Client, sent: bytes
+) -> None:
+    await client.send(sent)
+
+    answer = await client.answer()
+
+    assert answer.json["meta"] == {"sandbox": True}
+    assert answer.headers["x-service-environment"] == "sandbox"
+    assert answer.headers["access-control-allow-origin"] == "*"
+
+
+async def test_an_unknown_method_after_another_request_does_not_take_its_path(
+    client: Client,
+) -> None:
+    first, second = request("/v1/sandbox/views"), request("/v1/bookmarks", method="BREW")
+    await client.send(first + second)
+
+    assert (await client.answer()).status == 200
+    assert "meta" not in (await client.answer()).json
+
+
+@pytest.mark.parametrize("path", ["/v1/bookmarks", "/v1/sandboxes"])
+async def test_no_other_refusal_has_the_mark_of_the_sandbox(client: Client, path: str) -> None:
+    answer = await client.ask(path, "Content-Length: m")
+
+    assert "meta" not in answer.json
+    assert "x-service-environment" not in answer.headers
+    # A page of another origin can read the sentence.
+    assert answer.headers["access-control-allow-origin"] == "*"
 
 
 async def test_a_broken_chunk_is_refused(server: RawServer, client: Client) -> None:
@@ -259,3 +301,20 @@ async def test_requests_are_the_same_however_their_bytes_are_split(
         answers = [(await client.answer()).body for _ in bodies]
 
     assert answers == bodies
+
+
+@pytest.mark.parametrize("method", ["BREW", "get", "PROPFIND-X"])
+async def test_an_unknown_method_is_refused_with_those_that_are_known(
+    client: Client, method: str
+) -> None:
+    answer = await client.ask("/v1/bookmarks", method=method)
+
+    assert answer.status == 405
+    assert answer.headers["allow"] == "GET, HEAD, POST, PATCH, DELETE, OPTIONS"
+    assert b'"METHOD_NOT_ALLOWED"' in answer.body
+
+
+async def test_bytes_that_are_no_request_are_not_taken_for_a_method(client: Client) -> None:
+    answer = await client.ask("/", method="\x16\x03")
+
+    assert answer.status == 400

@@ -10,42 +10,16 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import zstandard
 
 from bowerbird.requests import limits
+from tests.ingest.sent_files import counts, imported, own, upload
 from tests.support import ingesting, make, waiting, writing
 from tests.support.ingesting import Sender, data
 from tests.support.service import Member, Service
-from tests.support.watched_writes import WatchedWrites
 
 pytestmark = pytest.mark.anyio
-
-
-def own(*post_ids: str) -> bytes:
-    return json.dumps([make.post(post_id=post_id) for post_id in post_ids]).encode()
-
-
-async def upload(sender: Sender, content: bytes, query: str = "", **headers: str) -> httpx.Response:
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return await sender.client.post(f"/ingest/v1/files{query}", content=content, headers=named)
-
-
-async def imported(cast: Service, sender: Sender, response: httpx.Response) -> dict[str, Any]:
-    """The job after the file was imported."""
-    assert response.status_code == 202, response.text
-    await cast.app.file_imports.finished()
-    done = await sender.client.get(response.headers["location"])
-    assert done.status_code == 200
-    assert "retry-after" not in done.headers
-    job: dict[str, Any] = data(done)
-    return job
-
-
-def counts(job: dict[str, Any]) -> tuple[int, int, int]:
-    (file,) = job["report"]["files"]
-    return file["new"], file["changed"], file["unchanged"]
 
 
 async def test_a_file_is_imported_and_reported(cast: Service, alice: Member) -> None:
@@ -402,45 +376,6 @@ def _unfinished(account_id: int, now: int) -> Any:
             )
 
     return work
-
-
-async def test_an_import_that_the_server_stops_is_reported_and_can_be_repeated(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
-    content = own(*map(str, range(1, 2_001)))
-    response = await upload(laptop, content)
-
-    await cast.app.file_imports.close()
-
-    job = data(await laptop.client.get(response.headers["location"]))
-    assert job["status"] == "failed"
-    assert job["error"] == "The server stopped during the import. Send the file again."
-    again = await imported(cast, laptop, await upload(laptop, content))
-    assert (again["status"], again["report"]["files"][0]["found"]) == ("completed", 2_000)
-    assert (await alice.account()).total == 2_000
-
-
-async def test_the_report_about_a_killed_import_counts_what_was_imported(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
-    # The job, its state, the import, the state again, and a chunk.
-    pause = WatchedWrites(cast.database).pause_after(5)
-    response = await upload(laptop, own(*map(str, range(1, 701))))
-    await pause.reached.wait()
-    cast.clock.now += 121_000_000
-
-    job = data(await laptop.client.get(response.headers["location"]))
-
-    [listed] = data(await alice.client.get("/v1/imports"))
-    (file,) = job["report"]["files"]
-    stored = len(await alice.crawl())
-    assert 0 < stored < 700
-    assert (job["status"], job["report"]["run_id"]) == ("failed", listed["run_id"])
-    assert (file["found"], file["new"]) == (stored, stored)
-    pause.over.set()
-    await cast.app.file_imports.finished()
 
 
 async def test_nothing_of_a_file_stays_on_disk(

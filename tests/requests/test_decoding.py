@@ -1,5 +1,6 @@
 """Any JSON and any query string becomes a request, or a refusal that says what is wrong."""
 
+import gc
 import json
 from functools import cache
 from typing import Any
@@ -120,7 +121,7 @@ def assert_it_names_a_place(refused: Refusal, kind: type[Struct], sent: object) 
 
 
 @pytest.mark.parametrize("kind", BODIES)
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_any_body_becomes_a_request_or_is_refused_by_its_field(
     kind: type[Struct], data: st.DataObject
@@ -136,7 +137,7 @@ def test_any_body_becomes_a_request_or_is_refused_by_its_field(
 
 
 @pytest.mark.parametrize("kind", BODIES)
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(body=st.binary(max_size=60))
 def test_any_bytes_become_a_request_or_are_refused(kind: type[Struct], body: bytes) -> None:
     try:
@@ -146,7 +147,7 @@ def test_any_bytes_become_a_request_or_are_refused(kind: type[Struct], body: byt
 
 
 @pytest.mark.parametrize("kind", QUERIES)
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_any_query_string_becomes_a_request_or_is_refused_by_its_parameter(
     kind: type[Struct], data: st.DataObject
@@ -165,7 +166,7 @@ def test_any_query_string_becomes_a_request_or_is_refused_by_its_parameter(
 
 
 @pytest.mark.parametrize("name", TAKES)
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_any_arguments_become_a_request_or_are_refused_by_their_name(
     name: str, data: st.DataObject
@@ -305,3 +306,32 @@ def test_a_text_with_other_characters_is_told_which_it_may_have(
         decoding.decode(json.dumps(sent).encode(), kind)
 
     assert refused.value.sentence == sentence
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (b"[%b]", "body: must be a JSON object, got an array of 300,001."),
+        (b'{"op": [%b]}', "operations: is required."),
+        (b"[%b]}", "body: is not JSON (JSON is malformed: trailing characters (byte 900005))."),
+    ],
+)
+def test_the_garbage_collector_does_not_visit_a_large_body_while_it_is_decoded(
+    body: bytes, sentence: str
+) -> None:
+    collections: list[str] = []
+
+    def count(phase: str, _: dict[str, int]) -> None:
+        collections.append(phase)
+
+    gc.callbacks.append(count)
+    try:
+        with pytest.raises(Refusal) as refused:
+            decoding.decode(body % (b"[]," * 300_000 + b"[]"), BatchRequest)
+    finally:
+        gc.callbacks.remove(count)
+
+    assert refused.value.sentence == sentence
+    # One after each of the two times that the body is decoded, for each generation at most.
+    assert collections.count("start") <= 6
+    assert gc.isenabled()

@@ -142,5 +142,5 @@ async def test_a_build_without_a_model_reports_why_it_is_stuck(
     await cast.alice.embed()
     built = await alice.get("/v1/bookmarks", vector_search_term="red")
     assert built.status_code == 503
-    assert "make model" in built.json()["error"]
+    assert "bowerbird model" in built.json()["error"]
     await alice.client.aclose()

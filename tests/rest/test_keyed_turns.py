@@ -9,13 +9,15 @@ from bowerbird import app
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.settings import Settings
 from bowerbird.storage.idempotency import LEASE_S
-from tests.rest.test_label_turns import POSTS, fill, path_of
+from tests.rest.test_label_turns import POSTS, fill, path_of, short_turns
 from tests.support import writing
 from tests.support.service import Member
 from tests.support.watched_writes import WatchedWrites, interrupted
 from tests.support.writing import HOUR, SECOND
 
 pytestmark = pytest.mark.anyio
+
+__all__ = ["short_turns"]
 
 
 class Merge:

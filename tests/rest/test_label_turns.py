@@ -16,12 +16,21 @@ from tests.support.watched_writes import Pause, WatchedWrites, interrupted
 
 pytestmark = pytest.mark.anyio
 
-POSTS = 2 * turns.POSTS_PER_TURN + 100
+# A fifth of the real length, so that fewer posts are enough for several turns.
+PER_TURN = 40
+POSTS = 2 * PER_TURN + 20
 # A post that moves from one label to another is three rows: two labels and its list of names.
-MOST_ROWS = 3 * turns.POSTS_PER_TURN + 20
+MOST_ROWS = 3 * PER_TURN + 20
 
 # No test saves a post with an id this long.
 UNKNOWN = "9" * 30
+
+
+@pytest.fixture(autouse=True)
+def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several turns with few posts."""
+    monkeypatch.setattr(turns, "POSTS_PER_TURN", PER_TURN)
+    monkeypatch.setattr(turns, "POSTS_ALONE", PER_TURN)
 
 
 async def fill(member: Member, count: int = POSTS, **fields: Any) -> list[str]:
@@ -113,7 +122,7 @@ async def test_labelling_a_thousand_posts_takes_short_transactions(alice: Member
 
 
 async def test_a_batch_with_many_posts_takes_short_transactions(alice: Member) -> None:
-    post_ids = await fill(alice, 700, tags=[])
+    post_ids = await fill(alice, POSTS, tags=[])
     operations = [writing.operation("add", f"l{n}", *post_ids) for n in range(3)]
     operations += [writing.operation("remove", "l0", *post_ids)]
     watched = WatchedWrites(alice.database)
@@ -122,8 +131,10 @@ async def test_a_batch_with_many_posts_takes_short_transactions(alice: Member) -
 
     assert watched.most_rows <= MOST_ROWS
     assert [one["ok"] for one in response.json()["data"]["results"]] == [True] * 4 + [False]
-    assert [one.get("affected") for one in response.json()["data"]["results"]] == [700] * 4 + [None]
-    assert await writing.labels(alice) == {"l0": 0, "l1": 700, "l2": 700}
+    assert [one.get("affected") for one in response.json()["data"]["results"]] == [POSTS] * 4 + [
+        None
+    ]
+    assert await writing.labels(alice) == {"l0": 0, "l1": POSTS, "l2": POSTS}
     assert await writing.recount(alice) == []
 
 
@@ -196,7 +207,7 @@ async def test_others_write_while_a_label_is_deleted(alice: Member, bob: Member)
 async def test_a_rename_between_two_turns_of_another_edit_is_finished_first(
     alice: Member,
 ) -> None:
-    post_ids = await fill(alice, 1_000)
+    post_ids = await fill(alice)
     path = await path_of(alice, "wide")
     watched = WatchedWrites(alice.database)
     pause = watched.pause_after(1)
@@ -225,7 +236,7 @@ async def paused_after_the_first_turn(
 
 
 async def test_a_label_deleted_meanwhile_counts_as_removed(alice: Member) -> None:
-    post_ids = await fill(alice, 300)
+    post_ids = await fill(alice, 60)
     removal = writing.remove(alice, "wide", *post_ids)
     removing, pause = await paused_after_the_first_turn(alice, removal)
     await writing.send(alice, "DELETE", await path_of(alice, "wide"))
@@ -234,7 +245,7 @@ async def test_a_label_deleted_meanwhile_counts_as_removed(alice: Member) -> Non
     response = await removing
 
     assert response.status_code == 200
-    assert response.json()["meta"]["affected"] == turns.POSTS_PER_TURN
+    assert response.json()["meta"]["affected"] == PER_TURN
     assert [post["post_id"] for post in response.json()["data"]] == post_ids
     assert {tuple(post["tags"]) for post in response.json()["data"]} == {("other",)}
     assert "not_changed" not in response.json()["meta"]
@@ -242,7 +253,7 @@ async def test_a_label_deleted_meanwhile_counts_as_removed(alice: Member) -> Non
 
 
 async def test_posts_are_named_that_did_not_get_a_label_deleted_meanwhile(alice: Member) -> None:
-    post_ids = await fill(alice, 300, tags=[])
+    post_ids = await fill(alice, 60, tags=[])
     adding, pause = await paused_after_the_first_turn(alice, writing.add(alice, "x", *post_ids))
     await writing.send(alice, "DELETE", await path_of(alice, "x"))
     pause.over.set()
@@ -251,15 +262,15 @@ async def test_posts_are_named_that_did_not_get_a_label_deleted_meanwhile(alice:
 
     assert response.status_code == 200
     meta = response.json()["meta"]
-    assert meta["affected"] == turns.POSTS_PER_TURN
-    assert meta["not_changed"] == post_ids[turns.POSTS_PER_TURN :]
-    assert len(response.json()["data"]) == turns.POSTS_PER_TURN
+    assert meta["affected"] == PER_TURN
+    assert meta["not_changed"] == post_ids[PER_TURN:]
+    assert len(response.json()["data"]) == PER_TURN
     assert await writing.labels(alice) == {}
     assert await writing.recount(alice) == []
 
 
 async def test_posts_are_named_that_became_full_meanwhile(alice: Member) -> None:
-    post_ids = await fill(alice, 300, tags=[])
+    post_ids = await fill(alice, 60, tags=[])
     full = post_ids[-1]
     operations = [writing.operation("add", "x", *post_ids), writing.operation("add", "y", full)]
     adding, pause = await paused_after_the_first_turn(alice, writing.batch(alice, *operations))
@@ -269,9 +280,9 @@ async def test_posts_are_named_that_became_full_meanwhile(alice: Member) -> None
     response = await adding
 
     first, second = response.json()["data"]["results"]
-    assert (first["ok"], first["affected"], first["not_changed"]) == (True, 299, [full])
+    assert (first["ok"], first["affected"], first["not_changed"]) == (True, 59, [full])
     assert not second["ok"]
-    assert (await writing.labels(alice))["x"] == 299
+    assert (await writing.labels(alice))["x"] == 59
     assert await writing.recount(alice) == []
 
 
@@ -284,7 +295,7 @@ async def test_an_interrupted_deletion_can_be_repeated(alice: Member) -> None:
     watched = WatchedWrites(alice.database)
     await interrupted(watched, 1, writing.send(alice, "DELETE", path))
     assert await writing.recount(alice) == []
-    assert (await writing.labels(alice))["wide"] == POSTS - turns.POSTS_PER_TURN
+    assert (await writing.labels(alice))["wide"] == POSTS - PER_TURN
 
     assert (await writing.send(alice, "DELETE", path)).status_code == 200
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.support import writing
 from tests.support.service import Member
+from tests.support.watched_writes import WatchedWrites
 from tests.support.writing import operation
 
 pytestmark = pytest.mark.anyio
@@ -225,6 +226,41 @@ async def test_a_batch_raises_the_version_once_or_not_at_all(alice: Member) -> N
 
     assert after == before + 1
     assert await writing.version(alice) == after
+
+
+async def a_thousand_changes(member: Member) -> list[dict[str, Any]]:
+    post_ids = [str(number) for number in range(1, 101)]
+    await member.save_all([{"post_id": one, "tweet_details": {}} for one in post_ids])
+    return [
+        operation("remove" if n % 2 else "add", f"label {n // 2}", *post_ids[n : n + 20])
+        for n in range(50)
+    ]
+
+
+async def test_a_thousand_changes_take_one_transaction(alice: Member) -> None:
+    operations = await a_thousand_changes(alice)
+    watched = WatchedWrites(alice.database)
+
+    response = await writing.batch(alice, *operations)
+
+    assert response.json()["data"]["succeeded"] == 50
+    assert len(watched.rows) == 1
+    assert await writing.labels(alice) == {f"label {n}": 1 for n in sorted(range(25), key=str)}
+    assert await writing.recount(alice) == []
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+async def test_soon_after_a_write_of_another_account_they_take_five(
+    alice: Member, bob: Member
+) -> None:
+    operations = await a_thousand_changes(alice)
+    await bob.save()
+    watched = WatchedWrites(alice.database)
+
+    response = await writing.batch(alice, *operations)
+
+    assert response.json()["data"]["succeeded"] == 50
+    assert len(watched.rows) == 5
 
 
 NAMES = ("a", "A", "b", "c")

@@ -32,7 +32,7 @@ def _folder() -> Path:
 
 def _model() -> LocalModel:
     model = MODELS.current
-    assert isinstance(model, LocalModel), "the model is not built: make model"
+    assert isinstance(model, LocalModel), "the model is not built: bowerbird model"
     return model
 
 
@@ -158,13 +158,13 @@ def test_a_missing_model_is_reported_with_the_fix(tmp_path: Path) -> None:
     models = Models(Settings(model_dir=str(tmp_path)))
 
     assert models.current is None
-    assert "make model" in str(models.problem)
+    assert "bowerbird model" in str(models.problem)
     assert models.of(bytes(16), "x") is None
 
 
 def test_a_model_that_is_built_later_is_found_without_a_restart(tmp_path: Path) -> None:
     models = Models(Settings(model_dir=str(tmp_path / "model")))
-    assert "make model" in str(models.problem)
+    assert "bowerbird model" in str(models.problem)
 
     shutil.copytree(_folder(), tmp_path / "model")
 
@@ -180,7 +180,7 @@ async def test_a_damaged_model_is_reported_with_the_fix(tmp_path: Path) -> None:
     assert model is not None
     assert model.broken_file() == "model.onnx"
 
-    with pytest.raises(Refusal, match="make model") as refused:
+    with pytest.raises(Refusal, match="bowerbird model") as refused:
         await model.embed_query("birds")
 
     assert refused.value.code is Code.SERVICE_UNAVAILABLE

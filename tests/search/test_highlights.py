@@ -4,6 +4,7 @@ import random
 import re
 import time
 from collections.abc import Callable
+from itertools import islice, product
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from bowerbird.model.words import Term, WordQuery
 from bowerbird.search.queries.highlights import Highlighter, highlight
 from bowerbird.search.queries.query_language import parse
+from bowerbird.search.queries.term_spans import TermSpans
+from bowerbird.search.words.token_positions import tokens_with_positions
 from bowerbird.search.words.tokens import words
 from bowerbird.search.words.word_forms import others_of, own_word
 from tests.search.test_index_tokens import TEXTS
@@ -115,6 +118,17 @@ def test_a_page_of_long_posts_takes_a_limited_time(kind: str, searched: str) -> 
     assert time.thread_time() - started < PAGE_S
 
 
+def test_each_of_many_short_fields_counts_although_its_words_are_known() -> None:
+    page = Highlighter(parse('"heron crow"'), 2)
+    fields = [("attachments.alt_text", "heron éa çb ñdd") for _ in range(500)]
+
+    page.highlight(fields)
+    once = page.cost
+    page.highlight(fields)
+
+    assert page.cost > 1.5 * once > 500
+
+
 @pytest.mark.parametrize("letters", ["abcdefghijklmnop", "абвгдежзиклмноп"])
 def test_a_page_of_short_posts_is_searched_for_every_form(letters: str) -> None:
     choose = random.Random(1).choices  # noqa: S311
@@ -124,6 +138,21 @@ def test_a_page_of_short_posts_is_searched_for_every_form(letters: str) -> None:
     found = [page.highlight([("text", f"Two herons, {text}, @BirdHouse")]) for text in words]
 
     assert all(found)
+
+
+@pytest.mark.parametrize(
+    ("posts", "length", "space"), [(20, 8_000, " "), (100, 2_000, " "), (20, 8_000, " é ")]
+)
+def test_a_page_of_long_posts_is_searched_for_a_word_without_other_forms(
+    posts: int, length: int, space: str
+) -> None:
+    new_words = map("".join, product("abcdefghij", repeat=6))
+    page = Highlighter(parse('"cafe"'), posts)
+
+    texts = [space.join(islice(new_words, length)) for _ in range(posts)]
+    found = [page.highlight([("text", f"{text} Café")]) for text in texts]
+
+    assert all(one and "<mark>Café</mark>" in one.html for one in found)
 
 
 @pytest.mark.parametrize(
@@ -149,3 +178,77 @@ def test_a_page_without_time_left_marks_words_as_written(searched: str, marked: 
     assert re.findall("<mark>(.*?)</mark>", found.html if found else "") == (
         [marked] if marked else []
     )
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "herons",
+            "Heron's",
+            "l'heron",
+            "heron.",
+            "(heron)",
+            "#heron",
+            "@heron_bird",
+            "HERON-bird",
+        ),
+        *(
+            "Node.js",
+            "nodejs",
+            "colours",
+            "running",
+            "Run!",
+            "rock'n'roll",
+            "separate",
+            "the",
+            "C++",
+        ),
+        *(
+            "'heron'",
+            "heron/crow",
+            "x1y2",
+            "heron,crow",
+            "hérons",
+            "날씨가",
+            "東京",
+            "\u00a0",
+            "\n\n",
+        ),
+        *(
+            "heron\u2026",
+            "\u201cHeron\u201d",
+            "(herons),",
+            "Goethe.",
+            ".NET",
+            "L\u2019h\u00e9ron",
+        ),
+        # Letters that become one letter only next to each other.
+        *("\u1112\u1161", "\u09a4\u09c7\u09be", "\uff8a\uff9f\uff9d", "\u1025\u102e"),
+    ]
+)
+LONG_TEXTS = st.lists(PIECES | TEXTS, min_size=1, max_size=60).map(" ".join)
+QUERIES = st.sampled_from(
+    [
+        *("heron", "her*", "heron crow", '"the heron"', "#heron", "nodejs", "node.js color"),
+        *("run", "rat", "C++", "날씨", "京", "heron OR running", "@heron*", "l'heron", "roll"),
+        *("g\u00f6the", ".net", "\u1112*", "\u09a4\u09c7*", "\u30cf* heron", "\u1025 heron"),
+    ]
+)
+
+
+@given(st.lists(LONG_TEXTS, min_size=1, max_size=4), QUERIES)
+def test_pieces_looked_at_together_give_the_same_highlights_as_one_by_one(
+    texts: list[str], searched: str
+) -> None:
+    together = Highlighter(parse(searched), len(texts))
+    found = [together.highlight([("text", text * 4), ("note", text)]) for text in texts]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bowerbird.search.queries.matching_pieces._TOGETHER", 1)
+        # Finds the positions of all words, as for a phrase.
+        patch.setattr(TermSpans, "_can_search_by_piece", lambda *_: False)
+        patch.setattr(TermSpans, "_positions", lambda _, text, __: tokens_with_positions(text))
+        one_by_one = Highlighter(parse(searched), len(texts))
+        expected = [one_by_one.highlight([("text", text * 4), ("note", text)]) for text in texts]
+
+    assert found == expected

@@ -9,6 +9,22 @@ from bowerbird.search.meaning import pace
 from bowerbird.search.meaning.pace import Pace
 
 WORK_S = 0.02
+# A rest after it has the maximum length.
+LONG_WORK_S = 0.3
+MAX_REST_S = 3.0
+
+
+class Rests(threading.Event):
+    """Records how long it was waited for, and returns at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[float] = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        assert timeout is not None
+        self.asked.append(timeout)
+        return self.is_set()
 
 
 def _work() -> None:
@@ -17,46 +33,52 @@ def _work() -> None:
         pass
 
 
-def _rest(share: float, closing: threading.Event) -> float:
-    """How long a thread rests after some work, while others use this share of a core."""
+def _rests(share: float) -> list[float]:
+    """The rests of a thread after some work, while others use this share of a core."""
+    closing = Rests()
     resting = Pace(closing, lambda: share * time.perf_counter())
     _work()
-    started = time.perf_counter()
     resting.rest()
-    return time.perf_counter() - started
+    return closing.asked
 
 
-@pytest.mark.parametrize(
-    ("share", "is_busy"), [(0.0, False), (0.05, False), (0.5, True), (3, True)]
-)
-def test_a_rest_is_twice_as_long_as_the_work_while_others_are_busy(
-    share: float, *, is_busy: bool
-) -> None:
-    rest = _rest(share, threading.Event())
+@pytest.mark.parametrize("share", [0.0, 0.05])
+def test_there_is_no_rest_while_others_are_idle(share: float) -> None:
+    assert _rests(share) == []
 
-    assert (rest >= 2 * WORK_S) is is_busy
+
+@pytest.mark.parametrize(("share", "times"), [(0.25, 2), (0.5, 5), (1, 10), (3, 10)])
+def test_a_rest_grows_with_the_work_of_others(share: float, times: int) -> None:
+    [rest] = _rests(share)
+
+    assert rest >= times * WORK_S
 
 
 def test_a_closed_model_does_not_rest() -> None:
     closing = threading.Event()
+    resting = Pace(closing, lambda: 3 * time.perf_counter())
+    _work_for_cpu_time(LONG_WORK_S)
     closing.set()
 
-    assert _rest(3, closing) < 2 * WORK_S
+    started = time.perf_counter()
+    resting.rest()
+
+    assert time.perf_counter() - started < MAX_REST_S
 
 
 def test_only_the_work_of_other_threads_counts() -> None:
     before = pace.cpu_of_others()
-    _work()
+    _work_for_cpu_time(LONG_WORK_S)
     after_own_work = pace.cpu_of_others()
-    thread = threading.Thread(target=_work_for_cpu_time)
+    thread = threading.Thread(target=_work_for_cpu_time, args=(WORK_S,))
     thread.start()
     thread.join()
 
-    assert after_own_work - before < WORK_S / 2
+    assert after_own_work - before < LONG_WORK_S / 2
     assert pace.cpu_of_others() - after_own_work >= WORK_S
 
 
-def _work_for_cpu_time() -> None:
-    end = time.thread_time() + WORK_S
+def _work_for_cpu_time(seconds: float) -> None:
+    end = time.thread_time() + seconds
     while time.thread_time() < end:
         pass

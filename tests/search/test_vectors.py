@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bowerbird.search.candidates import nearest
+from bowerbird.search.meaning import comparing
 from bowerbird.search.meaning import vectors as search_vectors
 from bowerbird.search.meaning.arrays import Floats, np
-from bowerbird.search.meaning.byte_products import MAX_QUERY_VALUE, product
+from bowerbird.search.meaning.byte_products import MAX_QUERY_VALUE, product, sums_of
 from bowerbird.search.meaning.floors import JOINED_FLOOR
 from bowerbird.search.meaning.nearness import Nearness, joined
 from bowerbird.search.meaning.vectors import Block, Matrix, MatrixCache, Numbers, pack, unpack
@@ -138,6 +139,8 @@ def test_rows_of_deleted_posts_are_removed_from_memory() -> None:
 
     assert [len(each.blocks[0].rows) for each in (matrix, few, half)] == [200, 200, 100]
     assert (none.blocks, none.posts, none.dimensions) == ((), 0, 0)
+    # Otherwise each scan would copy the columns.
+    assert half.blocks[0].columns.flags.c_contiguous
 
 
 def test_small_blocks_are_merged() -> None:
@@ -205,13 +208,15 @@ def test_the_cache_has_a_size_limit_and_keeps_the_latest_matrix() -> None:
 @pytest.mark.parametrize("width", [1, 16, 384, 512])
 def test_a_product_of_bytes_is_exact(width: int) -> None:
     random = np.random.default_rng(width)
-    rows = random.integers(0, 256, (50, width)).astype(np.uint8)
+    columns = random.integers(-128, 128, (width, 50)).astype(np.int8)
     # Extremes too: processors without VNNI must not overflow.
-    rows[0] = 255
+    columns[:, 0], columns[:, 1] = -128, 127
     vector = random.integers(-MAX_QUERY_VALUE, MAX_QUERY_VALUE + 1, width).astype(np.int8)
     vector[: width // 2] = MAX_QUERY_VALUE
 
-    assert product(rows, vector).tolist() == (rows.astype(int) @ vector.astype(int)).tolist()
+    found = product(columns, sums_of(columns), vector)
+
+    assert found.tolist() == (vector.astype(int) @ columns.astype(int)).tolist()
 
 
 def test_a_large_scan_compares_the_best_exactly_and_the_others_nearly(
@@ -222,7 +227,7 @@ def test_a_large_scan_compares_the_best_exactly_and_the_others_nearly(
         Block.of(_stored({n + 1: rows[n : n + 1] for n in range(300)}), DIMENSIONS), 1
     )
     query = _vectors(9_999, 1)[0]
-    monkeypatch.setattr(search_vectors, "_EXACT_POSTS", 20)
+    monkeypatch.setattr(comparing, "_EXACT_POSTS", 20)
 
     nearness = matrix.nearness(query, _numbers(*range(1, 301)))
 
@@ -243,13 +248,32 @@ def test_posts_about_as_near_as_the_floor_are_compared_exactly(
     matrix = Matrix(0).with_block(Block.of(stored, DIMENSIONS), 1)
     query = _vectors(9_999, 1)[0]
     exact = unpack(*pack(rows), DIMENSIONS) @ query
-    monkeypatch.setattr(search_vectors, "_EXACT_POSTS", 20)
+    monkeypatch.setattr(comparing, "_EXACT_POSTS", 20)
     # Short vectors lose more.
-    monkeypatch.setattr(search_vectors, "_MAX_ERROR", 0.02)
+    monkeypatch.setattr(comparing, "_MAX_ERROR", 0.02)
 
     for floor in (0.1, 0.2, 0.3):
         nearness = matrix.nearness(query, _numbers(*range(1, 3_001)), floor)
         assert _near(nearness) == (np.flatnonzero(exact >= floor) + 1).tolist()
+
+
+@pytest.mark.parametrize("floor", [0.1, 0.3, 0.5, 0.9])
+def test_a_list_that_ends_at_the_floor_is_the_same_if_less_is_exact(
+    monkeypatch: pytest.MonkeyPatch, floor: float
+) -> None:
+    rows = _vectors(3, 3_000)
+    stored = _stored({n + 1: rows[n : n + 1] for n in range(3_000)})
+    matrix = Matrix(0).with_block(Block.of(stored, DIMENSIONS), 1)
+    query, everything = _vectors(9_999, 1)[0], _numbers(*range(1, 3_001))
+    # Short vectors lose more.
+    monkeypatch.setattr(comparing, "_MAX_ERROR", 0.02)
+
+    whole = matrix.nearness(query, everything, floor)
+    cut = matrix.nearness(query, everything, floor, is_cut=True)
+
+    assert nearest(cut.numbers, cut.scores, floor, 500) == nearest(
+        whole.numbers, whole.scores, floor, 500
+    )
 
 
 def _nearness(scores: dict[int, float], floor: float = 0.5) -> Nearness:

@@ -136,6 +136,8 @@ def test_too_many_headers_are_refused_in_the_form_of_the_api(client: Http2Client
 
     assert refused["code"] == "INVALID_REQUEST"
     assert refused["error"] == "The request has more than 200 headers."
+    in_sandbox = client.send_headers("/v1/sandbox/views", *many, ("x-more", "1"))
+    assert json.loads(client.body(in_sandbox))["meta"] == {"sandbox": True}
 
 
 def test_a_url_that_the_server_library_cannot_hold_resets_the_stream(client: Http2Client) -> None:

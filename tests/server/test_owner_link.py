@@ -12,7 +12,7 @@ import pytest
 from tests.support import serving
 from tests.support.serving import Server
 from tests.support.visiting import form_token
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 LINK = re.compile(r"^  (http://localhost:\d+/link)#(\S+)$", re.MULTILINE)
 INVITED = "To sign in as the owner, open this link within 15 minutes. It works once:"
@@ -39,7 +39,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[st
 
 def enter(server: Server, address: str, token: str) -> httpx.Response:
     """Opens a link in a browser and presses its button."""
-    with httpx.Client(headers={"Accept": "text/html"}) as browser:
+    with httpx.Client(headers={"Accept": "text/html"}, timeout=PATIENCE_S) as browser:
         page = browser.get(address)
         fields = {"csrf": form_token(page.text), "token": token, "email": "you@example.com"}
         origin = f"http://localhost:{server.port}"

@@ -145,13 +145,17 @@ def test_a_request_is_logged_as_one_line_of_json_without_secrets(server: Server)
 def test_a_port_in_use_is_reported_in_one_sentence(server: Server, tmp_path: Path) -> None:
     environment = server.environment | {"BOWERBIRD_DATA_DIR": str(tmp_path)}
 
-    ran = serving.bowerbird("serve", environment=environment)
+    for arguments in ((), ("--workers", "2")):
+        ran = serving.bowerbird("serve", *arguments, environment=environment)
 
-    assert ran.returncode == 1
-    assert ran.stderr == (
-        f"Error: Cannot listen on 127.0.0.1:{server.port}: Address already in use. "
-        "Choose another address with --host and --port.\n"
-    )
+        assert ran.returncode == 1
+        assert ran.stderr == (
+            f"Error: Cannot listen on 127.0.0.1:{server.port}: Address already in use. "
+            "Choose another address with --host and --port.\n"
+        )
+        # It claims no addresses that it does not have, and creates no library.
+        assert ran.stdout == ""
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_an_admin_port_in_use_is_reported_in_one_sentence(server: Server, tmp_path: Path) -> None:
@@ -165,6 +169,23 @@ def test_an_admin_port_in_use_is_reported_in_one_sentence(server: Server, tmp_pa
     assert ran.returncode == 1
     assert ran.stderr.startswith(f"Error: Cannot listen on the admin port {server.admin_port}")
     assert ran.stderr.count("\n") == 1
+    assert ran.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_server_needs_only_another_port_and_folder(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+    with (
+        serving.serving(first, "--port", str(port := serving.free_port()), port=port, admin_port=0),
+        serving.serving(
+            second, "--port", str(port := serving.free_port()), port=port, admin_port=0
+        ) as beside,
+    ):
+        assert beside.output().startswith(f"Bowerbird is at http://localhost:{port}\n")
+        assert "Metrics" not in beside.output()
+        assert beside.get("/readyz").status_code == 200
 
 
 def test_an_address_of_another_machine_is_reported_in_one_sentence(tmp_path: Path) -> None:
@@ -182,7 +203,6 @@ def test_an_address_of_another_machine_is_reported_in_one_sentence(tmp_path: Pat
     [
         ({"port": 70_000}, "BOWERBIRD_PORT=70000"),
         ({"admin_port": 65_536}, "BOWERBIRD_ADMIN_PORT=65536"),
-        ({"admin_port": 65_535, "workers": 2}, "BOWERBIRD_ADMIN_PORT=65535"),
     ],
 )
 def test_a_port_above_65535_is_reported_in_one_sentence(

@@ -83,7 +83,8 @@ def test_a_signal_stops_an_idle_server_without_output(tmp_path: Path, name: sign
         server.process.send_signal(name)
 
         assert server.process.wait(PATIENCE_SECONDS) == 0
-    assert server.errors() == ""
+    # The servers of tests have no models, and say so at some time after their start.
+    assert [line for line in server.log() if line["event"] != "model_missing"] == []
 
 
 def test_the_last_request_is_logged(tmp_path: Path) -> None:
@@ -91,7 +92,7 @@ def test_the_last_request_is_logged(tmp_path: Path) -> None:
         server.get("/v1/bookmarks")
         server.stop()
 
-    assert [line["status"] for line in server.log()] == [401]
+    assert [line["status"] for line in server.log() if "status" in line] == [401]
 
 
 def test_calls_just_before_the_stop_count_towards_the_limit(tmp_path: Path) -> None:

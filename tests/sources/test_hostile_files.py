@@ -130,7 +130,7 @@ def test_a_cut_file_gives_the_rows_before_the_cut_and_no_others(name: str) -> No
         assert len(found.posts) >= complete - 1
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 @pytest.mark.parametrize("name", FILES)
 def test_a_changed_file_never_breaks_a_reader(name: str, data: st.DataObject) -> None:
@@ -182,11 +182,16 @@ def test_no_bytes_break_a_reader(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS, ids=[format.name for format in FORMATS])
+def test_a_reader_survives_a_file_of_another_program(format: Format) -> None:
+    for text in FILES.values():
+        list(format.read(io.BytesIO(text.encode()[:2000]), Choices()))
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=[format.name for format in FORMATS])
 @settings(max_examples=30, deadline=None)
 @given(data=st.binary(max_size=200))
-def test_a_reader_survives_a_file_of_another_program(format: Format, data: bytes) -> None:
-    for text in (data, *(text.encode()[:2000] for text in FILES.values())):
-        list(format.read(io.BytesIO(text), Choices()))
+def test_a_reader_survives_any_bytes(format: Format, data: bytes) -> None:
+    list(format.read(io.BytesIO(data), Choices()))
 
 
 _VALUES = st.recursive(
@@ -198,7 +203,7 @@ _VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 @pytest.mark.parametrize("name", ["karakeep", "linkwarden", "likes", "mastodon", "bluesky"])
 def test_values_of_the_wrong_type_never_break_a_reader(name: str, data: st.DataObject) -> None:
@@ -248,30 +253,30 @@ def test_a_file_made_to_do_harm_costs_linear_time(hostile: str) -> None:
 @pytest.mark.parametrize("name", ["pocket", "netscape", "karakeep", "linkwarden", "likes"])
 def test_memory_does_not_grow_with_the_file(name: str) -> None:
     head, row, tail = {
-        "pocket": ("title,url,time_added\n", f"{'x' * 2000},{_URLS[0]},1629980125\n", ""),
+        "pocket": ("title,url,time_added\n", f"{'x' * 8000},{_URLS[0]},1629980125\n", ""),
         "netscape": (
             "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n",
-            f'<DT><A HREF="{_URLS[0]}">{"x" * 2000}</A>\n',
+            f'<DT><A HREF="{_URLS[0]}">{"x" * 8000}</A>\n',
             "",
         ),
         "karakeep": (
             '{"bookmarks":[{}',
             ',{"createdAt":1,"title":"%s","content":{"type":"link","url":"https://a.example"}}'
-            % ("x" * 2000),
+            % ("x" * 8000),
             "]}",
         ),
         "linkwarden": (
             '{"collections":[{"id":1,"name":"N","links":[{}',
-            ',{"url":"https://a.example","name":"%s"}' % ("x" * 2000),
+            ',{"url":"https://a.example","name":"%s"}' % ("x" * 8000),
             "]}]}",
         ),
         "likes": (
             "window.YTD.like.part0 = [{}",
-            ',{"like":{"tweetId":"20","fullText":"%s"}}' % ("x" * 2000),
+            ',{"like":{"tweetId":"20","fullText":"%s"}}' % ("x" * 8000),
             "]",
         ),
     }[name]
-    data = (head + row * 8_000 + tail).encode()
+    data = (head + row * 2_000 + tail).encode()
     file = io.BytesIO(data)
     tracemalloc.start()
 
@@ -279,5 +284,5 @@ def test_memory_does_not_grow_with_the_file(name: str) -> None:
 
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert count >= 8_000
+    assert count >= 2_000
     assert peak < 9 << 20 < len(data)

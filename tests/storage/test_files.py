@@ -127,14 +127,14 @@ async def test_unreachable_storage_is_reported(s3: dict[str, Any]) -> None:
 
 async def test_a_slow_reader_gets_the_complete_file(s3: dict[str, Any]) -> None:
     await Files(Settings(**s3)).put("exports/slow", LARGE)
-    opened = await Files(Settings(**s3), silence_s=1.0).open("exports/slow", 0, len(LARGE))
+    opened = await Files(Settings(**s3), silence_s=3.0).open("exports/slow", 0, len(LARGE))
     assert opened is not None
 
     read = 0
     async for chunk in opened.chunks:
         read += len(chunk)
         # A fixed wait on purpose: the reader takes longer in total than the storage may be silent.
-        await asyncio.sleep(0.06)
+        await asyncio.sleep(0.18)
 
     assert read == len(LARGE)
 

@@ -12,9 +12,11 @@ SQL = Path(storage.__file__).parent
 OLDER_FORM = re.compile(r"word_form < (\d+)")
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
-def test_posts_of_an_older_form_are_those_below_the_current_one(engine: str) -> None:
-    statements = (SQL / "sql" / engine / "word_counts.sql").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    "file", ["sqlite/word_counts.sql", "postgres/word_counts.sql", "sqlite/word_prefixes.sql"]
+)
+def test_posts_of_an_older_form_are_those_below_the_current_one(file: str) -> None:
+    statements = (SQL / "sql" / file).read_text(encoding="utf-8")
 
     found = OLDER_FORM.findall(statements)
 

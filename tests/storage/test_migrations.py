@@ -92,16 +92,14 @@ async def test_a_postgres_migration_keeps_the_data(postgres: ThrowawayPostgres) 
 
 @pytest.mark.parametrize("released", range(1, last_of("sqlite")))
 def test_a_sqlite_library_of_an_earlier_release_keeps_its_data(
-    tmp_path: Path, released: int
+    tmp_path: Path, sqlite_template: Path, released: int
 ) -> None:
-    sqlite_schema.prepare(tmp_path / "old", migrations.available("sqlite")[:released])
-    query_sqlite(tmp_path / "old" / FILE_NAME, INSERT_LABEL)
-    sqlite_schema.prepare(tmp_path / "old")
-    sqlite_schema.prepare(tmp_path / "fresh")
+    sqlite_schema.prepare(tmp_path, migrations.available("sqlite")[:released])
+    query_sqlite(tmp_path / FILE_NAME, INSERT_LABEL)
+    sqlite_schema.prepare(tmp_path)
 
-    labels = "SELECT name FROM label"
-    assert query_sqlite(tmp_path / "old" / FILE_NAME, labels) == [("old",)]
-    assert sqlite_shape(tmp_path / "old") == sqlite_shape(tmp_path / "fresh")
+    assert query_sqlite(tmp_path / FILE_NAME, "SELECT name FROM label") == [("old",)]
+    assert sqlite_shape(tmp_path) == sqlite_shape(sqlite_template.parent)
 
 
 @pytest.mark.parametrize("released", range(1, last_of("postgres")))
@@ -131,6 +129,18 @@ def test_a_current_library_is_not_migrated_again(tmp_path: Path) -> None:
 
     assert sqlite_schema.prepare(tmp_path) == every_step
     assert sqlite_schema.prepare(tmp_path) == []
+
+
+def test_a_process_that_was_killed_when_it_created_the_library_leaves_no_empty_one(
+    tmp_path: Path,
+) -> None:
+    # It was killed before the file had content and its name.
+    for name in ("bowerbird.db.new", "bowerbird.db.new-wal"):
+        (tmp_path / name).touch()
+
+    assert sqlite_schema.prepare(tmp_path)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bowerbird.db", "folder.lock"]
 
 
 def test_a_failing_step_leaves_the_library_at_the_step_before(tmp_path: Path) -> None:
@@ -288,6 +298,13 @@ async def test_an_unreachable_postgres_is_reported(tmp_path: Path) -> None:
         await postgres_schema.migrate(url)
     with pytest.raises(SchemaProblem, match="PostgreSQL cannot be reached"):
         await postgres_schema.require_ready(url)
+
+
+async def test_a_password_with_an_at_sign_is_explained() -> None:
+    url = "postgresql://bowerbird:PASS@WORD@127.0.0.1:1/bowerbird"
+
+    with pytest.raises(SchemaProblem, match=r"at 127\.0\.0\.1:1: .*@ of the password as %40$"):
+        await postgres_schema.migrate(url)
 
 
 async def test_missing_permissions_for_a_migration_are_reported(

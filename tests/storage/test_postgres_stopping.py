@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 SLEEP = "SELECT pg_sleep(60)"
 # Longer than a test: only a cancelled statement ends in time.
-LONG = Limits(statement_s=60)
+LONG = Limits(wait_s=30, statement_s=60)
 
 
 @asynccontextmanager

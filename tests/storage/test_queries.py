@@ -11,8 +11,8 @@ from bowerbird.storage import queries
 
 FOLDER = Path(str(resources.files("bowerbird.storage"))) / "sql"
 DIALECTS = ("sqlite", "postgres")
-# A faster way to find keyword hits that only SQLite needs.
-SQLITE_ONLY = {"word_order"}
+# Faster ways to find keyword hits that only SQLite needs.
+SQLITE_ONLY = {"word_order", "word_prefixes", "word_segments", "list_reads"}
 NOT_A_LIBRARY_TABLE = {
     *("person", "secret", "schema_migration", "json_each"),
     # Found by the hash of a token, or by an account elsewhere, before the account is known.
@@ -38,15 +38,19 @@ ACROSS_ACCOUNTS = {
     # The job queue is shared by all accounts.
     *("next_priority", "turns", "unfinished_of_kind", "due_to_expire", "accounts_with_old"),
     # Operators list and count the jobs of all accounts, and list accounts and who calls a version.
-    *("latest", "counts", "counts_unfinished", "owner", "starting_with", "callers"),
+    *("latest", "counts", "counts_unfinished", "queue", "owner", "starting_with", "callers"),
     # The version of SQLite.
     "engine",
+    # Whether words of any account have changed.
+    "index_state",
     # Only find the accounts that are due.
     *("due_accounts", "accounts_with_renames", "partly_deleted", "accounts_with_files"),
     *("accounts_with_expired", "accounts_to_index"),
+    # How many posts all accounts have.
+    "posts_of_all",
     # They merge segments of the whole index, and read no posts.
-    "start_index_merge",
-    "continue_index_merge",
+    *("start_index_merge", "continue_index_merge", "merged_from", "set_merged_from", "merge"),
+    *("pause_index_merge", "merge_index", "resume_index_merge"),
 }
 FILES = sorted(FOLDER.rglob("*.sql"))
 STATEMENTS = {

@@ -199,7 +199,7 @@ trees = st.lists(branches, min_size=1, max_size=3).map(lambda parts: WordQuery(t
 
 
 @settings(
-    max_examples=100,
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -65,7 +65,9 @@ SHAPES = {
     "with photos": Shape({"media_type": "image", **ALL}, "INDEX bookmark_all ", "account_id = "),
     "with a word": Shape({"q": "rareword"}, "COVERING INDEX bookmark_fresh", "keyword_words"),
     "with a word, of an author": Shape(
-        {"q": "rareword", "author": "rare"}, "keyword VIRTUAL TABLE INDEX", "bookmark_by_author"
+        {"q": "rareword", "author": "rare", "sort_by": "title"},
+        "keyword VIRTUAL TABLE INDEX",
+        "bookmark_by_author",
     ),
 }
 
@@ -175,7 +177,7 @@ async def test_a_list_uses_its_index_on_sqlite(sqlite_library: Library, name: st
 
     plan = await sqlite_library.plan("EXPLAIN QUERY PLAN", shape.parameters)
 
-    if "q" in shape.parameters and "author" not in shape.parameters:
+    if "q" in shape.parameters and "sort_by" not in shape.parameters:
         # The word order runs outside the recorded database; another test checks its plan.
         names, contents, *_ = plan.split("\n")
         assert names == "SEARCH l USING PRIMARY KEY (account_id=?)"
@@ -225,25 +227,45 @@ async def test_the_word_order_reads_only_the_word_index(sqlite_library: Library)
     account = await sqlite_library.alice.account()
     sql = sqlite_library.watched.queries("word_order")
     values = {"account_id": account.account_id, "place": 0, "place_end": 1, "wanted": '"a"'}
-    values |= {
-        "first_place": 0,
-        "last_place": 1,
-        "ranks": b"",
-        "from_rank": b"",
-        "to_rank": b"",
-        "limit": 1,
-    }
+    values |= {"first_place": 0, "last_place": 1, "allowed": b"", "limit": 1}
+    values |= {"numbers": "[1]", "number": 1, "queries": '["a"]', "labels": "[1]", "fewest": 1}
+    selected = "SELECT bl.number FROM bookmark_label AS bl WHERE bl.account_id = :account_id"
 
     plans = {}
     for name, text in sql.items():
-        statement = text.format(filters="NOT b.is_read AND NOT b.is_archived")
+        statement = text.format(filters="NOT b.is_read AND NOT b.is_archived", numbers=selected)
         rows = await sqlite_library.watched.rows(f"EXPLAIN QUERY PLAN {statement}", values)
         plans[name] = "\n".join(str(row[-1]) for row in rows)
 
-    assert "COVERING INDEX bookmark_fresh" in plans.pop("order_of_all")
+    for name in ("order_of_all", "numbers_of_filter"):
+        plan = plans.pop(name)
+        assert "COVERING INDEX bookmark_fresh" in plan
+        assert "TEMP B-TREE" not in plan
+    for name in ("keys_of_filter", "sort_index"):
+        assert "USING PRIMARY KEY (account_id=? AND number=?)" in plans.pop(name)
+    assert "(account_id=?)" in plans.pop("numbers_selected")
+    assert "(account_id=? AND label_id=?)" in plans.pop("numbers_with_labels")
+    assert "SEARCH w USING PRIMARY KEY (account_id=?" in plans.pop("common_words")
+    assert "USING INTEGER PRIMARY KEY (rowid=?)" in plans.pop("index_state")
     for plan in plans.values():
         assert "VIRTUAL TABLE INDEX" in plan
         assert "bookmark" not in plan
+
+
+async def test_the_words_of_a_prefix_are_a_range_of_an_index(sqlite_library: Library) -> None:
+    account = await sqlite_library.alice.account()
+    sql = sqlite_library.watched.queries("word_prefixes")
+    values = {"account_id": account.account_id, "first": "a", "after_last": "b", "limit": 1}
+
+    plans = {}
+    for name in ("are_all_counted", "words_between"):
+        rows = await sqlite_library.watched.rows(f"EXPLAIN QUERY PLAN {sql[name]}", values)
+        plans[name] = "\n".join(str(row[-1]) for row in rows)
+
+    assert "PRIMARY KEY (account_id=? AND word>? AND word<?)" in plans["words_between"]
+    assert "TEMP B-TREE" not in plans["words_between"]
+    assert "INDEX bookmark_uncounted (account_id=?" in plans["are_all_counted"]
+    assert "SCAN p" not in plans["are_all_counted"]
 
 
 @pytest.mark.parametrize("name", SHAPES)

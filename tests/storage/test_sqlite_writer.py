@@ -463,3 +463,20 @@ async def test_a_write_that_waits_too_long_behind_others_is_refused_and_never_ma
 
     assert await names(database) == {"slow"}
     await database.close()
+
+
+async def test_a_write_that_raises_stop_iteration_holds_up_no_other(sqlite: Database) -> None:
+    async def works(_: Transaction) -> int:
+        return 5
+
+    def fails(_: Transaction) -> Any:
+        return next(iter(()))
+
+    results = await asyncio.wait_for(
+        asyncio.gather(
+            sqlite.write(fails), sqlite.write(works), sqlite.write(works), return_exceptions=True
+        ),
+        WRITE_WAIT_S,
+    )
+
+    assert [type(result) for result in results] == [RuntimeError, int, int]

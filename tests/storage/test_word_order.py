@@ -1,18 +1,23 @@
 """The word order, SQLite's fast path for keyword hits, returns the same as the general query."""
 
-from collections.abc import AsyncIterator
+import itertools
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import After, BookmarkFilter, Sort
+from bowerbird.model.labels import name_key
 from bowerbird.search.queries import query_language
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.sqlite.words import word_hits
 from tests.support import databases, make, service
 from tests.support.service import Member
 
@@ -20,6 +25,13 @@ pytestmark = pytest.mark.anyio
 
 POSTS = 2_600
 WORDS = ("apple", "apricot", "banana", "cherry", "damson")
+TAGS = {"common": 2, "scarce": 40, "single": POSTS}
+# How many hits are read first, joined always, joined without the order, and kept in order. Each
+# makes the reader go other ways.
+BOUNDS = [
+    *((2_000, 200, 5_000, 25_000), (2_000, 0, 0, 25_000), (30, 20, 200, 400), (30, 0, 0, 400)),
+    (3, 0, 0, 0),
+]
 EVERYTHING = BookmarkFilter(unread_only=False, hide_archived=False)
 
 
@@ -38,6 +50,7 @@ class WithoutWordOrder:
 class Fruits(NamedTuple):
     """A library with one word in every post, others in some, and deleted posts."""
 
+    database: Database
     fast: BookmarkStore
     general: BookmarkStore
     account: Account
@@ -54,7 +67,8 @@ async def fruits(
         await built.bob.save_all([fruit(number) for number in range(0, 50, 2)])
         await remove_some(database, built.alice.account_id)
         general = BookmarkStore(cast("Database", WithoutWordOrder(database)))
-        yield Fruits(BookmarkStore(database), general, await built.alice.account())
+        account = await built.alice.account()
+        yield Fruits(database, BookmarkStore(database), general, account)
 
 
 def fruit(number: int) -> dict[str, Any]:
@@ -65,20 +79,33 @@ def fruit(number: int) -> dict[str, Any]:
         sort_index=(number * 7919) % (POSTS // 4),
         is_read=number % 5 == 0,
         is_archived=number % 7 == 0,
+        tags=[tag for tag, step in TAGS.items() if number % step == 1],
+        author=f"grower{number % 4}",
     )
 
 
 async def remove_some(database: Database, account_id: int) -> None:
+    await remove(database, account_id, range(0, POSTS, 11))
+
+
+async def remove(database: Database, account_id: int, numbers: Sequence[int]) -> None:
     async def work(transaction: Transaction) -> None:
-        await transaction.run(
-            "DELETE FROM bookmark WHERE account_id = :account_id AND number % 11 = 0",
-            {"account_id": account_id},
+        await transaction.run_many(
+            "DELETE FROM bookmark WHERE account_id = :account_id AND number = :number",
+            [{"account_id": account_id, "number": number} for number in numbers],
         )
 
     await database.write(work)
 
 
-flags = st.builds(BookmarkFilter, unread_only=st.booleans(), hide_archived=st.booleans())
+filters = st.builds(
+    BookmarkFilter,
+    unread_only=st.booleans(),
+    hide_archived=st.booleans(),
+    tag=st.sampled_from([None, None, *TAGS, "unknown"]),
+    author=st.sampled_from([None, None, "grower1"]),
+    unlabelled=st.sampled_from([None, None, None, True, False]),
+)
 words = st.sampled_from(
     [
         *(*WORDS, "ap*", '"apple banana"', "none", "apple banana", "Äpple", "cherry damson"),
@@ -96,29 +123,126 @@ ends = st.none() | st.builds(
 )
 
 
+versions = itertools.count(1_000)
+
+
+@pytest.fixture(params=BOUNDS, ids=str)
+def bounded(
+    request: pytest.FixtureRequest, fruits: Fruits, monkeypatch: pytest.MonkeyPatch
+) -> Fruits:
+    names = ("_FIRST", "_FEW_JOINED", "_JOINED", "_SORTED")
+    for name, value in zip(names, request.param, strict=True):
+        monkeypatch.setattr(f"bowerbird.storage.sqlite.words.word_hits.{name}", value)
+    # Another version, so that nothing is in memory.
+    account = msgspec.structs.replace(fruits.account, version=next(versions))
+    return fruits._replace(account=account)
+
+
 @settings(
-    max_examples=120,
+    max_examples=60,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(filter=flags, text=texts, after=ends, limit=st.integers(1, 40))
+@given(filter=filters, text=texts, after=ends, limit=st.integers(1, 40))
 async def test_the_word_order_returns_the_same_as_the_general_statement(
-    fruits: Fruits, filter: BookmarkFilter, text: str, after: After | None, limit: int
+    bounded: Fruits, filter: BookmarkFilter, text: str, after: After | None, limit: int
 ) -> None:
-    searched = BookmarkFilter(
-        unread_only=filter.unread_only,
-        hide_archived=filter.hide_archived,
-        words=query_language.parse(text),
-    )
+    searched = msgspec.structs.replace(filter, words=query_language.parse(text))
 
-    fast = await fruits.fast.page(fruits.account, searched, Sort(), after, limit)
-    general = await fruits.general.page(fruits.account, searched, Sort(), after, limit)
+    fast = await bounded.fast.page(bounded.account, searched, Sort(), after, limit)
+    general = await bounded.general.page(bounded.account, searched, Sort(), after, limit)
 
     assert fast == general
-    assert await fruits.fast.count(fruits.account, searched) == await fruits.general.count(
-        fruits.account, searched
+    assert await bounded.fast.count(bounded.account, searched) == await bounded.general.count(
+        bounded.account, searched
     )
+
+
+@pytest.mark.parametrize("text", ["apple", "ap*", "apricot", "apple -cherry"])
+async def test_posts_that_were_deleted_since_are_left_out(bounded: Fruits, text: str) -> None:
+    account = bounded.account
+    searched = BookmarkFilter(words=query_language.parse(text))
+    before = await post_ids(bounded.fast, account, searched)
+    numbers = await bounded.general.numbers(account, searched, None)
+    # Without a new version of the library, as if they were deleted just now.
+    await remove(bounded.database, account.account_id, numbers[1::300])
+
+    found = await post_ids(bounded.fast, account, searched)
+
+    assert found == await post_ids(bounded.general, account, searched)
+    assert len(found) < len(before)
+
+
+async def post_ids(store: BookmarkStore, account: Account, searched: BookmarkFilter) -> list[str]:
+    """The hits, page by page."""
+    found: list[str] = []
+    end: After | None = None
+    for _ in range(POSTS):
+        page = await store.page(account, searched, Sort(), end, 50)
+        found += [post["post_id"] for post in msgspec.json.decode(b"[%b]" % page.body)]
+        end = page.end
+        if end is None:
+            break
+    return found
+
+
+labelled = st.sampled_from(
+    [
+        *("apple common", "apple -common", "banana -scarce -none", "ap* -com*", "cherry -(single)"),
+        *("apple (scarce OR damson)", "apple common is:unread", "apple -common -is:archived"),
+        *("apple -scarce author:grower1", "common apple -cherry -single*"),
+    ]
+)
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(filter=filters, text=labelled, after=ends, limit=st.integers(1, 40))
+async def test_words_that_are_labels_find_the_same_as_the_general_statement(
+    bounded: Fruits, filter: BookmarkFilter, text: str, after: After | None, limit: int
+) -> None:
+    searched = await LabelWords(bounded.database).resolved(
+        bounded.account, msgspec.structs.replace(filter, words=query_language.parse(text))
+    )
+
+    fast = await bounded.fast.page(bounded.account, searched, Sort(), after, limit)
+    general = await bounded.general.page(bounded.account, searched, Sort(), after, limit)
+
+    assert fast == general
+    assert await bounded.fast.count(bounded.account, searched) == await bounded.general.count(
+        bounded.account, searched
+    )
+
+
+async def test_a_label_that_is_added_is_respected_immediately(eve: Member) -> None:
+    first = await eve.save(text="apple", tags=["pear"])
+    second = await eve.save(text="apple one")
+    assert await eve.ids(q="apple -pear") == [second["post_id"]]
+
+    await eve.save_all([{**second, "tags": ["pear"]}])
+
+    assert await eve.ids(q="apple -pear") == []
+    assert await eve.ids(q="apple pear") == [second["post_id"], first["post_id"]]
+
+
+async def test_matches_are_kept_for_other_flags_until_the_library_changes(eve: Member) -> None:
+    read = await eve.save(text="apple", is_read=True)
+    assert await eve.ids(q="apple") == []
+    assert await eve.ids(q="apple", is_unread_only="false") == [read["post_id"]]
+    assert await eve.ids(q="apple", sort_by="relevance", is_unread_only="false") == [
+        read["post_id"]
+    ]
+
+    unread = await eve.save(text="apple")
+
+    assert await eve.ids(q="apple") == [unread["post_id"]]
+    everything = await eve.ids(q="apple", sort_by="relevance", is_unread_only="false")
+    assert set(everything) == {read["post_id"], unread["post_id"]}
 
 
 async def test_paging_returns_every_hit_once(fruits: Fruits) -> None:
@@ -151,6 +275,24 @@ async def test_a_new_post_is_found_immediately(eve: Member) -> None:
     assert (await eve.listed(q="apple"))["meta"]["total_count"] == 2
 
 
+async def test_a_post_that_is_added_during_a_search_with_a_label_does_no_harm(
+    eve: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_hits, "_FIRST", 3)
+    monkeypatch.setattr(word_hits, "_FEW_JOINED", 0)
+    monkeypatch.setattr(word_hits, "_JOINED", 0)
+    await eve.save_all([make.post(text="apple", sort_index=n, tags=["x"]) for n in range(10)])
+    store, account = BookmarkStore(eve.database), await eve.account()
+    words = query_language.parse("apple")
+    labelled = msgspec.structs.replace(EVERYTHING, words=words, tag=name_key("x"))
+    await store.page(account, msgspec.structs.replace(EVERYTHING, words=words), Sort(), None, 5)
+
+    # The account was read before this post was saved.
+    await eve.save_all([make.post(text="apple", sort_index=20, tags=["x"])])
+
+    assert await store.count(account, labelled) == 11
+
+
 async def test_a_changed_flag_is_respected_immediately(eve: Member) -> None:
     first = await eve.save(text="apple one")
     assert await eve.ids(q="apple") == [first["post_id"]]
@@ -179,8 +321,8 @@ async def test_an_empty_library_has_no_hits(eve: Member) -> None:
 async def test_results_stay_correct_when_cached_values_are_dropped(
     eve: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bowerbird.storage.sqlite.word_order._KEPT_COUNTS", 1)
-    monkeypatch.setattr("bowerbird.storage.sqlite.word_order._KEPT_BYTES", 1)
+    monkeypatch.setattr("bowerbird.storage.sqlite.words.word_order._KEPT_COUNTS", 1)
+    monkeypatch.setattr("bowerbird.storage.sqlite.words.word_order._KEPT_BYTES", 1)
     read = await eve.save(text="apple one", is_read=True)
     unread = await eve.save(text="apple banana")
 

@@ -2,10 +2,11 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any
 
 from bowerbird.storage.database import Database
 from bowerbird.storage.postgres import schema as postgres_schema
@@ -15,6 +16,9 @@ from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from tests.support.postgres import ThrowawayPostgres
 
 TEMPLATE = "migrated"
+_FILLED_TEMPLATE = "filled"
+
+Fill = Callable[[Database], Awaitable[object]]
 # A busy machine is no reason to refuse a call, unless a test is about the limits.
 _PATIENT = Limits(wait_s=20, lock_s=20, statement_s=20)
 _WRITE_WAIT_S = 20
@@ -28,14 +32,44 @@ def postgres_server() -> Iterator[ThrowawayPostgres]:
 
 
 def _migrate(url: str) -> None:
+    _run(lambda: postgres_schema.migrate(url))
+
+
+def _run(work: Callable[[], Coroutine[Any, Any, object]]) -> None:
     # On a thread, because pytest may request a fixture while an event loop runs on this one.
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(lambda: asyncio.run(postgres_schema.migrate(url))).result()
+        thread.submit(lambda: asyncio.run(work())).result()
 
 
 def sqlite_template(folder: Path) -> Path:
     sqlite_schema.prepare(folder)
     return folder / FILE_NAME
+
+
+def sqlite_with(fill: Fill, template: Path, folder: Path) -> Path:
+    """Another template: a copy of this one after `fill`."""
+
+    async def filled() -> None:
+        async with fresh_sqlite(template, folder) as database:
+            await fill(database)
+
+    _run(filled)
+    return folder / FILE_NAME
+
+
+def postgres_with(fill: Fill, server: ThrowawayPostgres) -> str:
+    """The name of another template: a copy of the migrated one after `fill`."""
+
+    async def filled() -> None:
+        limits = _PATIENT
+        pool = await open_pool(server.url(_FILLED_TEMPLATE), 4, limits)
+        database = PostgresDatabase(pool, limits)
+        await fill(database)
+        await database.close()
+
+    server.create_database(_FILLED_TEMPLATE, template=TEMPLATE)
+    _run(filled)
+    return _FILLED_TEMPLATE
 
 
 @asynccontextmanager
@@ -50,9 +84,9 @@ async def fresh_sqlite(template: Path, folder: Path) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def fresh_postgres(
-    server: ThrowawayPostgres, limits: Limits | None = None
+    server: ThrowawayPostgres, limits: Limits | None = None, *, template: str = TEMPLATE
 ) -> AsyncIterator[Database]:
-    with server.fresh_database(TEMPLATE) as url:
+    with server.fresh_database(template) as url:
         limits = limits or _PATIENT
         database = PostgresDatabase(await open_pool(url, 4, limits), limits)
         try:
@@ -65,7 +99,7 @@ async def fresh_postgres(
 async def two_of_sqlite(template: Path, folder: Path) -> AsyncIterator[tuple[Database, Database]]:
     """One library, opened twice, as two processes would."""
     async with fresh_sqlite(template, folder) as first:
-        second = SqliteDatabase(folder)
+        second = SqliteDatabase(folder, write_wait_s=_WRITE_WAIT_S)
         try:
             yield first, second
         finally:
@@ -75,7 +109,7 @@ async def two_of_sqlite(template: Path, folder: Path) -> AsyncIterator[tuple[Dat
 @asynccontextmanager
 async def two_of_postgres(server: ThrowawayPostgres) -> AsyncIterator[tuple[Database, Database]]:
     with server.fresh_database(TEMPLATE) as url:
-        opened = [PostgresDatabase(await open_pool(url, 4)) for _ in range(2)]
+        opened = [PostgresDatabase(await open_pool(url, 4, _PATIENT), _PATIENT) for _ in range(2)]
         try:
             yield opened[0], opened[1]
         finally:

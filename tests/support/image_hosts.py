@@ -65,7 +65,7 @@ class ImageHosts:
         self.resolved.append(name)
         return self.names.get(name, [PUBLIC])
 
-    def fetcher(self, timeout_s: float = 5.0, further: Sequence[str] = ()) -> Fetcher:
+    def fetcher(self, timeout_s: float = 30.0, further: Sequence[str] = ()) -> Fetcher:
         return Fetcher(
             AllowedHosts(further),
             resolve=self.resolve,

@@ -14,6 +14,7 @@ import httpx
 
 from bowerbird.settings import Settings
 from tests.support import node
+from tests.support.waiting import PATIENCE_S
 
 CLIENT_ID = "bowerbird"
 # Contains characters that change when it is not form-encoded as OAuth 2 requires.
@@ -38,7 +39,7 @@ class OpenIdProvider:
 
         Returns the query string that the provider sends the browser back with.
         """
-        with httpx.Client(trust_env=False) as browser:
+        with httpx.Client(trust_env=False, timeout=PATIENCE_S) as browser:
             for _ in range(_MOST_STEPS):
                 response = browser.get(url)
                 if response.status_code == httpx.codes.OK:
@@ -69,4 +70,4 @@ def openid_provider(*redirect_urls: str) -> Iterator[OpenIdProvider]:
             yield OpenIdProvider(issuer)
         finally:
             process.stdin.close()
-            process.wait(timeout=40)
+            process.wait(timeout=PATIENCE_S)

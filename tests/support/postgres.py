@@ -10,7 +10,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, Self
@@ -27,8 +27,8 @@ from tests.support.postgres_binaries import (
 from tests.support.psql import Psql
 from tests.support.waiting import wait_until
 
-START_SECONDS: Final = 30
-STOP_SECONDS: Final = 30
+START_SECONDS: Final = 60
+STOP_SECONDS: Final = 60
 LOG_TAIL_CHARACTERS: Final = 2000
 
 # No durability, which saves time: the data is deleted after the tests.
@@ -58,11 +58,19 @@ rm -rf "$2"
 class ThrowawayPostgres:
     """One server in a fresh temporary folder, reachable by its Unix socket only."""
 
-    def __init__(self, binaries: Path | None = None) -> None:
+    def __init__(
+        self,
+        binaries: Path | None = None,
+        *,
+        options: Sequence[str] = SERVER_OPTIONS,
+        parents: Iterable[str] | None = None,
+    ) -> None:
+        """`parents` are the folders to try for the new one."""
         self._environment = _environment()
         self._identity = ordinary_identity()
         self._client_binaries = binaries or installed_binaries()
-        self._folder = fresh_folder(self._identity, temporary_parents())
+        self._options = options
+        self._folder = fresh_folder(self._identity, parents or temporary_parents())
         self._server: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
         self._psql: Psql | None = None
@@ -137,18 +145,14 @@ class ThrowawayPostgres:
 
     def stop(self, *, keep: bool = False) -> None:
         """Stop the server; `keep=True` keeps its data for the next `start`."""
-        self.resume()
-        self._dismiss_guard()
-        if self._psql is not None:
-            self._psql.close()
-            self._psql = None
-        if self._server is not None:
-            self._server.send_signal(signal.SIGINT if keep else signal.SIGQUIT)
-            self._server.wait(timeout=STOP_SECONDS)
-            self._server = None
+        self._end(signal.SIGINT if keep else signal.SIGQUIT)
         if not keep:
             atexit.unregister(self.stop)
             shutil.rmtree(self._folder, ignore_errors=True)
+
+    def crash(self) -> None:
+        """Stop without a checkpoint; the next `start` recovers from the write-ahead log."""
+        self._end(signal.SIGQUIT)
 
     def kill_backends(self) -> int:
         """Close every client connection on the server side and return their number."""
@@ -174,6 +178,17 @@ class ThrowawayPostgres:
         while self._frozen:
             os.kill(self._frozen.pop(), signal.SIGCONT)
 
+    def _end(self, how: signal.Signals) -> None:
+        self.resume()
+        self._dismiss_guard()
+        if self._psql is not None:
+            self._psql.close()
+            self._psql = None
+        if self._server is not None:
+            self._server.send_signal(how)
+            self._server.wait(timeout=STOP_SECONDS)
+            self._server = None
+
     def _freeze(self, process: int) -> None:
         os.kill(process, signal.SIGSTOP)
         self._frozen.append(process)
@@ -195,7 +210,7 @@ class ThrowawayPostgres:
             raise PostgresUnavailableError(f"initdb failed: {ran.stderr[-LOG_TAIL_CHARACTERS:]}")
 
     def _start_server(self) -> subprocess.Popen[bytes]:
-        options = [*SERVER_OPTIONS, f"unix_socket_directories={self._folder}"]
+        options = [*self._options, f"unix_socket_directories={self._folder}"]
         with self._log.open("ab") as log:
             return subprocess.Popen(
                 [self._binaries / "postgres", "-D", self._folder / "data", *_flags(options)],

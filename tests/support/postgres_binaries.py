@@ -49,6 +49,14 @@ def installed_binaries() -> Path:
     )
 
 
+def version(binaries: Path) -> str:
+    ran = subprocess.run(
+        [binaries / "postgres", "--version"], capture_output=True, text=True, check=True
+    )
+    # "postgres (PostgreSQL) 18.6", after which a distribution may name its package.
+    return ran.stdout.split()[2]
+
+
 def fresh_folder(identity: Identity, parents: Iterable[str]) -> Path:
     """A private folder that the identity can enter, with a path short enough for a socket."""
     for parent in parents:

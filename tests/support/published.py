@@ -103,9 +103,15 @@ def _validator(schema: str, spec: Path) -> Any:
 
 
 def _operation(path: str, method: str, spec: Path) -> dict[str, Any] | None:
-    # A fixed path takes precedence over one with a parameter.
-    for template, item in sorted(document(spec)["paths"].items(), key=lambda pair: "{" in pair[0]):
-        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
+    for pattern, item in _paths(spec):
+        if pattern.fullmatch(path):
             found: dict[str, Any] | None = item.get("get" if method == "HEAD" else method.lower())
             return found
     return None
+
+
+@cache
+def _paths(spec: Path) -> list[tuple[re.Pattern[str], dict[str, Any]]]:
+    # A fixed path takes precedence over one with a parameter.
+    paths = sorted(document(spec)["paths"].items(), key=lambda pair: "{" in pair[0])
+    return [(re.compile(re.sub(r"\{\w+\}", "[^/]+", path)), item) for path, item in paths]

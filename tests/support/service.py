@@ -3,10 +3,13 @@
 alice and bob have the pro plan and separate libraries; free has the free plan.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 import httpx
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird import app
 from bowerbird.app import App
@@ -25,6 +28,8 @@ from tests.support.models import MODELS, ignore
 
 # 2026-07-18T08:21:13.841838
 NOW = 1784362873841838
+
+_PLANS: Final = {"alice": "pro", "bob": "pro", "free": "free"}
 
 
 class SetClock:
@@ -117,7 +122,7 @@ class Member:
     def on(self, other: App) -> "Member":
         """The same member, calling another instance of the service."""
         headers = {"Authorization": f"Bearer {self.key}"}
-        return replace(self, client=_client(other, headers))
+        return replace(self, client=_client(other.asgi, headers))
 
     async def save_all(self, records: list[dict[str, Any]]) -> UpsertOutcome:
         arrivals = [own_json.read(make.raw(record)).incoming for record in records]
@@ -126,7 +131,8 @@ class Member:
 
 @dataclass(frozen=True)
 class Service:
-    app: App
+    # Builds the application when a test first uses it. Many tests only use the database.
+    built: Callable[[], App]
     database: Database
     clock: SetClock
     alice: Member
@@ -134,41 +140,79 @@ class Service:
     free: Member
     nobody: httpx.AsyncClient
 
+    @property
+    def app(self) -> App:
+        return self.built()
+
 
 async def build(database: Database, **settings: Any) -> Service:
+    """The service on an empty database."""
+    await create_cast(database)
+    return with_cast(database, **settings)
+
+
+def with_cast(database: Database, **settings: Any) -> Service:
+    """The service on a database with the accounts of `create_cast`."""
     clock = SetClock()
-    service = app.build(Settings(**settings), database, clock, MODELS)
+    built = cache(lambda: app.build(Settings(**settings), database, clock, MODELS))
+
+    async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
+        await built().asgi(scope, receive, send)
+
     cast = {
-        name: await member(service, database, clock, name, plan)
-        for name, plan in (("alice", "pro"), ("bob", "pro"), ("free", "free"))
+        name: _member(asgi, database, clock, account_id, key)
+        for name, (account_id, key) in _identities().items()
     }
-    return Service(service, database, clock, nobody=_client(service), **cast)
+    return Service(built, database, clock, nobody=_client(asgi), **cast)
+
+
+async def create_cast(database: Database) -> None:
+    for name, plan in _PLANS.items():
+        await _create(database, NOW, _identities()[name], name, plan)
+
+
+@cache
+def _identities() -> dict[str, tuple[int, str]]:
+    """The id and the key of each account, the same in all tests of this process."""
+    ids = {name: new_account_id() for name in _PLANS}
+    return {name: (account_id, new_key(account_id)) for name, account_id in ids.items()}
 
 
 async def member(service: App, database: Database, clock: SetClock, name: str, plan: str) -> Member:
     """A new account with a key and this name."""
     account_id = new_account_id()
+    key = new_key(account_id)
+    await _create(database, clock(), (account_id, key), name, plan)
+    return _member(service.asgi, database, clock, account_id, key)
+
+
+async def _create(
+    database: Database, now: int, identity: tuple[int, str], name: str, plan: str
+) -> None:
+    account_id, key = identity
     email = f"{name}@example.com"
-    await AccountStore(database).create(Membership(account_id, email, plan, 0, clock()), email)
-    text = new_key(account_id)
-    await KeyStore(database).create(
-        account_id, Key(f"{name}-key", name, clock(), None), key_hash(text)
-    )
-    client = _client(service, {"Authorization": f"Bearer {text}"})
-    return Member(database, account_id, text, client, clock)
+    await AccountStore(database).create(Membership(account_id, email, plan, 0, now), email)
+    await KeyStore(database).create(account_id, Key(f"{name}-key", name, now, None), key_hash(key))
 
 
-def _client(service: App, headers: dict[str, str] | None = None) -> httpx.AsyncClient:
+def _member(
+    asgi: ASGIApp, database: Database, clock: SetClock, account_id: int, key: str
+) -> Member:
+    client = _client(asgi, {"Authorization": f"Bearer {key}"})
+    return Member(database, account_id, key, client, clock)
+
+
+def _client(asgi: ASGIApp, headers: dict[str, str] | None = None) -> httpx.AsyncClient:
     return httpx.AsyncClient(
-        transport=CheckedTransport(service.asgi), base_url="http://test", headers=headers
+        transport=CheckedTransport(asgi), base_url="http://test", headers=headers
     )
 
 
 def client_on(service: App) -> httpx.AsyncClient:
     """A client without a key for another instance of the service."""
-    return _client(service)
+    return _client(service.asgi)
 
 
 def client_of(database: Database, headers: dict[str, str] | None = None) -> httpx.AsyncClient:
     """A client of the service on an empty database."""
-    return _client(app.build(Settings(), database, SetClock()), headers)
+    return _client(app.build(Settings(), database, SetClock()).asgi, headers)

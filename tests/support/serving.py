@@ -88,8 +88,8 @@ def free_port() -> int:
     raise AssertionError
 
 
-# 800 test processes have 25 ports each.
-_FIRST_PORT = 10_000 + os.getpid() % 800 * 25
+# 400 test processes have 25 ports each, all below those of `tests.support.s3`.
+_FIRST_PORT = 10_000 + os.getpid() % 400 * 25
 _PORTS = itertools.cycle(range(_FIRST_PORT, _FIRST_PORT + 24, 2))
 
 
@@ -152,25 +152,6 @@ def started(
         )
     try:
         yield Server(process, folder, port, admin_port, environment)
-    finally:
-        _end(process)
-
-
-@contextmanager
-def working(server: Server) -> Iterator[None]:
-    """Runs `bowerbird worker` beside a server, which has none of its own on PostgreSQL."""
-    environment = server.environment | {"BOWERBIRD_ADMIN_PORT": str(free_port())}
-    with (server.folder / "worker").open("wb") as output:
-        process = subprocess.Popen(
-            [*BOWERBIRD, "worker"],
-            cwd=server.folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-        )
-    try:
-        yield
     finally:
         _end(process)
 

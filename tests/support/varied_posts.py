@@ -52,6 +52,10 @@ def text_of(number: int) -> str:
     return f"{_TEXTS[number % len(_TEXTS)]} {own}"
 
 
+def is_archived(number: int) -> bool:
+    return number % 25 == 3
+
+
 def post(number: int) -> dict[str, Any]:
     """A bookmark in the format of the API; a higher number is newer."""
     author = number * 7 % AUTHORS
@@ -78,7 +82,7 @@ def post(number: int) -> dict[str, Any]:
             },
         },
         "is_read": number % 4 == 0,
-        "is_archived": number % 25 == 3,
+        "is_archived": is_archived(number),
         "tags": [LABELS[number % len(LABELS)]] if number % 3 else [],
     }
     _make_special(bookmark, number)

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
+from bowerbird import errors
 from bowerbird.storage.database import Database, Row, Transaction, Values
 
 T = TypeVar("T")
@@ -27,6 +28,9 @@ class WatchedWrites:
         self.rows: list[int] = []
         self._write = database.write
         self._pauses: dict[int, Pause] = {}
+        self.refusals = 0
+        # Set when the last refusal was given.
+        self.refused = asyncio.Event()
         setattr(database, "write", self._watched)  # noqa: B010 - mypy forbids the assignment
 
     @property
@@ -39,6 +43,10 @@ class WatchedWrites:
         self._pauses[len(self.rows) + count] = pause
         return pause
 
+    def refuse(self, count: int) -> None:
+        """Refuses the next writes, as while the database is away."""
+        self.refusals = count
+
     async def _watched(
         self,
         work: Callable[[Transaction], Awaitable[T]],
@@ -46,6 +54,11 @@ class WatchedWrites:
         *,
         is_continuing: bool = False,
     ) -> T:
+        if self.refusals:
+            self.refusals -= 1
+            if not self.refusals:
+                self.refused.set()
+            raise errors.unavailable("The database cannot be reached.")
         counted = 0
 
         async def counting(transaction: Transaction) -> T:
@@ -66,6 +79,7 @@ class WatchedWrites:
 class _Counting:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
+        self.is_alone = transaction.is_alone
         self.rows_written = 0
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:

@@ -81,8 +81,8 @@ def worker(
     kinds: Sequence[JobKind] | None = None,
     **options: Any,
 ) -> Worker:
-    """A worker with short intervals and timeouts."""
-    quick = {"lease_s": 1.0, "heartbeat_s": 0.2, "poll_s": 0.02, "pauses_s": (0.05, 0.05)}
+    """A worker with short intervals. No lease expires on a busy machine, unless a test sets it."""
+    quick = {"lease_s": 60.0, "heartbeat_s": 0.2, "poll_s": 0.02, "pauses_s": (0.05, 0.05)}
     return Worker(
         database,
         [JobKind("errand", run)] if kinds is None else kinds,

@@ -46,8 +46,9 @@ def running(
         runner.run(opened.__aexit__(None, None, None))
 
 
+# A few calls per tool: tests/requests/test_decoding.py reads many more arguments without a server.
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_arguments_cause_an_internal_error(
     running: tuple[asyncio.Runner, Member], tool: Any, data: st.DataObject

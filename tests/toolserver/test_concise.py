@@ -3,9 +3,12 @@
 import json
 from itertools import cycle, islice
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from bowerbird.model import instants, periods
+from bowerbird.toolserver.tools.results import concise_posts
 from tests.support import make
 from tests.support.service import Member
 from tests.support.toolcalls import call, result_of
@@ -119,3 +122,38 @@ async def test_the_short_form_names_media_and_flags_that_are_set(alice: Member) 
     assert {"media", "is_read", "labels"}.isdisjoint(archived)
     assert "is_archived" not in read
     assert "T" not in json.dumps([read["posted_at"], read["bookmarked_at"]])
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland", "America/Los_Angeles"])
+def test_days_are_those_of_the_time_zone(zone: str) -> None:
+    texts = [
+        *("2026-07-18T23:59:59.999999+00:00", "2026-07-18T00:00:00+00:00", "2026-07-18"),
+        *("2026-07-18T23:30:00-02:00", "2026-07-18T00:30:00+02:00", "2026-07-18T12:00:00Z"),
+        *("2026-07-18 23:00 00:00", "2026-07-18T23:00:00", "0001-01-01T00:00:00+00:00"),
+        *("2026-13-45T00:00:00+00:00", "yesterday+00:00", ""),
+    ]
+    flags = {"tags": None, "is_read": False, "is_archived": False, "bookmarked_at": ""}
+    stored = json.dumps([make.post(posted_at=text, **flags) for text in texts]).encode()
+
+    shown = concise_posts.concise(stored, ZoneInfo(zone))
+
+    assert [post.get("posted_at", "") for post in shown] == [_day(text, zone) for text in texts]
+
+
+@pytest.mark.parametrize("depth", [10, 200, 900, 5_000])
+@pytest.mark.parametrize("field", ["type", "alt_text"])
+def test_a_post_of_any_depth_has_a_short_form(field: str, depth: int) -> None:
+    flags = {"tags": None, "is_read": False, "is_archived": False, "bookmarked_at": ""}
+    post = make.post(attachments=[{"type": "image"}, {field: "DEEP"}], **flags)
+    nested = b"[" * depth + b"]" * depth
+    stored = json.dumps([post]).encode().replace(b'"DEEP"', nested)
+
+    [shown] = concise_posts.concise(stored, ZoneInfo("UTC"))
+
+    assert shown["media"] == ["image"]
+    assert shown["post_id"] == post["post_id"]
+
+
+def _day(text: str, zone: str) -> str:
+    instant = instants.parse(text)
+    return text if instant is None else str(periods.local_day(instant, ZoneInfo(zone)))

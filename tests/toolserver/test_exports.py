@@ -71,7 +71,7 @@ async def test_a_pending_export_returns_advice(alice: Member) -> None:
     assert job["status"] == "pending"
     assert "wait_s 25" in job["advice"]
     assert "download_url" not in job
-    assert 0.9 < time.monotonic() - started < 10
+    assert 0.9 < time.monotonic() - started < 20
 
 
 async def test_two_calls_with_the_same_idempotency_key_start_one_export(alice: Member) -> None:
@@ -128,7 +128,7 @@ async def test_an_export_of_another_account_is_not_found(alice: Member, bob: Mem
 async def test_other_calls_are_answered_while_get_export_waits(alice: Member) -> None:
     await alice.save()
     begun = await call(alice, "create_export", format="json")
-    waiting = asyncio.create_task(call(alice, "get_export", job_id=begun["job_id"], wait_s=5))
+    waiting = asyncio.create_task(call(alice, "get_export", job_id=begun["job_id"], wait_s=25))
 
     await call(alice, "list_labels")
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -49,6 +50,13 @@ HIDDEN: Final = re.compile(
 )
 def test_hidden_characters_are_removed_or_made_visible(text: str, shown: str) -> None:
     assert shown_text(text) == shown
+
+
+def test_every_hidden_character_is_found_in_a_text_without_others() -> None:
+    hidden = HIDDEN.findall("".join(map(chr, range(sys.maxunicode + 1))))
+    shown = [shown_text(f"é {character} é") for character in hidden]
+    assert [text for text in shown if HIDDEN.search(text)] == []
+    assert len(hidden) > 150
 
 
 @pytest.mark.parametrize(

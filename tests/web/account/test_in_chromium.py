@@ -9,9 +9,9 @@ from playwright.sync_api import Page, expect
 
 from tests.support import serving
 from tests.support.serving import Server
-from tests.web.accessibility import violations
+from tests.web.accessibility import in_each_look, violations
 from tests.web.chromium import Chromium
-from tests.web.rendered import AXE_SIZES
+from tests.web.sessions import link, signed_in_state
 from tests.web.sign_in.test_in_chromium import Watch
 
 T = TypeVar("T")
@@ -38,19 +38,16 @@ def signed_in(
     email: str = "me@example.com",
     **context: Any,
 ) -> tuple[T, list[str]]:
-    """Runs `visit` with a signed-in page; also returns what the browser complained about."""
-    # Not on the browser's thread, where an event loop is running.
-    printed = server.run("account", "link", email)
-    [url] = [word for word in printed.split() if "/link#" in word]
+    """Runs `visit` with a page of somebody who is signed in.
+
+    Also returns what the browser complained about.
+    """
 
     def enter(page: Page) -> tuple[T, list[str]]:
         watch = Watch(page, server)
-        page.goto(url)
-        page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url("**/account?said=signed-in#methods")
         return visit(page), watch.problems
 
-    return chromium.run(enter, **context)
+    return chromium.run(enter, storage_state=signed_in_state(server, email), **context)
 
 
 def tab_to(page: Page, is_there: Callable[[], bool], most: int = 60) -> None:
@@ -88,14 +85,7 @@ def test_a_key_is_created_used_and_revoked(server: Server, chromium: Chromium) -
 def test_a_key_is_revoked_without_javascript(server: Server, chromium: Chromium) -> None:
     server.run("key", "create", "me@example.com", "--name", "plain")
 
-    def cookies(page: Page) -> list[object]:
-        return list(page.context.cookies())
-
-    # Only the link needs a script.
-    held, _ = signed_in(server, chromium, cookies)
-
     def visit(page: Page) -> None:
-        page.context.add_cookies(held)  # type: ignore[arg-type] # as the browser gave them
         page.goto(address(server, "/keys"))
         row = page.get_by_role("row").filter(has_text="plain")
         row.get_by_text("Revoke plain").click()
@@ -103,7 +93,7 @@ def test_a_key_is_revoked_without_javascript(server: Server, chromium: Chromium)
         page.wait_for_url("**/keys?said=key-revoked")
         expect(page.get_by_role("row").filter(has_text="plain")).to_have_count(0)
 
-    chromium.run(visit, java_script_enabled=False)
+    assert signed_in(server, chromium, visit, java_script_enabled=False) == (None, [])
 
 
 def test_the_keyboard_is_enough_to_create_and_revoke_a_key(
@@ -138,43 +128,44 @@ def test_the_keyboard_is_enough_to_create_and_revoke_a_key(
     assert signed_in(server, chromium, visit) == (None, [])
 
 
-@pytest.mark.parametrize("size", AXE_SIZES)
 def test_axe_finds_no_problem_and_the_browser_has_nothing_to_say(
-    server: Server, chromium: Chromium, size: str
+    server: Server, chromium: Chromium
 ) -> None:
     def visit(page: Page) -> list[str]:
         found: list[str] = []
         for path in PAGES:
             page.goto(address(server, path))
-            found += [f"{path} {violation}" for violation in violations(page)]
-            wide = page.evaluate("document.documentElement.scrollWidth")
-            found += [f"{path} is {wide} wide"] if wide > page.evaluate("innerWidth") else []
+            for look in in_each_look(page):
+                found += [f"{path} {look} {violation}" for violation in violations(page)]
+                wide = page.evaluate("document.documentElement.scrollWidth")
+                found += [f"{path} is {wide} wide"] if wide > page.evaluate("innerWidth") else []
         return found
 
-    found = signed_in(
-        server,
-        chromium,
-        visit,
-        bypass_csp=True,
-        reduced_motion="reduce",
-        **AXE_SIZES[size],
-    )
+    found = signed_in(server, chromium, visit, bypass_csp=True, reduced_motion="reduce")
 
     assert found == ([], [])
 
 
 def test_the_policy_of_the_pages_blocks_nothing(server: Server, chromium: Chromium) -> None:
-    def visit(page: Page) -> None:
+    url = link(server)
+
+    def visit(page: Page) -> list[str]:
+        watch = Watch(page, server)
+        page.goto(url)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/account?said=signed-in#methods")
         for path in PAGES:
             page.goto(address(server, path))
+        return watch.problems
 
-    assert signed_in(server, chromium, visit) == (None, [])
+    assert chromium.run(visit) == []
 
 
 def test_everything_is_downloaded_as_a_file(
     server: Server, chromium: Chromium, tmp_path: Path
 ) -> None:
     def visit(page: Page) -> None:
+        page.goto(address(server, "/account"))
         with page.expect_download() as started:
             page.get_by_role("button", name="Download").click()
         started.value.save_as(tmp_path / "all.json")
@@ -191,6 +182,7 @@ def test_an_account_is_deleted_and_its_person_signed_out(
     server.run("account", "create", "leaving@example.com")
 
     def visit(page: Page) -> None:
+        page.goto(address(server, "/account"))
         page.get_by_role("link", name="Delete…").click()
         page.get_by_label("Type “leaving@example.com”").fill("leaving@example.com")
         page.get_by_role("button", name="Delete the account and its library").click()

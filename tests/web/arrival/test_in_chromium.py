@@ -8,8 +8,9 @@ from playwright.sync_api import Page, expect
 
 from tests.support import serving
 from tests.support.serving import Server
-from tests.web.account.test_in_chromium import address, signed_in
+from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium
+from tests.web.sessions import signed_in_state
 from tests.web.sign_in.test_in_chromium import Watch
 
 LINK = "https://x.com/bowerwatch/status/1945678901234567890"
@@ -24,9 +25,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def state(server: Server, chromium: Chromium) -> Any:
-    kept, _ = signed_in(server, chromium, lambda page: page.context.storage_state())
-    return kept
+def state(server: Server) -> Any:
+    return signed_in_state(server)
 
 
 def test_the_demo_comes_and_goes_and_a_shared_post_is_saved_without_scripts(

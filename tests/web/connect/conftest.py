@@ -13,8 +13,7 @@ from bowerbird.storage.database import Database
 from tests.support import serving
 from tests.support.serving import Server
 from tests.support.visiting import ORIGIN, Visitor
-from tests.web.account.test_in_chromium import signed_in
-from tests.web.chromium import Chromium
+from tests.web.sessions import signed_in_state
 from tests.web.sign_in.conftest import House, build
 
 _LINE = re.compile(r"<code>([^<#]+)/#([0-9A-Z]{4}-[0-9A-Z]{4})</code>")
@@ -33,9 +32,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def state(server: Server, chromium: Chromium) -> Any:
-    kept, _ = signed_in(server, chromium, lambda page: page.context.storage_state())
-    return kept
+def state(server: Server) -> Any:
+    return signed_in_state(server)
 
 
 async def code_of(person: Visitor) -> str:

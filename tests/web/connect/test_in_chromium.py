@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-import httpx
 from playwright.sync_api import Page, expect
 
+from tests.support import serving
 from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address
@@ -34,7 +34,7 @@ def test_an_extension_is_connected_and_disconnected(
 
         site, _, code = line.partition("/#")
         sent = {"code": code, "name": "<b>Chromium</b> on Linux"}
-        answer = httpx.post(f"{site}/connect/redeem", json=sent)
+        answer = serving.http.post(f"{site}/connect/redeem", json=sent)
         assert answer.status_code == 200
         assert answer.json()["data"]["token"].startswith("dev_")
 

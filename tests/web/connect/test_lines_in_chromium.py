@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
 from playwright.sync_api import Page, Request, expect
 
+from tests.support import serving
 from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address
@@ -26,7 +26,7 @@ def create(page: Page, server: Server) -> str:
 
 def use(line: str) -> None:
     site, _, code = line.partition("/#")
-    answer = httpx.post(f"{site}/connect/redeem", json={"code": code, "name": NAME})
+    answer = serving.http.post(f"{site}/connect/redeem", json={"code": code, "name": NAME})
     assert answer.status_code == 200
 
 

@@ -10,10 +10,11 @@ from playwright.sync_api import Locator, Page, expect
 from tests.support import make, serving
 from tests.support.serving import Server
 from tests.web.accessibility import violations
-from tests.web.account.test_in_chromium import address, signed_in
+from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium, follow
 from tests.web.labels.test_pages import HOSTILE
 from tests.web.rendered import AXE_SIZES
+from tests.web.sessions import signed_in_state
 from tests.web.sign_in.test_in_chromium import Watch
 
 LIST = "/library?is_unread_only=false"
@@ -33,9 +34,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def state(server: Server, chromium: Chromium) -> Any:
-    kept, _ = signed_in(server, chromium, lambda page: page.context.storage_state())
-    return kept
+def state(server: Server) -> Any:
+    return signed_in_state(server)
 
 
 def watched(server: Server, chromium: Chromium, state: Any, visit: Any, **context: Any) -> None:
@@ -247,6 +247,7 @@ def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, si
         found["picker"] = violations(page)
         return found
 
+    # What opens is placed by the width of the window, so each look is a visit of its own.
     found = chromium.run(
         visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **AXE_SIZES[size]
     )

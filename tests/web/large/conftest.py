@@ -12,8 +12,7 @@ from bowerbird.storage.sqlite.database import FILE_NAME
 from tests.support import large_library, serving
 from tests.support.embedding_service import EmbeddingService, embedding_service
 from tests.support.serving import Server
-from tests.web.account.test_in_chromium import signed_in
-from tests.web.chromium import Chromium
+from tests.web.sessions import signed_in_state
 
 
 @pytest.fixture(scope="session")
@@ -50,15 +49,10 @@ def large(
             template = request.getfixturevalue("large_template")
             postgres = request.getfixturevalue("postgres")
             settings["database_url"] = stack.enter_context(postgres.fresh_database(template))
-        server = stack.enter_context(serving.serving(folder, **settings))
-        if request.param == "postgres":
-            stack.enter_context(serving.working(server))
-        yield server
+        yield stack.enter_context(serving.serving(folder, **settings))
 
 
 @pytest.fixture(scope="session")
-def large_state(large: Server, chromium: Chromium) -> Any:
+def large_state(large: Server) -> Any:
     """The cookies of the library's owner."""
-    kept, problems = signed_in(large, chromium, lambda page: page.context.storage_state())
-    assert problems == []
-    return kept
+    return signed_in_state(large)

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.support import varied_posts
 from tests.support.large_library import POSTS
 from tests.support.serving import Server
+from tests.support.varied_posts import is_archived
 from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium
 from tests.web.large.walking import (
@@ -18,7 +19,6 @@ from tests.web.large.walking import (
     THREADS,
     download,
     heading,
-    is_archived,
     listed,
     open_list,
     tick,

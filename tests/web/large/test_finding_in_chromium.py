@@ -7,9 +7,10 @@ from playwright.sync_api import Page, expect
 
 from tests.support import varied_posts
 from tests.support.serving import Server
+from tests.support.varied_posts import is_archived
 from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium, follow
-from tests.web.large.walking import NUMBERS, heading, is_archived, listed, open_list, toast, walked
+from tests.web.large.walking import NUMBERS, heading, listed, open_list, toast, walked
 from tests.web.library.browsing import focused, press, rows
 from tests.web.library.test_paging_in_chromium import settle, steady_top
 from tests.web.notes.test_in_chromium import SELECT

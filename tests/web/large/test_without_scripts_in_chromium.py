@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support import varied_posts
 from tests.support.serving import Server
+from tests.support.varied_posts import is_archived
 from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium, follow
 from tests.web.large.walking import (
@@ -17,7 +18,6 @@ from tests.web.large.walking import (
     THREADS,
     download,
     heading,
-    is_archived,
     listed,
     open_list,
     tick,

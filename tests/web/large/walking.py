@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support import varied_posts
 from tests.support.large_library import POSTS
 from tests.support.serving import Server
 from tests.web.account.test_in_chromium import address
@@ -61,10 +60,6 @@ def walked(
     problems = chromium.run(watched, **options)
     # Not in a test module, so pytest does not show the values by itself.
     assert problems == [], problems
-
-
-def is_archived(number: int) -> bool:
-    return bool(varied_posts.post(number)["is_archived"])
 
 
 def listed(count: int) -> str:

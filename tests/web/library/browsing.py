@@ -18,6 +18,19 @@ _NOTE_CHANGES = """() => {
   document.addEventListener("library:changed", () => { globalThis.made += 1; });
 }"""
 WIDE = {"width": 1280, "height": 900}
+# How far something moved without a key or a click, and what it was.
+SHIFTS = """
+globalThis.shifts = [];
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) {
+    const moved = entry.sources.map(({ node, previousRect: from, currentRect: to }) => {
+      const name = (node?.outerHTML ?? node?.textContent ?? "").slice(0, 80);
+      return `${name} from ${from.x} ${from.y} to ${to.x} ${to.y}`;
+    });
+    shifts.push(`${entry.value}: ${moved.join("; ")}`);
+  }
+}).observe({ type: "layout-shift", buffered: true });
+"""
 
 
 def older_post(number: int) -> dict[str, Any]:

@@ -16,10 +16,9 @@ from tests.support import service, serving
 from tests.support.service import Member
 from tests.support.serving import Server
 from tests.support.visiting import Visitor
-from tests.web.account.test_in_chromium import signed_in as browser_signed_in
-from tests.web.chromium import Chromium
 from tests.web.library.browsing import MORE, older_post
 from tests.web.library_posts import POSTS
+from tests.web.sessions import signed_in_state
 from tests.web.sign_in.conftest import House, build
 
 
@@ -67,9 +66,7 @@ def house(database: Database, tmp_path: Path) -> House:
 async def signed_in(house: House, email: str, plan: str = "pro") -> Reader:
     account_id = await house.accounts.create(email, plan)
     person = house.somebody()
-    token = await house.links.create_for(account_id)
-    entered = await person.send("/link", "/link", token=token)
-    assert entered.status_code == 303, entered.text
+    await house.enter(person, await house.links.create_for(account_id))
     key = (await Keys(house.database, house.clock).create(account_id, "tests")).text
     client = service.client_on(house.service)
     client.headers["Authorization"] = f"Bearer {key}"
@@ -96,6 +93,5 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def many_state(many: Server, chromium: Chromium) -> Any:
-    kept, _ = browser_signed_in(many, chromium, lambda page: page.context.storage_state())
-    return kept
+def many_state(many: Server) -> Any:
+    return signed_in_state(many)

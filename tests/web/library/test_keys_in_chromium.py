@@ -252,6 +252,7 @@ def test_axe_finds_no_problem_in_what_opens(
         found["page"] = violations(page)
         return found
 
+    # What opens is placed by the width of the window, so each look is a visit of its own.
     found = chromium.run(
         visit, storage_state=many_state, bypass_csp=True, reduced_motion="reduce", **AXE_SIZES[size]
     )

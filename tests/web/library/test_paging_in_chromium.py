@@ -10,14 +10,7 @@ from tests.support.serving import Server
 from tests.support.waiting import wait_until
 from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium, follow
-from tests.web.library.browsing import focused, press, rows, visited
-
-SHIFTS = """
-globalThis.shifts = 0;
-new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts += entry.value;
-}).observe({ type: "layout-shift", buffered: true });
-"""
+from tests.web.library.browsing import SHIFTS, focused, press, rows, visited
 
 
 def scroll_to_end(page: Page) -> None:
@@ -58,7 +51,7 @@ def test_posts_are_loaded_and_the_place_is_kept(
 ) -> None:
     path = "/library?is_unread_only=false"
 
-    def visit(page: Page) -> float:
+    def visit(page: Page) -> list[str]:
         page.add_init_script(SHIFTS)
         page.goto(address(many, path))
         page.evaluate("scrollTo(0, document.body.scrollHeight)")
@@ -85,12 +78,12 @@ def test_posts_are_loaded_and_the_place_is_kept(
         page.wait_for_url("**/p/*")
         page.go_back()
         expect(page.locator(f"#{here}")).to_be_in_viewport()
-        assert focused(page) == here
+        wait_until(lambda: focused(page) == here)
         assert abs(steady_top(page, here) - top) < 2
         page.go_forward()
         page.wait_for_url("**/p/*")
         page.go_back()
-        assert focused(page) == here
+        wait_until(lambda: focused(page) == here)
 
         # Everything up to the limit, and no post twice.
         page.goto(address(many, path))
@@ -107,9 +100,10 @@ def test_posts_are_loaded_and_the_place_is_kept(
         expect(page.locator(f"#{found[-1]}")).to_be_attached()
         page.wait_for_load_state()
         assert rows(page)[:30] == found[-30:]
-        return float(page.evaluate("shifts"))
+        found_shifts: list[str] = page.evaluate("shifts")
+        return found_shifts
 
-    assert visited(many, chromium, many_state, visit) == 0
+    assert visited(many, chromium, many_state, visit) == []
 
 
 def test_a_page_that_repeats_a_post_adds_it_once(
@@ -132,7 +126,7 @@ def test_a_page_that_repeats_a_post_adds_it_once(
 def test_the_first_page_is_light_and_nothing_moves(
     many: Server, chromium: Chromium, many_state: Any
 ) -> None:
-    def visit(page: Page) -> tuple[int, float]:
+    def visit(page: Page) -> tuple[int, list[str]]:
         page.add_init_script(SHIFTS)
         requests: list[Any] = []
 
@@ -147,7 +141,7 @@ def test_the_first_page_is_light_and_nothing_moves(
 
     sent, shifts = visited(many, chromium, many_state, visit)
     assert sent < 60 * 1024
-    assert shifts == 0
+    assert shifts == []
 
 
 INTERACTIONS = """
@@ -172,18 +166,22 @@ def test_keys_answer_within_100_ms_on_a_slow_processor(
         expect(page.locator(".posts li[id]").nth(30)).to_be_attached()
         page.evaluate("scrollTo(0, 0)")
         devtools = page.context.new_cdp_session(page)
-        devtools.send("Emulation.setCPUThrottlingRate", {"rate": 4})
         best: dict[str, float] = {}
         # Other work on the machine only adds to the time, so the best of some rounds counts.
-        for _ in range(8):
+        for _ in range(12):
             for number, key in enumerate((*keys, "Escape")):
+                name = f"{number} {key}"
+                # A slow processor is simulated by a busy one, so only while it is measured.
+                is_measured = best.get(name, most) >= most
+                rate = 4 if is_measured else 1
+                devtools.send("Emulation.setCPUThrottlingRate", {"rate": rate})
                 page.evaluate("interactions.length = 0")
                 page.keyboard.press(key)
                 # Until the frame after the key is shown, and its entry is there.
                 page.evaluate("() => new Promise((done) => setTimeout(done, 150))")
                 took = max(page.evaluate("interactions"), default=0.0)
-                name = f"{number} {key}"
-                best[name] = min(took, best.get(name, took))
+                if is_measured:
+                    best[name] = min(took, best.get(name, took))
             page.evaluate("document.querySelector('#search').value = ''")
             if max(best.values()) < most:
                 break

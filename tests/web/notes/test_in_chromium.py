@@ -10,8 +10,9 @@ from playwright.sync_api import Page, expect
 
 from tests.support import make, serving
 from tests.support.serving import Server
-from tests.web.account.test_in_chromium import address, signed_in
+from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium, follow
+from tests.web.sessions import signed_in_state
 from tests.web.sign_in.test_in_chromium import Watch
 
 TEXT = (
@@ -51,9 +52,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def state(server: Server, chromium: Chromium) -> Any:
-    kept, _ = signed_in(server, chromium, lambda page: page.context.storage_state())
-    return kept
+def state(server: Server) -> Any:
+    return signed_in_state(server)
 
 
 def visited(

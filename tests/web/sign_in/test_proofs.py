@@ -114,7 +114,9 @@ async def test_an_attempt_of_another_account_is_no_proof(house: House) -> None:
 
 
 async def test_proofs_are_limited_by_address(house: House) -> None:
-    owner = await house.owner()
+    owner, token = house.somebody(), await house.links.create_for_owner()
+    entered = await owner.send("/link", "/link", token=token, email="owner@example.com")
+    assert entered.status_code == 303, entered.text
     await ceremonies.add(owner)
 
     answers = [

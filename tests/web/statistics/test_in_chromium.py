@@ -10,10 +10,11 @@ from playwright.sync_api import Page, expect
 from tests.support import make, serving
 from tests.support.serving import Server
 from tests.web.accessibility import violations
-from tests.web.account.test_in_chromium import address, signed_in
+from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium, follow
 from tests.web.library_posts import POSTS
 from tests.web.rendered import SIZES
+from tests.web.sessions import signed_in_state
 from tests.web.sign_in.test_in_chromium import Watch
 
 HOSTILE = "</title><script>alert(1)</script><img src=//evil.example/x onerror=alert(1)>"
@@ -41,9 +42,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def state(server: Server, chromium: Chromium) -> Any:
-    kept, _ = signed_in(server, chromium, lambda page: page.context.storage_state())
-    return kept
+def state(server: Server) -> Any:
+    return signed_in_state(server)
 
 
 def test_axe_finds_no_problem_in_open_tables(

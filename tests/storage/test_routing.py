@@ -1,0 +1,242 @@
+"""A distributed database sends each statement to the node of one account, except listed sweeps."""
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, cast
+
+import asyncpg
+import pytest
+
+from bowerbird.storage import queries
+from bowerbird.storage.bookmarks.filters import FRAGMENTS
+from bowerbird.storage.database import Database, Row, Values
+from tests.storage.test_catalogue import CONTROL, LIBRARY, POSTGRES_COLUMNS
+from tests.support import databases, make, routing, service
+from tests.support.postgres import ThrowawayPostgres
+
+pytestmark = pytest.mark.anyio
+
+SWEEPS = {
+    # A worker looks for accounts with something to do; what it then does is limited to each.
+    ("accounts", "partly_deleted"): "accounts whose deletion was interrupted",
+    ("annotations", "accounts_with_expired"): "accounts with replaced notes to delete",
+    ("annotations", "accounts_to_index"): "accounts with notes that are not searchable yet",
+    ("connections", "due_accounts"): "accounts whose sources are to be read",
+    ("digests", "due_accounts"): "accounts whose digest is to be written",
+    ("labels", "accounts_with_renames"): "accounts with interrupted renames",
+    ("media", "due_accounts"): "accounts with images to download",
+    ("media", "accounts_with_files"): "accounts with images that may have to be deleted",
+    ("sweeping", "next_accounts"): "accounts with expired rows",
+    ("vectors", "accounts_to_build"): "accounts with posts to embed",
+    ("vectors", "expired"): "vectors that are no longer needed",
+    ("vectors", "update_unpaid_since"): "since when accounts no longer pay for vectors",
+    ("word_counts", "due_accounts"): "accounts with words to count",
+    # The job queue is one for all accounts. A claim is limited to the account that it chose.
+    ("jobs", "next_priority"): "the most urgent jobs",
+    ("jobs", "turns"): "the accounts whose jobs are due",
+    ("jobs", "unfinished_of_kind"): "how long the queue is",
+    ("jobs", "due_to_expire"): "files to delete",
+    ("jobs", "accounts_with_old"): "accounts with finished jobs to delete",
+    ("jobs", "counts"): "metrics",
+    ("jobs", "counts_unfinished"): "metrics",
+    # Commands and pages of the operator.
+    ("accounts", "every_account"): "the list of accounts",
+    ("accounts", "other_account"): "whether there is another account",
+    ("accounts", "renew_epochs"): "after a restore",
+    ("jobs", "queue"): "whether jobs are due that nothing runs",
+    ("jobs", "owner"): "a job by its id alone",
+    ("jobs", "latest"): "the list of jobs",
+    ("jobs", "open_page"): "the operator's page",
+    ("vectors", "page"): "the operator's page",
+    ("sunset_notices", "callers_of_version"): "whom to tell that a version ends",
+    ("version_use", "callers"): "which versions are in use",
+    # `bowerbird check` looks for rows without an account.
+    ("checks", "libraries_without_person"): "accounts without a person",
+    ("checks", "leftovers"): "rows without an account",
+    ("checks", "leftover_contents"): "rows without an account",
+    ("checks", "leftover_words"): "rows without an account",
+    ("checks", "delete_leftovers"): "rows without an account",
+    ("checks", "delete_leftover_contents"): "rows without an account",
+    ("checks", "delete_leftover_words"): "rows without an account",
+}
+# The control tables stay on the coordinator, so these statements need it and another node.
+WITH_CONTROL_TABLES = {
+    # Requests.
+    ("accounts", "membership"),
+    ("identities", "insert"),
+    ("sessions", "by_token"),
+    # Lists and checks of the operator.
+    ("accounts", "every_account"),
+    ("accounts", "page"),
+    ("accounts", "partly_deleted"),
+    ("accounts", "starting_with"),
+    *(("checks", name) for _, name in SWEEPS if name.startswith(("leftover", "delete_leftover"))),
+    ("checks", "libraries_without_person"),
+    ("jobs", "open_page"),
+    ("sunset_notices", "callers_of_version"),
+    ("vectors", "page"),
+}
+# Parts of other statements, which are checked there.
+PARTS = {("authors", "of_handle"), ("authors", "of_name"), ("checks", "label_names")}
+STATEMENT = re.compile(r"\(?(WITH|SELECT|INSERT|UPDATE|DELETE)\b")
+LISTS: list[dict[str, str]] = [
+    {},
+    {"q": "nest"},
+    {"q": '"bottle caps" -nest (bower OR wall) from:mara label:birds is:unread has:note'},
+    {"author": "mara,other", "label": "birds,walls", "media_type": "image"},
+    {"unlabelled": "true", "has_note": "true", "posted_after": "2026-01-01"},
+    {"sort_by": "posted_at", "sort_order": "asc", "is_unread_only": "false"},
+]
+
+
+def resource_names() -> list[str]:
+    folder = Path(str(resources.files("bowerbird.storage"))) / "sql"
+    return sorted({file.stem for file in (*folder.glob("*.sql"), *folder.glob("postgres/*.sql"))})
+
+
+def statements() -> dict[tuple[str, str], str]:
+    """Every named statement of PostgreSQL, complete, with all filters where some are possible."""
+    found = {}
+    bookmarks = queries.load("bookmarks", "postgres")
+    filters = [sql for name, sql in bookmarks.items() if name.startswith("filter_")]
+    for resource in resource_names():
+        own = queries.load(resource, "postgres")
+        parts = {
+            **own,
+            "content": bookmarks["content"],
+            # It reads no table.
+            "piece": "c.rendering",
+            "filters": " AND ".join([*FRAGMENTS.values(), *filters]),
+            "condition": own.get("expired_condition", "TRUE"),
+            "direction": "DESC",
+            "sort": "b.sort_index",
+            "media": "count(*)",
+            "words": ":words",
+            "labels": ":labels",
+            "table": "bookmark",
+            "key": "account_id, number",
+        }
+        for name, sql in own.items():
+            if STATEMENT.match(sql) and (resource, name) not in PARTS:
+                found[resource, name] = complete(sql, parts)
+    return found
+
+
+def complete(sql: str, parts: Mapping[str, str]) -> str:
+    while (filled := re.sub(r"\{(\w+)\}", lambda part: parts[part[1]], sql)) != sql:
+        sql = filled
+    return sql
+
+
+@pytest.fixture
+async def connection(postgres: ThrowawayPostgres) -> AsyncIterator[Any]:
+    with postgres.fresh_database(databases.TEMPLATE) as url:
+        connected = await asyncpg.connect(url)
+        yield connected
+        await connected.close()
+
+
+async def distributed(connection: Any) -> dict[str, list[str]]:
+    found = dict(await connection.fetch(POSTGRES_COLUMNS))
+    return {table: columns for table, columns in found.items() if table in LIBRARY}
+
+
+async def test_every_statement_but_the_listed_sweeps_is_limited_to_one_account(
+    connection: Any,
+) -> None:
+    columns = await distributed(connection)
+    unlimited = {}
+    for name, sql in statements().items():
+        if found := routing.unlimited(await routing.plan(connection, sql), columns):
+            unlimited[name] = found
+
+    assert {name: found for name, found in unlimited.items() if name not in SWEEPS} == {}
+    assert SWEEPS.keys() - unlimited.keys() == set(), "these are limited to one account"
+
+
+async def test_only_the_listed_statements_read_control_tables_with_others(connection: Any) -> None:
+    mixed = set()
+    for name, sql in statements().items():
+        tables = routing.tables(await routing.plan(connection, sql))
+        if tables & CONTROL and tables & LIBRARY:
+            mixed.add(name)
+
+    assert mixed == WITH_CONTROL_TABLES
+
+
+def test_no_sweep_is_recursive() -> None:
+    every = statements()
+
+    assert [name for name in SWEEPS if "RECURSIVE" in every[name]] == []
+
+
+def test_nearly_all_statements_were_looked_at() -> None:
+    assert len(statements()) > 550
+
+
+class Recorded:
+    """A database that records its reads."""
+
+    def __init__(self, inner: Database) -> None:
+        self._inner = inner
+        self.reads: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def rows(self, sql: str, values: Values) -> Sequence[Row]:
+        self.reads.append(sql)
+        return await self._inner.rows(sql, values)
+
+    async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
+        self.reads.append(sql)
+        return await self._inner.slow_rows(sql, values)
+
+
+async def test_the_reads_of_lists_are_limited_to_one_account(
+    postgres: ThrowawayPostgres, connection: Any
+) -> None:
+    columns = await distributed(connection)
+    async with databases.fresh_postgres(postgres) as database:
+        recorded = Recorded(database)
+        built = await service.build(cast("Database", recorded))
+        await built.alice.save_all([make.post(text="a nest", tags=["birds"], author="mara")])
+        recorded.reads.clear()
+        for parameters in LISTS:
+            response = await built.alice.get("/v1/bookmarks", **parameters)
+            assert response.status_code == 200, response.text
+
+    unlimited = {
+        sql: found
+        for sql in recorded.reads
+        if (found := routing.unlimited(await routing.plan(connection, sql), columns))
+    }
+
+    assert len(recorded.reads) >= 2 * len(LISTS)
+    assert unlimited == {}
+
+
+async def test_a_statement_without_an_account_is_noticed(connection: Any) -> None:
+    columns = await distributed(connection)
+    examples = {
+        "SELECT b.number FROM bookmark AS b WHERE b.post_id = :post_id": ["bookmark"],
+        "SELECT b.number FROM bookmark AS b WHERE b.account_id > :account_id": ["bookmark"],
+        "DELETE FROM job WHERE job_id = :job_id": ["job"],
+        "SELECT b.number FROM bookmark AS b JOIN label AS l ON l.label_id = b.number"
+        " WHERE b.account_id = :account_id": ["label"],
+        "SELECT l.plan FROM library AS l WHERE l.account_id = (SELECT k.account_id"
+        " FROM api_key AS k WHERE k.account_id = :account_id AND k.key_hash = :hash)": ["library"],
+        "INSERT INTO api_call (account_id, month, calls) VALUES (7, 1, 1)": ["api_call"],
+        "UPDATE bookmark SET is_read = TRUE WHERE account_id = :account_id": [],
+        "SELECT c.tags FROM bookmark AS b JOIN content AS c ON c.account_id = b.account_id"
+        " AND c.number = b.number WHERE b.account_id = :account_id": [],
+    }
+
+    found = {}
+    for sql in examples:
+        unlimited = routing.unlimited(await routing.plan(connection, sql), columns)
+        found[sql] = [text.split(" of ")[1] for text in unlimited]
+
+    assert found == examples

@@ -1,0 +1,230 @@
+"""A prefix that is written as words of the account finds the same posts as FTS5's own prefix."""
+
+import itertools
+import random
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import NamedTuple, cast
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import BookmarkFilter, Sort
+from bowerbird.search.queries import query_language
+from bowerbird.storage import queries
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.sqlite.database import FILE_NAME, connect
+from bowerbird.storage.sqlite.words import word_prefixes
+from tests.storage.test_word_order import WithoutWordOrder
+from tests.support import databases, make, service
+
+pytestmark = pytest.mark.anyio
+
+POSTS = 300
+LETTERS = ("ab", "åé", "бв", "אב", "日本", "한글", "12", "\U0001049c\U00010400")
+SPECIAL = (
+    "#abba",
+    "@baba",
+    "C++",
+    "don't",
+    "ab-ab",
+    "\u017fsa",
+    "abab" * 20,
+    "🐦ab",
+    "running",
+    "runs",
+)
+EVERYTHING = BookmarkFilter(unread_only=False, hide_archived=False)
+SQL = queries.load("word_prefixes", "sqlite")
+# What a lookup costs decides how many words are written instead of a prefix.
+LOOKUPS = [0.0, 0.5, 5.0, 50.0, 1e9]
+
+
+def random_words(random: random.Random, count: int) -> list[str]:
+    return [
+        "".join(random.choices(random.choice(LETTERS), k=min(int(random.expovariate(0.3)) + 1, 12)))
+        if random.random() < 0.9
+        else random.choice(SPECIAL)
+        for _ in range(count)
+    ]
+
+
+class Library(NamedTuple):
+    database: Database
+    fast: BookmarkStore
+    general: BookmarkStore
+    account: Account
+    file: Path
+
+
+@pytest.fixture(scope="module")
+async def library(
+    sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Library]:
+    folder = tmp_path_factory.mktemp("prefixes")
+    chosen = random.Random("prefixes")  # noqa: S311 - no secret
+    async with databases.fresh_sqlite(sqlite_template, folder) as database:
+        built = await service.build(database)
+        for member in (built.bob, built.alice):
+            posts = [make.post(text=" ".join(random_words(chosen, 6))) for _ in range(POSTS)]
+            await member.save_all(posts)
+        general = BookmarkStore(cast("Database", WithoutWordOrder(database)))
+        account = await built.alice.account()
+        yield Library(database, BookmarkStore(database), general, account, folder / FILE_NAME)
+
+
+versions = itertools.count(1_000)
+
+
+@pytest.fixture(params=LOOKUPS, ids=str)
+def written(
+    request: pytest.FixtureRequest, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> Library:
+    monkeypatch.setattr(word_prefixes, "_LOOKUP", request.param)
+    return library
+
+
+starts = st.one_of(
+    *(st.text(letters, min_size=1, max_size=3) for letters in LETTERS),
+    st.sampled_from(["#ab", "@b", "ab-a", "C+", "run", "\u017f", "don", "zz"]),
+)
+prefixes = starts.map("{}*".format)
+texts = st.one_of(
+    prefixes,
+    st.builds("{} {}".format, prefixes, prefixes),
+    st.builds("{} -{}".format, prefixes, prefixes),
+    st.builds("{} OR {}".format, prefixes, prefixes),
+    st.builds("ab -{} -{} -{}".format, prefixes, prefixes, prefixes),
+    st.builds("({} -{}) OR b".format, prefixes, prefixes),
+    st.builds("{}-{}".format, starts, prefixes),
+    st.builds('"{} {}"'.format, starts, starts),
+)
+SETTINGS = settings(
+    max_examples=80,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+async def require_the_same(library: Library, text: str) -> None:
+    # Another version, so that nothing is in memory.
+    account = msgspec.structs.replace(library.account, version=next(versions))
+    searched = msgspec.structs.replace(EVERYTHING, words=query_language.parse(text))
+    fast = await library.fast.page(account, searched, Sort(), None, 20)
+    general = await library.general.page(account, searched, Sort(), None, 20)
+
+    assert fast == general
+    found = await library.fast.count(account, searched)
+    assert found == await library.general.count(account, searched)
+
+
+@SETTINGS
+@given(text=texts)
+async def test_a_prefix_finds_the_same_as_fts5_does(written: Library, text: str) -> None:
+    await require_the_same(written, text)
+
+
+@SETTINGS
+@given(text=texts)
+async def test_few_phrases_find_the_same_as_many(
+    library: Library, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setattr(word_prefixes, "_LOOKUP", 0.0)
+    for most in (0, 3, 20):
+        monkeypatch.setattr(word_prefixes, "_MOST_PHRASES", most)
+        await require_the_same(library, text)
+    monkeypatch.setattr(word_prefixes, "_MOST_WORDS", 3)
+    await require_the_same(library, text)
+
+
+async def change(database: Database, *statements: str, account: Account) -> None:
+    async def work(transaction: Transaction) -> None:
+        for statement in statements:
+            await transaction.run(statement, {"account_id": account.account_id})
+
+    await database.write(work)
+
+
+@pytest.fixture
+async def small(sqlite_template: Path, tmp_path: Path) -> AsyncIterator[Library]:
+    async with databases.fresh_sqlite(sqlite_template, tmp_path) as database:
+        alice = (await service.build(database)).alice
+        await alice.save_all([make.post(text=f"abc ab{word}") for word in ("x", "y", "z")])
+        general = BookmarkStore(cast("Database", WithoutWordOrder(database)))
+        account = await alice.account()
+        yield Library(database, BookmarkStore(database), general, account, tmp_path / FILE_NAME)
+
+
+def expression(library: Library, wanted: str) -> str:
+    connection = connect(library.file, read_only=True)
+    try:
+        return word_prefixes.with_words(connection, SQL, library.account, [wanted]).texts[0]
+    finally:
+        connection.close()
+
+
+async def test_a_prefix_without_words_matches_nothing(small: Library) -> None:
+    assert expression(small, '"q" *') == '("")'
+    assert expression(small, '"abx" OR "q" *') == '"abx" OR ("")'
+
+
+async def test_a_prefix_is_written_as_words_if_that_costs_less(
+    small: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert expression(small, '"ab" *') == '"ab" *'
+
+    monkeypatch.setattr(word_prefixes, "_LOOKUP", 0.0)
+
+    assert expression(small, '"ab" *') == '("abc" OR "abx" OR "aby" OR "abz")'
+    assert expression(small, '"abx" AND ("ab" *)') == (
+        '"abx" AND (("abc" OR "abx" OR "aby" OR "abz"))'
+    )
+
+
+async def test_every_occurrence_of_a_prefix_counts_towards_the_most_words(
+    small: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_prefixes, "_LOOKUP", 0.0)
+    monkeypatch.setattr(word_prefixes, "_MOST_PHRASES", 8)
+    twice, thrice = ('"ab" *' + ' OR "ab" *' * more for more in (1, 2))
+
+    assert expression(small, twice).count('"abx"') == 2
+    assert expression(small, thrice) == thrice
+
+
+async def test_the_words_of_the_last_character_have_an_end(small: Library) -> None:
+    last = chr(0x10FFFF)
+
+    assert expression(small, f'"a{last}" *') == '("")'
+    assert expression(small, '"a\ud7ff" *') == '("")'
+
+
+async def test_a_prefix_at_the_end_of_a_phrase_stays(
+    small: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_prefixes, "_LOOKUP", 0.0)
+
+    assert expression(small, '"abc" + "ab" *') == '"abc" + "ab" *'
+
+
+@pytest.mark.parametrize(
+    "uncounted",
+    [
+        "INSERT INTO word_change (account_id, number, changes) VALUES (:account_id, 1, '{}')",
+        "UPDATE bookmark SET word_form = 1 WHERE account_id = :account_id AND number = 2",
+    ],
+)
+async def test_words_that_are_not_counted_yet_are_found(
+    small: Library, monkeypatch: pytest.MonkeyPatch, uncounted: str
+) -> None:
+    monkeypatch.setattr(word_prefixes, "_LOOKUP", 0.0)
+    forgotten = "DELETE FROM word_count WHERE account_id = :account_id"
+    await change(small.database, forgotten, uncounted, account=small.account)
+
+    assert expression(small, '"ab" *') == '"ab" *'
+    await require_the_same(small, "ab*")
