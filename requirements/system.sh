@@ -1,14 +1,17 @@
 #!/bin/sh
-# Installs system packages that pip cannot install. It needs Debian or a derivative, and root or
-# sudo without a password. Otherwise it prints what is missing and changes nothing.
-#   system.sh fonts      the Noto fonts for PDF exports
-#   system.sh browser    Chromium and Firefox, for the tests of the web pages and of the extension
+# Installs system packages that pip cannot install, or says which are missing. Installing needs
+# Debian or a derivative, and root or sudo without a password. Otherwise it prints the command and
+# changes nothing.
+#   system.sh fonts            installs the Noto fonts for PDF exports (make fonts)
+#   system.sh fonts --check    only says which of them are missing
+#   system.sh tests            installs the fonts, Chromium and Firefox, which make test needs
 set -eu
 
+fonts="fontconfig fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji"
 case "${1:-}" in
-  fonts)   packages="fontconfig fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji" ;;
-  browser) packages="chromium firefox-esr" ;;
-  *)       echo "usage: $0 fonts|browser" >&2; exit 2 ;;
+  fonts) command=fonts; packages="$fonts"; reason="PDF exports show text without a font as empty boxes." ;;
+  tests) command=test; packages="$fonts chromium chromium-headless-shell firefox-esr"; reason="Tests that need them fail." ;;
+  *)     echo "usage: $0 fonts|tests [--check]" >&2; exit 2 ;;
 esac
 
 missing=""
@@ -17,12 +20,19 @@ for package in $packages; do
 done
 [ -n "$missing" ] || exit 0
 
-if [ "$(id -u)" = 0 ]; then as_root=""; else as_root="sudo -n"; fi
-if ! command -v apt-get >/dev/null || ! $as_root true 2>/dev/null; then
-  echo "Not installed, because apt-get is missing or needs a password:$missing" >&2
+if [ "${2:-}" = --check ]; then
+  # Another system may have the fonts in other packages, which bowerbird doctor finds.
+  command -v dpkg-query >/dev/null || exit 0
+  echo "Not installed:$missing. $reason To install them with apt-get, run: make $command" >&2
   exit 0
 fi
-echo "Installing$missing"
+if [ "$(id -u)" = 0 ]; then as_root=""; else as_root="sudo -n"; fi
+if ! command -v apt-get >/dev/null || ! $as_root true 2>/dev/null; then
+  echo "Not installed, because apt-get is missing or needs a password:$missing. $reason" >&2
+  echo "On Debian, run: sudo apt-get install --no-install-recommends$missing" >&2
+  exit 0
+fi
+echo "Installing these system packages with apt-get:$missing"
 # First without an update, which is faster. A new machine has no package lists, so this fails there.
 $as_root apt-get install --yes --quiet --no-install-recommends $missing >/dev/null 2>&1 || {
   $as_root apt-get update --quiet >/dev/null
