@@ -10,31 +10,16 @@ from typing import Any, Final
 import httpx
 from rich.progress import track
 
-from benchmarks import bars, posts, servers
+from benchmarks import bars, servers, signed_in_library
 from benchmarks.figures import Row, bar_row
 from benchmarks.loads.client import Answer, Client
 from benchmarks.options import Options
 from bowerbird import app
 from bowerbird.clock import system_clock
-from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.accounts.keys import Keys
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.writing.upsert import Upsert
-from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.library.views.edits import ViewEdits
-from bowerbird.library.views.views import Views
-from bowerbird.model.sign_in import Where
-from bowerbird.requests.limits import PINNED_VIEWS_SHOWN
-from bowerbird.requests.views import NewView, NewViewQuery
 from bowerbird.settings import Settings
-from bowerbird.sources.own_json import read
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database, Transaction, Values
+from bowerbird.storage.database import Database, Values
 from bowerbird.storage.database import Row as DatabaseRow
-from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.opening import open_database
-from bowerbird.web.visits.cookies import CookieJar
-from bowerbird.web.visits.visit import SESSION
 
 # Add a page here when there is a new one.
 PAGES: Final = {
@@ -50,19 +35,14 @@ PAGES: Final = {
     "/library?q=thea": bars.SEARCH_PAGE,
     "/views": bars.LIBRARY_PAGE,
 }
-_POSTS_PER_WRITE: Final = 500
-_ACCOUNTS, _KEYS, _JOBS = 40, 50, 40
 _WARM_UPS: Final = 20
 _VIEWS: Final = 400
-# All that the sidebar shows, each with its count.
-_SMART_VIEWS: Final = PINNED_VIEWS_SHOWN
-_JAR_ORIGIN: Final = "http://localhost:{port}"
 
 
 def measure(options: Options) -> Iterator[Row]:
     folder = options.work_folder / "signed-in"
     shutil.rmtree(folder, ignore_errors=True)
-    token = asyncio.run(_fill(folder, options.scale.largest))
+    token = asyncio.run(signed_in_library.fill(folder, options.scale.largest))
     reads = asyncio.run(_count_reads(folder, token))
     sizes: dict[float, str] = {}
     with servers.bowerbird(folder, options.log, log_level=options.log_level) as server:
@@ -74,45 +54,6 @@ def measure(options: Options) -> Iterator[Row]:
     detail = f"the most of {', '.join(PAGES)}"
     yield bar_row(bars.SESSION_READS, [max(of for of, _ in reads.values())], detail=detail)
     yield bar_row(bars.PAGE_SIZE, [max(sizes)], detail=f"{sizes[max(sizes)]}, gzip")
-
-
-async def _fill(folder: Path, count: int) -> str:
-    """Creates a busy service; returns the token of the owner's session."""
-    database = await open_database(Settings(data_dir=folder))
-    try:
-        accounts, sessions = Accounts(database, system_clock), Sessions(database, system_clock)
-        owner = await accounts.create("owner@example.com")
-        for number in range(_ACCOUNTS):
-            await accounts.create(f"member{number}@example.com")
-        for number in range(_KEYS):
-            await Keys(database, system_clock).create(owner, f"Key {number}")
-
-        async def work(transaction: Transaction) -> str:
-            for _ in range(_JOBS):
-                await JobStore(database).add(
-                    transaction, owner, "errand", b"{}", priority=50, now=system_clock()
-                )
-            where = Where("192.0.2.7", "Firefox on Linux")
-            return await sessions.start(transaction, owner, "link", where)
-
-        token = await database.write(work)
-        await _fill_library(database, owner, count)
-        return token
-    finally:
-        await database.close()
-
-
-async def _fill_library(database: Database, owner: int, count: int) -> None:
-    account = await AccountStore(database).by_id(owner, month=0)
-    assert account
-    upsert = Upsert(database, system_clock)
-    for first in track(range(0, count, _POSTS_PER_WRITE), description="Filling the library"):
-        batch = posts.batch(0, first, _POSTS_PER_WRITE)
-        await upsert.take(account, [read(post).incoming for post in batch])
-    edits = ViewEdits(database, Views(database, Bookmarks(database), system_clock))
-    for number in range(_SMART_VIEWS):
-        query = NewViewQuery(q="thea", posted_from=f"20{number:02d}-01-01")
-        await edits.create(account, NewView(name=f"View {number}", base_query=query))
 
 
 class _Counting:
@@ -139,12 +80,12 @@ async def _count_reads(folder: Path, token: str) -> dict[str, tuple[int, int]]:
     settings = Settings(data_dir=folder, model_dir="/dev/null")
     opened = await open_database(settings)
     database = _Counting(opened)
-    origin = _JAR_ORIGIN.format(port=settings.port)
+    origin = signed_in_library.origin(settings.port)
     found = {}
     try:
         service = app.build(settings, database, system_clock)
         transport = httpx.ASGITransport(service.asgi)
-        headers = {"Cookie": _cookie(settings.port, token), "Accept": "text/html"}
+        headers = {"Cookie": signed_in_library.cookie(settings.port, token), "Accept": "text/html"}
         async with httpx.AsyncClient(
             transport=transport, base_url=origin, headers=headers
         ) as browser:
@@ -165,7 +106,7 @@ def _cost(
     """The row and the size in KB."""
     request = (
         f"GET {page} HTTP/1.1\r\nHost: localhost:{server.port}\r\nAccept: text/html\r\n"
-        f"Accept-Encoding: gzip\r\nCookie: {_cookie(server.port, token)}\r\n\r\n"
+        f"Accept-Encoding: gzip\r\nCookie: {signed_in_library.cookie(server.port, token)}\r\n\r\n"
     ).encode()
     with Client(server.port) as client:
         for _ in range(_WARM_UPS):
@@ -184,8 +125,3 @@ def _shown(answer: Answer, page: str) -> Answer:
     if answer.status != 200:
         raise RuntimeError(f"{page} answered {answer.status}: {answer.body[:300]!r}")
     return answer
-
-
-def _cookie(port: int, token: str) -> str:
-    _, header = CookieJar(_JAR_ORIGIN.format(port=port)).write(SESSION, token)
-    return header.decode().partition(";")[0]

@@ -1,0 +1,81 @@
+"""A busy service with the session of its owner, for measuring pages."""
+
+from pathlib import Path
+from typing import Final
+
+from rich.progress import track
+
+from benchmarks import posts
+from bowerbird.clock import system_clock
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.library.views.edits import ViewEdits
+from bowerbird.library.views.views import Views
+from bowerbird.model.sign_in import Where
+from bowerbird.requests.limits import PINNED_VIEWS_SHOWN
+from bowerbird.requests.views import NewView, NewViewQuery
+from bowerbird.settings import Settings
+from bowerbird.sources.own_json import read
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.opening import open_database
+from bowerbird.web.visits.cookies import CookieJar
+from bowerbird.web.visits.visit import SESSION
+
+_POSTS_PER_WRITE: Final = 500
+_ACCOUNTS, _KEYS, _JOBS = 40, 50, 40
+# All that the sidebar shows, each with its count.
+_SMART_VIEWS: Final = PINNED_VIEWS_SHOWN
+
+
+async def fill(folder: Path, count: int) -> str:
+    """Creates a busy service; returns the token of the owner's session."""
+    database = await open_database(Settings(data_dir=folder))
+    try:
+        accounts, sessions = Accounts(database, system_clock), Sessions(database, system_clock)
+        owner = await accounts.create("owner@example.com")
+        for number in range(_ACCOUNTS):
+            await accounts.create(f"member{number}@example.com")
+        for number in range(_KEYS):
+            await Keys(database, system_clock).create(owner, f"Key {number}")
+
+        async def work(transaction: Transaction) -> str:
+            for _ in range(_JOBS):
+                await JobStore(database).add(
+                    transaction, owner, "errand", b"{}", priority=50, now=system_clock()
+                )
+            where = Where("192.0.2.7", "Firefox on Linux")
+            return await sessions.start(transaction, owner, "link", where)
+
+        token = await database.write(work)
+        await _fill_library(database, owner, count)
+        return token
+    finally:
+        await database.close()
+
+
+async def _fill_library(database: Database, owner: int, count: int) -> None:
+    account = await AccountStore(database).by_id(owner, month=0)
+    assert account
+    upsert = Upsert(database, system_clock)
+    for first in track(range(0, count, _POSTS_PER_WRITE), description="Filling the library"):
+        batch = posts.batch(0, first, _POSTS_PER_WRITE)
+        await upsert.take(account, [read(post).incoming for post in batch])
+    edits = ViewEdits(database, Views(database, Bookmarks(database), system_clock))
+    for number in range(_SMART_VIEWS):
+        query = NewViewQuery(q="thea", posted_from=f"20{number:02d}-01-01")
+        await edits.create(account, NewView(name=f"View {number}", base_query=query))
+
+
+def origin(port: int) -> str:
+    return f"http://localhost:{port}"
+
+
+def cookie(port: int, token: str) -> str:
+    """The cookie of a session, as a browser sends it."""
+    _, header = CookieJar(origin(port)).write(SESSION, token)
+    return header.decode().partition(";")[0]
