@@ -1,6 +1,5 @@
 """The labels that the words of a query match, in a library with many labels."""
 
-import time
 from collections.abc import Iterable, Iterator
 
 import pytest
@@ -17,6 +16,7 @@ from bowerbird.model.words import Either, Part, Term
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.search.queries import query_language
 from tests.support import writing
+from tests.support.loop_time import least_loop_time
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -65,10 +65,7 @@ async def test_many_prefixes_and_labels_do_not_occupy_the_event_loop(
     filter = BookmarkFilter(words=words)
     await labels.resolved(account, BookmarkFilter(words=query_language.parse("warm")))
 
-    started = time.thread_time()
-    await labels.resolved(account, filter)
-
-    assert time.thread_time() - started < 0.02
+    assert await least_loop_time(lambda: labels.resolved(account, filter)) < 0.02
 
 
 async def test_a_term_matches_the_labels_with_the_shortest_names(alice: Member) -> None:
