@@ -1,5 +1,6 @@
 """Imports of files: how much is in memory, what is written, and what other people do not see."""
 
+import asyncio
 import io
 import json
 import tracemalloc
@@ -9,12 +10,16 @@ from typing import Any
 import msgspec
 import pytest
 
+from bowerbird.errors import Refusal
 from bowerbird.library.imports.chunks import CHUNK_POSTS, chunks
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import ImportReport
 from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.model.imports import RunState
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.reading import read
+from bowerbird.storage.database import Transaction
+from bowerbird.storage.sqlite.write_queue import WAITING_PER_ACCOUNT
 from tests.support import make
 from tests.support.service import Member
 from tests.support.watched_writes import WatchedWrites
@@ -84,6 +89,43 @@ def test_a_chunk_has_bounded_posts_and_bounded_remarks() -> None:
 
 def _record_type() -> Any:
     return FoundPost.__annotations__["record"]
+
+
+async def test_an_import_goes_on_while_too_many_other_changes_of_the_account_wait(
+    alice: Member,
+) -> None:
+    account = await alice.account()
+    importing = FileImports(alice.database, alice.clock, account, ImportOptions())
+    refused = asyncio.Event()
+    busy: list[asyncio.Task[None]] = []
+
+    async def change(transaction: Transaction) -> None:
+        await transaction.run("UPDATE library SET version = version + 1", {})
+
+    async def keep_changing() -> None:
+        while True:
+            try:
+                await alice.database.write(change, account.account_id)
+            except Refusal:
+                refused.set()
+                await asyncio.sleep(0)
+
+    async def occupy() -> None:
+        busy.extend(asyncio.create_task(keep_changing()) for _ in range(2 * WAITING_PER_ACCOUNT))
+        await refused.wait()
+
+    importing.on_start = occupy
+    data = b"\n".join(make.raw(make.post(post_id=str(n + 1))) for n in range(1_000))
+    try:
+        await importing.read(io.BytesIO(data), "file", "test")
+        await importing.finish("end")
+    finally:
+        for task in busy:
+            task.cancel()
+        await asyncio.gather(*busy, return_exceptions=True)
+
+    run = await ImportRuns(alice.database, alice.clock).get(account, importing.report.run_id)
+    assert (run.state, run.counts.new) == (RunState.FINISHED, 1_000)
 
 
 async def test_importing_a_file_again_takes_two_transactions(alice: Member) -> None:

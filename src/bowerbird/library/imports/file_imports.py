@@ -6,15 +6,16 @@ change.
 """
 
 import asyncio
+import functools
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET
 
 from bowerbird.clock import Clock
-from bowerbird.errors import shown
+from bowerbird.errors import TooManyWaiting, shown
 from bowerbird.library.imports.chunks import Chunk, chunks
 from bowerbird.library.imports.dry_runs import DryRun
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, unwritten
@@ -42,7 +43,14 @@ _MAX_NAME_CHARACTERS: Final = 100
 # Clocks differ. A date further ahead than this is no date of saving.
 _MAX_AHEAD_US: Final = 5 * 60 * 1_000_000
 
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
 OnRow = Callable[[FileReport, Row], None]
+
+
+class _Write(Protocol[T_co]):
+    async def __call__(self, *, is_continuing: bool = False) -> T_co: ...
 
 
 class ImportOptions(NamedTuple):
@@ -82,6 +90,7 @@ class FileImports:
         self._on_row = on_row
         self._names = names
         self._uncounted = RunCounts()
+        self._goes_first = False
         # The labels of the current file that are too long.
         self._shortened = set[str]()
         self._dry_run = DryRun(database, clock, account) if options.is_dry_run else None
@@ -112,7 +121,11 @@ class FileImports:
         if self._dry_run is not None:
             self._dry_run.close()
         if self.report.run_id:
-            await self._runs.finish(self._account, self.report.run_id, reason, self._uncounted)
+            await self._patiently(
+                functools.partial(
+                    self._runs.finish, self._account, self.report.run_id, reason, self._uncounted
+                )
+            )
 
     async def _start(self, source: str, client: str) -> None:
         run = await self._runs.start(self._account, source=source, kind="file", client=client)
@@ -167,11 +180,26 @@ class FileImports:
         if before is not None:
             await asyncio.wait([before])
         if prepared.changes_library:
-            return await self._intake.write(self._account, prepared)
+            return await self._patiently(
+                functools.partial(self._intake.write, self._account, prepared)
+            )
         # The run gets these counts at its end, so that importing a file again writes nothing.
         outcome = unwritten(prepared)
         self._uncounted += outcome.counts
         return outcome
+
+    async def _patiently(self, write: "_Write[T]") -> T:
+        """A busy account delays an import that has begun, and does not end it.
+
+        The first writes wait behind others. If that takes too long, the import goes first among the
+        changes of its account. A database that does not work ends it.
+        """
+        if not self._goes_first:
+            try:
+                return await write()
+            except TooManyWaiting:
+                self._goes_first = True
+        return await write(is_continuing=True)
 
     def _count(self, report: FileReport, chunk: Chunk, outcome: IntakeOutcome) -> None:
         for remark in chunk.remarks:

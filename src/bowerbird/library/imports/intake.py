@@ -8,6 +8,7 @@ its owner deleted stays deleted until it is saved again.
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -15,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import Clock
+from bowerbird.errors import TooManyWaiting
 from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
@@ -149,8 +151,13 @@ class Intake:
             outcome += await self.write(account, prepared)
         return outcome
 
-    async def write(self, account: Account, prepared: PreparedIntake) -> IntakeOutcome:
-        """Writes prepared posts in one transaction."""
+    async def write(
+        self, account: Account, prepared: PreparedIntake, *, is_continuing: bool = False
+    ) -> IntakeOutcome:
+        """Writes prepared posts in one transaction.
+
+        `is_continuing`: other posts of the same import were written before.
+        """
         if not prepared.has_work:
             return unwritten(prepared)
 
@@ -161,11 +168,15 @@ class Intake:
                 return await self.take_within(transaction, account, prepared)
 
         is_large = len(prepared.plan.writes) >= _MERGED_APART
-        outcome = await turns.run(self._database, work, account.account_id)
+        outcome = await turns.run(
+            self._database, work, account.account_id, is_continuing=is_continuing
+        )
         if is_large:
             await self._merging.merge_apart(account.account_id)
         if prepared.run_id is not None and prepared.plan.writes:
-            await self.make_room(account)
+            # The posts are written. If too many changes wait, the next write makes room.
+            with suppress(TooManyWaiting):
+                await self.make_room(account)
         return outcome
 
     async def prepare(

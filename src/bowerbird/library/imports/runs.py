@@ -123,7 +123,13 @@ class ImportRuns:
         )
 
     async def finish(
-        self, account: Account, run_id: str, reason: str = "end", counts: RunCounts | None = None
+        self,
+        account: Account,
+        run_id: str,
+        reason: str = "end",
+        counts: RunCounts | None = None,
+        *,
+        is_continuing: bool = False,
     ) -> Run:
         """Ends a run. `reason` is end, caught_up, interrupted or gave_up. Idempotent.
 
@@ -152,7 +158,7 @@ class ImportRuns:
                     finished_at=self._clock(),
                 )
 
-        await self._database.write(work, account.account_id)
+        await self._database.write(work, account.account_id, is_continuing=is_continuing)
         return await self.get(account, run_id)
 
     async def reopen(self, account: Account, run_id: str) -> bool:

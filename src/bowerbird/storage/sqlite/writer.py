@@ -34,6 +34,7 @@ Work = Callable[[Transaction], Awaitable[Any]]
 WRITE_WAIT_S: Final = 8.0
 _GROUP_S: Final = 0.020
 _JOIN_S: Final = 0.05
+_RETRY_AFTER_S: Final = 5
 _AWAY: Final = (
     apsw.FullError,
     apsw.IOError,
@@ -142,7 +143,7 @@ class Writer:
             job.answer.set_exception(self._lock.refusal())
         else:
             sentence = "The change waited too long behind others and was not made; retry later."
-            job.answer.set_exception(errors.unavailable(sentence))
+            job.answer.set_exception(errors.TooManyWaiting(sentence, _RETRY_AFTER_S))
 
     def _report_held_lock(self) -> None:
         if self._lock.start_report():
