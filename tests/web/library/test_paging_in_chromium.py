@@ -143,6 +143,35 @@ def test_the_first_page_is_light_and_nothing_moves(
     assert shifts == []
 
 
+FAR = ".posts li.far"
+HEIGHT = "document.documentElement.scrollHeight"
+
+
+def test_rows_far_from_the_screen_are_not_laid_out_and_keep_their_height(
+    many: Server, chromium: Chromium, many_state: Any
+) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(many, "/library?is_unread_only=false"))
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        expect(page.locator(".posts li[id]").nth(59)).to_be_attached()
+        page.evaluate("scrollTo(0, 0)")
+        for width in (1280, 500):
+            page.set_viewport_size({"width": width, "height": 800})
+            expect(page.locator(".posts li[id]").last).to_have_class("far")
+            expect(page.locator(".posts li[id]").first).not_to_have_class("far")
+            style = "(row) => getComputedStyle(row).contentVisibility"
+            assert page.locator(FAR).last.evaluate(style) == "auto"
+            height = page.evaluate(HEIGHT)
+            page.evaluate(
+                f"for (const row of document.querySelectorAll('{FAR}')) row.className = ''"
+            )
+            assert page.evaluate(HEIGHT) == height
+            # Also while it is in the list: the text of a row is there for people and programs.
+            assert page.locator(".posts li[id] .body").last.inner_text()
+
+    visited(many, chromium, many_state, visit)
+
+
 def test_pages_and_keys_without_scripts(many: Server, chromium: Chromium, many_state: Any) -> None:
     def visit(page: Page) -> None:
         page.goto(address(many, "/library?is_unread_only=false"))

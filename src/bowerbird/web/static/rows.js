@@ -97,6 +97,8 @@ function takeOut(row, reason) {
 function putBack(row) {
   const left = gone.get(row.id);
   if (!left) return;
+  // It is shown at once, as a row near the screen.
+  row.classList.remove("far");
   left.place.replaceWith(row);
   gone.delete(row.id);
   showHeading(row.parentElement);
@@ -204,7 +206,8 @@ function focusOn(row) {
   }
   if (!post.hasAttribute("tabindex")) post.tabIndex = -1;
   post.focus({ preventScroll: true });
-  post.scrollIntoView({ block: "nearest" });
+  // With the next frame, which lays out the page anyway.
+  requestAnimationFrame(() => post.scrollIntoView({ block: "nearest" }));
 }
 
 /**
@@ -221,6 +224,11 @@ async function send(action, id) {
   const answer = await response.json().catch(() => ({}));
   if (answer.go) location.assign(answer.go);
   if (!response.ok) throw new Error(answer.error ?? UNANSWERED);
+}
+
+/** The change is painted before it is sent. Not by a frame: a hidden page has none. */
+function shown() {
+  return new Promise((resolve) => { setTimeout(resolve); });
 }
 
 /** @param {object} detail see messages.js */
@@ -243,7 +251,7 @@ function make(action, row, isUndo) {
   say(isUndo ? { text: "Undone." } : { text: SAID[action], undo: lastUndo });
   // Last, because it makes the browser lay out the page.
   if (hasFocus) focusOn(next);
-  sending = sending.then(() => send(action, id)).then(() => {
+  sending = sending.then(shown).then(() => send(action, id)).then(() => {
     document.dispatchEvent(new CustomEvent("library:changed", { detail: { ids: [id], change: action } }));
   }).catch((error) => {
     show(opposite, row);

@@ -1,0 +1,31 @@
+// The browser lays out and paints only rows near the screen, so that a key answers at once in a long
+// list. The others keep the height that they had, and nothing moves.
+// @ts-check
+
+const NEAR = "800px 0px";
+
+const observer = new IntersectionObserver((entries) => {
+  // Called after a row was laid out: by then the browser knows its height.
+  for (const { target, isIntersecting } of entries) target.classList.toggle("far", !isIntersecting);
+}, { rootMargin: NEAR });
+
+function watchAll() {
+  observer.disconnect();
+  for (const row of document.querySelectorAll(".posts li[id^='p-']")) {
+    row.classList.remove("far");
+    observer.observe(row);
+  }
+}
+
+let width = innerWidth;
+watchAll();
+addEventListener("resize", () => {
+  // Texts break elsewhere, so every row has a new height. The bars of a phone change only its own.
+  if (innerWidth === width) return;
+  width = innerWidth;
+  watchAll();
+});
+document.addEventListener("library:replaced", watchAll);
+document.addEventListener("library:rows", (event) => {
+  if (event instanceof CustomEvent) for (const row of event.detail.rows) observer.observe(row);
+});
