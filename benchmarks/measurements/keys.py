@@ -54,6 +54,8 @@ def measure(options: Options) -> Iterator[Row]:
         f"{number + 1}. {key}": statistics.median(took)
         for number, (key, took) in enumerate(zip(KEYS, zip(*rounds, strict=True), strict=True))
     }
+    if not any(medians.values()):
+        raise RuntimeError("The browser reported no key.")
     slowest = max(medians, key=lambda name: medians[name])
     detail = f"the slowest of {len(KEYS)} keys ({slowest}) with {_POSTS_SHOWN} posts on the page"
     yield bar_row(bars.KEY_TO_PAINT, [medians[slowest]], detail=detail)

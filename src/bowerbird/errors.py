@@ -166,7 +166,7 @@ class Refusal(Exception):  # noqa: N818 - the request is wrong, not the service
 
 
 class TooManyWaiting(Refusal):
-    """More requests wait than the database has room for, of this account or of all. It works."""
+    """More requests wait than the database has room or time for. It works, and changed nothing."""
 
     def __init__(self, sentence: str, retry_after_s: int) -> None:
         headers = {"Retry-After": str(retry_after_s)}

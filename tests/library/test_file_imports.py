@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bowerbird.errors import Refusal
+from bowerbird.errors import TooManyWaiting
 from bowerbird.library.imports.chunks import CHUNK_POSTS, chunks
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import ImportReport
@@ -18,11 +18,10 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.imports import RunState
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.reading import read
-from bowerbird.storage.database import Transaction
-from bowerbird.storage.sqlite.write_queue import WAITING_PER_ACCOUNT
 from tests.support import make
 from tests.support.service import Member
-from tests.support.watched_writes import WatchedWrites
+from tests.support.waiting import until
+from tests.support.watched_writes import BUSY, WatchedWrites
 
 pytestmark = pytest.mark.anyio
 
@@ -91,41 +90,51 @@ def _record_type() -> Any:
     return FoundPost.__annotations__["record"]
 
 
-async def test_an_import_goes_on_while_too_many_other_changes_of_the_account_wait(
+async def test_an_import_goes_on_after_too_many_other_changes_of_the_account_have_waited(
     alice: Member,
 ) -> None:
     account = await alice.account()
     importing = FileImports(alice.database, alice.clock, account, ImportOptions())
-    refused = asyncio.Event()
-    busy: list[asyncio.Task[None]] = []
-
-    async def change(transaction: Transaction) -> None:
-        await transaction.run("UPDATE library SET version = version + 1", {})
-
-    async def keep_changing() -> None:
-        while True:
-            try:
-                await alice.database.write(change, account.account_id)
-            except Refusal:
-                refused.set()
-                await asyncio.sleep(0)
+    watched = WatchedWrites(alice.database)
+    data = b"\n".join(make.raw(make.post(post_id=str(n + 1))) for n in range(1_000))
 
     async def occupy() -> None:
-        busy.extend(asyncio.create_task(keep_changing()) for _ in range(2 * WAITING_PER_ACCOUNT))
-        await refused.wait()
+        watched.refuse(2, BUSY)
 
     importing.on_start = occupy
-    data = b"\n".join(make.raw(make.post(post_id=str(n + 1))) for n in range(1_000))
-    try:
-        await importing.read(io.BytesIO(data), "file", "test")
-        await importing.finish("end")
-    finally:
-        for task in busy:
-            task.cancel()
-        await asyncio.gather(*busy, return_exceptions=True)
+    await importing.read(io.BytesIO(data), "file", "test")
+    watched.refuse(1, BUSY)
+    await importing.finish("end")
 
+    assert watched.refusals == 0
     run = await ImportRuns(alice.database, alice.clock).get(account, importing.report.run_id)
     assert (run.state, run.counts.new) == (RunState.FINISHED, 1_000)
+
+
+async def test_an_import_that_is_stopped_does_not_wait_for_other_changes(alice: Member) -> None:
+    account = await alice.account()
+    importing = FileImports(alice.database, alice.clock, account, ImportOptions())
+    watched = WatchedWrites(alice.database)
+    data = b"\n".join(make.raw(make.post(post_id=str(n + 1))) for n in range(1_000))
+
+    async def occupy() -> None:
+        watched.refuse(1_000, BUSY)
+
+    importing.on_start = occupy
+    reading = asyncio.create_task(importing.read(io.BytesIO(data), "file", "test"))
+
+    async def has_tried_again() -> bool:
+        return 0 < watched.refusals < 998
+
+    await until(has_tried_again)
+    reading.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    tried = watched.refusals
+    with pytest.raises(TooManyWaiting):
+        await importing.finish("interrupted")
+    assert watched.refusals == tried - 1
 
 
 async def test_importing_a_file_again_takes_two_transactions(alice: Member) -> None:

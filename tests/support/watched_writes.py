@@ -6,12 +6,14 @@ Speed is never a timed test: a transaction that writes few rows is short on any 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from bowerbird import errors
 from bowerbird.storage.database import Database, Row, Transaction, Values
 
 T = TypeVar("T")
+AWAY: Final = errors.unavailable("The database cannot be reached.")
+BUSY: Final = errors.TooManyWaiting("Too many changes wait for the database; retry later.", 2)
 
 
 class Pause:
@@ -29,6 +31,7 @@ class WatchedWrites:
         self._write = database.write
         self._pauses: dict[int, Pause] = {}
         self.refusals = 0
+        self._refusal = AWAY
         # Set when the last refusal was given.
         self.refused = asyncio.Event()
         setattr(database, "write", self._watched)  # noqa: B010 - mypy forbids the assignment
@@ -43,9 +46,10 @@ class WatchedWrites:
         self._pauses[len(self.rows) + count] = pause
         return pause
 
-    def refuse(self, count: int) -> None:
-        """Refuses the next writes, as while the database is away."""
+    def refuse(self, count: int, refusal: errors.Refusal = AWAY) -> None:
+        """Refuses the next writes, as while the database is away or too many changes wait."""
         self.refusals = count
+        self._refusal = refusal
 
     async def _watched(
         self,
@@ -58,7 +62,7 @@ class WatchedWrites:
             self.refusals -= 1
             if not self.refusals:
                 self.refused.set()
-            raise errors.unavailable("The database cannot be reached.")
+            raise self._refusal
         counted = 0
 
         async def counting(transaction: Transaction) -> T:

@@ -41,14 +41,9 @@ async def run(
     database: Database,
     work: Callable[[Transaction], Awaitable[T | Unfinished[T]]],
     account_id: int | None = None,
-    *,
-    is_continuing: bool = False,
 ) -> T:
-    """Takes as many turns as the work needs. Other writers come in between.
-
-    `is_continuing`: the first turn belongs to work that has begun, and is not refused either.
-    """
-    step = await database.write(work, account_id, is_continuing=is_continuing)
+    """Takes as many turns as the work needs. Other writers come in between."""
+    step = await database.write(work, account_id)
     while isinstance(step, Unfinished):
         try:
             if step.before is not None:

@@ -6,10 +6,10 @@ change.
 """
 
 import asyncio
-import functools
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -38,19 +38,16 @@ from bowerbird.storage.database import Database
 
 # One is compared with the library while the disk syncs the other.
 _CHUNKS_AT_ONCE: Final = 2
+# Between the tries to write a chunk while too many other changes wait: ten minutes in all.
+_PAUSES_S: Final = (0.1, 0.5, 2.0, *[5.0] * 120)
 _SHOWN_NAMES: Final = 20
 _MAX_NAME_CHARACTERS: Final = 100
 # Clocks differ. A date further ahead than this is no date of saving.
 _MAX_AHEAD_US: Final = 5 * 60 * 1_000_000
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 OnRow = Callable[[FileReport, Row], None]
-
-
-class _Write(Protocol[T_co]):
-    async def __call__(self, *, is_continuing: bool = False) -> T_co: ...
 
 
 class ImportOptions(NamedTuple):
@@ -90,7 +87,7 @@ class FileImports:
         self._on_row = on_row
         self._names = names
         self._uncounted = RunCounts()
-        self._goes_first = False
+        self._is_stopping = asyncio.Event()
         # The labels of the current file that are too long.
         self._shortened = set[str]()
         self._dry_run = DryRun(database, clock, account) if options.is_dry_run else None
@@ -121,10 +118,9 @@ class FileImports:
         if self._dry_run is not None:
             self._dry_run.close()
         if self.report.run_id:
+            run_id = self.report.run_id
             await self._patiently(
-                functools.partial(
-                    self._runs.finish, self._account, self.report.run_id, reason, self._uncounted
-                )
+                lambda: self._runs.finish(self._account, run_id, reason, self._uncounted)
             )
 
     async def _start(self, source: str, client: str) -> None:
@@ -136,6 +132,7 @@ class FileImports:
 
     async def _write_all(self, report: FileReport, ahead: "_ReadAhead") -> None:
         waiting: deque[_Pending] = deque()
+        self._is_stopping.clear()
         try:
             while (chunk := await ahead.next()) is not None:
                 while waiting and (
@@ -159,6 +156,8 @@ class FileImports:
 
     async def _end_all(self, report: FileReport, waiting: "deque[_Pending]") -> None:
         """Waits for the chunks that are being written when the import is stopped, or fails."""
+        if waiting:
+            self._is_stopping.set()
         for chunk, writing in waiting:
             await asyncio.wait([writing])
             if writing.exception() is None:
@@ -180,26 +179,27 @@ class FileImports:
         if before is not None:
             await asyncio.wait([before])
         if prepared.changes_library:
-            return await self._patiently(
-                functools.partial(self._intake.write, self._account, prepared)
-            )
+            return await self._patiently(lambda: self._intake.write(self._account, prepared))
         # The run gets these counts at its end, so that importing a file again writes nothing.
         outcome = unwritten(prepared)
         self._uncounted += outcome.counts
         return outcome
 
-    async def _patiently(self, write: "_Write[T]") -> T:
+    async def _patiently(self, write: Callable[[], Awaitable[T]]) -> T:
         """A busy account delays an import that has begun, and does not end it.
 
-        The first writes wait behind others. If that takes too long, the import goes first among the
-        changes of its account. A database that does not work ends it.
+        Of a chunk that is refused because too many changes wait, nothing is written. A database
+        that does not work refuses otherwise, and ends the import.
         """
-        if not self._goes_first:
+        for pause_s in _PAUSES_S:
             try:
                 return await write()
             except TooManyWaiting:
-                self._goes_first = True
-        return await write(is_continuing=True)
+                if self._is_stopping.is_set():
+                    raise
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._is_stopping.wait(), pause_s)
+        return await write()
 
     def _count(self, report: FileReport, chunk: Chunk, outcome: IntakeOutcome) -> None:
         for remark in chunk.remarks:

@@ -151,13 +151,8 @@ class Intake:
             outcome += await self.write(account, prepared)
         return outcome
 
-    async def write(
-        self, account: Account, prepared: PreparedIntake, *, is_continuing: bool = False
-    ) -> IntakeOutcome:
-        """Writes prepared posts in one transaction.
-
-        `is_continuing`: other posts of the same import were written before.
-        """
+    async def write(self, account: Account, prepared: PreparedIntake) -> IntakeOutcome:
+        """Writes prepared posts in one transaction. If too many changes wait, it writes nothing."""
         if not prepared.has_work:
             return unwritten(prepared)
 
@@ -168,9 +163,7 @@ class Intake:
                 return await self.take_within(transaction, account, prepared)
 
         is_large = len(prepared.plan.writes) >= _MERGED_APART
-        outcome = await turns.run(
-            self._database, work, account.account_id, is_continuing=is_continuing
-        )
+        outcome = await turns.run(self._database, work, account.account_id)
         if is_large:
             await self._merging.merge_apart(account.account_id)
         if prepared.run_id is not None and prepared.plan.writes:

@@ -123,13 +123,7 @@ class ImportRuns:
         )
 
     async def finish(
-        self,
-        account: Account,
-        run_id: str,
-        reason: str = "end",
-        counts: RunCounts | None = None,
-        *,
-        is_continuing: bool = False,
+        self, account: Account, run_id: str, reason: str = "end", counts: RunCounts | None = None
     ) -> Run:
         """Ends a run. `reason` is end, caught_up, interrupted or gave_up. Idempotent.
 
@@ -158,7 +152,7 @@ class ImportRuns:
                     finished_at=self._clock(),
                 )
 
-        await self._database.write(work, account.account_id, is_continuing=is_continuing)
+        await self._database.write(work, account.account_id)
         return await self.get(account, run_id)
 
     async def reopen(self, account: Account, run_id: str) -> bool:

@@ -26,6 +26,17 @@ addEventListener("resize", () => {
   watchAll();
 });
 document.addEventListener("library:replaced", watchAll);
+// A label may have added a line.
+document.addEventListener("library:changed", (event) => {
+  if (!(event instanceof CustomEvent)) return;
+  for (const id of event.detail.ids) {
+    const row = document.getElementById(`p-${id}`);
+    if (!row) continue;
+    observer.unobserve(row);
+    row.classList.remove("far");
+    observer.observe(row);
+  }
+});
 document.addEventListener("library:rows", (event) => {
   if (event instanceof CustomEvent) for (const row of event.detail.rows) observer.observe(row);
 });

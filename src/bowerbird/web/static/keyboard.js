@@ -70,7 +70,8 @@ function move(step) {
 
 /** @param {Element} post */
 function isOnScreen(post) {
-  const { top, bottom } = post.getBoundingClientRect();
+  // Of the row: the browser would lay out a row far from the screen to measure what is in it.
+  const { top, bottom } = (post.parentElement ?? post).getBoundingClientRect();
   return top < innerHeight && bottom > 120;
 }
 

@@ -27,6 +27,7 @@ const gone = new Map();
 let lastUndo = null;
 /** Changes are sent one after the other, so that two of one post keep their order. */
 let sending = Promise.resolve();
+let leaving = () => {};
 
 /**
  * @param {HTMLElement} row
@@ -207,7 +208,9 @@ function focusOn(row) {
   if (!post.hasAttribute("tabindex")) post.tabIndex = -1;
   post.focus({ preventScroll: true });
   // With the next frame, which lays out the page anyway.
-  requestAnimationFrame(() => post.scrollIntoView({ block: "nearest" }));
+  requestAnimationFrame(() => {
+    if (document.activeElement === post) post.scrollIntoView({ block: "nearest" });
+  });
 }
 
 /**
@@ -226,9 +229,16 @@ async function send(action, id) {
   if (!response.ok) throw new Error(answer.error ?? UNANSWERED);
 }
 
-/** The change is painted before it is sent. Not by a frame: a hidden page has none. */
+/**
+ * Sending is a task of its own, so that the change can be painted before it. A page that is left
+ * sends it at once. Not with the next frame: a hidden page has none.
+ * @returns {Promise<void>}
+ */
 function shown() {
-  return new Promise((resolve) => { setTimeout(resolve); });
+  return new Promise((resolve) => {
+    leaving = resolve;
+    setTimeout(resolve);
+  });
 }
 
 /** @param {object} detail see messages.js */
@@ -270,6 +280,7 @@ function rowOf(id) {
   return gone.get(`p-${id}`)?.row ?? document.getElementById(`p-${id}`);
 }
 
+addEventListener("pagehide", () => leaving());
 if (list && change) {
   change.addEventListener("submit", (event) => {
     const button = event.submitter;
