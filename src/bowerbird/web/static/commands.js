@@ -231,8 +231,9 @@ async function openPalette() {
   if (box) box.value = "";
   fill();
   palette.showPopover();
+  const known = places.length;
   await fetchPlaces().catch(() => undefined);
-  if (isOpen(palette)) fill();
+  if (isOpen(palette) && places.length !== known) fill();
 }
 
 /** @param {ParentNode} place with the switch of single keys */

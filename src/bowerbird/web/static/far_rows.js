@@ -2,7 +2,7 @@
 // list. The others keep the height that they had, and nothing moves.
 // @ts-check
 
-const NEAR = "800px 0px";
+const NEAR = "400px 0px";
 
 const observer = new IntersectionObserver((entries) => {
   // Called after a row was laid out: by then the browser knows its height.
