@@ -13,8 +13,10 @@ import httpx
 import pytest
 
 from bowerbird.errors import Code, Refusal
+from bowerbird.model.ingest import FileImport
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.ingest.file_imports import FileImportStore
 from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from bowerbird.storage.sqlite.write_queue import WAITING_PER_ACCOUNT
@@ -137,6 +139,21 @@ async def test_the_calls_of_a_free_account_wait_in_its_name(sqlite: Database) ->
 
         with pytest.raises(Refusal, match="Too many changes of this account"):
             await asyncio.wait_for(store.charge(ALICE, 1, 100), PATIENCE_S)
+        release()
+        await asyncio.gather(*waiting)
+
+
+async def test_a_file_import_says_that_it_goes_on_while_too_many_writes_of_its_account_wait(
+    sqlite: Database,
+) -> None:
+    order, store = Order(sqlite), FileImportStore(sqlite)
+    file = FileImport("job", False, "processing", 1, 2, b"{}", None, 0, 0, None)  # noqa: FBT003 - a row
+    with held(sqlite) as release:
+        waiting = [order.start(ALICE, f"a{n}") for n in range(WAITING_PER_ACCOUNT)]
+        await settled()
+
+        waiting.append(asyncio.create_task(store.update(ALICE, file)))
+        await settled()
         release()
         await asyncio.gather(*waiting)
 

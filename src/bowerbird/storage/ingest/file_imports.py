@@ -51,7 +51,9 @@ class FileImportStore:
         async def work(transaction: Transaction) -> None:
             await transaction.run(self._sql["update"], values)
 
-        await self._database.write(work, account_id)
+        # A write of the service: behind too many changes of its account, a file that is being
+        # imported would look as if the server had stopped.
+        await self._database.write(work)
 
     async def sweep(self, transaction: Transaction, account_id: int, before: int, most: int) -> int:
         values = {"account_id": account_id, "before": before, "most": most}
