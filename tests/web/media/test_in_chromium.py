@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
@@ -44,21 +44,26 @@ MORE = [
         ],
     )
 ]
-# Collects the parts of the content that move while a page loads.
-# Not of the search box, which is above all images: a busy browser may paint it in pieces.
+# Collects the parts of the content that move.
 SHIFTS = """
 window.shifts = [];
-new PerformanceObserver((list) => {
+window.watching = new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) {
     for (const { node } of entry.sources) {
-      const isBelow = !node?.parentElement?.closest(".find, .chips.filters");
-      if (isBelow && node?.parentElement?.closest("main")) {
-        window.shifts.push(node.outerHTML?.slice(0, 80));
-      }
+      if (node?.parentElement?.closest("main")) window.shifts.push(node.outerHTML?.slice(0, 80));
     }
   }
-}).observe({ type: "layout-shift", buffered: true });
+});
+window.watching.observe({ type: "layout-shift", buffered: true });
 """
+# Forgets what moved until the page was shown without its images: a busy browser may paint a page in
+# pieces while it arrives.
+SHOWN = """async () => {
+  for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+  await new Promise((done) => setTimeout(done));
+  window.watching.takeRecords();
+  window.shifts.length = 0;
+}"""
 
 
 async def keep(settings: Settings, folder: Path) -> None:
@@ -131,8 +136,24 @@ def test_images_come_from_here_and_nothing_moves(
         watch = Watch(page, server)
         page.add_init_script(SHIFTS)
         shifts, widths = {}, {}
+        held: list[Route] = []
+        is_held = True
+
+        def hold(route: Route) -> None:
+            if is_held:
+                held.append(route)
+            else:
+                route.continue_()
+
+        page.route("**/media/*", hold)
         for path in PAGES[:3]:
-            page.goto(address(server, path), wait_until="networkidle")
+            is_held = True
+            page.goto(address(server, path), wait_until="domcontentloaded")
+            page.evaluate(SHOWN)
+            is_held = False
+            while held:
+                held.pop().continue_()
+            page.wait_for_load_state("networkidle")
             for shown in page.locator("main img").all():
                 shown.scroll_into_view_if_needed()
             for shown in page.locator("main img").all():
