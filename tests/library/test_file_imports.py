@@ -137,6 +137,20 @@ async def test_an_import_that_is_stopped_does_not_wait_for_other_changes(alice: 
     assert watched.refusals == tried - 1
 
 
+async def test_the_end_of_an_interrupted_import_does_not_wait_for_other_changes(
+    alice: Member,
+) -> None:
+    importing = FileImports(alice.database, alice.clock, await alice.account(), ImportOptions())
+    await importing.read(io.BytesIO(make.raw(make.post(post_id="1"))), "file", "test")
+    watched = WatchedWrites(alice.database)
+    watched.refuse(1_000, BUSY)
+
+    with pytest.raises(TooManyWaiting):
+        await importing.finish("interrupted")
+
+    assert watched.refusals == 999
+
+
 async def test_importing_a_file_again_takes_two_transactions(alice: Member) -> None:
     data = b"\n".join(make.raw(make.post(post_id=str(n + 1))) for n in range(1_000))
     await _import(alice, data)

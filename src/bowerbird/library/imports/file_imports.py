@@ -87,7 +87,7 @@ class FileImports:
         self._on_row = on_row
         self._names = names
         self._uncounted = RunCounts()
-        self._is_stopping = asyncio.Event()
+        self._stopping = asyncio.Event()
         # The labels of the current file that are too long.
         self._shortened = set[str]()
         self._dry_run = DryRun(database, clock, account) if options.is_dry_run else None
@@ -119,6 +119,8 @@ class FileImports:
             self._dry_run.close()
         if self.report.run_id:
             run_id = self.report.run_id
+            if reason != "end":
+                self._stopping.set()
             await self._patiently(
                 lambda: self._runs.finish(self._account, run_id, reason, self._uncounted)
             )
@@ -132,7 +134,7 @@ class FileImports:
 
     async def _write_all(self, report: FileReport, ahead: "_ReadAhead") -> None:
         waiting: deque[_Pending] = deque()
-        self._is_stopping.clear()
+        self._stopping.clear()
         try:
             while (chunk := await ahead.next()) is not None:
                 while waiting and (
@@ -157,7 +159,7 @@ class FileImports:
     async def _end_all(self, report: FileReport, waiting: "deque[_Pending]") -> None:
         """Waits for the chunks that are being written when the import is stopped, or fails."""
         if waiting:
-            self._is_stopping.set()
+            self._stopping.set()
         for chunk, writing in waiting:
             await asyncio.wait([writing])
             if writing.exception() is None:
@@ -195,10 +197,10 @@ class FileImports:
             try:
                 return await write()
             except TooManyWaiting:
-                if self._is_stopping.is_set():
+                if self._stopping.is_set():
                     raise
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._is_stopping.wait(), pause_s)
+                await asyncio.wait_for(self._stopping.wait(), pause_s)
         return await write()
 
     def _count(self, report: FileReport, chunk: Chunk, outcome: IntakeOutcome) -> None:

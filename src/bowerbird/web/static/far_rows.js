@@ -9,12 +9,19 @@ const observer = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) target.classList.toggle("far", !isIntersecting);
 }, { rootMargin: NEAR });
 
+/**
+ * Lets the browser lay out a row once more, and then watches it.
+ * @param {Element} row
+ */
+function watch(row) {
+  observer.unobserve(row);
+  row.classList.remove("far");
+  observer.observe(row);
+}
+
 function watchAll() {
   observer.disconnect();
-  for (const row of document.querySelectorAll(".posts li[id^='p-']")) {
-    row.classList.remove("far");
-    observer.observe(row);
-  }
+  for (const row of document.querySelectorAll(".posts li[id^='p-']")) watch(row);
 }
 
 let width = innerWidth;
@@ -31,12 +38,9 @@ document.addEventListener("library:changed", (event) => {
   if (!(event instanceof CustomEvent)) return;
   for (const id of event.detail.ids) {
     const row = document.getElementById(`p-${id}`);
-    if (!row) continue;
-    observer.unobserve(row);
-    row.classList.remove("far");
-    observer.observe(row);
+    if (row) watch(row);
   }
 });
 document.addEventListener("library:rows", (event) => {
-  if (event instanceof CustomEvent) for (const row of event.detail.rows) observer.observe(row);
+  if (event instanceof CustomEvent) for (const row of event.detail.rows) watch(row);
 });
