@@ -41,7 +41,6 @@ class Runner:
     failed: Path
     processes: int = 2
     is_stopped: bool = False
-    has_failed: bool = False
     _running: list[_Running] = field(default_factory=list)
 
     def run(self, pairs: Sequence[Pair], wanted: int) -> None:
@@ -117,7 +116,7 @@ class Runner:
             )
         )
         if ended.problem:
-            self.is_stopped = self.has_failed = True
+            self.is_stopped = True
             self._keep(one, ended.problem)
             one.child.kill()
         stage.remove(one.library)

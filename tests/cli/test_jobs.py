@@ -18,6 +18,17 @@ from tests.support.waiting import wait_until
 
 ON_POSTGRES = pytest.mark.parametrize("empty", ["postgres"], indirect=True)
 
+NO_CLAIMS = {
+    "sqlite": [
+        "CREATE TRIGGER no BEFORE UPDATE ON job BEGIN SELECT RAISE(ABORT, 'the table is closed'); END"
+    ],
+    "postgres": [
+        """CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql
+           AS $$ BEGIN RAISE EXCEPTION 'the table is closed'; END $$""",
+        "CREATE TRIGGER no BEFORE UPDATE ON job EXECUTE FUNCTION no()",
+    ],
+}
+
 
 def account_of(library: Library) -> int:
     library.run("account", "create", EMAIL)
@@ -223,13 +234,27 @@ def test_doctor_says_that_due_jobs_have_no_worker(empty: Library) -> None:
     assert "✓ jobs: 1 errand pending, 1 errand processing\n" in doctor("processing", 200)
 
 
+def test_doctor_says_why_workers_cannot_claim_jobs(empty: Library) -> None:
+    empty.add_jobs(account_of(empty), "ja", state="pending")
+    for statement in NO_CLAIMS["sqlite" if empty.settings.is_sqlite else "postgres"]:
+        empty.sql(statement)
+
+    ran = empty.run("doctor")
+
+    assert ran.code == 1
+    assert "✗ jobs: 1 errand pending; workers cannot claim them: " in ran.text
+    assert "the table is closed" in ran.text
+    assert "bowerbird worker" not in ran.text
+    assert empty.value("SELECT state FROM job") == "pending"
+
+
 def test_a_job_that_has_just_been_queued_is_no_problem() -> None:
     now = 1_000_000_000_000_000
     counts = [JobCount("export", "pending", 1, now - MICROSECONDS)]
 
     for waited_s, mark in ((1, Mark.GOOD), (16, Mark.WARNING)):
         queue = QueueState(due=1, waited=waited_s * MICROSECONDS, running=0)
-        assert health.jobs(Settings(), counts, queue, now).mark is mark
+        assert health.queue_result(Settings(), counts, queue, now).mark is mark
 
 
 def test_doctor_reports_unreachable_files(empty: Library) -> None:

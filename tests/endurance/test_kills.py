@@ -85,6 +85,16 @@ def test_a_failed_trial_stops_the_run_and_can_be_repeated(
     assert len(recorded(tmp_path)) == 1
 
 
+def test_a_run_that_continues_after_a_failure_fails_as_its_result_says(tmp_path: Path) -> None:
+    both = {**GOOD, **BAD}
+    assert main(["--only", "bad", "--processes", "1"], both, tmp_path) == 1
+
+    assert main(["--kills", "1", "--only", "good", "--processes", "1"], both, tmp_path) == 1
+
+    (result,) = (tmp_path / "results").iterdir()
+    assert "1 of 1 wanted `kill -9` in 2 trials; 1 failed." in result.read_text()
+
+
 def test_the_pair_with_the_fewest_kills_is_next_until_each_has_its_share() -> None:
     trials = [done(*PAIRS[0], 1, 9), done(*PAIRS[1], 1, 3), done(*PAIRS[2], 4, 8)]
 

@@ -269,10 +269,15 @@ class Firefox:
         self._privileged = None
         where = self._profile / "WebDriverBiDiServer.json"
         where.unlink(missing_ok=True)
-        arguments = ("--headless", "--no-remote", "--profile", str(self._profile))
+        arguments = (
+            *("--headless", "--no-remote", "--profile", str(self._profile)),
+            *("--remote-debugging-port", "0"),
+            # Firefox 153 refuses to navigate to pages of an extension without it.
+            "--remote-allow-system-access",
+        )
         with (self._profile / "output").open("wb") as output:
             self._process = subprocess.Popen(
-                [FIREFOX, *arguments, "--remote-debugging-port", "0"],
+                [FIREFOX, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -36,6 +36,7 @@ INSERT_LABEL = (
     "INSERT INTO label (account_id, label_id, name, name_key, metadata, bookmark_count, created_at)"
     " VALUES (1, 1, 'old', 'old', '{}', 0, 0)"
 )
+FROZEN = Path(__file__).parents[2] / "spec" / "published" / "migrations.sha256"
 POSTGRES_SHAPE = """
 SELECT 'column', table_name, column_name, data_type || is_nullable || coalesce(column_default, '')
   FROM information_schema.columns WHERE table_schema = 'public'
@@ -43,6 +44,21 @@ SELECT 'column', table_name, column_name, data_type || is_nullable || coalesce(c
 SELECT 'index', tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
  ORDER BY 1, 2, 3
 """
+
+
+def test_no_migration_changes_after_it_was_committed() -> None:
+    """A library stores the checksums of its steps, and opens only if they are still the same.
+
+    A new file gets a line, which `sha256sum` prints in the folder of the migrations. A line that
+    is there is never changed.
+    """
+    frozen = FROZEN.read_text(encoding="utf-8").splitlines()
+
+    assert sorted(frozen, key=lambda line: line.split()[1]) == [
+        f"{migration.checksum}  {dialect}/{migration.name}"
+        for dialect in ("postgres", "sqlite")
+        for migration in migrations.available(dialect)
+    ]
 
 
 def test_a_fresh_sqlite_library_equals_one_migrated_step_by_step(tmp_path: Path) -> None:

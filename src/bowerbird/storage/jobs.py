@@ -6,6 +6,7 @@ write with an older fence changes nothing, so a worker that lost its lease can d
 
 import secrets
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
@@ -24,7 +25,12 @@ _CANDIDATES: Final = 5
 # set back since; it would be stuck if its worker has died.
 _MAX_AHEAD: Final = 300 * MICROSECONDS
 _LAST_ACCOUNT: Final = 2**63 - 1
+_LAST_PRIORITY: Final = 2**31 - 1
 CANCELLED: Final = "The job was cancelled."
+
+
+class _OnlyTried(Exception):  # noqa: N818 - named for what it is
+    """Undoes a claim that was only tried."""
 
 
 class _Turn(Struct, frozen=True):
@@ -95,33 +101,48 @@ class JobStore:
         Finding the job only reads, so an idle worker never writes to the database.
         """
         while turns := await self._turns(kinds, max_priority, frozenset(excluded_accounts)):
-            job, must_repeat = await self._claim_one(turns, _micro(lease_s), now)
+            job, must_repeat = await self._database.write(
+                partial(self._claim_one, turns=turns, lease=_micro(lease_s), now=now)
+            )
             if not must_repeat:
                 return job
         return None
 
+    async def claim_problem(self, kinds: Sequence[str]) -> str:
+        """Why a worker cannot claim the next job; empty if it can. The job stays in the queue."""
+        turns = await self._turns(kinds, _LAST_PRIORITY, frozenset())
+
+        async def work(transaction: Transaction) -> None:
+            await self._claim_one(transaction, turns, 0, 0)
+            raise _OnlyTried
+
+        try:
+            await self._database.write(work)
+        except _OnlyTried:
+            return ""
+        except Refusal as refused:
+            return f"{refused.sentence} {refused.__cause__ or ''}".strip()
+        except Exception as error:  # noqa: BLE001 - whatever the database says
+            return str(error)
+
     async def _claim_one(
-        self, turns: Sequence[_Turn], lease: int, now: int
+        self, transaction: Transaction, turns: Sequence[_Turn], lease: int, now: int
     ) -> tuple[Job | None, bool]:
         """The claimed job, and whether to look again because an abandoned job has failed."""
-
-        async def work(transaction: Transaction) -> tuple[Job | None, bool]:
-            for turn in turns:
-                values = {
-                    "account_id": turn.account_id,
-                    "job_id": turn.job_id,
-                    "most_tries": MAX_TRIES,
-                    "max_ahead": _MAX_AHEAD,
-                }
-                claim = {**values, "lease": lease}
-                if claimed := await transaction.rows(self._text("claim"), claim):
-                    return Job(*claimed[0]), False
-                failure = {**values, "error": _WORKER_DIED, "now": now}
-                if await transaction.rows(self._text("fail_abandoned"), failure):
-                    return None, True
-            return None, False
-
-        return await self._database.write(work)
+        for turn in turns:
+            values = {
+                "account_id": turn.account_id,
+                "job_id": turn.job_id,
+                "most_tries": MAX_TRIES,
+                "max_ahead": _MAX_AHEAD,
+            }
+            claim = {**values, "lease": lease}
+            if claimed := await transaction.rows(self._text("claim"), claim):
+                return Job(*claimed[0]), False
+            failure = {**values, "error": _WORKER_DIED, "now": now}
+            if await transaction.rows(self._text("fail_abandoned"), failure):
+                return None, True
+        return None, False
 
     async def _turns(
         self, kinds: Sequence[str], max_priority: int, excluded_accounts: frozenset[int]

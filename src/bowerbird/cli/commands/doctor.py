@@ -108,8 +108,7 @@ def _value(settings: Settings, name: str, is_secret: bool) -> str:  # noqa: FBT0
 async def _jobs(settings: Settings) -> Result:
     async with opened_library(settings) as opened:
         store = JobStore(opened.database)
-        counts, queue = await store.counts(), await store.queue()
-    return health.jobs(settings, counts, queue, system_clock())
+        return await health.jobs(settings, store, system_clock(), is_quick=False)
 
 
 def _ports(settings: Settings) -> Iterator[Result]:

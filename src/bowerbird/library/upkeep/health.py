@@ -14,6 +14,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.model.jobs import JobCount, JobState, QueueState
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.storage.backup import last_backup
+from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.sqlite.database import FILE_NAME
 
 BACKUP_DAYS: Final = 7
@@ -91,13 +92,29 @@ def backup(settings: Settings, now: int) -> Result | None:
     return Result(Mark.GOOD, "backup", sentence)
 
 
-def jobs(settings: Settings, counts: list[JobCount], queue: QueueState, now: int) -> Result:
+async def jobs(settings: Settings, store: JobStore, now: int, *, is_quick: bool) -> Result:
+    """`is_quick` leaves out jobs that have ended; counting them takes long in a large table."""
+    counts, queue = await store.counts(only_unfinished=is_quick), await store.queue()
+    problem = ""
+    if queue.due and not queue.running:
+        problem = await store.claim_problem([each.kind for each in counts])
+    return queue_result(settings, counts, queue, now, problem)
+
+
+def queue_result(
+    settings: Settings, counts: list[JobCount], queue: QueueState, now: int, problem: str = ""
+) -> Result:
+    """`problem`: why no worker can claim a job."""
     summary = ", ".join(f"{each.count} {each.kind} {each.state}" for each in counts)
     pending = [each.oldest_at for each in counts if each.state == JobState.PENDING]
     # A worker looks for due jobs every second, so one that is left for longer has no worker. A job
     # that was queued again is due again, but its age shows that it waits.
     is_old = bool(pending) and now - min(pending) > _LONG_WAIT
     if queue.due and not queue.running and (queue.waited > _UNCLAIMED or is_old):
+        if problem:
+            sentence = f"{summary}; workers cannot claim them: {problem}"
+            fix = "correct what the database refuses; the jobs start by themselves afterwards"
+            return Result(Mark.BROKEN, "jobs", sentence, fix)
         fix = "run bowerbird serve"
         if not settings.is_sqlite:
             fix = "run bowerbird worker, or bowerbird serve without --no-worker"

@@ -81,8 +81,6 @@ class Overview:
         now, settings = self._clock(), self._settings
         engine, size = await self._checks.engine()
         called = await self._uses.callers(day_of(now) - CALLED_DAYS)
-        counts = await self._jobs.counts(only_unfinished=True)
-        queue = await self._jobs.queue()
         backup = health.backup(settings, now)
         return State(
             accounts=await self._accounts.count_up_to(MAX_COUNTED + 1),
@@ -95,7 +93,7 @@ class Overview:
                 health.address(settings),
                 health.data_folder(settings),
                 *([backup] if backup is not None else []),
-                health.jobs(settings, counts, queue, now),
+                await health.jobs(settings, self._jobs, now, is_quick=True),
             ],
         )
 
