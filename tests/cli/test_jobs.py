@@ -20,11 +20,11 @@ ON_POSTGRES = pytest.mark.parametrize("empty", ["postgres"], indirect=True)
 
 NO_CLAIMS = {
     "sqlite": [
-        "CREATE TRIGGER no BEFORE UPDATE ON job BEGIN SELECT RAISE(ABORT, 'the table is closed'); END"
+        "CREATE TRIGGER n BEFORE UPDATE ON job BEGIN SELECT RAISE(ABORT, 'table is closed'); END"
     ],
     "postgres": [
         """CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql
-           AS $$ BEGIN RAISE EXCEPTION 'the table is closed'; END $$""",
+           AS $$ BEGIN RAISE EXCEPTION 'table is closed'; END $$""",
         "CREATE TRIGGER no BEFORE UPDATE ON job EXECUTE FUNCTION no()",
     ],
 }
@@ -243,7 +243,7 @@ def test_doctor_says_why_workers_cannot_claim_jobs(empty: Library) -> None:
 
     assert ran.code == 1
     assert "✗ jobs: 1 errand pending; workers cannot claim them: " in ran.text
-    assert "the table is closed" in ran.text
+    assert "table is closed" in ran.text
     assert "bowerbird worker" not in ran.text
     assert empty.value("SELECT state FROM job") == "pending"
 

@@ -48,7 +48,7 @@ def main(folder: Path) -> None:
         with postgres.fresh_database() as url, serving(Path(made), database_url=url) as server:
             server.run("migrate")
             answers = _fill(server)
-            dump = [installed_binaries() / "pg_dump", "--no-owner", "--inserts", url]
+            dump = [str(installed_binaries() / "pg_dump"), "--no-owner", "--inserts", url]
             copy = subprocess.run(dump, check=True, capture_output=True).stdout
         _save(folder, "postgres", answers, "sql", copy)
 

@@ -51,7 +51,7 @@ def opened(
             yield server
         return
     with postgres.fresh_database() as url:
-        load = [installed_binaries() / "psql", "-Xq", "--set=ON_ERROR_STOP=1", url]
+        load = [str(installed_binaries() / "psql"), "-Xq", "--set=ON_ERROR_STOP=1", url]
         dump = gzip.decompress((release / "postgres.sql.gz").read_bytes())
         subprocess.run(load, input=dump, check=True, stdout=subprocess.DEVNULL)
         command("migrate", environment=environment_of(database_url=url))

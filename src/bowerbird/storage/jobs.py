@@ -112,12 +112,12 @@ class JobStore:
         """Why a worker cannot claim the next job; empty if it can. The job stays in the queue."""
         turns = await self._turns(kinds, _LAST_PRIORITY, frozenset())
 
-        async def work(transaction: Transaction) -> None:
+        async def work(transaction: Transaction) -> str:
             await self._claim_one(transaction, turns, 0, 0)
             raise _OnlyTried
 
         try:
-            await self._database.write(work)
+            return await self._database.write(work)
         except _OnlyTried:
             return ""
         except Refusal as refused:
