@@ -15,7 +15,7 @@ from hypothesis.internal.conjecture import providers
 
 from bowerbird.storage.database import Database
 from bowerbird.storage.postgres.database import Limits
-from tests.support import databases, service
+from tests.support import browser_versions, databases, service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.s3 import s3_server
 from tests.support.service import Member, Service
@@ -66,6 +66,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         again = _is_on_postgres(item) and "/tests/storage/" not in path
         if again or _UNMEASURED_FILES.search(path):
             item.add_marker("unmeasured")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.write_line(f"Browsers: {browser_versions.described()}")
 
 
 def pytest_collection_finish() -> None:

@@ -47,7 +47,7 @@ OPERATOR: Final[Values] = FRAME | {
     "has_all_checks": True,
     "are_checks_running": False,
     "facts": [
-        {"name": "Version", "text": "0.1.0, Python 3.11.9"},
+        {"name": "Version", "text": "0.3.0, Python 3.11.9"},
         {"name": "Database", "text": "SQLite 3.50.4, 212.0 MB"},
         {"name": "Free disk space", "text": "41.0 GB"},
         {"name": "Last backup", "text": "10 Aug 2026, 09:14, 198.0 MB"},
