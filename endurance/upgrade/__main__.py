@@ -18,9 +18,8 @@ from endurance.upgrade.verdict import of_answers, without
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.waiting import wait_until
 
-# The last commit of the main line before step 0027: steps 0027 and 0028 are compatible with it.
-# Earlier commits cut some words in another way, so their index would differ.
-DEFAULT: Final = "55aa3c01"
+# Version 0.2.0, the oldest that can be upgraded.
+DEFAULT: Final = "f6cb5475"
 _SETTLED: Final = (
     "SELECT (SELECT count(*) FROM word_change)"
     " + (SELECT count(*) FROM bookmark WHERE word_form < 2)"
