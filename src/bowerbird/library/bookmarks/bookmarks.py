@@ -27,6 +27,7 @@ from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.bookmarks.searching.near_names import NearNames
 from bowerbird.library.bookmarks.searching.ranking import Ranking, Rankings
 from bowerbird.library.bookmarks.searching.reasons import Reasons
+from bowerbird.library.bookmarks.sort_values import continue_after
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
@@ -53,6 +54,7 @@ class _Found(Struct, frozen=True):
     ranking: Ranking = Ranking(())
     is_relaxed: bool = False
     hidden: int = 0
+    hint: str = ""
 
 
 class Bookmarks:
@@ -223,16 +225,19 @@ class Bookmarks:
             order = None if request.is_best_first else request.sort
             ranking = await self.rankings.rank(account, request.filter, order, store)
             return await self._ranked(account, request, query, ranking)
-        after = request.after
+        after, hint = request.after, ""
         if request.cursor is not None:
             after = cursors.read_after(request.cursor, query, request.sort)
         total = await self._total(account, request.filter)
         if total == 0:
             return _Found(_EMPTY, None, 0)
+        if after is not None and after.number is None:
+            place = await continue_after(self._store, account, request, after.value, total)
+            after, hint = place.after, place.hint
         page = await self._store.page(
             account, request.filter, request.sort, after, request.limit, total=total
         )
-        return _Found(page, _end(page), total)
+        return _Found(page, _end(page), total, hint=hint)
 
     async def _relaxed(self, account: Account, request: ListRequest, query: bytes) -> _Found:
         """The bookmarks with enough of the words, best first unless another order was asked for."""
@@ -314,7 +319,7 @@ class Bookmarks:
         if found.is_relaxed and filter.words is not None:
             return explaining.relaxed(filter.words, found.ranking)
         if found.total or found.hidden:
-            return ""
+            return found.hint
         return await self._reasons.of_nothing(account, filter, found.ranking)
 
     async def _hidden(

@@ -125,6 +125,14 @@ class BookmarkStore:
         rows = await self._database.slow_rows(self._statement("count", *fragments), values)
         return int(rows[0][0])
 
+    async def count_after(
+        self, account: Account, filter: BookmarkFilter, sort: Sort, value: int | str
+    ) -> int:
+        """How many matches come after all those with a value of the sort field."""
+        sql, values = self._ordered("count", account, ListRead(filter, sort, After(value), 0))
+        rows = await self._database.slow_rows(sql, values)
+        return int(rows[0][0])
+
     async def number_text(self, account: Account, filter: BookmarkFilter) -> str | None:
         """The numbers of all matches, separated by commas: one text is the fastest to transfer."""
         fragments, values = narrowing(self._database, account, filter)
