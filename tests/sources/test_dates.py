@@ -67,12 +67,6 @@ def test_a_date_is_read_or_is_none(text: object, date: str | None) -> None:
     assert dates.read(text) == date
 
 
-def test_an_id_of_x_contains_its_time() -> None:
-    assert dates.from_x_id("1050118621198921728") == "2018-10-10T20:19:24.211000+00:00"
-    assert dates.from_x_id("20") == ""
-    assert dates.from_x_id("9223372036854775807").startswith("2080-")
-
-
 _DATE_TEXT = st.text("0123456789-/.: ,+TZOctPAM\x00·٣", max_size=30)
 
 

@@ -25,6 +25,9 @@ FLAGS: Final = (
     b',"is_read":true,"is_archived":true}',
 )
 TAGS: Final = b',"tags":'
+# Inside of a text, quotation marks are escaped.
+_TIME: Final = b'"posted_at":'
+_NO_TIME: Final = b'"posted_at":""'
 UNTAGGED: Final = tuple(TAGS + b"null" + flags for flags in FLAGS)
 
 
@@ -37,13 +40,25 @@ def content_hash(post_json: bytes) -> bytes:
 
 
 def rendering(post_json: bytes, imported_at: int, sort_index: int, bookmarked_at: int) -> bytes:
-    """The value of the column `content.rendering`: a JSON object without its end."""
+    """The value of the column `content.rendering`: a JSON object without its end.
+
+    A post without a time has the one at which it was saved (`model/derived_fields.py`).
+    """
+    saved_at = instants.with_offset(bookmarked_at).encode()
+    if is_undated(post_json):
+        post_json = post_json.replace(_NO_TIME, b'"posted_at":"%b"' % saved_at, 1)
     return b'%b,"imported_at":"%b","sort_index":%d,"bookmarked_at":"%b"' % (
         post_json[:-1],
         instants.without_offset(imported_at).encode(),
         sort_index,
-        instants.with_offset(bookmarked_at).encode(),
+        saved_at,
     )
+
+
+def is_undated(post_json: bytes) -> bool:
+    """Whether a post has no time. That of a quoted post comes after its own."""
+    place = post_json.find(_TIME)
+    return place >= 0 and post_json.startswith(_NO_TIME, place)
 
 
 def tags_json(names: list[str]) -> bytes | None:

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from msgspec import UNSET, Struct
 
 from bowerbird.model.bookmarks import AuthorDetails, ImportRecord, PostDetails, PostMeta
+from bowerbird.model.derived_fields import time_in_x_id
 from bowerbird.sources.file_labels import Shortened
 from bowerbird.sources.found import Completeness, FoundPost, LeftOut, OrderSource, Reason
 from bowerbird.sources.parsing import dates
@@ -49,7 +50,7 @@ def found_post(post: FilePost) -> FoundPost:
     link = post.link
     is_x = link.network == X
     username = storable(post.author_username).strip().removeprefix("@") or link.author_username
-    posted_at = dates.read(post.posted_at) or (dates.from_x_id(link.post_id) if is_x else "")
+    posted_at = dates.read(post.posted_at) or (time_in_x_id(link.post_id) if is_x else "")
     saved_at = _saved_at(post.saved_at)
     record = ImportRecord(
         post_id=link.post_id,

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from bowerbird.model import highlights, instants
+from bowerbird.model import derived_fields, highlights, instants
 from bowerbird.model.bookmarks import ImportRecord, Post, check_open_fields, with_highlights
 from bowerbird.model.imports import Stored
 from bowerbird.model.json_depth import MAX_DEPTH, is_too_deep
@@ -52,7 +52,11 @@ def read(raw: bytes, *, is_stored: bool = False) -> ParsedRecord:
         record = _with_instants(record)
     if record.highlights and not is_stored:
         record = _with_passages(record)
-    return ParsedRecord(_incoming(record if is_stored else with_offset(record)), removed)
+    bookmarked_at = _optional_instant("bookmarked_at", record.bookmarked_at)
+    if bookmarked_at is not UNSET:
+        record = derived_fields.without_saving_time(record, bookmarked_at)
+    record = derived_fields.completed(record if is_stored else with_offset(record))
+    return ParsedRecord(_incoming(record, bookmarked_at), removed)
 
 
 def completeness_of(post: Post) -> Completeness:
@@ -131,7 +135,7 @@ def _with_passages(record: ImportRecord) -> ImportRecord:
     return with_highlights(record, highlights.joined((), passages))
 
 
-def _incoming(record: ImportRecord) -> Incoming:
+def _incoming(record: ImportRecord, bookmarked_at: int | UnsetType) -> Incoming:
     post = post_json(post_of(record))
     posted_at = record.tweet_details.posted_at
     return Incoming(
@@ -140,7 +144,7 @@ def _incoming(record: ImportRecord) -> Incoming:
         content_hash=content_hash(post),
         posted_at=_instant("tweet_details.posted_at", posted_at) if posted_at else instants.UNKNOWN,
         imported_at=_optional_instant("imported_at", record.imported_at),
-        bookmarked_at=_optional_instant("bookmarked_at", record.bookmarked_at),
+        bookmarked_at=bookmarked_at,
         tags=_tags(record.tags),
     )
 

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
+from bowerbird.model.instants import UNKNOWN
 from bowerbird.storage.database import Database, Row, Transaction, Values
 from bowerbird.storage.places import place_of, place_values
 from bowerbird.storage.sqlite.database import FILE_NAME, connect
@@ -105,6 +106,18 @@ class CheckStore:
         """Name and version of the database, and its size in bytes."""
         rows = await self._database.slow_rows(self._sql["engine"], {})
         return str(rows[0][0]), int(rows[0][1])
+
+    async def accounts_with_undated(self, after: int, limit: int) -> list[int]:
+        """The next accounts with posts that an earlier release stored without a time."""
+        values = {"after": after, "limit": limit, "unknown": UNKNOWN}
+        rows = await self._database.slow_rows(self._sql["accounts_with_undated"], values)
+        return [row[0] for row in rows]
+
+    async def undated(self, transaction: Transaction, account_id: int, limit: int) -> list[int]:
+        """The numbers of such posts."""
+        values = {"account_id": account_id, "limit": limit, "unknown": UNKNOWN}
+        rows = await transaction.rows(self._sql["undated"], values)
+        return [row[0] for row in rows]
 
     async def counters(self, rows: Rows, account: Account) -> tuple[Counters, Counters]:
         """The stored counters, and the true ones."""

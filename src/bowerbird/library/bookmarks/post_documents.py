@@ -14,6 +14,7 @@ from bowerbird.library.bookmarks.writing.bookmark_row import Row, searchable_tex
 from bowerbird.library.vectors.embedding_text import embedding_text, text_hash
 from bowerbird.library.vectors.stale_vectors import StaleVectors
 from bowerbird.model.bookmarks import Post
+from bowerbird.model.derived_fields import without_saving_time
 from bowerbird.model.rendering import content_hash, post_json, rendering
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
@@ -91,9 +92,10 @@ class PostDocuments:
 
 def _post_of(stored: StoredPost, post_id: str) -> Post:
     try:
-        return _decode(stored.rendering + b"}")
+        post = _decode(stored.rendering + b"}")
     except (msgspec.MsgspecError, RecursionError):
         raise Refusal(
             Code.INVALID_REQUEST,
             f"Post {post_id} is stored in a form that cannot be changed. Import it again.",
         ) from None
+    return without_saving_time(post, stored.existing.bookmarked_at)

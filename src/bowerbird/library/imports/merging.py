@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.model.bookmarks import AuthorDetails, Metrics, Post, PostDetails, PostMeta
+from bowerbird.model.derived_fields import known_time
 from bowerbird.model.imports import Stored
 
 _NO_COUNTS: Final = Metrics()
@@ -73,7 +74,7 @@ def _details(stored: Post, found: Post, has: int, gives: int, sight: Sight) -> P
             new.link,
             takes_found=names_author or (is_richer and sight is not Sight.OLDER),
         ),
-        posted_at=_either(old.posted_at, new.posted_at, takes_found=is_richer),
+        posted_at=_either(known_time(stored), known_time(found), takes_found=is_richer),
         attachments=_list(old.attachments, new.attachments, takes_found=is_richer),
         article=_article(old.article, new.article, takes_found=is_richer),
         quoted_tweet=_quoted(old.quoted_tweet, new.quoted_tweet, takes_found=is_richer),

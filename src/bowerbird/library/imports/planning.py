@@ -18,6 +18,7 @@ from bowerbird.library.imports.merging import Sight
 from bowerbird.library.imports.places import Place, Positions
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import ImportRecord, Post
+from bowerbird.model.derived_fields import completed, with_known_time, without_saving_time
 from bowerbird.model.folding import order_key
 from bowerbird.model.imports import Deletion, Stored
 from bowerbird.model.ingest import HiddenPost
@@ -196,7 +197,7 @@ def _filled(incoming: Incoming, stored: StoredPost, gives: int) -> Incoming:
         return incoming
     has = stored.existing.completeness
     sent = own_json.post_of(incoming.record)
-    post = merging.merge(before, has, sent, gives, Sight.PART)
+    post = completed(merging.merge(before, has, sent, gives, Sight.PART))
     data = post_json(post)
     return msgspec.structs.replace(
         incoming,
@@ -213,6 +214,8 @@ def _with_state(
 ) -> Incoming:
     post = own_json.post_of(incoming.record)
     complete = source_state.sent(post, sent, before, hidden)
+    if before is not None:
+        complete = with_known_time(complete, before)
     if complete == post:
         return incoming
     data = post_json(complete)
@@ -221,6 +224,7 @@ def _with_state(
         record=msgspec.structs.replace(incoming.record, **msgspec.structs.asdict(complete)),
         post_json=data,
         content_hash=content_hash(data),
+        posted_at=_posted_at(complete),
     )
 
 
@@ -240,6 +244,7 @@ def _merged(found: FoundPost, stored: StoredPost | None, library: _Library) -> W
     if before is not None and existing is not None:
         sight = Sight.OLDER if is_older else Sight.LATEST
         after = merging.merge(before, existing.completeness, after, gives, sight)
+    after = completed(after)
     hidden = None if existing else library.known.hidden.get(after.post_id)
     after = source_state.settled(after, before, found, hidden, is_older=is_older)
     if (after.post_id, order_key(after.author_username)) in library.threads:
@@ -388,6 +393,7 @@ def _roots(found: Sequence[FoundPost], known: Known) -> list[Write]:
 
 def _post_of(stored: StoredPost) -> Post | None:
     try:
-        return _decode(stored.rendering + b"}")
+        post = _decode(stored.rendering + b"}")
     except (msgspec.MsgspecError, RecursionError):
         return None
+    return without_saving_time(post, stored.existing.bookmarked_at)

@@ -12,7 +12,7 @@ from bowerbird.model.bookmarks import Post
 from bowerbird.model.bulk import ARCHIVED, READ
 from bowerbird.model.imports import Change, Deletion, State, decompressed
 from bowerbird.model.labels import Label
-from bowerbird.model.rendering import content_hash, post_json, tags_json
+from bowerbird.model.rendering import content_hash, is_undated, post_json, tags_json
 from bowerbird.model.upsert import Counts, Incoming, Placement, counts_of
 from bowerbird.sources import own_json
 from bowerbird.storage.imports.changes import CurrentPost
@@ -81,8 +81,8 @@ class Restoration:
         now = _decoded(current)
         removed_at = removed_at_of(current.rendering)
         was_removed_at = incoming.record.removed_at or ""
-        is_exact = removed_at in (was_removed_at, run_removed_at)
-        if not is_exact:
+        is_same = removed_at in (was_removed_at, run_removed_at)
+        if not is_same:
             # The source has said since whether the post is still saved there.
             incoming = _with_removed_at(incoming, removed_at or UNSET)
         # Labels that were deleted since the run do not come back.
@@ -101,7 +101,7 @@ class Restoration:
             order_source=state.order_source,
         )
         row = row_of(incoming, placement, number, "", tags_json(names))
-        if is_exact:
+        if is_same and not is_undated(rendering):
             # As they were, even if this release would write them differently.
             row["rendering"], row["content_hash"] = rendering, state.content_hash
         row["words"] = None if _same_texts(now, incoming) else words_of(incoming.record)

@@ -13,6 +13,7 @@ from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.upkeep.comparisons import Comparison, Finding, cut
 from bowerbird.library.upkeep.word_count_checks import WordCountChecks
 from bowerbird.model.accounts import Account
+from bowerbird.model.instants import UNKNOWN
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.checks import ORPHANS, CheckStore
@@ -137,6 +138,9 @@ class Checks:
         return findings
 
     async def _bookmark(self, account: Account, comparison: Comparison) -> list[Finding]:
+        if comparison.stored.columns["posted_at"] == UNKNOWN:
+            # A job gives a time to the posts of an earlier release.
+            return []
         found = comparison.differences()
         if found or not self._is_sampled(account):
             return found

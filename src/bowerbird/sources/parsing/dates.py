@@ -65,10 +65,6 @@ _FORMS: Final = tuple(
 )
 _NUMBER: Final = re.compile(r"\d{9,16}(?:\.\d{1,9})?", re.ASCII)
 
-# Ids of X contain their time since November 2010. Older ids are smaller numbers, in sequence.
-_FIRST_TIMED_ID: Final = 29_700_859_247
-_X_EPOCH_MS: Final = 1_288_834_974_657
-
 
 def read(value: object) -> str | None:
     """A date from a file as ISO 8601 text, or None if it cannot be read."""
@@ -84,14 +80,6 @@ def read(value: object) -> str | None:
         if match := form.fullmatch(text):
             return _from_match({key: part for key, part in match.groupdict().items() if part})
     return None
-
-
-def from_x_id(post_id: str) -> str:
-    """When a post of X was written, according to its id. "" if the id does not contain a time."""
-    number = int(post_id)
-    if not _FIRST_TIMED_ID <= number < 2**63:
-        return ""
-    return _text(_EPOCH + timedelta(milliseconds=(number >> 22) + _X_EPOCH_MS)) or ""
 
 
 def _from_number(text: str) -> str | None:

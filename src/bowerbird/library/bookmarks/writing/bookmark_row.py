@@ -6,6 +6,7 @@ from bowerbird.library.bookmarks.writing.words_ahead import words_ahead
 from bowerbird.model.attached_texts import DOMAIN, attached_texts
 from bowerbird.model.bookmarks import ImportRecord, Post, own_words
 from bowerbird.model.folding import first_line, order_key
+from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.media import bits_of
 from bowerbird.model.rendering import RENDER_VERSION, rendering
 from bowerbird.model.upsert import Incoming, Placement
@@ -65,6 +66,8 @@ def complete(
     draft["is_archived"] = placement.is_archived
     draft["imported_at"] = placement.imported_at
     draft["bookmarked_at"] = placement.bookmarked_at
+    if draft["posted_at"] == UNKNOWN:
+        draft["posted_at"] = placement.bookmarked_at
     draft["completeness"] = placement.completeness
     draft["order_source"] = placement.order_source
     draft["rendering"] = rendering(
