@@ -95,14 +95,14 @@ async def test_a_completely_failed_batch_is_207_and_changes_nothing(alice: Membe
     assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
 
 
-MALFORMED: list[tuple[Any, Any, str]] = [
-    (None, None, "operations[0]: "),
-    ("add", None, "operations[0]: "),
-    (7, None, "operations[0]: "),
-    ([], None, "operations[0]: "),
-    ({}, None, "operations[0].op: "),
-    ({"op": None}, None, "operations[0].op: "),
-    ({"op": 7, "tweet_ids": ["1"], "label_name": "x"}, None, "operations[0].op: "),
+MALFORMED: list[tuple[Any, str, str]] = [
+    (None, "unknown", "operations[0]: "),
+    ("add", "unknown", "operations[0]: "),
+    (7, "unknown", "operations[0]: "),
+    ([], "unknown", "operations[0]: "),
+    ({}, "unknown", "operations[0].op: "),
+    ({"op": None}, "unknown", "operations[0].op: "),
+    ({"op": 7, "tweet_ids": ["1"], "label_name": "x"}, "unknown", "operations[0].op: "),
     (operation("toggle", "x", "1"), "toggle", "operations[0].op: "),
     (operation("ADD", "x", "1"), "ADD", "operations[0].op: "),
     ({"op": "add"}, "add", "operations[0].tweet_ids: "),

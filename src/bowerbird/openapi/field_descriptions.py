@@ -147,7 +147,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     },
     "OperationResult": {
         "index": "Position of the operation in the request, from 0.",
-        "op": "add or remove, as sent; null if it was not sent.",
+        "op": "add or remove, as sent; unknown if no text was sent.",
         "ok": "Whether the operation succeeded.",
         "data": "The operation's posts with their labels; only if it succeeded.",
         "error": "Why it failed; only if it failed.",

@@ -84,9 +84,9 @@ class LabelOperation(Struct, frozen=True, kw_only=True):
 
 
 class InvalidOperation(Struct, frozen=True):
-    """An invalid operation of a batch; `op` is its kind, if it has one."""
+    """An invalid operation of a batch. `op` is what was sent, or "unknown"."""
 
-    op: str | None
+    op: str
     refusal: Refusal
 
 
@@ -162,8 +162,11 @@ def _parsed(index: int, raw: bytes) -> LabelOperation | InvalidOperation:
     try:
         return decoding.decode(raw, LabelOperation, is_checked=True)
     except Refusal as refused:
-        value = decoding.parse(raw)
-        op = value.get("op") if isinstance(value, dict) else None
-        return InvalidOperation(
-            op if isinstance(op, str) else None, decoding.within(f"operations[{index}]", refused)
-        )
+        return invalid_operation(index, decoding.parse(raw), refused)
+
+
+def invalid_operation(index: int, sent: Any, refused: Refusal) -> InvalidOperation:
+    op = sent.get("op") if isinstance(sent, dict) else None
+    return InvalidOperation(
+        op if isinstance(op, str) else "unknown", decoding.within(f"operations[{index}]", refused)
+    )

@@ -28,7 +28,7 @@ class OperationError(Struct, frozen=True):
 
 class OperationResult(Struct, frozen=True, omit_defaults=True):
     index: int
-    op: str | None
+    op: str
     ok: bool
     affected: int | None = None
     data: list[Tagged] | None = None

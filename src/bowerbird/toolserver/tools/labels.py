@@ -19,6 +19,7 @@ from bowerbird.requests.labels import (
     LabelOperation,
     LabelRequest,
     check_posts,
+    invalid_operation,
 )
 from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
@@ -281,10 +282,7 @@ def _operation(index: int, sent: Any) -> LabelOperation | InvalidOperation:
     try:
         values = decoding.convert(sent, OperationArguments)
     except Refusal as refused:
-        op = sent.get("op") if isinstance(sent, dict) else None
-        return InvalidOperation(
-            op if isinstance(op, str) else None, decoding.within(f"operations[{index}]", refused)
-        )
+        return invalid_operation(index, sent, refused)
     return LabelOperation(op=values.op, post_ids=values.post_ids, label_name=values.label_name)
 
 
