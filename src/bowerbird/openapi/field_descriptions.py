@@ -19,6 +19,8 @@ _DIGEST: Final = {
 # Schema -> field -> sentence. A field that means the same in every schema is under "*".
 FIELDS: Final[dict[str, dict[str, str]]] = {
     "*": {
+        "ignored_parameters": "Names of the parameters that were sent and have no effect, at most "
+        "20; absent if there are none.",
         "status": "true if the request succeeded, false if it was refused.",
         "data": "The result of the request.",
         "meta": "Information about the data, such as counts and the next page.",

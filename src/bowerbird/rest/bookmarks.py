@@ -29,7 +29,7 @@ from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget
-from bowerbird.wire.responses.metas import ChangeMeta, ListMeta
+from bowerbird.wire.responses.metas import ChangeMeta, ListMeta, QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done, done_with
@@ -54,6 +54,7 @@ COUNT: Final = Operation(
     name="countBookmarks",
     summary="Count the bookmarks that match. Without parameters it only checks the key.",
     data=BookmarkCounts,
+    meta=QueryMeta,
     query=CountQuery,
     # The plain call is how clients check a key, so it is free.
     counts=bool,

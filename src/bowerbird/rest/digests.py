@@ -12,7 +12,7 @@ from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.metas import DigestListMeta
+from bowerbird.wire.responses.metas import DigestListMeta, QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
@@ -48,6 +48,7 @@ GET: Final = Operation(
     name="getDigest",
     summary="Get one digest, with its Markdown and HTML.",
     data=DigestResponse,
+    meta=QueryMeta,
     query=DigestQuery,
     refusals=(Code.NOT_FOUND,),
 )

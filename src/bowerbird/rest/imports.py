@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from msgspec import UNSET
+
 from bowerbird.errors import Code
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
@@ -57,6 +59,7 @@ def routes(imports: ImportRuns) -> list[ApiRoute]:
             limit=page.limit,
             total_count=page.total_count,
             count=len(page.runs),
+            ignored_parameters=list(call.target.ignored) or UNSET,
         )
         return done(page.runs, meta)
 

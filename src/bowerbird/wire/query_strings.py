@@ -14,6 +14,8 @@ from bowerbird.requests import decoding
 T = TypeVar("T", bound=Struct)
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+_MOST_IGNORED: Final = 20
+_MOST_CHARACTERS: Final = 64
 # A sort field can be empty, so a list can continue after the empty value.
 _CAN_BE_EMPTY: Final = frozenset({"sort_cursor"})
 
@@ -31,6 +33,29 @@ def sent(query_string: bytes, kind: type[Struct]) -> set[str]:
 @cache
 def known(kind: type[Struct]) -> frozenset[str]:
     return frozenset(kind.__struct_encode_fields__)
+
+
+def split(query_string: bytes, kind: type[Struct]) -> tuple[bytes, tuple[str, ...]]:
+    """The part of a query string that a request reads, and the names of the other parameters.
+
+    At most a few names, shortened: they are part of the answer, and of its key in the cache.
+    """
+    pairs = query_string.split(b"&")
+    if _raw_names(kind).issuperset([pair.partition(b"=")[0] for pair in pairs]):
+        return query_string, ()
+    kept, ignored = [], dict[str, None]()
+    for pair in pairs:
+        name = _name(pair.partition(b"=")[0])
+        if name in known(kind):
+            kept.append(pair)
+        elif name and len(ignored) < _MOST_IGNORED:
+            ignored[name[:_MOST_CHARACTERS]] = None
+    return b"&".join(kept), tuple(ignored)
+
+
+@cache
+def _raw_names(kind: type[Struct]) -> frozenset[bytes]:
+    return frozenset({name.encode() for name in known(kind)} | {b""})
 
 
 def values(query_string: bytes, known: Collection[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from starlette.routing import compile_path
 
 from bowerbird.library.access.call_allowance import CallCharge, CallCounter
 from bowerbird.model.accounts import Account
-from bowerbird.wire import bodies
+from bowerbird.wire import bodies, query_strings
 from bowerbird.wire.deprecation import Route
 from bowerbird.wire.disconnects import unless_gone
 from bowerbird.wire.metrics import RequestMetrics
@@ -121,11 +121,15 @@ class ApiRouter:
             account = NOBODY if endpoint.is_public else await self._keyless_account()
         headers = request.headers
         query_string: bytes = request.scope["query_string"]
+        known, ignored = query_string, ()
+        if query_string and endpoint.query is not None:
+            known, ignored = query_strings.split(query_string, endpoint.query)
         target = RequestTarget(
             path=request.path,
-            query_string=query_string,
+            query_string=known,
             accept_encoding=headers.get(b"accept-encoding", b""),
             if_none_match=headers.get(b"if-none-match"),
+            ignored=ignored,
         )
         call = Call(
             account,

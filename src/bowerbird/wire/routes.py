@@ -54,6 +54,8 @@ class ApiRoute(Struct, frozen=True):
     counts: Callable[[bytes], bool] = lambda _: True
     # Whether it needs no key. This must be the same for all operations of a path.
     is_public: bool = False
+    # The parameters of a read. Its answer names the others that were sent.
+    query: type[Struct] | None = None
 
 
 class Operation(Struct, frozen=True, kw_only=True):
@@ -108,4 +110,6 @@ class Operation(Struct, frozen=True, kw_only=True):
         return {*self.refusals, *paid, *charged}
 
     def served_by(self, handle: Handler) -> ApiRoute:
-        return ApiRoute(self.method, self.path, handle, self.counts, self.is_public)
+        is_named = self.method == "GET" and not self.is_file
+        query = self.query if is_named else None
+        return ApiRoute(self.method, self.path, handle, self.counts, self.is_public, query)

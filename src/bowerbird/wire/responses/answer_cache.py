@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from bowerbird import __version__
 from bowerbird.model.accounts import Account
-from bowerbird.wire.responses import compression
+from bowerbird.wire.responses import compression, envelope
 from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
 
-_Key = tuple[int, int, int, str, str, bytes, str, int, str]
+_Key = tuple[int, int, int, str, str, bytes, str, int, str, tuple[str, ...]]
 _ENTRY_BYTES: Final = 1_000
 # Compressing more than this takes several milliseconds, so it is done on a thread.
 _LARGE: Final = 512 * 1024
@@ -35,6 +35,8 @@ class RequestTarget(Struct, frozen=True):
     minute: int = 0
     # The state of the vectors, for an answer to a search by meaning; empty for all others.
     vectors: str = ""
+    # The parameters that were sent and have no effect. They are not in the query string.
+    ignored: tuple[str, ...] = ()
 
 
 class Unsettled(Struct, frozen=True):
@@ -68,6 +70,7 @@ class AnswerCache:
             encoding,
             target.minute,
             target.vectors,
+            target.ignored,
         )
         if target.if_none_match is None:
             return await self._found(key, target, build)
@@ -86,6 +89,8 @@ class AnswerCache:
             return cached
         built = await build()
         body = built.body if isinstance(built, Unsettled) else built
+        if target.ignored:
+            body = envelope.naming_ignored(body, target.ignored)
         if self._finish is not None:
             body = self._finish(body)
         if isinstance(built, Unsettled):

@@ -1,5 +1,6 @@
 """The envelope of every JSON answer. Nothing else in the service writes "status"."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -57,10 +58,20 @@ def _hint(found: BookmarkList) -> str:
     return f"{found.hint} {hidden}".lstrip()
 
 
+def naming_ignored(body: bytes, names: Sequence[str]) -> bytes:
+    """Adds the names of parameters without effect to the meta of an answer."""
+    return _with_meta(body, b'"ignored_parameters":%b' % _encode(names))
+
+
 def marked(body: bytes) -> bytes:
-    """Marks an answer of the sandbox in its meta, which is its last field."""
+    """Marks an answer of the sandbox in its meta."""
+    return _with_meta(body, b'"sandbox":true')
+
+
+def _with_meta(body: bytes, field: bytes) -> bytes:
+    """Adds to the meta of an answer, which is its last field."""
     separator = b"" if body.endswith(b"{}}") else b","
-    return b'%b%b"sandbox":true}}' % (body[:-2], separator)
+    return b"%b%b%b}}" % (body[:-2], separator, field)
 
 
 def marked_refusal(refused: Refusal, upgrade_url: str) -> Reply:

@@ -5,7 +5,13 @@ from msgspec import UNSET, Struct, UnsetType
 from bowerbird.library.bulk.requests import BulkChange
 
 
-class PageMeta(Struct, frozen=True, kw_only=True):
+class QueryMeta(Struct, frozen=True, kw_only=True):
+    """Of every answer to a query. `AnswerCache` sets it."""
+
+    ignored_parameters: list[str] | UnsetType = UNSET
+
+
+class PageMeta(QueryMeta, frozen=True, kw_only=True):
     next_cursor: str | None
     limit: int
     total_count: int
@@ -19,7 +25,7 @@ class ListMeta(PageMeta, frozen=True, kw_only=True):
     vector_pending: int | UnsetType = UNSET
 
 
-class FacetMeta(Struct, frozen=True, kw_only=True):
+class FacetMeta(QueryMeta, frozen=True, kw_only=True):
     by: str
     count: int
     total_count: int
@@ -27,7 +33,7 @@ class FacetMeta(Struct, frozen=True, kw_only=True):
     bookmarks_read: int | UnsetType = UNSET
 
 
-class LabelListMeta(Struct, frozen=True, kw_only=True):
+class LabelListMeta(QueryMeta, frozen=True, kw_only=True):
     """Empty unless limit or cursor is sent."""
 
     next_cursor: str | UnsetType | None = UNSET
