@@ -9,7 +9,7 @@ import pytest
 from bowerbird.storage.database import Database
 from tests.support import examples, service
 from tests.support.offenders import Offenders
-from tests.support.published import document, resolved
+from tests.support.published import INGEST, SPEC, document, resolved
 from tests.support.service import Service
 
 pytestmark = pytest.mark.anyio
@@ -98,3 +98,18 @@ async def test_a_single_parameter_works_alone_too(cast: Service) -> None:
                 assert answer.is_success, answer.text
 
     assert offenders == {}
+
+
+def test_every_write_has_a_key_of_its_own_in_its_example() -> None:
+    """Also across both documents: an account has its keys once, whichever surface it calls."""
+    keys = [
+        parameter["example"]
+        for spec in (SPEC, INGEST)
+        for item in document(spec)["paths"].values()
+        for operation in item.values()
+        for parameter in operation.get("parameters", ())
+        if parameter.get("name") == "Idempotency-Key"
+    ]
+
+    assert len(keys) > 20
+    assert len(set(keys)) == len(keys)

@@ -195,7 +195,9 @@ def _parameters(operation: Operation) -> list[Json]:
     elif operation.method == "GET" and operation.is_tagged:
         found.append(headers.IF_NONE_MATCH)
     if operation.is_keyed:
-        found.append(headers.idempotency_key(operation.name))
+        # Both documents have an operation that saves bookmarks.
+        surface = operation.path.partition("/v1/")[0].strip("/")
+        found.append(headers.idempotency_key("-".join(filter(None, (surface, operation.name)))))
     return [*found, headers.REQUEST_ID]
 
 
