@@ -70,7 +70,9 @@ _DETAILS = _fixed(
     posted_at=st.just("") | _DATES.map(lambda date: date + "+02:00"),
     attachments=st.lists(_ATTACHMENT, max_size=2),
     article=st.none() | _ARTICLE,
-    quoted_tweet=st.none() | _fixed(text=_TEXT, author_username=_TEXT, author_details=_AUTHOR),
+    quoted_tweet=st.none()
+    | _fixed(text=_TEXT, author_username=_TEXT, author_details=_AUTHOR)
+    | _fixed(text=_TEXT, article=st.none() | _ARTICLE),
     meta=_META,
 )
 _INSTANTS = _DATES.map(lambda date: date + "+00:00")
@@ -170,4 +172,15 @@ def test_every_field_is_returned_unchanged(opened: Opened, records: list[dict[st
     for record in records:
         tags = record["tags"]
         expected = {**record, "tags": sorted(tags, key=str.casefold) if tags else None}
-        assert returned[record["post_id"]] == expected
+        bookmark = returned[record["post_id"]]
+        details = record["tweet_details"]
+        # A post without a time gets one, and a post that quotes an article has it.
+        expected["tweet_details"] = {
+            **details,
+            "posted_at": details["posted_at"] or bookmark["tweet_details"]["posted_at"],
+            "article": details["article"] or (details["quoted_tweet"] or {}).get("article"),
+        }
+        assert bookmark == expected
+        assert bookmark["tweet_details"]["posted_at"]
+    exported = json.dumps(list(returned.values())).encode()
+    assert opened.runner.run(opened.import_into_fresh(exported))[1] == returned

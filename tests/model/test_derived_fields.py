@@ -3,6 +3,7 @@
 from typing import Final
 
 import pytest
+from msgspec import UNSET
 
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import Post, PostDetails
@@ -34,10 +35,11 @@ AT: Final = "at://alice.example/app.bsky.feed.post/"
     ],
 )
 def test_the_id_of_a_post_may_have_its_time(post: tuple[str, ...], time: str) -> None:
-    names = ("post_id", "source", "source_id")
-    fields = dict(zip(names, post, strict=False))
+    post_id, *named = post
+    source, source_id = named or (UNSET, UNSET)
 
-    assert time_in_id(Post(tweet_details=PostDetails(), **fields)) == time
+    of_id = Post(post_id=post_id, tweet_details=PostDetails(), source=source, source_id=source_id)
+    assert time_in_id(of_id) == time
 
 
 def test_a_time_from_the_id_is_not_one_that_a_source_gave() -> None:

@@ -6,7 +6,7 @@ post that quotes an article has the article too. What a source says later replac
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -30,7 +30,7 @@ _LAST_YEAR: Final = 4_102_444_800_000_000
 def completed(post: P) -> P:
     """The post with the time in its id and the article that it quotes, if it has none itself."""
     details = post.tweet_details
-    missing = {}
+    missing: dict[str, Any] = {}
     if not details.posted_at and (time := time_in_id(post)):
         missing["posted_at"] = time
     if details.article is None and details.quoted_tweet:

@@ -35,11 +35,13 @@ def known(kind: type[Struct]) -> frozenset[str]:
     return frozenset(kind.__struct_encode_fields__)
 
 
-def split(query_string: bytes, kind: type[Struct]) -> tuple[bytes, tuple[str, ...]]:
+def split(query_string: bytes, kind: type[Struct] | None) -> tuple[bytes, tuple[str, ...]]:
     """The part of a query string that a request reads, and the names of the other parameters.
 
     At most a few names, shortened: they are part of the answer, and of its key in the cache.
     """
+    if not query_string or kind is None:
+        return query_string, ()
     pairs = query_string.split(b"&")
     if _raw_names(kind).issuperset([pair.partition(b"=")[0] for pair in pairs]):
         return query_string, ()

@@ -121,9 +121,7 @@ class ApiRouter:
             account = NOBODY if endpoint.is_public else await self._keyless_account()
         headers = request.headers
         query_string: bytes = request.scope["query_string"]
-        known, ignored = query_string, ()
-        if query_string and endpoint.query is not None:
-            known, ignored = query_strings.split(query_string, endpoint.query)
+        known, ignored = query_strings.split(query_string, endpoint.query)
         target = RequestTarget(
             path=request.path,
             query_string=known,
