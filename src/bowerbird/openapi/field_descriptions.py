@@ -41,7 +41,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "author_details": "Who wrote the post.",
         "attachments": "Images, videos, links and polls of the post; empty if it has none.",
         "article": "The long-form article that the post is or quotes, or null.",
-        "posted_at": "When the post was published: ISO 8601 with an offset.",
+        "posted_at": "When the post was published: ISO 8601 with an offset. If its source did not "
+        "say it, the time in its id, otherwise bookmarked_at.",
         "text": "The full text. It may contain line breaks.",
         "link": "URL of the original post.",
         "run_id": "Identifier of the import.",
