@@ -270,13 +270,6 @@ async def test_the_first_and_last_instants_of_the_calendar_are_valid(alice: Memb
         assert response.status_code == 400
 
 
-async def test_a_post_without_a_date_matches_no_date_filter(alice: Member) -> None:
-    await alice.save(posted_at="")
-
-    assert await alice.ids(posted_from="0001-01-01") == []
-    assert await alice.ids(posted_to="9999-12-31") == []
-
-
 async def test_filters_combine_and_the_total_reflects_them(alice: Member) -> None:
     wanted = {"author": "ada", "tags": ["x"], "attachments": _attachments("image"), "text": "katze"}
     match = await alice.save(**wanted)

@@ -37,12 +37,6 @@ async def test_posted_at_compares_instants_and_not_text(alice: Member) -> None:
     assert await alice.ids(sort_by="posted_at") == [late, early]
 
 
-async def test_an_unknown_posted_at_sorts_before_every_date(alice: Member) -> None:
-    known, unknown = await _saved(alice, [{"posted_at": "0001-01-01"}, {"posted_at": ""}])
-
-    assert await alice.ids(sort_by="posted_at") == [known, unknown]
-
-
 async def test_imported_at_sorts_by_the_first_insert(alice: Member) -> None:
     late, early = await _saved(
         alice, [{"imported_at": "2026-01-02T00:00:00"}, {"imported_at": "2026-01-01T00:00:00"}]
