@@ -148,19 +148,42 @@ def test_a_size_in_the_directory_is_not_believed() -> None:
 
 
 def test_all_files_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MAX_TOTAL_BYTES", 600)
+    monkeypatch.setattr(archives, "MAX_READ_BYTES", 600)
     found = report(packed(*((f"{n}.csv", POCKET) for n in range(5))))
 
     assert 0 < len(found.posts) < 5
-    assert "the archive is larger than" in found.left_out[-1].sentence
+    assert "the files of the archive unpack to more than" in found.left_out[-1].sentence
 
 
-def test_one_file_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MAX_MEMBER_BYTES", 300)
-    found = report(packed(("a.csv", POCKET * 10), ("b.csv", POCKET)))
+def test_bombs_in_many_files_unpack_to_no_more_than_the_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Each of them stays below the bound of the ratio, and is not even of a known kind.
+    monkeypatch.setattr(archives, "MAX_READ_BYTES", 4 << 20)
+    unpacked = 0
+    read = zipfile.ZipExtFile.read
+
+    def counted(file: zipfile.ZipExtFile, size: int = -1) -> bytes:
+        nonlocal unpacked
+        data = read(file, size)
+        unpacked += len(data)
+        return data
+
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", counted)
+    bombs = [(f"{number}.json", b" " * (1 << 20)) for number in range(100)]
+
+    found = report(packed(*bombs, ("a.csv", POCKET)))
+
+    assert unpacked <= (4 << 20) + 1
+    assert "unpack to more than 4 MiB" in found.left_out[-1].sentence
+
+
+def test_media_in_an_archive_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "MAX_READ_BYTES", 1000)
+    found = report(packed(("photo.jpg", b"x" * 100_000), ("a.csv", POCKET)))
 
     assert found.ids == ["21"]
-    assert "'a.csv' cannot be read: it is larger than" in found.left_out[0].sentence
+    assert not found.left_out
 
 
 def test_an_archive_with_too_many_files_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

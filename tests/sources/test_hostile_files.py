@@ -11,9 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import json as msgspec_json
 
-from bowerbird.sources import own_json
+from bowerbird.sources import own_json, reading
 from bowerbird.sources.formats import Choices, Format
 from bowerbird.sources.found import FoundPost
+from bowerbird.sources.parsing.html_tokens import tokens
 from bowerbird.sources.reading import read
 from bowerbird.sources.recognition import FORMATS, UnknownFile
 from bowerbird.sources.x import files as x_files
@@ -248,6 +249,48 @@ def test_a_file_made_to_do_harm_costs_linear_time(hostile: str) -> None:
     attempt(hostile.encode())
 
     assert time.process_time() - before < 15
+
+
+@pytest.mark.parametrize("written", ["<", "<a", "< ", "</", "<!", "<\n", "<a <b"])
+def test_signs_that_begin_no_tag_are_one_text(written: str) -> None:
+    found = list(tokens([written * 10_000]))
+
+    # The end might have been continued in another piece.
+    assert len(found) <= 2
+    assert "".join(map(str, found)) == written * 10_000
+
+
+def test_tags_after_a_sign_that_begins_none_are_found() -> None:
+    assert [getattr(one, "name", one) for one in tokens(["1 < 2 <b>x<</b><!-- y --><<p>"])] == [
+        *("1 < 2 ", "b", "x<", "b", "<", "p")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("beginning", "record"),
+    [
+        ("title,url,time_added\n", "x\n"),
+        ("<!DOCTYPE NETSCAPE-Bookmark-file-1>", "<a>"),
+        ('[{"post_id":"20","tweet_details":{}}', ",0"),
+    ],
+)
+def test_a_file_of_unreadable_records_is_not_read_to_its_end(
+    beginning: str, record: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MAX_UNREADABLE", 50)
+    found = report(beginning + record * 60)
+
+    assert found.reasons == {"invalid": 51}
+    assert found.left_out[-1].sentence == (
+        "50 records cannot be read, so the rest of the file was not read."
+    )
+
+
+def test_links_that_are_not_posts_are_all_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_UNREADABLE", 5)
+    found = report("title,url,time_added\n" + "x,https://example.org,1\n" * 20)
+
+    assert found.reasons == {"not_a_post": 20}
 
 
 @pytest.mark.parametrize("name", ["pocket", "netscape", "karakeep", "linkwarden", "likes"])

@@ -115,3 +115,20 @@ async def test_an_empty_filter_is_an_error(
     said = await refusal(alice, tool, **arguments)
 
     assert "is empty; leave it out if it should not filter." in said
+
+
+@in_turn(
+    "arguments",
+    [
+        {f"x{number}": None for number in range(101)},
+        {"operations": [{f"x{number}": None for number in range(101)}]},
+    ],
+)
+async def test_a_call_with_too_many_arguments_is_refused_before_names_are_compared(
+    alice: Member, arguments: dict[str, Any]
+) -> None:
+    tool = "batch_label" if "operations" in arguments else "list_bookmarks"
+
+    assert (await refusal(alice, tool, **arguments)).startswith(
+        "INVALID_REQUEST: arguments: must have at most 100 fields in one object, got 101."
+    )

@@ -12,6 +12,8 @@ POST_IDS_MAX: Final = 1_000
 # An agent sends fewer ids per call, so that its answer stays short enough to read.
 TOOL_POST_IDS_MAX: Final = 100
 TOOL_FULL_POSTS_MAX: Final = 20
+# Of one call of a tool, known or not.
+ARGUMENTS_MAX: Final = 100
 OPERATIONS_MAX: Final = 50
 # The posts of all operations of a batch together.
 BATCH_POSTS_MAX: Final = 5_000

@@ -23,8 +23,8 @@ from bowerbird.sources.recognition import ZIP_START, UnknownFile, recognise
 MAX_MEMBERS: Final = 50_000
 # The list of files in an archive is read into memory.
 MAX_DIRECTORY_BYTES: Final = 4 << 20
-MAX_MEMBER_BYTES: Final = 512 << 20
-MAX_TOTAL_BYTES: Final = 1 << 30
+# What is read of all its files together, also to find out what they are.
+MAX_READ_BYTES: Final = 256 << 20
 MAX_RATIO: Final = 200
 # Below this size, a file may be packed as densely as it likes.
 _RATIO_FROM_BYTES: Final = 8 << 20
@@ -145,13 +145,14 @@ class _Member:
         self._read = 0
 
     def read(self, size: int) -> bytes:
-        data = self._packed.read(size)
+        # One byte more than is left shows that there are more.
+        data = self._packed.read(min(size, MAX_READ_BYTES - self._total.bytes + 1))
         self._read += len(data)
         self._total.bytes += len(data)
-        if self._read > MAX_MEMBER_BYTES:
-            raise _OverBoundError(f"it is larger than {MAX_MEMBER_BYTES >> 20} MiB")
-        if self._total.bytes > MAX_TOTAL_BYTES:
-            raise _OverBoundError(f"the archive is larger than {MAX_TOTAL_BYTES >> 30} GiB")
+        if self._total.bytes > MAX_READ_BYTES:
+            raise _OverBoundError(
+                f"the files of the archive unpack to more than {MAX_READ_BYTES >> 20} MiB"
+            )
         if self._read > max(_RATIO_FROM_BYTES, self._info.compress_size * MAX_RATIO):
             raise _OverBoundError(f"it unpacks to more than {MAX_RATIO} times its size")
         return data

@@ -119,6 +119,9 @@ class CsvRows:
 
     def _row_lines(self) -> Iterator[str]:
         while line := self._waiting.popleft() if self._waiting else self._lines.next():
+            # A file may consist of empty lines, and a row for each would take ten times as long.
+            if not self._row and not line.text.strip("\r\n"):
+                continue
             self._row.append(line)
             self._characters += len(line.text)
             if self._characters > MAX_ROW_CHARACTERS or len(self._row) > _MAX_ROW_LINES:

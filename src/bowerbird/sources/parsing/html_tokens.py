@@ -10,7 +10,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-_TOKEN: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+)([^<>]*+)>|<[!?][^<>]*+>|[^<]++|<")
+# The last alternative is a whole text, with every "<" in it that begins no tag: a token for each
+# would take longer than a file of links.
+_TOKEN: Final = re.compile(
+    r"<(/?)([A-Za-z][A-Za-z0-9]*+)([^<>]*+)>|(<[!?][^<>]*+>)"
+    r"|(?:[^<]++|<(?!/?[A-Za-z][^<>]*+>|[!?][^<>]*+>))++"
+)
 _ATTRIBUTE: Final = re.compile(
     r"""(?<![A-Za-z0-9_:-])([A-Za-z][A-Za-z0-9_:-]*+)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))"""
 )
@@ -57,6 +62,6 @@ def _split(data: str, line: int) -> Iterator[Tag | str]:
     for match in _TOKEN.finditer(data):
         if match[2]:
             yield Tag(match[2].lower(), bool(match[1]), match[3], line)
-        elif not match[0].startswith(("<!", "<?")):
+        elif not match[4]:
             yield unescape(match[0])
         line += match[0].count("\n")

@@ -153,7 +153,8 @@ def bind(saving: Saving, idempotency: Idempotency) -> list[BoundTool]:
 def _post(place: str, sent: Any) -> ItemToSave:
     for name in sent if isinstance(sent, dict) else ():
         if name not in _FIELDS:
-            near = _MEANT.get(name) or next(iter(difflib.get_close_matches(name, _FIELDS, 1)), "")
+            close = difflib.get_close_matches(name[:64], _FIELDS, 1)
+            near = _MEANT.get(name) or next(iter(close), "")
             meant = f" Did you mean {near}?" if near else ""
             return invalid(place, f"Unknown field {errors.shown(name)}.{meant}")
     try:

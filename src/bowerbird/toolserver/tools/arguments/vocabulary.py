@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.requests.fields import metadata_of
+from bowerbird.requests.limits import ARGUMENTS_MAX
 from bowerbird.requests.schemas import structs_in
 
 # Older names. The structs of the REST API still use them.
@@ -26,12 +27,25 @@ def in_published_words(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def field_for(name: str, takes: type[Struct]) -> str:
     """The field of the struct that an argument sets; the name itself if there is none."""
-    names = (published(name), *(old for old, new in OLDER.items() if new == published(name)))
-    return next((one for one in names if one in takes.__struct_encode_fields__), name)
+    return _fields_by_name(takes).get(name, name)
+
+
+@cache
+def _fields_by_name(takes: type[Struct]) -> dict[str, str]:
+    """The names that set a field of the struct: a client may send thousands of others."""
+    fields = takes.__struct_encode_fields__
+    found: dict[str, str] = {}
+    for name in (*fields, *OLDER, *OLDER.values()):
+        names = (published(name), *(old for old, new in OLDER.items() if new == published(name)))
+        found[name] = next((one for one in names if one in fields), name)
+    return found
 
 
 def to_fields(sent: Mapping[str, Any], takes: type[Struct]) -> dict[str, Any]:
     """The arguments by the names of the struct's fields, also in the objects inside them."""
+    if len(sent) > ARGUMENTS_MAX:
+        problem = f"must have at most {ARGUMENTS_MAX} fields in one object, got {len(sent):,}"
+        raise errors.invalid("arguments", problem)
     values: dict[str, Any] = {}
     sent_as: dict[str, str] = {}
     for name, value in sent.items():
