@@ -222,6 +222,20 @@ async def test_a_batch_gets_one_response_per_request(service: Service, version: 
     assert fifth == {"jsonrpc": "2.0", "id": 4, "result": {}}
 
 
+async def test_a_batch_runs_a_few_requests_and_names_the_others(service: Service) -> None:
+    note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    batch = [request(number, "tools/call", **COUNT) for number in range(1, 8)]
+
+    answer = await posted(service.alice, [*batch[:5], note, 5, *batch[5:]], BATCHES)
+
+    *run, invalid, sixth, seventh = answer.json()
+    assert [one["result"]["isError"] for one in run] == [False] * 5
+    assert invalid["error"]["code"] == -32600
+    for number, one in ((6, sixth), (7, seventh)):
+        assert (one["id"], one["error"]["code"]) == (number, -32600)
+        assert one["error"]["message"] == "Only 5 requests of a batch run. Send this one alone."
+
+
 async def test_a_batch_of_notifications_has_no_response(service: Service) -> None:
     note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 

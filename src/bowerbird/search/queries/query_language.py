@@ -25,6 +25,15 @@ MAX_TERM_TOKENS: Final = 64
 # Deeper parentheses are ignored.
 MAX_DEPTH: Final = 8
 MAX_HINTS: Final = 4
+# The index reads every word that begins with a prefix: hundreds of words if it is short. So each
+# takes a part of what a query may cost, by its number of letters.
+_PREFIX_COSTS: Final = {2: 8, 3: 4}
+_LONGER_PREFIX_COST: Final = 1
+MAX_PREFIX_COST: Final = 8
+TOO_MANY_PREFIXES: Final = (
+    "Not all words with * count: only the first eight of four letters or more, two of three "
+    "letters, or one of two."
+)
 
 _STRAIGHT_QUOTES: Final = str.maketrans("\u201c\u201d\u201e\uff02", '""""')
 _PAIR_LENGTH: Final = 2
@@ -138,6 +147,7 @@ class _Parser:
         self._is_sentence = reads_like_a_sentence(self._pieces)
         self._now = now
         self._left = MAX_TERMS
+        self._left_for_prefixes = MAX_PREFIX_COST
         self._groups = [_Group()]
         # Open parentheses that are too deep.
         self._ignored = 0
@@ -193,11 +203,11 @@ class _Parser:
             self._hint(f"Only the first {MAX_TERMS} words and fields count.")
             return ()
         if piece.kind is Kind.PHRASE:
-            terms = _quoted(piece.text)[: self._left]
+            terms = tuple(filter(self._affords, _quoted(piece.text)[: self._left]))
             self._left -= len(terms)
             return _excluded(terms) if piece.is_excluded else terms
         part = self._condition(piece) if piece.kind is Kind.FIELD else self._text(piece)
-        if part is None:
+        if part is None or (isinstance(part, Term) and not self._affords(part)):
             return ()
         self._left -= 1
         return (part,)
@@ -215,6 +225,14 @@ class _Parser:
             self._hint(hint)
         term = _word(piece.text)
         return _term(term, is_excluded=bool(term.tokens) and self._excludes(piece))
+
+    def _affords(self, term: Term) -> bool:
+        cost = _prefix_cost(term)
+        if cost > self._left_for_prefixes:
+            self._hint(TOO_MANY_PREFIXES)
+            return False
+        self._left_for_prefixes -= cost
+        return True
 
     def _hint(self, sentence: str) -> None:
         self._hints[sentence] = None
@@ -278,6 +296,16 @@ def _may_be_prefix(term: Term) -> bool:
     if not term.tokens or may_be_cut or tokens.is_unspaced(term.tokens[-1]):
         return False
     return len(term.tokens[-1].lstrip("#@")) >= word_forms.MIN_PREFIX_LETTERS
+
+
+def _prefix_cost(term: Term) -> int:
+    if not term.is_prefix:
+        return 0
+    last = term.tokens[-1]
+    # A character of a script without spaces is a prefix, but begins few words.
+    if tokens.is_unspaced(last):
+        return _LONGER_PREFIX_COST
+    return _PREFIX_COSTS.get(len(last.lstrip("#@")), _LONGER_PREFIX_COST)
 
 
 def _phrase(text: str) -> Term:

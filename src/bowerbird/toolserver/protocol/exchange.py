@@ -50,6 +50,8 @@ _ACCEPTED: Final = Reply(202, [(b"content-length", b"0")])
 # The only revision with batches. A client without a version header may speak it.
 _WITH_BATCHES: Final = "2025-03-26"
 MAX_BATCH: Final = 20
+# A batch is one request to everybody else, so it may cost little more than one.
+MAX_BATCH_REQUESTS: Final = 5
 # It is repeated in every notification about a call.
 MAX_TOKEN_CHARS: Final = 200
 _LARGEST_TOKEN: Final = 2**63 - 1
@@ -94,9 +96,17 @@ class Exchange:
         if not 0 < len(values) <= MAX_BATCH:
             raise _Rejected(types.INVALID_REQUEST, f"A batch must have 1 to {MAX_BATCH} messages.")
         responses = []
+        requests = 0
         plain = {**named, "accept": "application/json"}
         for value in values:
-            if isinstance(value, dict) and value.get("method") == "initialize":
+            is_request = isinstance(value, dict) and "id" in value
+            requests += is_request
+            if is_request and requests > MAX_BATCH_REQUESTS:
+                sentence = (
+                    f"Only {MAX_BATCH_REQUESTS} requests of a batch run. Send this one alone."
+                )
+                reply = _rejection(_Rejected(types.INVALID_REQUEST, sentence), value["id"])
+            elif isinstance(value, dict) and value.get("method") == "initialize":
                 rejected = _Rejected(types.INVALID_REQUEST, "initialize must not be in a batch.")
                 reply = _rejection(rejected, value.get("id"))
             else:
