@@ -1,14 +1,20 @@
 """POST /v1/bookmarks: saving posts and links."""
 
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from bowerbird.model.labels import NAME_RULE
+from bowerbird.search.indexing import second_process
+from bowerbird.storage.bookmarks import upsert
+from bowerbird.storage.postgres import database as postgres
 from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.saving import X_ID, X, everything, results, save, stored
 from tests.support.service import Member, Service
+from tests.support.toolcalls import call
 
 pytestmark = pytest.mark.anyio
 
@@ -340,3 +346,37 @@ async def test_the_sandbox_has_no_such_route(cast: Service) -> None:
     response = await cast.nobody.post("/v1/sandbox/bookmarks", json={"links": [X]})
 
     assert response.status_code == 405
+
+
+@pytest.mark.parametrize("by", ["request", "tool"])
+async def test_the_words_of_long_posts_are_found_off_the_event_loop(
+    alice: Member, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = dict[str, set[int]]()
+
+    def noted(name: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*values: Any, **named: Any) -> Any:
+            threads.setdefault(name, set()).add(threading.get_ident())
+            return work(*values, **named)
+
+        return run
+
+    for module, name in (
+        (second_process, "index_text"),
+        (postgres, "vector_text"),
+        (upsert, "occurrences"),
+    ):
+        monkeypatch.setattr(module, name, noted(name, getattr(module, name)))
+    text = " ".join(f"word{number}" for number in range(1_000))
+    posts = [
+        {"post_id": str(10**17 + number), "tweet_details": {"text": f"{text} {number}"}}
+        for number in range(10)
+    ]
+
+    if by == "tool":
+        assert (await call(alice, "save_bookmarks", posts=posts))["succeeded"] == 10
+    else:
+        assert (await save(alice, posts=posts)).status_code == 200
+
+    assert {"index_text", "occurrences"} <= threads.keys()
+    assert threading.get_ident() not in set.union(*threads.values())

@@ -104,6 +104,9 @@ class Database(Protocol):
     def stored_words(self, index_text: str) -> str:
         """A post's tokens as this database's full-text engine expects them."""
 
+    async def computed(self, work: Callable[[], T]) -> T:
+        """The result of long work in a transaction, which must not delay other requests."""
+
     def number_list(self, numbers: Sequence[int]) -> Any:
         """Many numbers as the value of one parameter."""
 

@@ -55,6 +55,7 @@ class TracedDatabase:
         self.match = database.match
         self.counting = database.counting
         self.stored_words = database.stored_words
+        self.computed = database.computed
         self.number_list = database.number_list
         self.text_list = database.text_list
         self.require_ready = database.require_ready

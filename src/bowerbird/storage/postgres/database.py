@@ -97,6 +97,10 @@ class PostgresDatabase:
     def stored_words(self, index_text: str) -> str:
         return vector_text(index_text)
 
+    async def computed(self, work: Callable[[], T]) -> T:
+        # Transactions run on the event loop.
+        return await asyncio.to_thread(work)
+
     def number_list(self, numbers: Sequence[int]) -> Sequence[int]:
         return numbers
 
