@@ -14,30 +14,45 @@ _SHORT: Final = re.compile(r"-(\d{1,4})([hdwmy])", re.ASCII)
 _SPOKEN: Final = re.compile(r"last (\d{1,4}) (hour|day|week|month|year)s?", re.ASCII)
 
 
-_TODAY: Final = "today"
+_TODAY: Final = re.compile(r"today(?:([+-]\d{1,4})d)?", re.ASCII)
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 def is_relative(text: str) -> bool:
-    return text.strip().lower() == _TODAY or resolved(text, 0) is not None
+    return _TODAY.fullmatch(text.strip().lower()) is not None or resolved(text, 0) is not None
 
 
 def is_day(text: str) -> bool:
     """Whether a text means a whole day, which depends on the time zone."""
-    return text.strip().lower() == _TODAY or _DATE.fullmatch(text.strip()) is not None
+    word = text.strip().lower()
+    return _TODAY.fullmatch(word) is not None or _DATE.fullmatch(word) is not None
 
 
 def day_of(text: str, now: int | None, zone: ZoneInfo) -> date | None:
-    """The day that a text means: 2026-01-31, or today if `now` is known."""
+    """The day that a text means: 2026-01-31, or if `now` is known, today or today-1d."""
     word = text.strip().lower()
-    if word == _TODAY:
-        return None if now is None else local_day(now, zone)
+    if today := _TODAY.fullmatch(word):
+        days = timedelta(days=int(today[1] or 0))
+        return None if now is None else local_day(now, zone) + days
     if not _DATE.fullmatch(word):
         return None
     try:
         return date.fromisoformat(word)
     except ValueError:
         return None
+
+
+def beside(text: str, days: int) -> str | None:
+    """The day before or after a day, written like it; None if the text does not mean a day."""
+    if today := _TODAY.fullmatch(text.strip().lower()):
+        return f"today{int(today[1] or 0) + days:+}d"
+    try:
+        day = date.fromisoformat(text.strip()) if is_day(text) else None
+        return None if day is None else (day + timedelta(days=days)).isoformat()
+    except ValueError:
+        return None
+    except OverflowError:
+        return with_offset(FIRST if days < 0 else LAST)
 
 
 def start_of(day: date, zone: ZoneInfo) -> int:

@@ -34,6 +34,7 @@ class ChangeFilters(ImportedQuery, frozen=True, kw_only=True):
     """The filters of the list. Without any, it contains unread bookmarks that are not archived."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, str) and not value.strip():

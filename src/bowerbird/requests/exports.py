@@ -33,6 +33,7 @@ class ExportRequest(ExportFilters, frozen=True, kw_only=True):
     post_ids: PostIds | None = field(name="tweet_ids", default=None)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_filters(self)
         if self.post_ids is not None:
             unique(self, "post_ids")

@@ -21,6 +21,7 @@ def about(description: str, example: Any = None, **extra: Any) -> Meta:
     items      the struct that describes the items of a list
     parameter  more of the field's schema, where it is a parameter or an argument
     argument   the same for an argument of a tool only; None leaves the field out there
+    is_other_name  whether the field is another name of one that the schema has
     """
     examples = None if example is None else [example]
     return Meta(description=description, examples=examples, extra=extra or None)

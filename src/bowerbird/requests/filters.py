@@ -16,6 +16,7 @@ from bowerbird.model import media, relative_dates
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import Field, WordQuery
+from bowerbird.requests import bounds
 from bowerbird.requests.fields import InvalidField, about, metadata_of
 from bowerbird.requests.filter_values import (
     BOOLEANS,
@@ -89,6 +90,9 @@ def _narrows(
         **more,
     )
 
+
+OtherName = Annotated[str | None, about("", gate=Gate.FILTERING, is_other_name=True)]
+"""Another name of a bound (requests/bounds.py). It is accepted, but schemas do not list it."""
 
 # Alternatives, so that generated clients take dates and relative dates too.
 _TIMES: Final = [
@@ -229,6 +233,17 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
         str | None,
         _limits_time("Bookmarked before this instant", "2026-07-31T23:59:59Z", "bookmarked_to"),
     ] = None
+    posted_after: OtherName = None
+    posted_since: OtherName = None
+    posted_before: OtherName = None
+    posted_until: OtherName = None
+    bookmarked_after: OtherName = None
+    bookmarked_since: OtherName = None
+    bookmarked_before: OtherName = None
+    bookmarked_until: OtherName = None
+
+    def __post_init__(self) -> None:
+        bounds.fold(self)
 
 
 class WordFilters(BookmarkFilters, frozen=True, kw_only=True):

@@ -79,9 +79,10 @@ def _cleaned(schema: Json, kind: type[Struct] | None, ref: str, form: Form) -> J
     cleaned = {name: value for name, value in schema.items() if name != "title"}
     if kind is None:
         return cleaned
+    named = {n: extra for n, extra in metadata_of(kind).items() if "is_other_name" not in extra}
     fields = {
         name: _field(schema["properties"][name], extra, ref, form)
-        for name, extra in metadata_of(kind).items()
+        for name, extra in named.items()
         if form is not Form.ARGUMENTS or extra.get("argument", {}) is not None
     }
     if form is Form.ARGUMENTS and getattr(kind, "IS_BRIEF", False):
@@ -90,7 +91,7 @@ def _cleaned(schema: Json, kind: type[Struct] | None, ref: str, form: Form) -> J
         for name, default in getattr(kind, "DEFAULTS", {}).items():
             fields[name]["default"] = default
     cleaned["properties"] = fields
-    if len(fields) < len(metadata_of(kind)):
+    if len(fields) < len(named):
         # A field that is left out is still accepted.
         cleaned.pop("additionalProperties", None)
     if not cleaned.get("required"):

@@ -3,7 +3,6 @@
 The sentence is derived from the schema of the field. It says what is accepted and what was sent.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -13,7 +12,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.errors import Refusal
-from bowerbird.requests import schemas
+from bowerbird.requests import bounds, schemas, suggestions
 from bowerbird.requests.fields import InvalidField
 
 _AT: Final = " - at `"
@@ -53,8 +52,8 @@ def refusal(error: msgspec.ValidationError, kind: type[Struct], sent: Any) -> Re
 
 def _unknown_field(steps: list[str | int], name: str, schema: dict[str, Any]) -> Refusal:
     accepted = list(_properties(schema))
-    near = difflib.get_close_matches(name[:64], accepted, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    near = suggestions.meant(name, accepted)
+    hint = f" Did you mean {near}?" if near else ""
     place = f" in {_written(steps)}" if steps else ""
     return Refusal(
         errors.Code.INVALID_REQUEST,
@@ -147,7 +146,8 @@ def _schema_at(schema: dict[str, Any], steps: list[str | int]) -> dict[str, Any]
         if isinstance(step, int):
             found = found.get("items", {})
         else:
-            found = _properties(found).get(step, {})
+            fields = _properties(found)
+            found = fields.get(step) or fields.get(bounds.plain_name(step), {})
     return found
 
 

@@ -25,6 +25,7 @@ class NewViewQuery(ViewQuery, frozen=True, kw_only=True):
     IS_BRIEF: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_filters(self)
 
 

@@ -20,7 +20,7 @@ from bowerbird.requests.bookmarks import (
     StateRequest,
     UpdateRequest,
 )
-from bowerbird.requests.filters import DATES, MEANING, ImportedQuery, WordFilters
+from bowerbird.requests.filters import MEANING, ImportedQuery, WordFilters
 from bowerbird.requests.gates import gates_for
 from bowerbird.rest import bulk
 from bowerbird.rest.bulk import Changing
@@ -35,7 +35,7 @@ from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done, done_with
 
 # A query with a relative date has one of these.
-_MAY_MOVE: Final = (b"before", b"after", b"_from", b"_to", b"%")
+_MAY_MOVE: Final = (b"before", b"after", b"_from", b"_to", b"_since", b"_until", b"%")
 
 LIST: Final = Operation(
     method="GET",
@@ -259,8 +259,8 @@ def moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> Req
     if not any(text in lowered for text in _MAY_MOVE):
         return target
     try:
-        sent = query_strings.values(query_string, ("q", *DATES))
+        asked = query_strings.read(query_string, WordFilters)
     except Refusal:
         # It is refused where the query is read, after the plan.
         return target
-    return msgspec.structs.replace(target, minute=bookmarks.minute(WordFilters(**sent)))
+    return msgspec.structs.replace(target, minute=bookmarks.minute(asked))

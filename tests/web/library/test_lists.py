@@ -35,6 +35,16 @@ async def test_the_start_page_of_signed_in_people_is_their_library(ann: Reader) 
     assert response.headers["location"] == "/library"
 
 
+async def test_a_bound_by_another_name_is_shown_and_removed_by_its_plain_one(ann: Reader) -> None:
+    await ann.member.save(bookmarked_at="2024-12-31T08:00:00+00:00")
+
+    page = await ann.page("/library?bookmarked_before=2025-01-01")
+
+    assert "saved before <b><bdi>2024-12-31</bdi></b>" in page
+    assert "bookmarked_before" not in page
+    assert "bookmarked_to=2024-12-31" in page
+
+
 async def test_an_empty_library_shows_the_ways_in(ann: Reader) -> None:
     page = await ann.page("/library")
 

@@ -52,6 +52,7 @@ class CreateArguments(WordFilters, frozen=True, kw_only=True, dict=True):
     idempotency_key: writes.IdempotencyKey = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_filters(self)
         _ = self.request
 

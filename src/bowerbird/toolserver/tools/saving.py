@@ -1,6 +1,5 @@
 """The tool that saves posts and links."""
 
-import difflib
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final
 
@@ -17,7 +16,7 @@ from bowerbird.library.imports.saving import (
     Saving,
 )
 from bowerbird.model.bookmarks import ImportRecord
-from bowerbird.requests import limits
+from bowerbird.requests import limits, suggestions
 from bowerbird.requests.fields import InvalidField, about, unique
 from bowerbird.requests.saving import (
     ITEMS,
@@ -153,8 +152,7 @@ def bind(saving: Saving, idempotency: Idempotency) -> list[BoundTool]:
 def _post(place: str, sent: Any) -> ItemToSave:
     for name in sent if isinstance(sent, dict) else ():
         if name not in _FIELDS:
-            close = difflib.get_close_matches(name[:64], _FIELDS, 1)
-            near = _MEANT.get(name) or next(iter(close), "")
+            near = _MEANT.get(name) or suggestions.meant(name, _FIELDS)
             meant = f" Did you mean {near}?" if near else ""
             return invalid(place, f"Unknown field {errors.shown(name)}.{meant}")
     try:

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from msgspec import Struct
 
 from bowerbird.requests.bookmarks import ListQuery
+from bowerbird.requests.bounds import plain_name
 from bowerbird.web.visits.visit import is_own_path
 
 LIBRARY: Final = "/library"
@@ -15,8 +16,12 @@ _VIEWS: Final = "/views/"
 DENSITY: Final = "density"
 COMPACT: Final = "compact"
 _POSTS: Final = "/posts"
-# In this order, so that the same list has the same URL.
-NAMES: Final = (*ListQuery.__struct_encode_fields__, "bucket", DENSITY)
+# In this order, so that the same list has the same URL. A bound has one name here.
+NAMES: Final = (
+    *(name for name in ListQuery.__struct_encode_fields__ if plain_name(name) == name),
+    "bucket",
+    DENSITY,
+)
 # Without these, a list starts at its first page.
 _PLACE: Final = ("cursor", "sort_cursor")
 

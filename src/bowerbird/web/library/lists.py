@@ -15,7 +15,7 @@ from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.views import View
 from bowerbird.requests.bookmarks import ListQuery
-from bowerbird.requests.filters import MEANING
+from bowerbird.requests.filters import DATES, MEANING
 from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.search.queries import query_language
@@ -112,6 +112,9 @@ class ListPages:
             query = query_strings.read(visit.request.scope["query_string"], ListQuery)
         except Refusal as refused:
             return await self._refused(visit, ListQuery(), address, refused)
+        bounds = {name: value for name in DATES if (value := getattr(query, name))}
+        # They may have been sent by other names.
+        address = Address(address.path, {**address.values, **bounds})
         # The list of a page is longer than one of the API, and always says what was found.
         limit = query.limit or _PER_PAGE[_density(visit)]
         asked = msgspec.structs.replace(query, limit=limit, highlight=bool(query.q))
