@@ -85,8 +85,10 @@ def test_before_and_after_a_day_exclude_it_and_until_and_since_include_it(
 
 @pytest.mark.parametrize(
     ("name", "is_included"),
-    [("posted_before", False), ("posted_until", True), ("posted_to", False)]
-    + [("posted_after", False), ("posted_since", True), ("posted_from", False)],
+    [
+        *(("posted_before", False), ("posted_until", True), ("posted_to", False)),
+        *(("posted_after", False), ("posted_since", True), ("posted_from", False)),
+    ],
 )
 def test_until_and_since_include_the_instant(name: str, is_included: bool) -> None:  # noqa: FBT001
     assert matches(read(**{name: NOON}), NOON) is is_included
@@ -176,7 +178,7 @@ def test_bodies_and_query_strings_take_the_names_wherever_they_take_filters() ->
     marked = decoding.decode(body, StateRequest)
     assert marked.filter is not None
     assert marked.filter.bookmarked_to == day_before
-    view = {"name": "Old", "base_query": {"bookmarked_before": DAY}}
+    view: dict[str, Any] = {"name": "Old", "base_query": {"bookmarked_before": DAY}}
     view |= {"triage_buckets": [{"name": "Older", "query": {"posted_until": DAY}}]}
     made = decoding.decode(msgspec.json.encode(view), NewView)
     assert made.base_query is not None

@@ -119,6 +119,14 @@ async def test_nonsense_finds_nothing_and_says_why(alice: Member, q: str) -> Non
     assert f'"{q.split(maxsplit=1)[0]}"' in listed["meta"]["hint"]
 
 
+async def test_three_missing_words_are_named_and_the_others_counted(alice: Member) -> None:
+    await _filled(alice)
+
+    hint = (await alice.listed(q="a1 b2 c3 d4 e5"))["meta"]["hint"]
+
+    assert hint.startswith('No bookmark has the words "a1", "b2", "c3" and 2 more.')
+
+
 async def test_every_empty_answer_explains_itself(alice: Member) -> None:
     assert (await alice.listed(q="heron"))["meta"]["hint"] == "The library is empty."
     await _filled(alice)
@@ -128,7 +136,7 @@ async def test_every_empty_answer_explains_itself(alice: Member) -> None:
         ("heron", 'No bookmark has the word "heron".'),
         ('"fast slow"', 'No bookmark has the phrase "fast slow".'),
         ("fast -slow", "No bookmark matches the whole search."),
-        ("a1 b2 c3 d4 e5", 'No bookmark has the words "a1", "b2", "c3" and 2 more.'),
+        ("a1 b2 c3", 'No bookmark has the words "a1", "b2", "c3".'),
     ):
         assert (await alice.listed(q=q))["meta"]["hint"] == hint
     filtered = await alice.listed(q="sourdough", author="nobody")

@@ -146,6 +146,10 @@ async def test_count_bookmarks_uses_the_filters_and_defaults_of_the_list(alice: 
         "unread": 2,
         "archived": 0,
         "filters": {"is_unread_only": True, "hide_archived": True},
+        "advice": (
+            "1 read or archived post is left out. Send is_unread_only false and hide_archived "
+            "false to include it."
+        ),
     }
     narrowed = await call(alice, "count_bookmarks", author="bea")
     assert narrowed["count"] == 1

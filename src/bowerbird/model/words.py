@@ -16,6 +16,7 @@ STEM: Final = "\u223d"
 STEM_WEIGHT: Final = 0.8
 # Limits the work for a query that is a pasted page; its rarest words decide.
 MAX_RANKING_WORDS: Final = 16
+_QUESTION_WORDS: Final = 4
 
 
 class Form(Struct, frozen=True):
@@ -89,6 +90,11 @@ class WordQuery(Struct, frozen=True):
     def wanted_terms(self) -> tuple[Term, ...]:
         """Every term that a post may match, also in alternatives."""
         return tuple(dict.fromkeys(_wanted(self.parts)))
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the query has so many words that a search by meaning may suit it better."""
+        return len(self.wanted_terms) >= _QUESTION_WORDS
 
     @property
     def has_terms(self) -> bool:

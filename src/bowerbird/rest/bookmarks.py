@@ -25,6 +25,7 @@ from bowerbird.requests.gates import gates_for
 from bowerbird.rest import bulk
 from bowerbird.rest.bulk import Changing
 from bowerbird.rest.repeated_lists import RepeatedLists
+from bowerbird.search.queries import query_language
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
@@ -125,17 +126,18 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
 
     async def list_bookmarks(call: Call) -> Reply:
         vectors = await vectors_for(call, bookmarks)
+        hinted = vectors or await _vectors_for_hint(call, bookmarks)
 
         async def build() -> bytes:
             found = await repeated.page(call)
             if found is None:
                 await admit(call, ListQuery, bookmarks, vectors)
                 query = query_strings.read(call.target.query_string, ListQuery)
-                found = await bookmarks.list(call.account, query, vectors)
+                found = await bookmarks.list(call.account, query, hinted)
                 repeated.remember(call, query)
             return envelope.page(found)
 
-        return await answers.answer(call.account, moving(call, vectors, bookmarks), build)
+        return await answers.answer(call.account, moving(call, hinted, bookmarks), build)
 
     async def count_bookmarks(call: Call) -> Reply:
         vectors = await vectors_for(call, bookmarks)
@@ -242,6 +244,20 @@ async def vectors_for(call: Call, bookmarks: Bookmarks) -> VectorState | None:
     if MEANING not in query_strings.names(query_string):
         return None
     return await bookmarks.vector_state(call.account)
+
+
+async def _vectors_for_hint(call: Call, bookmarks: Bookmarks) -> VectorState | None:
+    """The same, if the request is a question by words, which may suit a search by meaning."""
+    query_string = call.target.query_string
+    if call.account.is_free or (b"q=" not in query_string and b"%" not in query_string):
+        return None
+    try:
+        text = query_strings.values(query_string, ("q",)).get("q", "")
+    except Refusal:
+        # It is refused where the query is read.
+        return None
+    is_question = query_language.parse(text.strip()).is_question
+    return await bookmarks.vector_state(call.account) if is_question else None
 
 
 def _target(call: Call, vectors: VectorState | None) -> RequestTarget:

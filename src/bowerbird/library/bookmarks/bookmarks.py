@@ -18,6 +18,7 @@ from bowerbird.library.bookmarks.plain_lists import PlainLists, bound_query
 from bowerbird.library.bookmarks.results import (
     BookmarkCounts,
     BookmarkList,
+    ByMeaning,
     SavedFilter,
     VectorState,
 )
@@ -79,7 +80,7 @@ class Bookmarks:
 
     async def vector_state(self, account: Account) -> VectorState:
         """The vectors that a search by meaning would read now."""
-        return VectorState(await self._meaning.serving(account))
+        return VectorState(await self._meaning.serving(account), self._meaning.can_build)
 
     def minute(self, query: FlagFilters) -> int:
         """The current minute if the answer to a query changes over time, else 0."""
@@ -162,6 +163,7 @@ class Bookmarks:
             reason=await self._reason(account, request.filter, found),
             is_relaxed=found.is_relaxed,
             did_you_mean=explaining.corrected(query.q or "", found.ranking.corrections),
+            by_meaning=None if saved else await self._by_meaning(account, request, found, vectors),
         )
 
     async def similar(
@@ -321,6 +323,15 @@ class Bookmarks:
         if found.total or found.hidden:
             return found.hint
         return await self._reasons.of_nothing(account, filter, found.ranking)
+
+    async def _by_meaning(
+        self, account: Account, request: ListRequest, found: _Found, vectors: VectorState | None
+    ) -> ByMeaning | None:
+        has_all_words = found.hidden or (found.total and not found.is_relaxed)
+        if account.is_free or has_all_words or not request.is_question:
+            return None
+        state = (vectors or await self.vector_state(account)).by_meaning
+        return None if found.total and state is not ByMeaning.READY else state
 
     async def _hidden(
         self, account: Account, filter: BookmarkFilter, vectors: VectorState | None

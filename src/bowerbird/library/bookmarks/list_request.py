@@ -34,6 +34,11 @@ class ListRequest(Struct, frozen=True):
     is_highlighted: bool = False
 
     @property
+    def is_question(self) -> bool:
+        words = self.filter.words
+        return self.filter.meaning is None and words is not None and words.is_question
+
+    @property
     def may_be_relaxed(self) -> bool:
         """Whether the list starts here, and is of words that posts may lack."""
         words = self.filter.words

@@ -1,11 +1,19 @@
 """What lists and counts of bookmarks return, and what they take beside a query."""
 
+from enum import Enum, auto
 from typing import Any
 
 from msgspec import Struct
 
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.vectors import VectorStoreState
+
+
+class ByMeaning(Enum):
+    """Whether a search by meaning could find what the words of a search did not."""
+
+    READY = auto()
+    BUILDING = auto()
 
 
 class BookmarkList(Struct, frozen=True):
@@ -30,6 +38,8 @@ class BookmarkList(Struct, frozen=True):
     is_relaxed: bool = False
     # q with other words in place of those that no bookmark has.
     did_you_mean: str | None = None
+    # Set if a question found nothing, or posts with some of its words.
+    by_meaning: ByMeaning | None = None
 
     @property
     def hint(self) -> str:
@@ -47,13 +57,21 @@ class VectorState(Struct, frozen=True):
     """The state of an account's vectors, read once per request."""
 
     store: VectorStoreState | None
+    # Whether this process can build vectors.
+    can_build: bool = False
+
+    @property
+    def by_meaning(self) -> ByMeaning | None:
+        if self.store is not None:
+            return ByMeaning.READY
+        return ByMeaning.BUILDING if self.can_build else None
 
     @property
     def tag(self) -> str:
         """Changes whenever the answer to a search by meaning may change."""
         store = self.store
         if store is None:
-            return ""
+            return "building" if self.can_build else ""
         return ".".join(p.hex() if isinstance(p, bytes) else str(p) for p in store.version)
 
 

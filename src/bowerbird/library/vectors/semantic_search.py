@@ -53,6 +53,10 @@ class SemanticSearch:
         return None if self._models is None else self._models.problem
 
     @property
+    def can_build(self) -> bool:
+        return self.model_name is not None and self.problem is None
+
+    @property
     def model_name(self) -> str | None:
         current = None if self._models is None else self._models.current
         return None if current is None else current.name

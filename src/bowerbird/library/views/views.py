@@ -22,7 +22,7 @@ from bowerbird.model.filters import RELEVANCE, BookmarkFilter
 from bowerbird.model.instants import with_offset
 from bowerbird.model.views import Bucket, DeletedView, Query, View, ViewSort
 from bowerbird.requests.bookmarks import ListQuery
-from bowerbird.requests.filters import MEANING, filter_of
+from bowerbird.requests.filters import MEANING, filter_of, flags_of
 from bowerbird.requests.gates import gates_for
 from bowerbird.requests.limits import (
     DELETED_VIEW_S,
@@ -139,6 +139,12 @@ class Views:
         if bucket is not None:
             plans.check_fields(account, gates_for(ViewQuery, bucket.query))
         return await self._filter(account, view, bucket)
+
+    def flags(self, view: View, bucket_slug: str | None) -> dict[str, bool]:
+        """The flags of a view or bucket that its query does not set."""
+        bucket = _bucket(view, bucket_slug)
+        query = changes.narrowed(view.base_query, bucket.query) if bucket else view.base_query
+        return flags_of(changes.stored_query(query))
 
     async def prepare_create(self, account: Account, request: NewView) -> None:
         """Counts before the transaction, which must not take long."""

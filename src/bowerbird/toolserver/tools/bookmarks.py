@@ -23,7 +23,13 @@ from bowerbird.requests.filters import WordFilters
 from bowerbird.search.queries import query_language
 from bowerbird.toolserver.tools import searching
 from bowerbird.toolserver.tools.arguments import reading, vocabulary
-from bowerbird.toolserver.tools.results import json_schemas, listing, long_texts, response_size
+from bowerbird.toolserver.tools.results import (
+    json_schemas,
+    left_out,
+    listing,
+    long_texts,
+    response_size,
+)
 from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
 from bowerbird.toolserver.tools.results.listing import ResponseFormat
 from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS
@@ -156,15 +162,20 @@ def bind(bookmarks: Bookmarks) -> list[BoundTool]:
     async def count_bookmarks(call: ToolCall) -> ToolResult:
         values = reading.read(COUNT, call, CountArguments)
         sent = filters.sent(values)
-        counts = await bookmarks.count(call.account, CountQuery(**sent))
+        query = CountQuery(**sent)
+        counts = await bookmarks.count(call.account, query)
         applied = response_size.short_filters(
             vocabulary.in_published_words({**filters.flags_of(values), **sent})
         )
         content: Json = {**msgspec.to_builtins(counts), "filters": applied}
         if not counts.count:
             content["advice"] = await EmptyLists(bookmarks).of_filters(call.account, sent)
-        elif hints := query_language.parse((values.q or "").strip()).hints:
-            content["advice"] = " ".join(hints)
+        else:
+            advice = [
+                *query_language.parse((values.q or "").strip()).hints,
+                *await left_out.of_query(bookmarks, call.account, query, counts.count),
+            ]
+            content |= {"advice": " ".join(advice)} if advice else {}
         return ToolResult(content)
 
     return [

@@ -19,7 +19,7 @@ from bowerbird.requests.fields import ToolPostIds, about
 from bowerbird.requests.filters import WordFilters, check_filters, sent
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
-from bowerbird.toolserver.tools.results import json_schemas, response_size
+from bowerbird.toolserver.tools.results import json_schemas, left_out, response_size
 from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
 from bowerbird.toolserver.tools.tool import (
     READS,
@@ -65,6 +65,12 @@ class CreateArguments(WordFilters, frozen=True, kw_only=True, dict=True):
     def applied(self) -> dict[str, Any]:
         """The filters with their defaults, which a result repeats. A view has its own."""
         return sent(self) if self.view else {**self.DEFAULTS, **as_listed(sent(self))}
+
+    @property
+    def by_default(self) -> list[str]:
+        """The flags that leave posts out although they were not sent."""
+        flags = {name: self.applied.get(name) is True for name in self.DEFAULTS.keys() - sent(self)}
+        return left_out.by_default(flags)
 
 
 class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -142,6 +148,8 @@ def bind(
             matching.append(await exports.matching(call.account, values.format, values.request))
             if not matching[0]:
                 reasons.append(await _why_nothing(bookmarks, call.account, values))
+            else:
+                reasons.extend(await _left_out(exports, call.account, values, matching[0]))
 
         async def effect(transaction: Transaction, values: CreateArguments) -> Json:
             if not matching[0]:
@@ -149,7 +157,9 @@ def bind(
             job = await exports.create(transaction, call.account, values.format, values.request)
             applied = vocabulary.in_published_words(values.applied)
             filters = response_size.short_filters(applied)
-            return {**_content(job, addresses), "total": matching[0], "filters": filters}
+            content = _content(job, addresses)
+            advice = " ".join([*reasons, *([content["advice"]] if "advice" in content else [])])
+            return {**content, "total": matching[0], "filters": filters, "advice": advice}
 
         result = await writes.run(
             idempotency, call, CREATE, CreateArguments, effect, prepare=prepare
@@ -170,6 +180,16 @@ def bind(
         BoundTool(CREATE, create_export),
         BoundTool(GET, get_export, counts=lambda _: False),
     ]
+
+
+async def _left_out(
+    exports: Exports, account: Account, values: CreateArguments, shown: int
+) -> list[str]:
+    flags = values.by_default
+    if not flags or not account.archived:
+        return []
+    whole = msgspec.structs.replace(values.request, **dict.fromkeys(flags, False))
+    return left_out.included(flags, await exports.matching(account, values.format, whole) - shown)
 
 
 async def _why_nothing(bookmarks: Bookmarks, account: Account, values: CreateArguments) -> str:

@@ -1,5 +1,6 @@
 """The tool that searches saved posts by words, by meaning, or both."""
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Final, Literal
 
 from bowerbird import errors
@@ -15,6 +16,7 @@ from bowerbird.requests.gates import Gate
 from bowerbird.search.queries import query_language
 from bowerbird.toolserver.tools.arguments import reading
 from bowerbird.toolserver.tools.results import json_schemas, listing
+from bowerbird.toolserver.tools.results.empty_lists import EmptyLists, only_words
 from bowerbird.toolserver.tools.results.listing import ResponseFormat
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
 
@@ -68,28 +70,57 @@ def search_tool(bookmarks: Bookmarks) -> BoundTool:
             vectors = await bookmarks.vector_state(call.account)
             await bookmarks.require_vectors(call.account, vectors)
         values = reading.read(SEARCH, call, SearchArguments)
-        if values.mode is None and not call.account.is_free:
-            vectors = await bookmarks.vector_state(call.account)
-            if vectors.store is not None and query_language.plain_text(values.query):
-                try:
-                    return await search(call, values, "hybrid", vectors)
-                except Refusal as refused:
-                    # The model does not work at the moment. Words can still be searched.
-                    if refused.code not in _WITHOUT_MEANING or isinstance(refused, TooManyWaiting):
-                        raise
-        return await search(call, values, values.mode or "keyword", vectors)
-
-    async def search(
-        call: ToolCall, values: SearchArguments, mode: str, vectors: VectorState | None
-    ) -> ToolResult:
-        mode = _possible(mode, values.query)
-        query, applied = _search(values, mode)
-        given = None if mode == "keyword" else vectors
-        return await listing.page(
-            bookmarks, call, query, applied, values.response_format, vectors=given, mode=mode
-        )
+        remarks: list[str] = []
+        if values.mode is None:
+            found = await _by_both(bookmarks, call, values)
+            if isinstance(found, ToolResult):
+                return found
+            remarks = found
+        mode = values.mode or "keyword"
+        return await _page(bookmarks, call, values, mode, vectors=vectors, remarks=remarks)
 
     return BoundTool(SEARCH, search_bookmarks)
+
+
+async def _by_both(
+    bookmarks: Bookmarks, call: ToolCall, values: SearchArguments
+) -> ToolResult | list[str]:
+    """What words and meaning find, or why only words can be searched."""
+    if call.account.is_free or not query_language.plain_text(values.query):
+        return []
+    vectors = await bookmarks.vector_state(call.account)
+    try:
+        if vectors.store is not None:
+            return await _page(bookmarks, call, values, "hybrid", vectors=vectors)
+        return await EmptyLists(bookmarks).not_built(call.account) if vectors.can_build else []
+    except Refusal as refused:
+        # The model does not work at the moment. Words can still be searched.
+        if refused.code not in _WITHOUT_MEANING or isinstance(refused, TooManyWaiting):
+            raise
+        return [only_words(refused)]
+
+
+async def _page(
+    bookmarks: Bookmarks,
+    call: ToolCall,
+    values: SearchArguments,
+    mode: str,
+    *,
+    vectors: VectorState | None,
+    remarks: Sequence[str] = (),
+) -> ToolResult:
+    mode = _possible(mode, values.query)
+    query, applied = _search(values, mode)
+    return await listing.page(
+        bookmarks,
+        call,
+        query,
+        applied,
+        values.response_format,
+        vectors=None if mode == "keyword" else vectors,
+        mode=mode,
+        remarks=remarks,
+    )
 
 
 def _possible(mode: str, text: str) -> str:

@@ -10,8 +10,9 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.requests.bookmarks import SimilarQuery
 from bowerbird.requests.fields import about
+from bowerbird.requests.filters import flags_of
 from bowerbird.toolserver.tools.arguments import reading
-from bowerbird.toolserver.tools.results import json_schemas, posts
+from bowerbird.toolserver.tools.results import json_schemas, left_out, posts
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Tool, ToolCall, ToolResult
 
 
@@ -47,11 +48,24 @@ def bind(bookmarks: Bookmarks) -> list[BoundTool]:
             page = query if limit is None else msgspec.structs.replace(query, limit=limit)
             return await bookmarks.similar(call.account, values.post_id, page)
 
+        async def remark(listed: BookmarkList) -> list[str]:
+            flags = left_out.by_default(flags_of(query))
+            if not flags or not call.account.archived:
+                return []
+            whole = msgspec.structs.replace(query, **dict.fromkeys(flags, False))
+            near = await bookmarks.similar(call.account, values.post_id, whole)
+            return left_out.included(flags, near.total_count - listed.total_count)
+
+        async def explain(listed: BookmarkList) -> list[str]:
+            return await remark(listed) or posts.why_empty(listed, "No post matches.")
+
         pages = posts.Pages(
             account=call.account,
             zone=await bookmarks.zone(call.account),
             read=read,
             applied={"post_id": values.post_id},
+            explain=explain,
+            remark=remark,
         )
         return ToolResult(await posts.page(pages, "concise"))
 

@@ -28,7 +28,7 @@ from bowerbird.requests.views import (
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
-from bowerbird.toolserver.tools.results import json_schemas, posts, response_size
+from bowerbird.toolserver.tools.results import json_schemas, left_out, posts, response_size
 from bowerbird.toolserver.tools.results.listing import ResponseFormat
 from bowerbird.toolserver.tools.results.posts import Pages
 from bowerbird.toolserver.tools.tool import (
@@ -58,6 +58,7 @@ class ViewBookmarksArguments(Struct, frozen=True, kw_only=True, forbid_unknown_f
     response_format: ResponseFormat = None
 
 
+_INCLUDES: Final = "If the base_query of the view has hide_archived false, it includes"
 _NO_POSTS: Final = "No post matches the view now. update_view changes its filters."
 # In short: list_bookmarks describes the filters and the orders.
 BaseQuery = Annotated[
@@ -218,11 +219,25 @@ def _reading(views: Views, bookmarks: Bookmarks) -> list[BoundTool]:
         if values.bucket:
             applied["bucket"] = values.bucket
 
+        async def remark(listed: BookmarkList) -> list[str]:
+            shown = listed.total_count
+            return await _left_out(
+                views, bookmarks, call.account, view, bucket=values.bucket, shown=shown
+            )
+
         async def explain(listed: BookmarkList) -> list[str]:
-            return posts.why_empty(listed, _NO_POSTS)
+            said = [*([listed.hint] if listed.hint else []), *await remark(listed)]
+            return said or posts.why_empty(listed, _NO_POSTS)
 
         zone = await bookmarks.zone(call.account)
-        pages = Pages(account=call.account, zone=zone, read=read, applied=applied, explain=explain)
+        pages = Pages(
+            account=call.account,
+            zone=zone,
+            read=read,
+            applied=applied,
+            explain=explain,
+            remark=remark,
+        )
         return ToolResult(await posts.page(pages, values.response_format or "concise"))
 
     return [BoundTool(LIST, list_views), BoundTool(BOOKMARKS, get_view_bookmarks)]
@@ -290,6 +305,24 @@ async def _found(views: Views, account: Account, slug: str) -> View:
             raise
         hint = f"{refused.sentence} Did you mean {errors.shown(meant)}?"
         raise Refusal(Code.NOT_FOUND, hint) from None
+
+
+async def _left_out(
+    views: Views,
+    bookmarks: Bookmarks,
+    account: Account,
+    view: View,
+    *,
+    bucket: str | None,
+    shown: int,
+) -> list[str]:
+    """The archived posts that the view does not show, unless its query says so itself."""
+    flags = left_out.by_default(views.flags(view, bucket))
+    if not flags or not account.archived:
+        return []
+    filter = await views.filter(account, view.slug, bucket)
+    number = await left_out.of_filter(bookmarks, account, filter, flags, shown)
+    return left_out.said(flags, number, _INCLUDES)
 
 
 def _content(view: ViewResponse) -> Json:

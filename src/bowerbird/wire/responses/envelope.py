@@ -7,11 +7,15 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from bowerbird.errors import CATALOGUE, Advice, Code, Refusal
-from bowerbird.library.bookmarks.results import BookmarkList
+from bowerbird.library.bookmarks.results import BookmarkList, ByMeaning
 from bowerbird.wire.responses.metas import ListMeta
 from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
 
 _encode: Final = msgspec.json.Encoder().encode
+_BY_MEANING: Final = {
+    ByMeaning.READY: "To search by meaning, send the question as vector_search_term.",
+    ByMeaning.BUILDING: "Search by meaning is not ready yet: the vectors are being built.",
+}
 _ADVICE: Final = {
     Advice.SEARCH_BY_WORD: "q searches by word.",
     Advice.MERGE_LABELS: "To merge two labels, use POST /v1/labels/{label_id}/merge.",
@@ -48,14 +52,21 @@ def page(found: BookmarkList) -> bytes:
 
 
 def _hint(found: BookmarkList) -> str:
-    if not found.hidden:
-        return found.hint
-    verb = "bookmark matches" if found.hidden == 1 else "bookmarks match"
-    hidden = (
-        f"{found.hidden} read or archived {verb}. Send is_unread_only=false and "
-        "hide_archived=false to see them."
-    )
-    return f"{found.hint} {hidden}".lstrip()
+    sentences = [found.hint] if found.hint else []
+    if found.hidden:
+        verb = "bookmark matches" if found.hidden == 1 else "bookmarks match"
+        sentences.append(
+            f"{found.hidden} read or archived {verb}. Send is_unread_only=false and "
+            "hide_archived=false to see them."
+        )
+    if found.by_meaning is not None:
+        sentences.append(_BY_MEANING[found.by_meaning])
+    if found.vector_pending:
+        is_one = found.vector_pending == 1
+        what = "1 bookmark" if is_one else f"{found.vector_pending:,} bookmarks"
+        whose = "its vector is" if is_one else "their vectors are"
+        sentences.append(f"{what} cannot be found by meaning yet: {whose} being built.")
+    return " ".join(sentences)
 
 
 def naming_ignored(body: bytes, names: Sequence[str]) -> bytes:

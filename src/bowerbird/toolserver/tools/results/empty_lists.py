@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.results import BookmarkList
+from bowerbird.library.bookmarks.results import BookmarkList, ByMeaning, VectorState
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import Field
 from bowerbird.requests import filters
@@ -22,6 +23,8 @@ _SOME_WORDS: Final = "No post has all of the words. {} some of them; search_book
 _SHOWN_CHARS: Final = 60
 _FLAGS: Final = ("is_unread_only", "hide_archived", "is_archived_only")
 _FILTER_OF: Final = {Field.LABEL: "tag", Field.AUTHOR: "author"}
+_HYBRID: Final = "Try mode hybrid, which also finds posts by their meaning."
+_SEARCH: Final = "search_bookmarks also finds posts by their meaning."
 _LABELS: Final = "list_labels returns the labels."
 
 
@@ -41,11 +44,30 @@ class EmptyLists:
         said += hidden(listed.hidden)
         if not names and not listed.hidden:
             said += await self._without_a_filter(account, query)
+        by_meaning = await self.by_meaning(account, listed, mode)
         if mode == "keyword" and not account.is_free and query_language.plain_text(query.q or ""):
             vectors = await self._bookmarks.vector_state(account)
             if vectors.store is not None:
-                said.append("Try mode hybrid, which also finds posts by their meaning.")
-        return said or [_NO_MATCH]
+                by_meaning = [_HYBRID]
+        return [*said, *by_meaning] or [_NO_MATCH]
+
+    async def by_meaning(
+        self, account: Account, listed: BookmarkList, mode: str | None = None
+    ) -> list[str]:
+        """How to search by meaning, if a question by words found nothing or only some words."""
+        if listed.by_meaning is ByMeaning.READY:
+            return [_HYBRID if mode == "keyword" else _SEARCH]
+        if listed.by_meaning is ByMeaning.BUILDING:
+            return await self.not_built(account)
+        return []
+
+    async def not_built(self, account: Account) -> list[str]:
+        """How far the vectors are, without which only words can be searched."""
+        try:
+            await self._bookmarks.require_vectors(account, VectorState(None))
+        except Refusal as refused:
+            return [only_words(refused)]
+        return []
 
     async def of_filters(self, account: Account, sent: Mapping[str, Any]) -> str:
         """What a list with these filters would say. For results that are not a list."""
@@ -54,7 +76,8 @@ class EmptyLists:
         if listed.total_count:
             # Only lists include posts that have some of the words.
             reason = _SOME_WORDS.format(_posts(listed.total_count))
-            return " ".join([*listed.hints, reason])
+            by_meaning = await self.by_meaning(account, listed)
+            return " ".join([*listed.hints, reason, *by_meaning])
         return " ".join(await self.advice(account, query, listed))
 
     async def _names(self, account: Account, query: ListQuery) -> list[str]:
@@ -107,6 +130,11 @@ def _named(query: ListQuery, published: str, field: Field) -> Iterable[tuple[str
 def _split(text: str) -> list[str]:
     """Several names are separated by commas."""
     return [name for part in text.split(",") if (name := part.strip())]
+
+
+def only_words(refused: Refusal) -> str:
+    """Why a search did not use the meaning of posts."""
+    return f"Only words were searched. {refused.sentence}"
 
 
 def hidden(number: int) -> list[str]:

@@ -1,5 +1,6 @@
 """What the tools that list posts share: the form of the answer, order, page and advice."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal, Protocol
 
 import msgspec
@@ -10,7 +11,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.words import Either, WordQuery
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import about
-from bowerbird.toolserver.tools.results import posts
+from bowerbird.toolserver.tools.results import left_out, posts
 from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
 from bowerbird.toolserver.tools.results.posts import Pages
 from bowerbird.toolserver.tools.tool import Json, ToolCall, ToolResult
@@ -53,18 +54,25 @@ async def page(
     *,
     vectors: VectorState | None = None,
     mode: str | None = None,
+    remarks: Sequence[str] = (),
 ) -> ToolResult:
+    """`mode` is that of a search, and `remarks` are about the search itself."""
+
     async def read(limit: int | None) -> BookmarkList:
         asked = query if limit is None else msgspec.structs.replace(query, limit=limit)
         return await bookmarks.list(call.account, asked, vectors)
 
     async def explain(listed: BookmarkList) -> list[str]:
-        return await EmptyLists(bookmarks).advice(call.account, query, listed, mode=mode)
+        said = await empty.advice(call.account, query, listed, mode=mode)
+        return [*dict.fromkeys([*remarks, *said])]
 
     async def remark(listed: BookmarkList) -> list[str]:
-        if mode != "hybrid" or await _has_words(bookmarks, call.account, query, listed):
-            return []
-        return [_NEAR_ONLY]
+        said = [*dict.fromkeys([*remarks, *await empty.by_meaning(call.account, listed, mode)])]
+        if mode == "hybrid" and not await _has_words(bookmarks, call.account, query, listed):
+            said.append(_NEAR_ONLY)
+        return said + await left_out.of_list(bookmarks, call.account, query, listed)
+
+    empty = EmptyLists(bookmarks)
 
     pages = Pages(
         account=call.account,

@@ -92,6 +92,7 @@ async def page(pages: Pages, response_format: str) -> Json:
         content["did_you_mean"] = listed.did_you_mean
     sentences = [f"{response_size.TRUNCATED} {_IN_FULL}"] if is_truncated else []
     sentences += [listed.hint] if listed.hint and listed.total_count else []
+    sentences += _pending(listed.vector_pending)
     sentences += _more(pages.account, listed, found)
     sentences += await pages.remark(listed) if listed.total_count else await pages.explain(listed)
     return {**content, "advice": " ".join(sentences)} if sentences else content
@@ -128,6 +129,13 @@ def _more(account: Account, listed: BookmarkList, found: int) -> list[str]:
     if listed.count < PAGE_MAX:
         return [f"Send a higher limit (up to {PAGE_MAX}) to see more posts."]
     return ["The free plan has no second page. Narrow the list with query, or reverse sort_order."]
+
+
+def _pending(number: int) -> list[str]:
+    if not number:
+        return []
+    what = "1 post" if number == 1 else f"{number:,} posts"
+    return [f"{what} cannot be found by meaning yet: vectors are still being built."]
 
 
 def why_empty(listed: BookmarkList, otherwise: str) -> list[str]:
