@@ -52,3 +52,12 @@ async def test_a_keyword_search_does_not_read_the_state(alice: Member, reads: li
     assert len(await alice.ids(q="kitten")) == 1
 
     assert reads == []
+
+
+async def test_a_question_by_words_reads_the_state_once_for_its_hint(
+    alice: Member, reads: list[str]
+) -> None:
+    hint = (await alice.listed(q="which herons nest beside rivers"))["meta"]["hint"]
+
+    assert "vector_search_term" in hint
+    assert len(reads) == 1

@@ -172,6 +172,7 @@ def test_tools_use_one_name_for_one_thing() -> None:
 
 def test_the_instructions_say_which_tool_describes_the_filters() -> None:
     assert "list_bookmarks describes the filters" in INSTRUCTIONS
+    assert "posted_before, bookmarked_since" in INSTRUCTIONS
 
 
 def test_the_instructions_explain_changes_by_filter() -> None:

@@ -202,8 +202,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "limit": "The page size that was used.",
         "total_count": "Number of bookmarks that match.",
         "count": "Number of bookmarks on this page.",
-        "hint": "Why a search found nothing, only hidden bookmarks or only similar ones; absent "
-        "otherwise.",
+        "hint": "Why a search found nothing, only hidden bookmarks or only similar ones, whether a "
+        "search by meaning may help, and how many bookmarks it cannot find yet; absent otherwise.",
         "relaxed": "true if no bookmark has every word of q, so that those with some of the words "
         "are listed, best first; absent otherwise.",
         "did_you_mean": "q with other words in place of words that no bookmark has; absent if none "

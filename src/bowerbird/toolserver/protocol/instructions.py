@@ -14,7 +14,10 @@ How to work:
 - list_bookmarks returns new posts (unread and not archived). search_bookmarks finds posts about a \
 subject, including read and archived ones.
 - list_bookmarks describes the filters and the fields of a page; other tools, and the queries of \
-views, have the same. An argument without a description is described by another tool that has it.
+views, have the same. An argument without a description is described by another tool that has it. \
+Dates also go by posted_before, bookmarked_since and the like: before and after exclude the day, \
+until and since include it.
+- If defaults left posts out of a result, advice says how many and how to include them.
 - Lists are short by default: a flag that is false and an empty field are left out, days are in \
 the account's time zone, as in filters, and a post without link is at \
 https://x.com/AUTHOR/status/POST_ID. text_length and article_length count characters; \
