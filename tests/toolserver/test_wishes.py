@@ -3,7 +3,6 @@
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -54,8 +53,9 @@ async def agent(library: tuple[Server, str]) -> AsyncIterator[Client]:
 async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
+    content: dict[str, Any] | None = result.structured_content
+    assert content is not None
+    return content
 
 
 async def test_archive_everything_i_saved_before_2025(library: tuple[Server, str]) -> None:
