@@ -36,6 +36,7 @@ async def test_the_posts_of_a_page_are_in_the_library(cast: Service, alice: Memb
         "unreadable": 0,
         "errors": [],
         "is_kept": False,
+        "is_unknown_form": False,
     }
     assert await alice.ids() == [post_id(3), post_id(2), post_id(1)]
     saved = await writing.bookmark(alice, post_id(2))

@@ -127,6 +127,9 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "unreadable": "Parts of the page that could not be read. Do not send it again.",
         "errors": "Sentences about the page.",
         "is_kept": "Whether the page is kept for a week and read again after an upgrade.",
+        "is_unknown_form": "Whether the source has changed its answers: most posts of the page "
+        "have a form that the server does not know. Nothing is recorded as gone, removed or "
+        "complete.",
     },
     "Skipped": {
         "post_id": "The post. Empty if the entry does not say which it is.",

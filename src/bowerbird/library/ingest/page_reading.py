@@ -28,6 +28,8 @@ from bowerbird.sources.x.values import short_text
 _MAX_QUERY_FIELDS: Final = 50
 _NO_URL: Final = "request_url is not a URL."
 _CHANGES: Final = frozenset({Operation.CREATE, Operation.DELETE})
+# What is left out for these reasons is a post of the list all the same.
+_LISTED: Final = frozenset({Reason.UNAVAILABLE, Reason.INVALID})
 
 
 class CapturedPage(Struct, frozen=True, kw_only=True):
@@ -59,6 +61,8 @@ class ReadPage(Struct, frozen=True, kw_only=True):
     folder_id: str = ""
     folders: tuple[Folder, ...] = ()
     errors: tuple[str, ...] = ()
+    # The source has changed its answers, so nothing that is missing in them says anything.
+    is_unknown_form: bool = False
 
     @property
     def unreadable(self) -> int:
@@ -76,28 +80,23 @@ class ReadPage(Struct, frozen=True, kw_only=True):
         """The posts that the list has, also those that are not available any more."""
         ids = [found.record.post_id for found in self.posts]
         ids += [
-            found.post_id
-            for found in self.left_out
-            if found.post_id and found.reason in (Reason.UNAVAILABLE, Reason.INVALID)
+            found.post_id for found in self.left_out if found.post_id and found.reason in _LISTED
         ]
         return list(dict.fromkeys(ids))
 
     @property
     def unnamed_indexes(self) -> list[int]:
-        """The places of entries of which nothing else could be read."""
-        return [
-            one.sort_index
-            for one in self.left_out
-            if one.reason is Reason.INVALID and not one.post_id and one.sort_index is not None
-        ]
+        """The places of posts of which nothing else could be read."""
+        return [one.sort_index for one in self._unnamed if one.sort_index is not None]
 
     @property
     def hides_posts(self) -> bool:
         """Whether the page may have posts of which neither the id nor the place could be read."""
-        return bool(self.errors) or any(
-            one.reason is Reason.INVALID and not one.post_id and one.sort_index is None
-            for one in self.left_out
-        )
+        return bool(self.errors) or any(one.sort_index is None for one in self._unnamed)
+
+    @property
+    def _unnamed(self) -> list[LeftOut]:
+        return [one for one in self.left_out if one.reason in _LISTED and not one.post_id]
 
     @property
     def indexes(self) -> list[int]:
@@ -130,7 +129,7 @@ def read(page: CapturedPage, now: int, folder_name: str = "") -> ReadPage:
             )
             for post in read.posts
         ]
-        gone = tuple(_gone(read, now).values())
+        gone = () if read.is_unknown_form else tuple(_gone(read, now).values())
         return msgspec.structs.replace(
             read,
             posts=tuple(posts),
@@ -203,7 +202,12 @@ def _read(page: CapturedPage, now: int, folder_name: str) -> ReadPage:
 
 
 def _folders(listed: Folders) -> ReadPage:
-    return ReadPage(folders=listed.folders, cursor_out=listed.cursor_out, errors=listed.errors)
+    return ReadPage(
+        folders=listed.folders,
+        cursor_out=listed.cursor_out,
+        errors=listed.errors,
+        is_unknown_form=listed.is_unknown_form,
+    )
 
 
 def _network(page: CapturedPage, now: int) -> ReadPage:
@@ -275,6 +279,7 @@ def _of(page: Page, cursor_in: str, *, is_listed: bool) -> ReadPage:
         lists_saved_posts=page.lists_saved_posts,
         folder_id=page.folder_id,
         errors=page.errors,
+        is_unknown_form=page.is_unknown_form,
     )
 
 

@@ -39,6 +39,8 @@ class PageResult(Struct, frozen=True, kw_only=True):
     errors: list[str]
     # The page is kept for a week, and read again after an upgrade.
     is_kept: bool
+    # The source has changed its answers. Nothing is recorded as gone, removed or complete.
+    is_unknown_form: bool
 
 
 class TakenPage(NamedTuple):
@@ -77,6 +79,7 @@ def result_of(
         unreadable=read.unreadable,
         errors=list(read.errors),
         is_kept=is_kept,
+        is_unknown_form=read.is_unknown_form,
     )
 
 
@@ -89,7 +92,7 @@ def stop_reason(taken: TakenPage, results: Sequence[ItemResult]) -> EndReason | 
     if not read.is_listed:
         return None
     if read.proves_end:
-        return EndReason.END
+        return None if read.hides_posts else EndReason.END
     is_known = ItemResult.NEW not in results and not read.unreadable and not taken.has_stubs
     if run.kind not in UP_TO_KNOWN or not is_known:
         return None

@@ -13,7 +13,15 @@ from bowerbird.sources.x import api2_content, placing
 from bowerbird.sources.x.api2_content import Included, reference
 from bowerbird.sources.x.content import Content
 from bowerbird.sources.x.folders import Folder, Folders
-from bowerbird.sources.x.pages import MAX_ENTRIES, TOO_MANY, Page, errors_of, failed
+from bowerbird.sources.x.pages import (
+    MAX_ENTRIES,
+    NO_LIST,
+    TOO_MANY,
+    Page,
+    errors_of,
+    failed,
+    without_list,
+)
 from bowerbird.sources.x.placing import Place
 from bowerbird.sources.x.posts import Saved, quoted_object
 from bowerbird.sources.x.values import (
@@ -49,7 +57,7 @@ def read_page(
     listed = at(document, "data")
     is_empty = listed is None and isinstance(at(document, "meta", "result_count"), int)
     if not isinstance(listed, list) and not is_empty:
-        return Page(errors=errors_of(document) or ("The page has no list of posts.",))
+        return without_list(document, NO_LIST)
     if len(sequence(listed)) > MAX_ENTRIES:
         return failed(TOO_MANY)
     token = short_text(at(document, "meta", "next_token"))

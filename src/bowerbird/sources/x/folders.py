@@ -13,3 +13,5 @@ class Folders(Struct, frozen=True, kw_only=True):
     folders: tuple[Folder, ...] = ()
     cursor_out: str = ""
     errors: tuple[str, ...] = ()
+    # X has changed its answers.
+    is_unknown_form: bool = False

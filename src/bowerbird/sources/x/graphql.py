@@ -2,10 +2,21 @@
 
 from typing import Any, Final
 
+import msgspec
+
 from bowerbird.model.labels import clean_name
 from bowerbird.sources.x import listed, timelines
 from bowerbird.sources.x.folders import Folder, Folders
-from bowerbird.sources.x.pages import MAX_ENTRIES, TOO_MANY, Page, errors_of, failed
+from bowerbird.sources.x.pages import (
+    MAX_ENTRIES,
+    NO_LIST,
+    TOO_MANY,
+    UNKNOWN_FORM,
+    Page,
+    errors_of,
+    failed,
+    without_list,
+)
 from bowerbird.sources.x.requests import Operation, PageRequest
 from bowerbird.sources.x.timelines import Item, Timeline
 from bowerbird.sources.x.values import (
@@ -39,19 +50,23 @@ def read_page(request: PageRequest, payload: bytes, now: int, folder_name: str =
         return _single(request, document, errors)
     instructions = _instructions(request.operation, document)
     if instructions is None:
-        return Page(errors=errors or ("The page has no list of posts.",))
+        return without_list(document, NO_LIST)
     timeline = timelines.collect(instructions)
     if len(timeline.items) > MAX_ENTRIES:
         return failed(TOO_MANY)
     is_list = request.operation in _LISTS
     label = clean_name(folder_name) if request.operation is Operation.FOLDER else None
+    posts = listed.read(timeline.items, now if is_list else None, (label,) if label else ())
+    is_unknown = timeline.hides_items or listed.is_unknown(timeline.items, posts)
+    errors = (*errors, UNKNOWN_FORM) if is_unknown else errors
     return Page(
-        posts=listed.read(timeline.items, now if is_list else None, (label,) if label else ()),
+        posts=posts,
         cursor_out=timeline.cursor,
         proves_end=is_list and not errors and _is_end(timeline, request.cursor),
         lists_saved_posts=request.operation is not Operation.POST_PAGE,
         folder_id=request.folder_id,
         errors=errors,
+        is_unknown_form=is_unknown,
     )
 
 
@@ -65,12 +80,16 @@ def read_folders(payload: bytes) -> Folders:
         at(viewer, "user_results", "result", "bookmark_collections_slice")
         or at(viewer, "bookmark_collections_slice")
     )
-    if not isinstance(part.get("items"), list):
-        return Folders(errors=errors_of(document) or ("The page has no list of folders.",))
+    errors = errors_of(document)
+    items = part.get("items")
+    folders = tuple(filter(None, map(_folder, objects(items))))
+    if not isinstance(items, list) or len(folders) * 2 < len(items):
+        sentence = "The page has no list of folders."
+        return Folders(errors=errors or (sentence,), is_unknown_form=not errors)
     return Folders(
-        folders=tuple(filter(None, map(_folder, objects(part["items"])))),
+        folders=folders,
         cursor_out=short_text(at(part, "slice_info", "next_cursor")),
-        errors=errors_of(document),
+        errors=errors,
     )
 
 
@@ -101,7 +120,7 @@ def _is_end(timeline: Timeline, cursor_in: str) -> bool:
     """
     if timeline.is_terminated:
         return True
-    if timeline.is_damaged:
+    if timeline.is_damaged or listed.has_unknown(timeline.items):
         return False
     is_repeated = timeline.cursor == cursor_in
     return not timeline.cursor or is_repeated or (timeline.stops_if_empty and not timeline.items)
@@ -111,6 +130,14 @@ def _single(request: PageRequest, document: object, errors: tuple[str, ...]) -> 
     data = mapping(at(document, "data"))
     holder = data.get("tweetResult", data.get("tweet_result"))
     if not isinstance(holder, dict):
-        return Page(errors=errors or ("The page has no post.",), lists_saved_posts=False)
+        failed = without_list(document, "The page has no post.")
+        return msgspec.structs.replace(failed, lists_saved_posts=False)
     item = Item(f"tweet-{request.post_id}", {"tweet_results": holder}, None)
-    return Page(posts=listed.read([item]), lists_saved_posts=False, errors=errors)
+    posts = listed.read([item])
+    is_unknown = listed.is_unknown([item], posts)
+    return Page(
+        posts=posts,
+        lists_saved_posts=False,
+        errors=(*errors, UNKNOWN_FORM) if is_unknown else errors,
+        is_unknown_form=is_unknown,
+    )

@@ -10,6 +10,10 @@ from bowerbird.sources.x.values import at, first_text, objects
 # X's own pages have 20 posts, and those of its API 100.
 MAX_ENTRIES: Final = 1_000
 TOO_MANY: Final = f"The page has more than {MAX_ENTRIES:,} entries."
+NO_LIST: Final = "The page has no list of posts."
+UNKNOWN_FORM: Final = (
+    "Most posts of the page have a form that this server does not know. X has changed its answers."
+)
 _MAX_ERRORS: Final = 5
 _MAX_ERROR_CHARACTERS: Final = 300
 
@@ -26,10 +30,18 @@ class Page(Struct, frozen=True, kw_only=True):
     folder_id: str = ""
     # Sentences. A page with errors and without posts is not an empty page.
     errors: tuple[str, ...] = ()
+    # X has changed its answers. What the page does not have says nothing.
+    is_unknown_form: bool = False
 
 
 def failed(sentence: str) -> Page:
     return Page(errors=(sentence,))
+
+
+def without_list(document: object, sentence: str) -> Page:
+    """An answer in which there is nothing to read: X says why, or has changed its answers."""
+    errors = errors_of(document)
+    return Page(errors=errors or (sentence,), is_unknown_form=not errors)
 
 
 def errors_of(document: object) -> tuple[str, ...]:

@@ -47,14 +47,17 @@ class Missing(NamedTuple):
     sentence: str
     # In the words of X, or "".
     source_reason: str = ""
+    # X gives neither content nor a reason. A changed answer can look like this too.
+    is_empty: bool = False
 
 
 def read(result: object, listed_id: str = "", display_type: str = "") -> Saved | Missing:
     """Reads the value of `tweet_results.result`. `listed_id` is the id that the list gives."""
     outer = content.unwrap(result)
     number = content.id_of(outer.tweet) or listed_id
-    if short_text(outer.tweet.get("__typename")) in _UNAVAILABLE or not _has_content(outer.tweet):
-        return _missing(result, number)
+    is_unavailable = short_text(outer.tweet.get("__typename")) in _UNAVAILABLE
+    if is_unavailable or not _has_content(outer.tweet):
+        return _missing(result, number, is_unavailable=is_unavailable)
     if not number:
         return Missing("", Reason.INVALID, "The post has no id.")
     inner = _reposted(outer.tweet)
@@ -64,16 +67,18 @@ def read(result: object, listed_id: str = "", display_type: str = "") -> Saved |
 
 
 def _has_content(tweet: Object) -> bool:
-    return any(isinstance(tweet.get(part), dict) for part in ("legacy", "note_tweet", "core"))
+    return any(isinstance(tweet.get(part), dict) for part in ("legacy", "note_tweet"))
 
 
-def _missing(result: object, number: str) -> Missing:
+def _missing(result: object, number: str, *, is_unavailable: bool) -> Missing:
     name = f"Post {number}" if number else "A post"
     if result is not None and not isinstance(result, dict):
         return Missing(number, Reason.INVALID, f"{name} is not an object.")
     reason = unavailable_reason(result).rstrip(".")
+    if result and not reason and not is_unavailable:
+        return Missing(number, Reason.INVALID, f"{name} has an unknown form.")
     sentence = f"{name} is not available on X: {reason}." if reason else f"{name} has no content."
-    return Missing(number, Reason.UNAVAILABLE, sentence, reason)
+    return Missing(number, Reason.UNAVAILABLE, sentence, reason, is_empty=not result)
 
 
 def unavailable_reason(result: object) -> str:

@@ -11,12 +11,19 @@ from bowerbird.sources.x.values import (
     Object,
     at,
     mapping,
+    objects,
     sequence,
     short_text,
     whole_number,
 )
 
 _ENDS: Final = frozenset({"Bottom", "TopAndBottom"})
+# They say nothing about the list.
+_IGNORED: Final = frozenset({"TimelinePinEntry", "TimelineClearCache", "TimelineShowAlert"})
+# The cursors that do not lead to the next page.
+_OTHER_CURSORS: Final = frozenset(
+    {"Top", "Gap", "ShowMore", "ShowMoreThreads", "ShowMoreThreadsPrompt"}
+)
 _LISTED_POST: Final = re.compile(r"(?:^|-)(?:tweet|tombstone)-([1-9][0-9]{0,18})$")
 
 
@@ -44,6 +51,8 @@ class Timeline(Struct):
     is_terminated: bool = False
     # A part could not be read, so that the absence of something proves nothing.
     is_damaged: bool = False
+    # That part may have had posts.
+    hides_items: bool = False
 
     def add(self, item: Item) -> None:
         # One more than the maximum, so that a reader sees that there are too many.
@@ -53,7 +62,7 @@ class Timeline(Struct):
 
 def collect(instructions: list[Any]) -> Timeline:
     # X sends at least a cursor. An empty answer says nothing about the list.
-    timeline = Timeline(is_damaged=not instructions)
+    timeline = Timeline(is_damaged=not instructions, hides_items=not instructions)
     for instruction in instructions:
         _follow(timeline, instruction)
     return timeline
@@ -61,7 +70,6 @@ def collect(instructions: list[Any]) -> Timeline:
 
 def _follow(timeline: Timeline, instruction: object) -> None:
     kind = at(instruction, "type")
-    # TimelinePinEntry, TimelineClearCache and TimelineShowAlert say nothing about the list.
     if kind == "TimelineAddEntries":
         _add_entries(timeline, at(instruction, "entries"))
     elif kind == "TimelineAddToModule":
@@ -74,10 +82,15 @@ def _follow(timeline: Timeline, instruction: object) -> None:
         timeline.is_damaged = True
         # An older form has no type.
         _add_entries(timeline, at(instruction, "entries"))
+    elif kind not in _IGNORED:
+        # X may have given another name to one of those above.
+        parts = mapping(instruction).values()
+        timeline.hides_items |= any(objects(part) for part in parts)
+        timeline.is_damaged |= any(isinstance(part, dict) for part in parts)
 
 
 def _add_entries(timeline: Timeline, entries: object) -> None:
-    timeline.is_damaged |= not isinstance(entries, list)
+    timeline.hides_items |= not isinstance(entries, list)
     for entry in sequence(entries):
         _add_entry(timeline, entry)
 
@@ -102,8 +115,11 @@ def _is_cursor(content: object) -> bool:
 
 def _take_cursor(timeline: Timeline, entry_id: str, content: Object, item: Object) -> None:
     holder = content if "cursorType" in content or "value" in content else item
-    kind = holder.get("cursorType")
-    if kind != "Bottom" and not (kind is None and entry_id.startswith("cursor-bottom")):
+    kind = short_text(holder.get("cursorType"))
+    if kind in _OTHER_CURSORS or (kind != "Bottom" and entry_id.startswith("cursor-top")):
+        return
+    if kind != "Bottom" and not entry_id.startswith("cursor-bottom"):
+        timeline.is_damaged = True
         return
     value = holder.get("value")
     if not isinstance(value, str) or not 0 < len(value) <= MAX_SHORT_CHARACTERS:
@@ -115,7 +131,7 @@ def _take_cursor(timeline: Timeline, entry_id: str, content: Object, item: Objec
 
 
 def _add_items(timeline: Timeline, items: object, sort_index: int | None) -> None:
-    timeline.is_damaged |= not isinstance(items, list)
+    timeline.hides_items |= not isinstance(items, list)
     for number, entry in enumerate(sequence(items)):
         item = at(entry, "item", "itemContent")
         if not _is_cursor(item):

@@ -1,0 +1,276 @@
+"""X changes its answers: nothing is marked as gone or removed, and nothing is lost."""
+
+import json
+from typing import Any
+
+import pytest
+
+from bowerbird.library.ingest import page_reading
+from bowerbird.library.ingest.kept_pages import KeptPages, ReadAgain
+from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
+from tests.ingest.test_gone_posts import NOTHING, bookmark, gone
+from tests.ingest.test_kept_pages import kept
+from tests.sources.x import pages as shapes
+from tests.sources.x.test_changed_pages import CHANGES
+from tests.support import ingesting
+from tests.support.ingesting import Sender, captured, data, listed, post_id, sort_index, url
+from tests.support.service import Member, Service
+
+pytestmark = pytest.mark.anyio
+
+POSTS = [5, 4, 3, 2, 1]
+FOLDER = url("BookmarkFolderTimeline", bookmark_collection_id="77")
+
+
+def changed(page: dict[str, Any], change: str) -> dict[str, Any]:
+    """The page, as X sends it after it has given other names to some fields."""
+    return {**page, "payload": _renamed(page["payload"], CHANGES[change])}
+
+
+def _renamed(payload: Any, names: list[tuple[str, str]]) -> Any:
+    text = json.dumps(payload)
+    for old, new in names:
+        text = text.replace(f'"{old}', f'"{new}')
+    return json.loads(text)
+
+
+async def after_upgrade(
+    service: Service, member: Member, monkeypatch: pytest.MonkeyPatch, change: str
+) -> ReadAgain:
+    """Reads the kept pages with a server that knows the new names."""
+    known = page_reading._read  # noqa: SLF001 - a newer reader
+    back = [(new, old) for old, new in reversed(CHANGES[change])]
+
+    def newer(page: CapturedPage, now: int, folder_name: str) -> ReadPage:
+        payload = json.dumps(_renamed(json.loads(page.payload), back)).encode()
+        newer = CapturedPage(
+            format=page.format,
+            payload=payload,
+            op=page.op,
+            request_url=page.request_url,
+            captured_at=page.captured_at,
+        )
+        return known(newer, now, folder_name)
+
+    monkeypatch.setattr(page_reading, "_read", newer)
+    return await KeptPages(service.database, service.clock).read_again(await member.account())
+
+
+async def assert_as_before(member: Member, laptop: Sender, before: list[dict[str, Any]]) -> None:
+    assert data(await member.get("/v1/bookmarks?limit=100")) == before
+    assert await laptop.removed() == []
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("kind", ["full", "incremental"])
+async def test_a_list_in_an_unknown_form_changes_nothing_and_is_read_after_an_upgrade(
+    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch, kind: str, change: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", POSTS)
+    before = data(await alice.get("/v1/bookmarks?limit=100"))
+    cast.clock.now += ingesting.DAY
+
+    run_id = (await laptop.start(kind))["run_id"]
+    page = listed([7, 6, *POSTS[1:]], is_last=True)
+    result = await laptop.send(run_id, 0, changed(page, change))
+    finished = await laptop.finish(run_id)
+
+    assert (result["is_unknown_form"], result["is_kept"]) == (True, True)
+    assert (result["stop"], result["stop_reason"], result["inserted"]) == (False, None, 0)
+    assert result["unreadable"] >= 1
+    assert "unavailable" not in [one["state"] for one in result["skipped"]]
+    assert (finished["proved_end"], finished["removed_candidates"]) == (False, 0)
+    await assert_as_before(alice, laptop, before)
+
+    read = await after_upgrade(cast, alice, monkeypatch, change)
+
+    assert (read.pages, read.read, read.new) == (1, 1, 2)
+    assert await alice.ids() == [post_id(n) for n in (7, 6, *POSTS)]
+    assert await kept(laptop) == 0
+    assert await laptop.removed() == []
+
+
+async def test_a_run_with_an_unknown_page_removes_nothing_and_is_not_where_the_next_one_stops(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    first = await laptop.read_list("full", POSTS)
+    stop_below = (await laptop.start())["stop_below_sort_index"]
+    cast.clock.now += ingesting.DAY
+
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed([9, 8], 0))
+    await laptop.send(run_id, 1, changed(listed(POSTS[:3], 1), "tweet_results"))
+    # The post 2 is not saved any more, but the list is not known.
+    result = await laptop.send(run_id, 2, listed([1], 2, is_last=True))
+    finished = await laptop.finish(run_id)
+
+    assert first["proved_end"]
+    assert result["stop_reason"] == "end"
+    assert (finished["proved_end"], finished["removed"]) == (False, 0)
+    assert await laptop.removed() == []
+    assert (await laptop.start())["stop_below_sort_index"] == stop_below
+
+
+async def test_a_page_that_is_sent_again_in_a_known_form_completes_its_run(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    page = listed(POSTS, is_last=True)
+
+    await laptop.send(run_id, 0, changed(page, "tweet_results"))
+    await laptop.send(run_id, 1, page)
+
+    assert (await laptop.finish(run_id))["proved_end"]
+
+
+async def test_a_page_of_deleted_posts_is_recorded_as_before(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", POSTS)
+    cast.clock.now += ingesting.DAY
+    entries = [
+        shapes.entry(NOTHING["tombstone"], sort_index(number), post_id(number)) for number in POSTS
+    ]
+    run_id = (await laptop.start())["run_id"]
+
+    result = await laptop.send(run_id, 0, captured(shapes.document(shapes.add_entries(*entries))))
+
+    assert (result["is_unknown_form"], result["is_kept"]) == (False, False)
+    assert [one["state"] for one in result["skipped"]] == ["unavailable"] * 5
+    for number in POSTS:
+        assert "gone_at" in await bookmark(alice, number)
+
+
+async def test_a_deleted_post_without_an_id_is_not_a_removed_one(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", [3, 2, 1])
+    entries = [shapes.entry(shapes.tweet(post_id(n), f"Post {n}."), sort_index(n)) for n in (3, 1)]
+    entry = shapes.entry(NOTHING["tombstone"], sort_index(2), post_id(2))
+    entries.append({**entry, "entryId": f"post-{post_id(2)}"})
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, captured(shapes.document(shapes.add_entries(*entries))))
+
+    finished = await laptop.finish(run_id)
+
+    assert (finished["proved_end"], finished["removed_candidates"]) == (True, 0)
+    assert await laptop.removed() == []
+
+
+@pytest.mark.parametrize("change", ["tweet_results", "result", "legacy", "top level"])
+async def test_a_folder_in_an_unknown_form_is_kept_and_read_after_an_upgrade(
+    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", POSTS)
+    before = data(await alice.get("/v1/bookmarks?limit=100"))
+    run_id = (await laptop.start("incremental"))["run_id"]
+    folders = {
+        "data": {
+            "viewer": {"bookmark_collections_slice": {"items": [{"id": "77", "name": "Birds"}]}}
+        }
+    }
+    await laptop.send(run_id, 0, captured(folders, request_url=url("BookmarkFoldersSlice")))
+    page = listed(POSTS[:3], is_last=True)
+    text = json.dumps(page["payload"]).replace(
+        "bookmark_timeline_v2", "bookmark_collection_timeline"
+    )
+    page = {**page, "payload": json.loads(text), "request_url": FOLDER}
+
+    result = await laptop.send(run_id, 1, changed(page, change))
+
+    assert (result["is_unknown_form"], result["is_kept"]) == (True, True)
+    await assert_as_before(alice, laptop, before)
+    await after_upgrade(cast, alice, monkeypatch, change)
+    assert (await bookmark(alice, POSTS[0]))["tags"] == ["Birds"]
+    assert await kept(laptop) == 0
+
+
+@pytest.mark.parametrize("change", ["tweet_results", "result", "legacy", "data"])
+@pytest.mark.parametrize("op", ["TweetDetail", "TweetResultByRestId"])
+async def test_an_opened_post_in_an_unknown_form_is_kept_and_read_after_an_upgrade(
+    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch, op: str, change: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", POSTS)
+    before = data(await alice.get("/v1/bookmarks?limit=100"))
+    cast.clock.now += ingesting.DAY
+    post = shapes.tweet(post_id(1), "Post 1. With its end.")
+    payload: dict[str, Any] = {"data": {"tweetResult": {"result": post}}}
+    if op == "TweetDetail":
+        entries = [shapes.entry(post), shapes.entry(shapes.tweet(post_id(99), "An answer."))]
+        instructions = [shapes.add_entries(*entries)]
+        conversation = {"instructions": instructions}
+        payload = {"data": {"threaded_conversation_with_injections_v2": conversation}}
+    elif change == "tweet_results":
+        payload = {"data": {"tweet_results": payload["data"]["tweetResult"]}}
+    page = captured(payload, request_url=url(op, tweetId=post_id(1), focalTweetId=post_id(1)))
+    run_id = (await laptop.start("incremental"))["run_id"]
+
+    result = await laptop.send(run_id, 0, changed(page, change))
+
+    assert (result["is_unknown_form"], result["is_kept"]) == (True, True)
+    await assert_as_before(alice, laptop, before)
+    if "tweet_results" in payload["data"]:
+        return
+    read = await after_upgrade(cast, alice, monkeypatch, change)
+    assert (read.read, read.new, read.changed) == (1, 0, 1)
+    assert (await bookmark(alice, 1))["tweet_details"]["text"] == "Post 1. With its end."
+    assert post_id(99) not in await alice.ids()
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"errors": [{"message": "Over capacity"}], "data": {}},
+        "<!doctype html><title>X</title>",
+        shapes.document(
+            shapes.add_entries(shapes.cursor("t", "Top"), shapes.cursor(stopOnEmptyResponse=True))
+        ),
+        shapes.document(),
+    ],
+)
+async def test_an_answer_without_posts_proves_nothing_about_a_list_that_had_some(
+    cast: Service, alice: Member, payload: Any
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", POSTS)
+    before = data(await alice.get("/v1/bookmarks?limit=100"))
+    cast.clock.now += ingesting.DAY
+    run_id = (await laptop.start())["run_id"]
+
+    result = await laptop.send(run_id, 0, captured(payload))
+    finished = await laptop.finish(run_id)
+
+    assert (result["stop"], result["is_kept"], len(result["errors"])) == (False, True, 1)
+    assert (finished["proved_end"], finished["removed_candidates"]) == (False, 0)
+    assert (await laptop.start())["stop_below_sort_index"] == str(sort_index(5))
+    await assert_as_before(alice, laptop, before)
+
+
+async def test_a_list_that_never_had_a_post_may_be_empty(cast: Service, alice: Member) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    empty = shapes.document(shapes.add_entries(shapes.cursor(stopOnEmptyResponse=True)))
+
+    result = await laptop.send(run_id, 0, captured(empty))
+
+    assert (result["stop_reason"], result["errors"], result["is_kept"]) == ("end", [], False)
+
+
+async def test_one_deleted_post_at_the_end_of_the_list_does_not_break_it(
+    cast: Service, alice: Member
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    await laptop.read_list("full", POSTS)
+    run_id = (await laptop.start())["run_id"]
+    await laptop.send(run_id, 0, listed(POSTS[:-1]))
+
+    result = await laptop.send(run_id, 1, gone(1, None, request_url=url(cursor="c1")))
+
+    assert (result["is_unknown_form"], result["stop_reason"]) == (False, "end")
+    assert (await laptop.finish(run_id))["proved_end"]
+    assert "gone_at" in await bookmark(alice, 1)
