@@ -14,12 +14,14 @@ from bowerbird.clock import Clock
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.imports.runs import ImportRuns, NotRunning
 from bowerbird.library.ingest import page_reading
+from bowerbird.library.ingest.known_posts import of_known_posts
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.library.ingest.removed_posts import RemovedPosts
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import KeptPage, KeptPageHead
 from bowerbird.requests import limits
 from bowerbird.sources.x.folders import Folder
+from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.ingest.kept_pages import KeptPageStore
 from bowerbird.storage.ingest.runs import IngestRunStore
@@ -50,6 +52,7 @@ class KeptPages:
         self._store = KeptPageStore(database)
         self._posts = SourcePostStore(database)
         self._runs = IngestRunStore(database)
+        self._bookmarks = UpsertStore(database)
         self._imports = ImportRuns(database, clock)
         self._intake = Intake(database, clock)
         self._removed = RemovedPosts(database, clock)
@@ -120,7 +123,7 @@ class KeptPages:
                 if page is None:
                     continue
                 read += 1
-                posts = page.taken if page.lists_saved_posts else ()
+                posts = page.taken
                 outcome = await self._intake.without_changes(account, posts)
                 if outcome is None:
                     import_id = import_id or await self._start(account)
@@ -144,7 +147,9 @@ class KeptPages:
         folder_id = "" if request is None else request.folder_id
         name = await self._posts.folder(account.account_id, folder_id) if folder_id else ""
         read = await asyncio.to_thread(page_reading.read, page, self._clock(), name)
-        return None if read.unreadable or (folder_id and not name) else read
+        if read.unreadable or (folder_id and not name):
+            return None
+        return await of_known_posts(self._bookmarks, account, read)
 
     async def _settle(self, account: Account, kept: KeptPage, read: ReadPage) -> None:
         """Notes what else the page says, and forgets the page."""

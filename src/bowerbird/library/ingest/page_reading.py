@@ -26,6 +26,7 @@ from bowerbird.sources.x.requests import Operation, PageRequest
 from bowerbird.sources.x.values import short_text
 
 _MAX_QUERY_FIELDS: Final = 50
+_EMPTY: Final = "The list is empty, but it had posts before. Nothing is recorded as removed."
 _NO_URL: Final = "request_url is not a URL."
 _CHANGES: Final = frozenset({Operation.CREATE, Operation.DELETE})
 # What is left out for these reasons is a post of the list all the same.
@@ -139,6 +140,14 @@ def read(page: CapturedPage, now: int, folder_name: str = "") -> ReadPage:
     except Exception:  # noqa: BLE001 - otherwise the client would send the page again and again
         structlog.get_logger().exception("unreadable page", format=page.format, op=page.op)
         return _failed("The page cannot be read.")
+
+
+def doubted(read: ReadPage, *, had_posts: bool) -> ReadPage:
+    """An empty list that had posts before proves nothing: X may show it by mistake."""
+    is_empty = read.is_listed and not (read.cursor_in or read.posts or read.left_out)
+    if not (is_empty and read.proves_end and had_posts):
+        return read
+    return msgspec.structs.replace(read, proves_end=False, errors=(_EMPTY,))
 
 
 def require_size(read: ReadPage) -> None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
+import structlog
 
 from bowerbird import errors
 from bowerbird.clock import Clock, day_of, seconds_left_of_day
@@ -19,6 +20,7 @@ from bowerbird.library.imports.runs import NotRunning
 from bowerbird.library.ingest import page_reading, page_results, run_imports
 from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, KeptPages
 from bowerbird.library.ingest.known_parts import KnownParts
+from bowerbird.library.ingest.known_posts import of_known_posts
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.library.ingest.page_results import TakenPage
 from bowerbird.library.ingest.removals import Removals
@@ -92,7 +94,11 @@ class IngestPages:
         if run.state == RunState.FINISHED:
             raise run_imports.finished()
         await self._require_room(account)
-        read = await self._read(account, page)
+        # An earlier run saw posts in the list, if it knows where to stop.
+        had_posts = run.stop_below is not None
+        read = page_reading.doubted(await self._read(account, page), had_posts=had_posts)
+        if read.is_unknown_form:
+            structlog.get_logger().warning("page in an unknown form", op=page.op, run=run_id)
         kept = None
         if read.unreadable or await self._lacks_folder(account, read):
             problem = "; ".join(read.errors)
@@ -349,23 +355,9 @@ class IngestPages:
             name = await self._posts.folder(account.account_id, request.folder_id)
         async with self._reading:
             read = await asyncio.to_thread(page_reading.read, page, self._clock(), name)
-        read = await self._of_known_posts(account, read)
+        read = await of_known_posts(self._bookmarks, account, read)
         page_reading.require_size(read)
         return read
-
-    async def _of_known_posts(self, account: Account, read: ReadPage) -> ReadPage:
-        """Posts that are not shown any more are marked if the library has them.
-
-        The page of a post also has answers to it, which nobody saved.
-        """
-        searched = read.marks if read.lists_saved_posts else (*read.posts, *read.marks)
-        ids = [one.record.post_id for one in searched]
-        known = await self._bookmarks.stored(account, ids) if ids else {}
-        marks = tuple(one for one in read.marks if one.record.post_id in known)
-        if read.lists_saved_posts:
-            return msgspec.structs.replace(read, marks=marks)
-        posts = tuple(one for one in read.posts if one.record.post_id in known)
-        return msgspec.structs.replace(read, posts=posts, marks=marks, left_out=())
 
     async def _has_stubs(self, account: Account, run: IngestRun, read: ReadPage) -> bool:
         if run.kind not in UP_TO_KNOWN or not read.is_listed or not read.posts:
