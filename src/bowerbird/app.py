@@ -31,6 +31,7 @@ from bowerbird.library.imports.saving import Saving
 from bowerbird.library.ingest.checked_files import CheckedFiles
 from bowerbird.library.ingest.checked_imports import CheckedImports
 from bowerbird.library.ingest.files import FileJobs
+from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
@@ -325,6 +326,7 @@ def _import_parts(
         files=checked,
         runs=ImportRuns(database, clock),
         saving=Saving(database, clock),
+        kept=KeptPages(database, clock),
     )
 
 

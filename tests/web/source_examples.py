@@ -123,6 +123,7 @@ _PAGE: Final[Values] = FRAME | {
             "changed": 0,
         },
     ],
+    "unread": 0,
     "most": 10,
     "intervals": [("1800", "every 30 minutes"), ("3600", "every hour")],
     "x_return_url": "https://library.example/sources/x/return",
@@ -133,6 +134,7 @@ _PAGE: Final[Values] = FRAME | {
 EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "sources": ("sources.html", _PAGE),
     "sources-priced": ("sources.html", _PAGE | {"sources": [_PRICED], "devices": []}),
+    "sources-unread": ("sources.html", _PAGE | {"sources": [], "unread": 1_204}),
     "sources-empty": (
         "sources.html",
         _PAGE

@@ -66,6 +66,7 @@ IMPORT: Final[Values] = FRAME | {
     "links_error": "",
     "saved": None,
     "runs": RUNS,
+    "unread": 3,
     "run_count": 2,
     "older": "AoJ1",
     "is_first": True,

@@ -14,6 +14,8 @@ from bowerbird.requests import limits
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.wire.deprecation import Deprecation
+from tests.sources.x import pages as shapes
+from tests.support.ingesting import captured
 from tests.support.models import MODELS
 from tests.support.visiting import Visitor, visitor
 from tests.web.account.conftest import field_in, key_in, text_of
@@ -242,6 +244,8 @@ async def test_an_extension_is_shown_with_its_account_its_last_use_and_its_last_
         running = text_of(await person.open("/keys"))
         house.clock.now += 61 * MINUTE
         silent = text_of(await person.open("/keys"))
+        empty = shapes.document(shapes.add_entries(shapes.cursor(stopOnEmptyResponse=True)))
+        await laptop.post(f"/runs/{run_id}/pages", json={"seq": 0, **captured(empty)})
         await laptop.post(f"/runs/{run_id}/finish", json={"reason": "end"})
         complete = text_of(await person.open("/keys"))
         house.clock.now += MINUTE
@@ -281,7 +285,8 @@ async def test_an_extension_was_last_used_no_earlier_than_its_last_sync(house: H
     shown = text_of(await person.open("/keys"))
 
     found = re.search(
-        r"X account number 7000001 (18 Jul 2026, \d\d:\d\d) complete, (18 Jul 2026, \d\d:\d\d)",
+        r"X account number 7000001 (18 Jul 2026, \d\d:\d\d) "
+        r"stopped before the end, (18 Jul 2026, \d\d:\d\d)",
         shown,
     )
     assert found, shown

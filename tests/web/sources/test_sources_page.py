@@ -9,6 +9,7 @@ import pytest
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.connections.connections import Connections
 from tests.support import waiting
+from tests.support.ingesting import captured
 from tests.support.networks import (
     ALICE_TOKEN,
     APP_PASSWORD,
@@ -53,6 +54,34 @@ async def until_read(house: House, person: Visitor) -> str:
     async with at_work(house.service.worker):
         await waiting.until(is_read, 30)
     return text_of(await person.open("/sources"))
+
+
+async def test_pages_in_an_unknown_form_are_named_where_runs_and_imports_are_shown(
+    house: House,
+) -> None:
+    person = await house.owner()
+    account_id = (await house.accounts.find("owner@example.com")).account_id
+    token = await Devices(house.database, house.clock).create(account_id, "Firefox, laptop")
+    before = [text_of(await person.open(path)) for path in ("/sources", "/import")]
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(house.service.asgi),
+        base_url="http://localhost:8080/ingest/v1",
+        headers={"Authorization": f"Bearer {token}"},
+    ) as laptop:
+        run = {"source": "x", "kind": "full"}
+        run_id = (await laptop.post("/runs", json=run)).json()["data"]["run_id"]
+        page = {"seq": 0, **captured({"data": {"saved": {}}})}
+        answer = (await laptop.post(f"/runs/{run_id}/pages", json=page)).json()["data"]
+        await laptop.post(f"/runs/{run_id}/finish", json={"reason": "end"})
+    sources, imports = [text_of(await person.open(path)) for path in ("/sources", "/import")]
+
+    said = "1 page of your X bookmarks could not be read"
+    assert (answer["is_unknown_form"], answer["is_kept"]) == (True, True)
+    assert not [text for text in before if "could not be read" in text]
+    assert said in sources
+    assert said in imports
+    assert "Nothing was marked as deleted or removed." in sources
+    assert "Firefox, laptop stopped before the end" in sources
 
 
 async def test_mastodon_is_connected_and_read_by_the_worker(

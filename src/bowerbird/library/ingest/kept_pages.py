@@ -79,6 +79,10 @@ class KeptPages:
             created_at=self._clock(),
         )
 
+    async def unread(self, account_id: int) -> int:
+        """How many pages wait for a reader that understands them."""
+        return await self._store.unread(account_id, NO_FOLDER_NAME)
+
     async def keep(self, transaction: Transaction, account: Account, page: KeptPage) -> None:
         await self._store.insert(transaction, account.account_id, page)
 

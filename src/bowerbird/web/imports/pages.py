@@ -10,6 +10,7 @@ from bowerbird.library.imports.saving import SaveResult, Saving, summary
 from bowerbird.library.ingest.checked_files import CheckedFiles
 from bowerbird.library.ingest.checked_imports import CheckedImports
 from bowerbird.library.ingest.files import FileJobs
+from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.model.imports import RunState
 from bowerbird.requests import limits, saving
 from bowerbird.web.arrival.saving import bookmarklet
@@ -29,6 +30,7 @@ class ImportParts(Struct, frozen=True):
     files: CheckedFiles
     runs: ImportRuns
     saving: Saving
+    kept: KeptPages
 
 
 def routes(parts: ImportParts, pages: VisitPages) -> list[PageRoute]:
@@ -57,6 +59,7 @@ class ImportPage:
             "links": "",
             "links_error": "",
             "saved": None,
+            "unread": await self._parts.kept.unread(visit.account_id),
             "runs": [rows.run(one, times) for one in earlier.runs],
             "run_count": earlier.total_count,
             "older": earlier.next_cursor or "",

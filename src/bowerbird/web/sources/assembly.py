@@ -7,6 +7,7 @@ from bowerbird.library.connections.connecting import Connecting
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.connections.device_runs import DeviceRuns
 from bowerbird.library.connections.revoking import Revoking
+from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.web.sources.pages import SourceParts
@@ -20,6 +21,7 @@ def source_parts(
         connections,
         Connecting(database, clock, settings, connections),
         DeviceRuns(database, clock),
+        KeptPages(database, clock),
         Revoking(clock, settings),
         clock,
     )

@@ -13,6 +13,7 @@ from bowerbird.library.connections.connecting import BegunX, Connecting
 from bowerbird.library.connections.connections import Connections, NoConnection
 from bowerbird.library.connections.device_runs import DeviceRuns
 from bowerbird.library.connections.revoking import Revoking
+from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.sign_in.attempt_limits import AttemptLimits
 from bowerbird.model.connections import X_POSTS_PER_DAY, Connection
 from bowerbird.requests import limits
@@ -32,6 +33,7 @@ class SourceParts(Struct, frozen=True):
     connections: Connections
     connecting: Connecting
     devices: DeviceRuns
+    kept: KeptPages
     revoking: Revoking
     clock: Clock
 
@@ -66,6 +68,7 @@ class SourcePages:
         values = {
             "sources": [rows.source(one, account, times, now) for one in connections],
             "devices": [rows.device(one, times) for one in devices],
+            "unread": await self._parts.kept.unread(visit.account_id),
             "most": limits.CONNECTIONS_MAX,
             "intervals": [(str(seconds), text) for seconds, text in rows.INTERVALS],
             "x_return_url": self._parts.connecting.x_return_url,
