@@ -46,6 +46,10 @@ interface Run {
   isEnded: boolean;
   /** Its first page was the top of the list. */
   isFromTop: boolean;
+  /** The library said that the list ends with a page of it, or that it knows the rest. */
+  isStopped: boolean;
+  /** The library could not read a page of it, because X has changed its answers. */
+  isUnread: boolean;
   nextSeq: number;
   pages: number;
   seen: number;
@@ -92,7 +96,7 @@ interface Sync {
   browserSession: string;
   /** The page is being loaded: its first page of the list is the top. */
   awaitsTop: boolean;
-  why: "" | "you" | "full" | "tab" | "left" | "idle" | "gap" | "stalled" | "user" | "end" | "caught_up";
+  why: "" | "you" | "full" | "tab" | "left" | "idle" | "gap" | "unread" | "stalled" | "user" | "end" | "caught_up";
   startedAt: number;
   changedAt: number;
   /** How long it ran before the last pause. */
@@ -119,6 +123,16 @@ interface LastList {
   isProved: boolean;
 }
 
+/** Pages that the library could not read, because X has changed its answers. */
+interface Unread {
+  /** The last run that had such pages, and since when. */
+  run: string;
+  since: number;
+  pages: number;
+  /** The library keeps all of them, and reads them after an update. */
+  isKept: boolean;
+}
+
 interface Post { text: string; author: string; }
 
 interface View {
@@ -140,6 +154,7 @@ interface View {
   list: LastList | null;
   /** The last list is proved, and nothing waits. */
   isComplete: boolean;
+  unread: Unread | null;
   latest: Post[];
   readsOpened: boolean;
   /** X does not say which account is signed in, so a second one is not noticed. */

@@ -13,6 +13,8 @@ const SHOWN = 2;
 const CHANGES = new Set(globalThis.bowerbirdX.changes);
 const OPENED = new Set(globalThis.bowerbirdX.opened);
 
+/** The last answer, if it was no list. */
+let lastUnknown = "";
 /** @type {Promise<unknown>} */
 let order = Promise.resolve();
 
@@ -121,7 +123,10 @@ function isBookmark({ variables }, document) {
 async function storeListed(captured, document, tab) {
   const cursorIn = String(captured.variables.cursor ?? "");
   const listed = readList(document, cursorIn);
-  if (!listed) return { isKept: false, isFull: false, isEnd: false };
+  // X's page may ask again and again, and get the same error each time.
+  const isRepeated = !listed.isKnown && captured.body === lastUnknown;
+  lastUnknown = listed.isKnown ? "" : captured.body;
+  if (isRepeated) return { isKept: false, isFull: false, isEnd: false };
   const run = (await sync.runOf(tab, captured.user, !cursorIn)) ?? (await runs.ofList(tab, captured.user, !cursorIn));
   if (!run) return { isKept: false, isFull: false, isEnd: false };
   const lowest = run.lowest ? BigInt(run.lowest) : null;

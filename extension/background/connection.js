@@ -39,7 +39,7 @@ export async function redeem(text) {
 export async function keep(connection) {
   const before = await get();
   // The server takes a new token for a new device, which has sent nothing yet.
-  await chrome.storage.local.remove(["bound_user", "known", "list"]);
+  await chrome.storage.local.remove(["bound_user", "known", "list", "unread"]);
   if (!before || before.address !== connection.address || before.email !== connection.email) {
     await chrome.storage.local.remove(["has_read_all", "confirmed_users", "ignored_users"]);
   }
@@ -60,7 +60,7 @@ async function deviceName() {
 /** Forgets the library and the account, and what was noted about them. */
 export async function forget() {
   await chrome.storage.local.remove([
-    "connection", "sending", "sync", "known", "latest", "refused", "last_sent_at", "has_read_all", "list",
+    "connection", "sending", "sync", "known", "latest", "refused", "last_sent_at", "has_read_all", "list", "unread",
     "confirmed_users", "ignored_users", "bound_user", "usernames", "is_viewer_unknown",
   ]);
 }

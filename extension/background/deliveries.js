@@ -4,6 +4,7 @@
 import * as runs from "./runs.js";
 import { Refused, post } from "./server.js";
 import * as sync from "./sync.js";
+import * as unread from "./unread.js";
 
 const MAX_ATTEMPTS = 5;
 // The run is not there any more, is finished, or has another page with this number.
@@ -89,7 +90,13 @@ async function sendPage(library, item) {
     throw error;
   }
   const inserted = Number(answer?.inserted) || 0;
-  await runs.update(run.id, (now) => ({ inserted: now.inserted + inserted }));
+  const isUnread = answer?.is_unknown_form === true;
+  await runs.update(run.id, (now) => ({
+    inserted: now.inserted + inserted,
+    isStopped: now.isStopped || answer?.stop === true,
+    isUnread: now.isUnread || isUnread,
+  }));
+  await unread.note(item.operation, run.id, isUnread, answer?.is_kept === true);
   await sync.noteInserted(run.id, inserted);
   if (run.role !== "side") await noteList({ run: run.id, posts: run.seen, isProved: false });
   if (answer?.stop !== true || run.role === "side") return;
@@ -191,13 +198,16 @@ async function finish(library, item) {
     const held = Number(answer.removed_candidates) - Number(answer.removed);
     await chrome.storage.local.set({ known: { posts: 0, boundUser: "", at: 0, ...known, held } });
   }
+  const isRead = item.reason === "caught_up" || item.reason === "end";
   if (answer && run.kind === "full" && item.reason === "end") {
     await chrome.storage.local.set({ has_read_all: answer.proved_end === true });
-    if (answer.proved_end === false) await sync.noteGap(run.id);
+    if (answer.proved_end === false) await sync.noteGap(run.id, run.isUnread ? "unread" : "gap");
+  } else if (answer && isRead && run.isUnread) {
+    await sync.noteGap(run.id, "unread");
   }
   // The library proves only whole lists. That it knows the rest was its own answer to a page.
-  const isRead = item.reason === "caught_up" || item.reason === "end";
-  if (answer && isRead && run.isFromTop && (run.kind !== "full" || answer.proved_end === true)) {
+  const isKnown = run.isStopped && !run.isUnread;
+  if (answer && isRead && run.isFromTop && (run.kind === "full" ? answer.proved_end === true : isKnown)) {
     await noteList({ run: run.id, posts: run.seen, isProved: true });
   }
   const synced = await sync.get();

@@ -24,41 +24,48 @@ function instructionsOf(document) {
  * @typedef {object} Listed
  * @property {{id: string, index: bigint | null, result: any}[]} posts
  * @property {boolean} isEnd whether the list ends with this page
+ * @property {boolean} isKnown whether it is a list at all
  */
 
 /**
  * A page without posts but with a cursor is not the end: X leaves out deleted posts.
  * @param {any} document
  * @param {string} cursorIn
- * @returns {Listed | null} null if it is not a list
+ * @returns {Listed} nothing if X has changed its answers: the library finds out what they are
  */
 export function readList(document, cursorIn) {
   const instructions = instructionsOf(document);
-  if (!instructions) return null;
+  if (!instructions) return { posts: [], isEnd: false, isKnown: false };
   let cursor = "";
   let stopsIfEmpty = false;
   let isTerminated = false;
+  let entries = 0;
+  let cursors = 0;
   const posts = [];
   for (const instruction of instructions) {
     if (instruction?.type === "TimelineTerminateTimeline") {
       isTerminated ||= ["Bottom", "TopAndBottom"].includes(instruction.direction);
     }
-    for (const entry of [...list(instruction?.entries), instruction?.entry]) {
+    for (const entry of [...list(instruction?.entries), instruction?.entry].filter(Boolean)) {
+      entries += 1;
       const content = entry?.content;
       const item = content?.itemContent;
       const holder = content?.cursorType ? content : item;
+      cursors += Number(typeof holder?.cursorType === "string");
       if (holder?.cursorType === "Bottom") {
         cursor = String(holder.value ?? "");
         stopsIfEmpty = (holder.stopOnEmptyResponse ?? item?.stopOnEmptyResponse) === true;
       }
-      const id = /(?:^|-)(?:tweet|tombstone)-([0-9]{1,19})$/.exec(String(entry?.entryId ?? ""))?.[1];
-      if (id) posts.push({ id, index: index(entry.sortIndex), result: item?.tweet_results?.result });
+      const result = item?.tweet_results?.result;
+      const id = /(?:^|-)(?:tweet|tombstone)-([0-9]{1,19})$/.exec(String(entry.entryId ?? ""))?.[1] ?? result?.rest_id;
+      if (id) posts.push({ id, index: index(entry.sortIndex), result });
     }
   }
   const isRepeated = cursor === cursorIn;
-  const isWhole = instructions.length > 0 && !document.errors;
+  // An unknown entry may be a cursor or a post.
+  const isWhole = entries > 0 && entries === cursors + posts.length && !document.errors;
   const isEnd = isTerminated || (isWhole && (!cursor || isRepeated || (stopsIfEmpty && !posts.length)));
-  return { posts, isEnd };
+  return { posts, isEnd, isKnown: true };
 }
 
 /**

@@ -103,10 +103,10 @@ async function usualKind() {
  * @param {number | undefined} tab
  */
 function panelOf(all, tab) {
-  const { state, waiting, isFull, sync: synced, perMinute, hasReadAll, list, isComplete } = all;
+  const { state, waiting, isFull, sync: synced, perMinute, hasReadAll, list, isComplete, unread } = all;
   const isHere = synced !== null && synced.tab === tab;
   const hasProblem = all.problem !== null;
-  return { state, waiting, isFull, sync: synced, perMinute, hasProblem, hasReadAll, list, isComplete, isHere };
+  return { state, waiting, isFull, sync: synced, perMinute, hasProblem, hasReadAll, list, isComplete, unread, isHere };
 }
 
 /** @param {string} text */

@@ -51,6 +51,8 @@ export async function begin(about) {
     attempt: 0,
     refusals: 0,
     isEnded: false,
+    isStopped: false,
+    isUnread: false,
     nextSeq: 0,
     pages: 0,
     seen: 0,

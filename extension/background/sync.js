@@ -111,7 +111,11 @@ async function isOpen(tab) {
  */
 export async function stop(why) {
   const state = why === "stalled" ? "gave_up" : "interrupted";
-  const sync = await update((now) => (["running", "paused"].includes(now.state) ? { state, why } : null));
+  const before = await get();
+  // An end that X does not show in a known form looks like no end.
+  const isUnread = why === "stalled" && before !== null && (await runs.get(before.run))?.isUnread === true;
+  const said = isUnread ? "unread" : why;
+  const sync = await update((now) => (["running", "paused"].includes(now.state) ? { state, why: said } : null));
   if (sync?.state === state) await runs.end(sync.run, why === "stalled" ? "gave_up" : "interrupted");
 }
 
@@ -164,11 +168,12 @@ export async function noteEnd(run, reason) {
 }
 
 /**
- * The server did not get the list without a gap, so the sync is not complete.
+ * The server did not get the list without a gap, or could not read all of it, so the sync is not complete.
  * @param {string} run
+ * @param {"gap" | "unread"} why
  */
-export function noteGap(run) {
-  return update((sync) => (sync.run === run && sync.state === "done" ? { state: "interrupted", why: "gap" } : null));
+export function noteGap(run, why) {
+  return update((sync) => (sync.run === run && sync.state === "done" ? { state: "interrupted", why } : null));
 }
 
 export function stopForFullQueue() {

@@ -68,7 +68,7 @@
     const { operation, url, sent, body, user, username, at } = record(message);
     if (typeof operation !== "string" || !OPERATIONS.has(operation)) return null;
     if (typeof url !== "string" || url.length > 64_000 || typeof sent !== "string") return null;
-    if (typeof body !== "string" || body.length > MAX_BODY || !/^\s*\{/.test(body)) return null;
+    if (typeof body !== "string" || body.length > MAX_BODY || !/^\s*[[{]/.test(body)) return null;
     if (typeof user !== "string" || !/^[0-9]{0,20}$/.test(user)) return null;
     let address;
     try {

@@ -2,7 +2,7 @@
 // @ts-check
 "use strict";
 {
-  /** @typedef {Pick<View, "state" | "waiting" | "isFull" | "sync" | "perMinute" | "hasReadAll" | "list" | "isComplete"> & {hasProblem: boolean, isHere: boolean}} PanelView */
+  /** @typedef {Pick<View, "state" | "waiting" | "isFull" | "sync" | "perMinute" | "hasReadAll" | "list" | "isComplete" | "unread"> & {hasProblem: boolean, isHere: boolean}} PanelView */
   const POLL_MS = 1_000;
   // As a person would scroll; X needs a moment to show a page.
   const STEP_MS = 350;
@@ -68,9 +68,10 @@
   const isOfThisPage = ({ sync, isHere }) => sync !== null && isHere && sync.changedAt >= openedAt;
 
   /** What counts most: a problem comes before what waits, and that before a result. @param {PanelView} now */
-  const summary = ({ state, hasProblem, waiting, isComplete, list, hasReadAll }) => {
+  const summary = ({ state, hasProblem, waiting, isComplete, list, hasReadAll, unread }) => {
     if (hasProblem && state === "error") return "Nothing is sent at the moment";
     if (waiting.items) return "Sending";
+    if (unread) return "X has changed its pages";
     if (isComplete) return "Up to date";
     return list || hasReadAll ? "Not read to the end" : "Read all bookmarks";
   };

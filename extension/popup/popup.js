@@ -3,6 +3,7 @@
 
 import { ask, openTab } from "./asking.js";
 import { icon, make } from "./elements.js";
+import { changedView } from "./views/changed.js";
 import { doneView } from "./views/done.js";
 import { errorView } from "./views/error.js";
 import { offView } from "./views/off.js";
@@ -17,9 +18,11 @@ const REFRESH_MS = 15_000;
  * @param {View} view
  * @returns {[string, string]} the colour of the state, and its name
  */
-function stateOf({ state, problem, refused, known, waiting, isComplete }) {
+function stateOf(view) {
+  const { state, problem, refused, known, waiting, isComplete } = view;
   if (state === "off") return ["", "not connected"];
   if (state === "syncing") return ["busy", "syncing"];
+  if (isChanged(view)) return ["hold", "kept for later"];
   if (state === "paused") return ["hold", "paused"];
   // What is tried again by itself needs nobody.
   const isUnanswered = problem ? !["unreachable", "busy"].includes(problem.kind) : state !== "error" && Boolean(refused || known?.held);
@@ -27,6 +30,11 @@ function stateOf({ state, problem, refused, known, waiting, isComplete }) {
   if (state === "error" || problem) return ["hold", "waiting"];
   if (waiting.items) return ["busy", "sending"];
   return isComplete ? ["on", "up to date"] : ["", "connected"];
+}
+
+/** What the person paused comes first, and so does what needs them. @param {View} view */
+function isChanged({ state, unread, sync, refused, known }) {
+  return unread !== null && ["done", "paused"].includes(state) && sync?.state !== "paused" && !refused && !known?.held;
 }
 
 /** @param {string} id */
@@ -66,6 +74,7 @@ function content(view) {
   if (isInSettings) return settingsView(view, actions);
   if (view.state === "error") return errorView(view, actions);
   if (view.state === "syncing") return syncingView(view, actions);
+  if (isChanged(view)) return changedView(view, actions);
   return view.state === "paused" ? pausedView(view, actions) : doneView(view, actions);
 }
 

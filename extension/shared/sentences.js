@@ -10,6 +10,7 @@ globalThis.bowerbirdWhy = ({ why }, at) => {
     left: `You left the bookmarks page at ${at}, before the end of the list. What was seen is safe.`,
     user: "X is signed in to another account now.",
     gap: "Some pages did not reach your library, so the list may be incomplete. What was sent is safe.",
+    unread: "X has changed its pages, so your library could not read all of them. Your posts are safe.",
     idle: `Nothing has come from X since ${at}. Bring the bookmarks tab to the front, then resume.`,
     stalled: `X stopped sending posts at ${at}. Wait a few minutes before you start again.`,
   };

@@ -32,6 +32,8 @@ def x(shared_x: FakeX) -> FakeX:
     shared_x.delay_s = 0.0
     shared_x.most_listed = None
     shared_x.failing_with = 0
+    shared_x.reporting = ""
+    shared_x.renamed = {}
     shared_x.asked.clear()
     return shared_x
 

@@ -61,6 +61,10 @@ class FakeX:
     most_listed: int | None = None
     # Answers with this status instead, such as 429.
     failing_with: int = 0
+    # Answers with this error instead, in the form of GraphQL.
+    reporting: str = ""
+    # New names of fields, which the script of its pages knows.
+    renamed: dict[str, str] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
     # Hosts that a browser wanted to reach through the proxy, and that are not played here.
     refused: list[str] = field(default_factory=list)
@@ -125,7 +129,9 @@ class FakeX:
             await asyncio.sleep(self.delay_s)
         if self.failing_with:
             return _http(b"Rate limit exceeded\n", f"{self.failing_with} Failed")
-        return _json(x_answers.answer(self.world, operation, variables))
+        if self.reporting:
+            return _json({"errors": [{"message": self.reporting}], "data": {}})
+        return _json(x_answers.answer(self.world, operation, variables, self.renamed))
 
     async def _may_answer(self, variables: dict[str, Any]) -> bool:
         below = x_answers.read_cursor(variables.get("cursor"))
@@ -144,6 +150,7 @@ class FakeX:
                 "operationIds": self.operation_ids,
                 "authorization": AUTHORIZATION,
                 "folders": len(viewer.folders),
+                "renamed": self.renamed,
             },
         }
         text = json.dumps(state).replace("<", "\\u003c")

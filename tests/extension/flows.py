@@ -135,3 +135,53 @@ def flood_the_queue(person: Person) -> None:
 
     # The bound is 60 per minute, and the minute may change in between.
     assert 60 <= person.waiting() < 130
+
+
+def read_a_changed_list(person: Person) -> None:
+    account = person.x.world.sign_in(saved=45)
+    tab = person.sync()
+    person.assert_same_library()
+    wait_until(lambda: person.ask("view")["isComplete"])
+    before = person.library.posts()
+    account.save(person.x.world.add_post().id)
+    person.x.renamed = {"tweet_results": "post_results"}
+
+    person.start(tab, "button.quiet[data-do=start]")
+
+    wait_for_panel(tab, "X has changed its pages", patience_s=60)
+    wait_until(lambda: person.ask("view")["unread"])
+    tab.close()
+    popup = person.popup()
+    for sentence in ("pages of bookmarks could not be read", "45 posts", "kept in your library"):
+        shown = wait_for_text(popup, sentence)
+    assert "up to date" not in shown.lower()
+    assert person.library.posts() == before
+
+    person.x.renamed = {}
+    person.sync(button="button[data-do=resume]")
+    person.assert_same_library()
+    wait_until(lambda: person.ask("view")["isComplete"])
+    wait_for_text(popup, "46 posts in your library")
+
+
+def kept_pages(person: Person) -> int:
+    count: int = person.library.get("/ingest/v1/status")["data"]["totals"]["kept_pages"]
+    return count
+
+
+def visit_a_list_of_another_form(person: Person, names: dict[str, str]) -> None:
+    person.x.world.sign_in(saved=25)
+    person.sync().close()
+    person.assert_same_library()
+    before = person.library.posts()
+    wait_until(lambda: person.ask("view")["isComplete"])
+    person.x.renamed = names
+
+    person.bookmarks()
+
+    wait_for_text(person.popup(), "X has changed its pages")
+    view = person.ask("view")
+    assert (view["isComplete"], view["list"]["isProved"]) == (False, False)
+    assert person.library.posts() == before
+    assert view["unread"]["isKept"]
+    wait_until(lambda: person.ask("view")["unread"]["pages"] == kept_pages(person))

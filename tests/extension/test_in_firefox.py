@@ -118,6 +118,10 @@ def test_a_second_x_account_is_refused_until_the_person_confirms_it(
     flows.confirm_a_second_x_account(firefox_person)
 
 
+def test_an_answer_of_another_form_reaches_the_library(firefox_person: Person) -> None:
+    flows.visit_a_list_of_another_form(firefox_person, {"bookmark_timeline_v2": "saved_posts"})
+
+
 def test_malformed_messages_of_a_hostile_page_have_no_effect(firefox_person: Person) -> None:
     flows.send_malformed_messages(firefox_person)
 

@@ -61,6 +61,29 @@ STATES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"list": {"run": "one", "posts": 60, "isProved": False}},
         ["connected", "60 bookmarks sent.", "The list was not read to its end"],
     ),
+    "changed": (
+        {
+            "known": {"posts": 1_248, "held": 0, "boundUser": "7", "at": SINCE},
+            "has_read_all": True,
+            "list": {"run": "one", "posts": 60, "isProved": True},
+            "unread": {
+                "Bookmarks": {"run": "one", "since": SINCE, "pages": 12, "isKept": True},
+                "BookmarkFolderTimeline": {
+                    "run": "two",
+                    "since": SINCE,
+                    "pages": 1,
+                    "isKept": True,
+                },
+            },
+        },
+        [
+            "kept for later",
+            "X has changed its pages",
+            "13 pages of bookmarks could not be read",
+            "1,248 posts are safe in your library",
+            "Nothing was marked as deleted or removed",
+        ],
+    ),
     "syncing": (
         {"sync": SYNC},
         ["syncing", "1,260", "1,204 of them new", "14 March 2024", "Pause"],

@@ -1,7 +1,8 @@
 """The fake X's answers, in the GraphQL shapes of its web client."""
 
 import datetime as dt
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tests.extension.x_account import Form, Post, World
@@ -24,9 +25,18 @@ OPERATION_IDS: Final = {
 _CURSOR: Final = "HBb"
 
 
-def answer(world: World, operation: str, variables: Json) -> Json:
-    """What X answers to a request, and what it changes in the account."""
-    return _ANSWERS[operation](world, variables)
+def answer(
+    world: World, operation: str, variables: Json, renamed: Mapping[str, str] | None = None
+) -> Json:
+    """What X answers to a request, and what it changes in the account.
+
+    `renamed`: new names of fields.
+    """
+    text = json.dumps(_ANSWERS[operation](world, variables))
+    for old, new in (renamed or {}).items():
+        text = text.replace(f'"{old}":', f'"{new}":')
+    named: Json = json.loads(text)
+    return named
 
 
 def _bookmarks(world: World, variables: Json) -> Json:

@@ -17,7 +17,8 @@ export function doneView(view, actions) {
 }
 
 /** @param {View} view */
-function title({ isComplete, waiting, list, known }) {
+function title({ isComplete, waiting, list, known, unread }) {
+  if (unread) return "X has changed its pages";
   if (isComplete) return known ? inLibrary(known) : "Up to date";
   if (waiting.items) return `${waits(waiting)} to be sent`;
   if (!list) return "Nothing read yet";

@@ -37,13 +37,20 @@
       request.send(body);
     });
 
+  // X's own script knows the new names of its fields.
+  const understood = (answer) => {
+    let text = JSON.stringify(answer);
+    for (const [old, name] of Object.entries(fake.renamed)) text = text.replaceAll(`"${name}":`, `"${old}":`);
+    return JSON.parse(text);
+  };
+
   const ask = (operation, variables, send) => {
     const url = `/i/api/graphql/${fake.operationIds[operation]}/${operation}`;
     const query = new URLSearchParams({
       variables: JSON.stringify(variables),
       features: JSON.stringify({ graphql_timeline_v2_bookmark_timeline: true }),
     });
-    return send("GET", `${url}?${query}`);
+    return send("GET", `${url}?${query}`).then(understood);
   };
 
   const change = (operation, tweetId) => {

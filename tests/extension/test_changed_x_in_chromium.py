@@ -1,0 +1,60 @@
+"""X changes its answers: nothing is marked, nothing is lost, and the person is told."""
+
+import pytest
+
+from tests.extension import flows
+from tests.extension.patience import wait_until
+from tests.extension.person import Person
+
+
+def test_a_list_whose_posts_cannot_be_read_is_kept_and_not_called_complete(person: Person) -> None:
+    flows.read_a_changed_list(person)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"bookmark_timeline_v2": "saved_posts"},
+        {"data": "answer"},
+        {"instructions": "commands"},
+        {"entries": "rows"},
+        {"entryId": "id", "tweet_results": "post_results"},
+        {"itemContent": "item"},
+        {"legacy": "details"},
+    ],
+    ids=lambda names: "-".join(names),
+)
+def test_an_answer_of_another_form_reaches_the_library(
+    person: Person, names: dict[str, str]
+) -> None:
+    flows.visit_a_list_of_another_form(person, names)
+
+
+def test_other_ids_of_entries_do_not_end_a_sync_early(person: Person) -> None:
+    person.x.world.sign_in(saved=45)
+    person.x.renamed = {"entryId": "id"}
+
+    tab = person.bookmarks()
+    person.start(tab)
+
+    person.assert_same_library()
+    wait_until(lambda: person.library.ends_of_syncs()[-1:] == [("full", "end")], 60)
+
+
+def test_an_error_of_x_is_no_list_and_no_change_of_its_pages(person: Person) -> None:
+    person.x.world.sign_in(saved=25)
+    person.sync().close()
+    wait_until(lambda: person.ask("view")["isComplete"])
+    before = person.library.posts()
+    person.x.reporting = "Over capacity"
+    person.x.delay_s = 0.2
+
+    person.bookmarks()
+    wait_until(lambda: person.library.pages()[-1]["payload"].get("errors"))
+    wait_until(lambda: not person.ask("view")["isComplete"] and person.waiting() == 0)
+    # Its page asks again and again.
+    wait_until(lambda: len(person.x.asked_for("Bookmarks")) > 8)
+
+    assert person.ask("view")["unread"] is None
+    assert 1 <= flows.kept_pages(person) <= 2
+    assert person.library.posts() == before
