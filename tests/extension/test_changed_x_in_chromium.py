@@ -22,7 +22,7 @@ def test_a_list_whose_posts_cannot_be_read_is_kept_and_not_called_complete(perso
         {"itemContent": "item"},
         {"legacy": "details"},
     ],
-    ids=lambda names: "-".join(names),
+    ids="-".join,
 )
 def test_an_answer_of_another_form_reaches_the_library(
     person: Person, names: dict[str, str]
