@@ -5,6 +5,7 @@ the tests.
 """
 
 import shutil
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -54,6 +55,14 @@ def follow(page: Page, link: Locator) -> None:
     """Clicks a link or a button, and waits for the whole next page, which a click only requests."""
     with page.expect_navigation():
         link.click()
+
+
+def reload_until(page: Page, is_there: Callable[[], bool]) -> None:
+    """What a page sends while it is left may arrive after the next page is there."""
+    deadline = time.monotonic() + _PATIENCE_MS / 1000
+    while not is_there():
+        assert time.monotonic() < deadline
+        page.reload()
 
 
 def _launch() -> tuple[Playwright, Browser]:

@@ -11,7 +11,7 @@ from tests.support import make, serving
 from tests.support.serving import Server
 from tests.web.accessibility import violations
 from tests.web.account.test_in_chromium import address
-from tests.web.chromium import Chromium, follow
+from tests.web.chromium import Chromium, follow, reload_until
 from tests.web.labels.test_pages import HOSTILE
 from tests.web.rendered import AXE_SIZES
 from tests.web.sessions import signed_in_state
@@ -111,6 +111,44 @@ def test_a_post_is_labelled_with_the_keyboard_only(
         page.keyboard.press("Escape")
         page.keyboard.press("z")
         expect(side.filter(has_text="passing")).to_have_count(0)
+
+    watched(server, chromium, state, visit)
+
+
+def test_changes_that_wait_for_another_one_are_sent_when_the_page_is_left(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    # The first change of each kind gets no answer.
+    hold = """(() => {
+      const send = window.fetch, held = new Set();
+      window.fetch = (url, options) => {
+        const path = new URL(url, location.href).pathname;
+        if (options?.method !== "POST" || held.has(path)) return send(url, options);
+        held.add(path);
+        return new Promise(() => {});
+      };
+    })()"""
+
+    def visit(page: Page) -> None:
+        page.goto(address(server, LIST))
+        page.evaluate(hold)
+        post(page, 3).get_by_role("button", name="Mark read").click()
+        post(page, 4).get_by_role("button", name="Mark read").click()
+        post(page, 3).get_by_role("link", name="Label").click()
+        option(page, "art").click()
+        option(page, "birds").click()
+        page.goto(address(server, "/labels"))
+        page.goto(address(server, LIST))
+        tags = post(page, 3).locator(".tag")
+        reload_until(page, lambda: tags.all_inner_texts() == ["birds"])
+        reload_until(page, lambda: page.locator("article.read").count() == 1)
+        # As it was, for other tests.
+        post(page, 4).get_by_role("button", name="Mark unread").click()
+        post(page, 3).get_by_role("link", name="Label").click()
+        option(page, "birds").click()
+        expect(tags).to_have_count(0)
+        page.reload()
+        reload_until(page, lambda: page.locator("article.read").count() == 0)
 
     watched(server, chromium, state, visit)
 

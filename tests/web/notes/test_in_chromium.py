@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.support import make, serving
 from tests.support.serving import Server
 from tests.web.account.test_in_chromium import address
-from tests.web.chromium import Chromium, follow
+from tests.web.chromium import Chromium, follow, reload_until
 from tests.web.sessions import signed_in_state
 from tests.web.sign_in.test_in_chromium import Watch
 
@@ -43,6 +43,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         make.post(post_id="1", text=TEXT),
         make.post(post_id="2", text="https://t.co/x", article=ARTICLE),
         make.post(post_id="3", text="without a script"),
+        *(make.post(post_id=str(number), text="left early") for number in range(4, 8)),
     ]
     file.write_text(json.dumps(posts))
     with serving.serving(folder) as running:
@@ -122,6 +123,84 @@ def test_a_note_is_saved_when_its_field_is_left(
         # Closing the field leaves it, and shows the new note.
         page.get_by_text("Edit the note").click()
         expect(page.locator(".noted")).to_have_text("Later")
+
+    assert visited(server, chromium, state, visit) == []
+
+
+def wait_for_note(page: Page, server: Server, post_id: str, note: str) -> None:
+    reload_until(page, lambda: stored(page, server, post_id).get("note") == note)
+
+
+def test_a_note_is_saved_when_the_page_is_left_while_it_is_typed(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> None:
+        field = page.get_by_label("Note about this post")
+        page.goto(address(server, "/p/4"))
+        field.press_sequentially("Before a reload")
+        page.reload()
+        expect(field).to_have_value("Before a reload")
+        wait_for_note(page, server, "4", "Before a reload")
+
+        page.goto(address(server, "/p/5"))
+        field.press_sequentially("Elsewhere")
+        page.goto(address(server, "/labels"))
+        wait_for_note(page, server, "5", "Elsewhere")
+        page.goto(address(server, "/p/5"))
+        expect(page.locator(".noted")).to_have_text("Elsewhere")
+        # Nothing is left of it in the browser.
+        key = page.locator("form[data-note]").get_attribute("data-draft")
+        page.wait_for_function("(key) => localStorage.getItem(key) === null", arg=key)
+
+    assert visited(server, chromium, state, visit) == []
+
+
+def test_a_note_that_could_not_be_sent_is_there_when_the_page_is_opened_again(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    # More than browsers send for a page that is left.
+    long = "\u5ead" * 12_000
+
+    def visit(page: Page) -> None:
+        field = page.get_by_label("Note about this post")
+        page.goto(address(server, "/p/6"))
+        page.context.set_offline(True)
+        field.fill("Under way")
+        field.press("Tab")
+        expect(page.locator("[data-state]")).to_contain_text("Not saved")
+        page.context.set_offline(False)
+        page.goto(address(server, "/p/6"))
+        expect(field).to_have_value("Under way")
+        expect(page.locator("[data-state]")).to_have_text("Saved.")
+        assert stored(page, server, "6")["note"] == "Under way"
+
+        page.goto(address(server, "/p/7"))
+        field.fill(long)
+        page.goto(address(server, "/labels"))
+        page.goto(address(server, "/p/7"))
+        expect(field).to_have_value(long)
+        wait_for_note(page, server, "7", long)
+
+    visited(server, chromium, state, visit)
+
+
+def test_an_old_draft_waits_for_the_button(server: Server, chromium: Chromium, state: Any) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(server, "/p/2"))
+        field = page.get_by_label("Note about this post")
+        # Somebody may have removed the note on another device since.
+        page.evaluate("""() => {
+          const key = document.querySelector("form[data-note]").dataset.draft;
+          localStorage.setItem(key, JSON.stringify({ text: "Old", over: [""], at: 0 }));
+        }""")
+        page.reload()
+        expect(field).to_have_value("Old")
+        expect(page.locator("[data-state]")).to_contain_text("Press Save to keep it.")
+        page.reload()
+        expect(field).to_have_value("Old")
+        assert not stored(page, server, "2").get("note")
+        page.locator("#note").get_by_role("button", name="Save").click()
+        expect(page.locator(".noted")).to_have_text("Old")
 
     assert visited(server, chromium, state, visit) == []
 

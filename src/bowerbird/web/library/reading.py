@@ -90,6 +90,8 @@ class ReadingPage:
             previous=previous_id and _with_list(previous_id, before),
             following=next_id and _with_list(next_id, before),
             note_max=NOTE_MAX,
+            # Of one account: others may use the same browser.
+            draft_key=f"note {visit.account_id} {post_id}",
             quote_max=HIGHLIGHT_QUOTE_MAX,
             undo_annotation=visit.query.get("undo", "") if said in _ANNOTATIONS else "",
             post=post,

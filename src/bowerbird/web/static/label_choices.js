@@ -32,6 +32,8 @@ let timer = 0;
 /** @type {AbortController | null} */
 let asking = null;
 let sending = Promise.resolve();
+/** A page that is left sends at once what waits. @type {Promise<unknown>} */
+const left = new Promise((resolve) => { addEventListener("pagehide", resolve); });
 
 /**
  * @param {Shell} opened
@@ -200,7 +202,7 @@ function choose() {
   const ids = targets.filter((target) => labelsOf(target).has(choice.name) !== isAdded).map(idOf);
   if (ids.length === 0) return;
   const wanted = targets;
-  sending = sending.then(() => apply(choice.name, ids, isAdded)).then(() => {
+  sending = Promise.race([left, sending]).then(() => apply(choice.name, ids, isAdded)).then(() => {
     if (!shell.picker.matches(":popover-open") || targets !== wanted) return;
     shell.input.select();
     return look();
@@ -252,7 +254,8 @@ async function apply(name, ids, isAdded) {
 async function send(path, fields) {
   const csrf = form instanceof HTMLFormElement ? String(new FormData(form).get("csrf")) : "";
   const body = new URLSearchParams({ ...fields, csrf });
-  const response = await fetch(`${base}${path}`, { method: "POST", body, headers: { Accept: "application/json" } })
+  const headers = { Accept: "application/json" };
+  const response = await fetch(`${base}${path}`, { method: "POST", headers, body, keepalive: true })
     .catch(() => { throw new Error(UNANSWERED); });
   const answer = await response.json().catch(() => ({}));
   if (answer.go) location.assign(answer.go);
@@ -323,7 +326,7 @@ function listen() {
     if (!(button instanceof HTMLButtonElement) || button.name !== "change" || !made.has(button.value)) return;
     event.preventDefault();
     button.closest(".toast")?.remove();
-    sending = sending.then(() => undo(button.value)).catch((error) => {
+    sending = Promise.race([left, sending]).then(() => undo(button.value)).catch((error) => {
       say({ text: error instanceof Error ? error.message : UNANSWERED });
     });
   });

@@ -1,7 +1,9 @@
-// Saves the note when its field is left, and marks selected words of a post.
+// Saves the note when its field or the page is left, and marks selected words of a post.
 // @ts-check
 
 const MARKED = "[data-field]";
+const KEEPALIVE_BYTES = 60_000;
+const FRESH_MILLISECONDS = 600_000;
 
 /**
  * The text that markup was made of: a link to another site shows its address without the scheme.
@@ -107,46 +109,98 @@ function areKeysOff() {
   try { return localStorage.getItem("keys-off") === "yes"; } catch { return false; }
 }
 
+/**
+ * A note that may not be stored yet, in case that the server does not answer or the page is left.
+ * @typedef {{ text: string, over: string[], at: number }} Draft `over`: notes that it replaces
+ */
+
+/**
+ * @param {string} key
+ * @returns {Draft | null}
+ */
+function draftOf(key) {
+  try { return JSON.parse(localStorage.getItem(key) ?? "null"); } catch { return null; }
+}
+
+/**
+ * @param {string} key
+ * @param {Draft | null} draft
+ */
+function keepDraft(key, draft) {
+  try {
+    if (draft) localStorage.setItem(key, JSON.stringify(draft));
+    else localStorage.removeItem(key);
+  } catch { /* Private windows refuse it. */ }
+}
+
 /** @param {HTMLFormElement} form */
-function saveWhenLeft(form) {
+function saveByItself(form) {
   const field = form.querySelector("textarea");
   const state = form.querySelector("[data-state]");
+  const key = form.dataset.draft ?? "";
   if (!field || !state) return;
+  const details = form.closest("details");
   let saved = field.value;
+  /** What was sent last, and whether another note than the one in the page was saved. */
+  let sent = saved;
   let isOther = false;
   const save = async () => {
     const text = field.value;
-    if (text === saved) return;
+    if (text === sent) return;
+    sent = text;
     state.textContent = "Saving…";
     try {
+      const body = new URLSearchParams(/** @type {any} */ (new FormData(form))).toString();
       const answer = await fetch(form.dataset.note ?? "", {
         method: "POST",
-        body: new URLSearchParams(/** @type {any} */ (new FormData(form))),
+        headers: { "Content-Type": "application/x-www-form-urlencoded" },
+        body,
+        // Goes on when the page is left. Browsers refuse it for more; the draft is left then.
+        keepalive: body.length <= KEEPALIVE_BYTES,
       });
       const said = await answer.json();
       if (said.go) return location.assign(said.go);
-      if (answer.ok) [saved, isOther] = [text, true];
       state.textContent = answer.ok ? (said.has_note ? "Saved." : "Removed.") : said.error;
-      if (answer.ok) sayWithUndo(said.has_note ? "The note is saved." : "The note is removed.");
+      if (!answer.ok) return;
+      [saved, isOther] = [text, true];
+      if (field.value === text) keepDraft(key, null);
+      sayWithUndo(said.has_note ? "The note is saved." : "The note is removed.");
     } catch {
+      sent = saved;
       state.textContent = "Not saved: the server does not answer. Press Save to try again.";
     }
   };
   /** @type {Promise<void>} */
   let saving = Promise.resolve();
-  field.addEventListener("change", () => {
-    saving = save();
+  const saveNow = () => { saving = save(); };
+  field.addEventListener("change", saveNow);
+  addEventListener("pagehide", saveNow);
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden") saveNow();
   });
   field.addEventListener("input", () => {
+    keepDraft(key, { text: field.value, over: [saved, sent], at: Date.now() });
     if (field.value !== saved) state.textContent = "Saved when you leave the field.";
   });
+  // The button sends it.
+  form.addEventListener("submit", () => { sent = field.value; });
   // The note above the field is the one before; the server renders the new one.
-  const details = form.closest("details");
   details?.addEventListener("toggle", async () => {
     await saving;
     if (!details.open && isOther) location.reload();
   });
+  const draft = draftOf(key);
+  if (draft && draft.text !== saved) {
+    field.value = draft.text;
+    if (details) details.open = true;
+    // Later, the note may have been changed on purpose, also to the one that it was then.
+    if (draft.over.includes(saved) && Date.now() - draft.at < FRESH_MILLISECONDS) return saveNow();
+    sent = draft.text;
+    state.textContent = "You typed this earlier, and it was not saved. Press Save to keep it.";
+  } else if (draft) {
+    keepDraft(key, null);
+  }
 }
 
 const noteForm = document.querySelector("form[data-note]");
-if (noteForm instanceof HTMLFormElement) saveWhenLeft(noteForm);
+if (noteForm instanceof HTMLFormElement) saveByItself(noteForm);

@@ -27,7 +27,8 @@ const gone = new Map();
 let lastUndo = null;
 /** Changes are sent one after the other, so that two of one post keep their order. */
 let sending = Promise.resolve();
-let leaving = () => {};
+/** A page that is left sends at once what waits. @type {Promise<unknown>} */
+const left = new Promise((resolve) => { addEventListener("pagehide", resolve); });
 
 /**
  * @param {HTMLElement} row
@@ -230,15 +231,11 @@ async function send(action, id) {
 }
 
 /**
- * Sending is a task of its own, so that the change can be painted before it. A page that is left
- * sends it at once. Not with the next frame: a hidden page has none.
- * @returns {Promise<void>}
+ * Sending is a task of its own, so that the change can be painted before it. Not with the next
+ * frame: a hidden page has none.
  */
 function shown() {
-  return new Promise((resolve) => {
-    leaving = resolve;
-    setTimeout(resolve);
-  });
+  return Promise.race([left, new Promise((resolve) => { setTimeout(resolve); })]);
 }
 
 /** @param {object} detail see messages.js */
@@ -261,7 +258,7 @@ function make(action, row, isUndo) {
   say(isUndo ? { text: "Undone." } : { text: SAID[action], undo: lastUndo });
   // Last, because it makes the browser lay out the page.
   if (hasFocus) focusOn(next);
-  sending = sending.then(shown).then(() => send(action, id)).then(() => {
+  sending = Promise.race([left, sending]).then(shown).then(() => send(action, id)).then(() => {
     document.dispatchEvent(new CustomEvent("library:changed", { detail: { ids: [id], change: action } }));
   }).catch((error) => {
     show(opposite, row);
@@ -280,7 +277,6 @@ function rowOf(id) {
   return gone.get(`p-${id}`)?.row ?? document.getElementById(`p-${id}`);
 }
 
-addEventListener("pagehide", () => leaving());
 if (list && change) {
   change.addEventListener("submit", (event) => {
     const button = event.submitter;
