@@ -20,5 +20,6 @@ FRAME: Final[Values] = {
     "is_owner": True,
     "csrf": "c5rf",
     "message": "",
+    "unsent": {},
     "problem": "",
 }

@@ -1,12 +1,15 @@
 """Proving again who one is, before a change that matters."""
 
+import re
+from html import unescape
+
 import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access.activity import Activity
 from bowerbird.model.activity import ActivityKind
 from tests.support.authenticator import Authenticator
-from tests.support.visiting import visitor
+from tests.support.visiting import form_token, visitor
 from tests.web.sign_in import ceremonies
 from tests.web.sign_in.ceremonies import ANY_PAGE, account_of
 from tests.web.sign_in.conftest import House
@@ -38,6 +41,55 @@ async def test_a_proof_allows_changes_again_and_changes_the_session(house: House
     [name] = [name for name in owner.client.cookies if name.endswith("-session")]
     thief.client.cookies.set(name, before)
     assert "Sign in with a passkey" in (await thief.open("/reauthenticate")).text
+
+
+@pytest.mark.parametrize(
+    ("path", "page", "field", "text"),
+    [
+        ("/keys", "/keys", "name", 'Claude "on" the läptop <b>; x=1'),
+        ("/account/passkeys/options", "/account", "name", "Phone"),
+        ("/account/delete", "/account/delete", "phrase", "member@example.com"),
+    ],
+)
+async def test_what_was_typed_is_there_after_the_proof_that_its_form_asked_for(
+    house: House, path: str, page: str, field: str, text: str
+) -> None:
+    await house.owner()
+    person = await house.member("member@example.com")
+    authenticator = await ceremonies.add(person)
+    token = form_token((await person.open(page)).text)
+    house.clock.now += TEN_MINUTES
+
+    asked = await person.post(path, csrf=token, **{field: text})
+    go = asked.headers.get("location") or asked.json()["go"]
+    assert go == f"/reauthenticate?next={page}"
+    proved = await ceremonies.prove(person, authenticator, next=page)
+    shown = await person.open(proved.headers["location"])
+
+    typed = re.search(rf'name="{field}" type="text" value="([^"]*)"', shown.text)
+    assert typed
+    assert unescape(typed[1]) == text
+    assert "Nothing has changed yet. Press the button again to finish." in shown.text
+    assert "Nothing has changed yet" not in (await person.open(page)).text
+
+
+async def test_a_long_form_is_not_kept_for_a_proof(house: House) -> None:
+    person = await house.owner()
+    house.clock.now += TEN_MINUTES
+
+    refused = await person.send("/keys", "/keys", name="n" * 5_000)
+
+    assert refused.headers["location"] == "/reauthenticate?next=/keys"
+    assert "set-cookie" not in refused.headers
+
+
+@pytest.mark.parametrize("kept", ["/keys", "/keys?", "/keys?name=%FF", "/keys?name=a&name=b", "?"])
+async def test_a_forged_cookie_of_a_form_breaks_nothing(house: House, kept: str) -> None:
+    person = await house.owner()
+    [session] = [name for name in person.client.cookies if name.endswith("-session")]
+    person.client.cookies.set(session.replace("-session", "-unsent"), kept)
+
+    assert (await person.open("/keys")).status_code == 200
 
 
 async def test_a_proof_needs_a_passkey_of_the_same_account(house: House) -> None:

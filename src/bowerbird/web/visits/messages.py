@@ -3,6 +3,7 @@
 from typing import Final
 
 MESSAGES: Final = {
+    "unsent": "Nothing has changed yet. Press the button again to finish.",
     "signed-in": "You are signed in.",
     "passkey-added": "The passkey is added. You can sign in with it from now on.",
     "passkey-renamed": "The passkey is renamed.",

@@ -36,7 +36,8 @@ class VisitPages:
 
     def show(self, visit: Visit, name: str, *, status: int = 200, **values: Any) -> Reply:
         nonce = secrets.token_urlsafe(16)
-        visitor = visit.visitor
+        visitor, unsent = visit.visitor, visit.take_unsent()
+        said = "unsent" if unsent is not None else visit.query.get("said", "")
         shared = {
             "nonce": nonce,
             "csrf": visit.form_token(),
@@ -44,8 +45,9 @@ class VisitPages:
             "is_owner": visitor is not None and visitor.is_owner,
             "theme": visit.theme,
             "time_lang": visit.date_words.attributes,
-            "message": MESSAGES.get(visit.query.get("said", ""), ""),
+            "message": MESSAGES.get(said, ""),
             "problem": "",
+            "unsent": unsent or {},
             # A passkey belongs to the name of the site: another address cannot use it.
             "has_passkeys": self.is_at_site(visit) and bool(self._passkey_site),
             "passkey_site": self._passkey_site,

@@ -163,6 +163,8 @@ class VisitRouter:
             # Others are not told that there is such a page.
             raise Refusal(Code.NOT_FOUND, "No such page.")
         if route.access is Access.PROVED and not self._sessions.is_proved(visit.visitor):
+            if route.method == "POST":
+                visit.keep_unsent(page)
             return self._elsewhere(route, visit, PROVE + after)
         return None
 

@@ -4,10 +4,12 @@ import hashlib
 import hmac
 import secrets
 from typing import Final
+from urllib.parse import urlencode
 
 from msgspec import Struct, field
 
 from bowerbird.model.sign_in import SignedIn, Where
+from bowerbird.web.visits import forms
 from bowerbird.web.visits.cookies import CookieJar
 from bowerbird.web.visits.date_words import DateWords, accepted
 from bowerbird.web.visits.forms import Form
@@ -19,10 +21,15 @@ from bowerbird.wire.responses.replies import Header
 SESSION: Final = "session"
 ANONYMOUS: Final = "visit"
 ATTEMPT: Final = "attempt"
-_ATTEMPT_DAYS: Final = 10 / (24 * 60)
+# What was typed into a form that needs a proof first.
+UNSENT: Final = "unsent"
+_TEN_MINUTES: Final = 10 / (24 * 60)
 FORM_TOKEN: Final = "csrf"  # noqa: S105 - the name of a field
 _SALT_BYTES: Final = 8
 _MAX_NEXT: Final = 2_000
+_MAX_UNSENT: Final = 2_000
+# Of no use later.
+_NOT_TYPED: Final = (FORM_TOKEN, "credential")
 
 
 class Visit(Struct, kw_only=True):
@@ -107,10 +114,26 @@ class Visit(Struct, kw_only=True):
         return self.jar.read(self.request.headers.get(b"cookie"), ATTEMPT)
 
     def keep_attempt(self, attempt: str) -> None:
-        self.cookies.append(self.jar.write(ATTEMPT, attempt, _ATTEMPT_DAYS))
+        self.cookies.append(self.jar.write(ATTEMPT, attempt, _TEN_MINUTES))
 
     def end_attempt(self) -> None:
         self.cookies.append(self.jar.remove(ATTEMPT))
+
+    def keep_unsent(self, page: str) -> None:
+        """Keeps the form for its page, which is shown again after a proof."""
+        typed = {name: text for name, text in self.form.items() if name not in _NOT_TYPED}
+        kept = f"{page}?{urlencode(typed)}"
+        if len(kept) <= _MAX_UNSENT:
+            self.cookies.append(self.jar.write(UNSENT, kept, _TEN_MINUTES))
+
+    def take_unsent(self) -> Form | None:
+        """What was typed into a form of this page before a proof, once."""
+        kept = self.jar.read(self.request.headers.get(b"cookie"), UNSENT)
+        page, _, typed = kept.partition("?")
+        if not kept or page != self.request.path:
+            return None
+        self.cookies.append(self.jar.remove(UNSENT))
+        return forms.query(typed.encode("latin-1"))
 
     def leave(self) -> None:
         """Signs this browser out."""
