@@ -33,7 +33,7 @@ LIST: Final[Values] = {
     "title": "Unread",
     "states": [
         ("bead", "Unread", "/library", 312),
-        ("library", "All posts", "/library?is_unread_only=false", 2_312),
+        ("library", "All posts", "/library?is_unread_only=false&hide_archived=false", 4_218),
         ("archive", "Archive", "/library?is_unread_only=false&is_archived_only=true", 918),
         ("trash", "Trash", "/trash", None),
     ],
@@ -54,6 +54,7 @@ LIST: Final[Values] = {
     "mode": "both",
     "kept_fields": [("tag", "birds")],
     "account_total": 4_218,
+    "search_words": "Search 4,218 posts",
     "account_read": 3_906,
     "account_archived": 1_906,
     "clear_url": "/library",
@@ -150,6 +151,7 @@ def _post(number: int, strand: list[int], *, is_noted: bool = False) -> Values:
         "following": "/p/2?from=%2Flibrary%3Ftag%3Dbirds",
         "undo_annotation": "",
         "note_max": 20_000,
+        "draft_key": "note 1 1",
         "quote_max": 2_000,
         "json": '{\n  "post_id": "1"\n}',
     }

@@ -169,7 +169,7 @@ def test_keys_change_the_selection_and_undo_it_after_its_message(
         page.goto(address(server, "/digests"))
         page.keyboard.press("g")
         page.keyboard.press("a")
-        page.wait_for_url("**/library?is_unread_only=false")
+        page.wait_for_url("**/library?is_unread_only=false&hide_archived=false")
         return watch.problems
 
     assert chromium.run(visit, storage_state=state) == []

@@ -177,7 +177,7 @@ async def test_a_free_account_reads_its_posts(house: House) -> None:
     page = await free.page(f"/p/{post['post_id']}")
 
     # The filter by author needs a paid plan, the search does not.
-    assert 'href="/library?is_unread_only=false&amp;q=%40ines"' in page
+    assert 'href="/library?is_unread_only=false&amp;hide_archived=false&amp;q=%40ines"' in page
     await free.member.client.aclose()
 
 

@@ -96,7 +96,7 @@ async def test_the_palette_gets_views_and_labels(ann: Reader) -> None:
     [label] = places["labels"]
     assert label["name"] == "Birds & bees"
     assert (label["count"], label["colour"]) == (1, "plum")
-    assert label["url"] == "/library?is_unread_only=false&tag=Birds+%26+bees"
+    assert label["url"] == "/library?is_unread_only=false&hide_archived=false&tag=Birds+%26+bees"
 
 
 async def test_a_script_changes_a_post_and_gets_a_short_answer(ann: Reader) -> None:

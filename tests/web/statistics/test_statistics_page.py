@@ -140,15 +140,13 @@ async def test_dates_are_in_the_language_of_the_browser(ann: Reader) -> None:
 
 async def test_a_free_account_gets_no_link_that_its_plan_refuses(house: House) -> None:
     free = await signed_in(house, "free@example.com", "free")
-    post = await free.member.save(author="ines", name="Ines", tags=["Birds"])
+    await free.member.save(author="ines", name="Ines", tags=["Birds"])
 
     page = await free.page("/statistics")
 
     assert "bookmarked_from" not in page
     assert "tag=" not in page
-    found = re.search(r'<a class="line" href="([^"]+)"><span class="t"><bdi>Ines', page)
-    assert found
-    assert ids(await free.page(unescape(found[1]))) == [post["post_id"]]
+    assert '<div class="line"><span class="t"><bdi>Ines' in page
     await free.member.client.aclose()
 
 

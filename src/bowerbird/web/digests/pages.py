@@ -18,8 +18,7 @@ from bowerbird.model import instants
 from bowerbird.model.digests import Frequency, MailState, period_of
 from bowerbird.model.periods import zone_of
 from bowerbird.requests.digests import DigestsQuery
-from bowerbird.web.library.addresses import LIBRARY, of_post
-from bowerbird.web.library.post_parts import label as label_values
+from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.texts import language_of
 from bowerbird.web.visits.date_words import ENGLISH
 from bowerbird.web.visits.moments import Moment, Times
@@ -113,7 +112,7 @@ class _Parts:
             {
                 "name": name,
                 "count": count,
-                "url": self._base_path + label_values(name)["url"] if self._can_filter else "",
+                "url": self._of_period(digest, tag=name) if self._can_filter else "",
             }
             for name, count in wording.labels(digest)[:_LABELS_NAMED]
         ]
@@ -147,19 +146,17 @@ class _Parts:
             "is_read": post.is_read,
         }
 
-    def _of_period(self, digest: DigestResponse) -> str:
+    def _of_period(self, digest: DigestResponse, **filters: str) -> str:
         """The list of what was saved in the period."""
         period = period_of(digest.digest_id)
         assert period is not None
         zone = zone_of(digest.time_zone)
-        sent = {
-            "is_unread_only": "false",
-            "hide_archived": "false",
-            # Both bounds are outside of what the filter finds.
+        # Both bounds are outside of what the filter finds.
+        bounds = {
             "bookmarked_from": self._times.exact(period.start(zone) - 1),
             "bookmarked_to": self._times.exact(period.end(zone)),
         }
-        return f"{self._base_path}{LIBRARY}?{urlencode(sent)}"
+        return self._base_path + everything(**bounds, **filters)
 
 
 def _listed(digest: DigestSummary, times: Times) -> dict[str, Any]:

@@ -55,8 +55,9 @@ class Address(Struct, frozen=True):
 
 @lru_cache(maxsize=16_384)
 def everything(**values: str) -> str:
-    """The URL of a list of read and unread posts."""
-    return Address(LIBRARY, {"is_unread_only": "false", **values}).url()
+    """The URL of a list of read, unread and archived posts, which every count includes."""
+    shown = {"is_unread_only": "false", "hide_archived": "false", **values}
+    return Address(LIBRARY, shown).url()
 
 
 def of_view(slug: str) -> str:

@@ -1,15 +1,12 @@
 """Dates of posts, in the time zone and language of the visitor and as short as they can be."""
 
 from datetime import date, datetime, timedelta
-from typing import Final
 
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model import instants
 from bowerbird.web.visits.moments import Times
-
-_MONTHS: Final = 12
 
 
 class PostDate(Struct, frozen=True):
@@ -58,7 +55,7 @@ class Dates:
 
 
 def enclosed(times: Times, after: str | None, before: str | None) -> str:
-    """The month or the year that two bounds of a filter enclose, in words; otherwise "".
+    """The months or the year that two bounds of a filter enclose, in words; otherwise "".
 
     The statistics link to it like this. Both bounds are outside of it.
     """
@@ -69,15 +66,15 @@ def enclosed(times: Times, after: str | None, before: str | None) -> str:
         # As times without a zone: its offset may change within a month.
         start = times.local(first + 1).replace(tzinfo=None)
         stop = times.local(end).replace(tzinfo=None)
-        if start == _month_of(start) and stop == _month_of(start, 1):
-            return times.words.month(start.date())
-        is_year = start == _month_of(start) and start.month == 1
-        return str(start.year) if is_year and stop == _month_of(start, _MONTHS) else ""
     except (OverflowError, ValueError):
         return ""
+    if start != _month_of(start) or stop != _month_of(stop) or start >= stop:
+        return ""
+    if start.month == stop.month == 1 and stop.year == start.year + 1:
+        return str(start.year)
+    months = [start.date(), (stop - timedelta(days=1)).date()]
+    return " \u2013 ".join(dict.fromkeys(times.words.month(each) for each in months))
 
 
-def _month_of(moment: datetime, later: int = 0) -> datetime:
-    """The start of its month, or of one some months later."""
-    years, month = divmod(moment.month - 1 + later, _MONTHS)
-    return datetime(moment.year + years, month + 1, 1)  # noqa: DTZ001 - of no zone, as above
+def _month_of(moment: datetime) -> datetime:
+    return moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)

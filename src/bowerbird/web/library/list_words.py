@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from bowerbird.model.accounts import Account
 from bowerbird.model.filters import RELEVANCE
 from bowerbird.model.media import BITS
 from bowerbird.requests.bookmarks import ListQuery
@@ -77,7 +78,18 @@ def state_name(query: ListQuery) -> str:
         return "Unread in the archive" if is_unread_only(query) else "Archive"
     if is_unread_only(query):
         return "Unread" if hides_archived(query) else "Unread, with archived"
-    return "All posts" if hides_archived(query) else "With archived"
+    return "Not archived" if hides_archived(query) else "All posts"
+
+
+def search_words(query: ListQuery, account: Account) -> str:
+    """What the search box says: it searches the list that is shown."""
+    if any(getattr(query, name) for name in (*_FILTERS, _IMPORT)):
+        return "Search these posts"
+    unread, archive, hides = is_unread_only(query), is_archive(query), hides_archived(query)
+    count = account.visible(unread_only=unread, hide_archived=hides, archived_only=archive)
+    kind = f"{'unread ' if unread else ''}{'archived ' if archive else ''}"
+    rest = " that are not archived" if hides and not unread else ""
+    return f"Search {count:,} {kind}{'post' if count == 1 else 'posts'}{rest}"
 
 
 def title(query: ListQuery) -> str:

@@ -33,7 +33,7 @@ from bowerbird.web.library.addresses import (
 )
 from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.dates import Dates
-from bowerbird.web.library.no_hits import NoHits
+from bowerbird.web.library.no_hits import NoHits, hidden_list
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.rows import Look, Rows
 from bowerbird.web.library.sidebar import Sidebar, shown_count
@@ -310,6 +310,7 @@ class ListPages:
             "account_read": account.total - account.unread,
             "account_archived": account.archived,
             "search": query.q or query.vector_search_term or "",
+            "search_words": list_words.search_words(query, account),
             "hints": list_words.hints(query),
             "mode": await self._mode(account, query),
             "kept_fields": address.fields("q", MEANING, "sort_by", "sort_order", "bucket"),
@@ -364,10 +365,9 @@ def _forgiven(shown: Shown) -> dict[str, Any]:
     found, query, meant = shown.found, shown.query, shown.found.did_you_mean or ""
     meaning = query_language.plain_text(meant) if query.vector_search_term else None
     search = {"q": meant, "vector_search_term": meaning}
-    everything = shown.address.changed(is_unread_only="false", hide_archived="false")
     values = {
         "hidden": found.hidden,
-        "hidden_url": everything.url(),
+        "hidden_url": hidden_list(shown.address).url(),
         "relaxed": found.reason if found.is_relaxed else "",
         "meant": meant,
         "meant_url": shown.address.changed(**search).url() if meant else "",

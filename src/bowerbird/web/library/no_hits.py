@@ -9,6 +9,7 @@ from bowerbird.library.labels.labels import Labels
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.requests.bookmarks import CountQuery, ListQuery
+from bowerbird.requests.filters import MEANING
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.web.library import list_words
@@ -17,6 +18,16 @@ from bowerbird.web.library.addresses import Address
 # Words of a search that are compared with names.
 _WORDS: Final = 4
 _SHORTEST: Final = 3
+
+
+def hidden_list(address: Address) -> Address:
+    """The list of the posts that have the words but are read or archived.
+
+    Not by meaning: that finds others too.
+    """
+    meaning = None if address.values.get("q") else address.values.get(MEANING)
+    flags = {"is_unread_only": "false", "hide_archived": "false"}
+    return address.changed(**flags, **{MEANING: meaning})
 
 
 class NoHits:
@@ -31,7 +42,7 @@ class NoHits:
         """`hidden` is the number of posts that the flags of the list hide."""
         found: list[dict[str, Any]] = []
         if hidden:
-            url = address.changed(is_unread_only="false", hide_archived="false").url()
+            url = hidden_list(address).url()
             text = "Look in read and archived posts too"
             found.append({"text": text, "url": url, "count": hidden})
         for name in list_words.removable(query):

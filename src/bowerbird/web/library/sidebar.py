@@ -15,7 +15,7 @@ from bowerbird.web.library.addresses import LIBRARY, Address, of_view
 _LABELS_SHOWN: Final = 12
 _SUGGESTED: Final = 200
 UNREAD: Final = Address(LIBRARY, {})
-ALL: Final = Address(LIBRARY, {"is_unread_only": "false"})
+ALL: Final = Address(LIBRARY, {"is_unread_only": "false", "hide_archived": "false"})
 ARCHIVE: Final = Address(LIBRARY, {"is_unread_only": "false", "is_archived_only": "true"})
 
 
@@ -32,7 +32,7 @@ class Sidebar:
         return {
             "states": [
                 ("bead", "Unread", UNREAD.url(), account.fresh),
-                ("library", "All posts", ALL.url(), account.total - account.archived),
+                ("library", "All posts", ALL.url(), account.total),
                 ("archive", "Archive", ARCHIVE.url(), account.archived),
                 ("trash", "Trash", TRASH, None),
             ],
@@ -49,11 +49,15 @@ class Sidebar:
 
 
 def shown_count(count: Count | ViewResponse) -> str:
-    """A count for a page, or nothing as long as it is not known."""
+    """A count for a page, or nothing as long as it is not known.
+
+    The count of an earlier version of the library is about the number of posts in the list.
+    """
     value = count.value if isinstance(count, Count) else count.count
     state = count.state if isinstance(count, Count) else count.count_state
-    is_known = value or state in (CountState.EXACT, CountState.EARLIER)
-    return f"{value:,}" if is_known else ""
+    if state is CountState.EXACT:
+        return f"{value:,}"
+    return f"about {value:,}" if value else ""
 
 
 def _most_used(uses: list[LabelUse]) -> list[LabelUse]:

@@ -148,7 +148,7 @@ function count(row, before, after) {
   /** @type {[string, (state: State) => boolean][]} */
   const counted = [
     ["bead", (s) => s.isHere && !s.isRead && !s.isArchived],
-    ["library", (s) => s.isHere && !s.isArchived],
+    ["library", (s) => s.isHere],
     ["archive", (s) => s.isHere && s.isArchived],
   ];
   for (const [name, isCounted] of counted) {

@@ -80,7 +80,7 @@ async function suggested(input) {
   if (!response.ok) return [];
   const answer = await response.json();
   const labels = answer.labels.map((/** @type {any} */ label) => ({
-    text: label.name, colour: label.colour, note: `${label.count.toLocaleString("en")} post${label.count === 1 ? "" : "s"}`,
+    text: label.name, colour: label.colour, note: `${label.count.toLocaleString("en")} in all`,
     run: () => narrow({ tag: label.name }, rest),
   }));
   const authors = answer.authors.map((/** @type {any} */ author) => ({

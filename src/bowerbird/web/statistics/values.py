@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from bowerbird.library.statistics.statistics import LINKED_POSTS_MAX, Summary
 from bowerbird.model.digests import AuthorCount
-from bowerbird.web.library.addresses import LIBRARY
+from bowerbird.web.library.addresses import everything
 from bowerbird.web.library.post_parts import label as label_values
 from bowerbird.web.statistics import charts
 from bowerbird.web.statistics.charts import Bar
@@ -16,7 +15,7 @@ _DAY_HOURS: Final = 24
 
 
 class StatisticsValues:
-    """`can_filter`: filters need a paid plan, and the search for a handle does not."""
+    """`can_filter`: filters need a paid plan, and a search finds other posts too."""
 
     def __init__(self, times: Times, base_path: str, *, can_filter: bool) -> None:
         self._times = times
@@ -25,7 +24,7 @@ class StatisticsValues:
 
     def of(self, found: Summary) -> dict[str, Any]:
         words, lang = self._times.words, self._times.words.attributes
-        rows = self._rows(found)
+        rows, span = self._rows(found), self._span(found.slices[0].start, found.slices[-1].end)
         busiest = max(range(len(found.hours)), key=found.hours.__getitem__)
         unit = "year" if found.is_by_year else "month"
         return {
@@ -43,13 +42,21 @@ class StatisticsValues:
                 lang,
             ),
             "authors": self._ranked(
-                [(_name(each), self._author_url(each), each.count, "") for each in found.authors]
+                [
+                    (
+                        _name(each),
+                        self._list(span, author=f"@{each.author_username}"),
+                        each.count,
+                        "",
+                    )
+                    for each in found.authors
+                ]
             ),
             "labels": self._ranked(
                 [
                     (
                         each.label_name,
-                        self._label_url(each.label_name),
+                        self._list(span, tag=each.label_name),
                         each.count,
                         _colour(each.label_name),
                     )
@@ -90,31 +97,19 @@ class StatisticsValues:
                     "title": f"{name}: {part.saved:,} saved, {part.read:,} read",
                     "saved": part.saved,
                     "read": part.read,
-                    "url": self._saved_between(part.start, part.end) if part.saved else "",
+                    "url": self._list(self._span(part.start, part.end)) if part.saved else "",
                 }
             )
         return rows
 
-    def _saved_between(self, start: int, end: int) -> str:
-        # Both bounds are outside of what the filter finds.
-        return self._list(
-            bookmarked_from=self._times.exact(start - 1), bookmarked_to=self._times.exact(end)
-        )
+    def _span(self, start: int, end: int) -> dict[str, str]:
+        """The filters by the time of saving. Both bounds are outside of what they find."""
+        exact = self._times.exact
+        return {"bookmarked_from": exact(start - 1), "bookmarked_to": exact(end)}
 
-    def _author_url(self, author: AuthorCount) -> str:
-        handle = f"@{author.author_username}"
-        return self._list(author=handle) if self._can_filter else self._url({"q": handle})
-
-    def _label_url(self, name: str) -> str:
-        return self._list(tag=name)
-
-    def _list(self, **filters: str) -> str:
-        return self._url(filters) if self._can_filter else ""
-
-    def _url(self, filters: dict[str, str]) -> str:
-        """The list of the posts that were counted: read, unread and archived ones."""
-        sent = {"is_unread_only": "false", "hide_archived": "false", **filters}
-        return f"{self._base_path}{LIBRARY}?{urlencode(sent)}"
+    def _list(self, span: dict[str, str], **filters: str) -> str:
+        """The posts that were counted."""
+        return self._base_path + everything(**span, **filters) if self._can_filter else ""
 
     def _ranked(self, found: Sequence[tuple[str, str, int, str]]) -> list[dict[str, Any]]:
         most = found[0][2] if found else 0
