@@ -155,7 +155,18 @@ def test_an_email_address_has_one_account_whatever_its_case_and_spaces(
 
 @in_turn(
     "email",
-    ["", "ada", "@example.com", "ada@", "a da@example.com", "ada@x\udcff", "a@b@c", "a\0@b"],
+    [
+        "",
+        "ada",
+        "@example.com",
+        "ada@",
+        "a da@example.com",
+        "ada@x\udcff",
+        "a@b@c",
+        "a\0@b",
+        "a@b",
+        "a@b.",
+    ],
 )
 def test_an_invalid_email_address_is_refused(empty: Library, email: str) -> None:
     ran = empty.run("account", "create", email)

@@ -26,6 +26,7 @@ _PAGE: Final[dict[str, Any]] = library_examples.LIST | {
     "back": "/labels",
     "search": "",
     "can_make": False,
+    "name_rule": "A name has 1 to 100 characters.",
     "labels": [
         {
             **post_parts.label(name, colour),

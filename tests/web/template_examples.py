@@ -187,6 +187,7 @@ DELETE: Final[Values] = FRAME | {
     "keys": 3,
     "phrase": "nora@example.org",
     "phrase_error": "",
+    "obstacle": "",
 }
 ACTIVITY: Final[Values] = FRAME | {
     "events": [
@@ -320,6 +321,10 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         "account_delete.html",
         DELETE | {"phrase_error": "This is not the address of the account."},
     ),
+    "account_delete-owner": (
+        "account_delete.html",
+        DELETE | {"obstacle": "You are the owner of this service. Run: bowerbird account owner"},
+    ),
     "activity": ("activity.html", ACTIVITY),
     "activity-empty": ("activity.html", ACTIVITY | {"events": []}),
     **operator_examples.EXAMPLES,
@@ -333,6 +338,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     **source_examples.EXAMPLES,
     "goodbye": ("goodbye.html", {}),
     "missing": ("missing.html", {}),
+    "missing-signed-in": ("missing.html", {"is_signed_in": True}),
     "error": ("error.html", {"reference": "472ab0ac2c5e-1"}),
     "offline": ("offline.html", {}),
     "maintenance": ("maintenance.html", {"retry_after": 5}),

@@ -58,11 +58,30 @@ async def test_an_internal_error_shows_a_reference_and_nothing_of_the_cause(hous
     assert page.status_code == 500
     assert_is_a_page(page)
     assert heading(page) == "Something went wrong"
+    assert "Sign in" not in page.text
     reference = re.search(r"Reference <code>([^<]+)</code>", page.text)
     assert reference
     assert reference[1] == page.headers["x-request-id"]
     for word in ("activity", "Traceback", "sqlite", "apsw", "SELECT"):
         assert word not in page.text
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/p/404", "/operator"])
+async def test_a_missing_page_leads_signed_in_people_to_their_library(
+    house: House, path: str
+) -> None:
+    await house.owner()
+    member = await house.member("member@example.com")
+
+    page = await member.open(path)
+    assert page.status_code == 404
+    assert 'class="btn main" href="/library">Your library</a>' in page.text
+    assert "Sign in" not in page.text
+
+    strange = await house.somebody().open("/nowhere")
+    assert strange.status_code == 404
+    assert 'href="/sign-in">Sign in</a>' in strange.text
+    assert "Your library" not in strange.text
 
 
 async def test_an_internal_error_is_one_sentence_for_a_program(house: House) -> None:

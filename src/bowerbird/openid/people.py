@@ -6,17 +6,14 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta, Struct
 
+from bowerbird.email_addresses import is_address
 from bowerbird.openid.problems import unusable
 from bowerbird.openid.providers import Provider
 from bowerbird.openid.records import Person
 
 _LONGEST_SUBJECT: Final = 255
-_LONGEST_EMAIL: Final = 254
 _LONGEST_NAME: Final = 100
 _SUBJECT: Final = re.compile(r"[\x21-\x7e]+")
-_EMAIL: Final = re.compile(
-    r"[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f]+@[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f]+"
-)
 _SPACES_AND_CONTROLS: Final = re.compile(
     r"[\x00-\x20\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]+"
 )
@@ -103,7 +100,7 @@ def _person(
 ) -> Person:
     if len(subject) > _LONGEST_SUBJECT or not _SUBJECT.fullmatch(subject):
         raise unusable(provider, "subject")
-    is_email = email and len(email) <= _LONGEST_EMAIL and _EMAIL.fullmatch(email)
+    is_email = email and is_address(email)
     return Person(
         issuer=provider.issuer,
         subject=subject,

@@ -5,9 +5,9 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
+from bowerbird.email_addresses import MAILBOX
+
 PREFIX: Final = "BOWERBIRD_"
-_ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
-MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]*")
 _ORIGIN: Final = re.compile(r"[a-z]+://[^/?#@\s]+/?")
 _HOST_NAME: Final = re.compile(

@@ -37,6 +37,8 @@ class PathFinder(Protocol):
 
     def find(self, path: str) -> tuple[RoutedPath | None, dict[str, Any]]: ...
 
+    def has_session(self, request: Request) -> bool: ...
+
 
 Visits = Callable[[ShowPublished], PathFinder]
 # Its expiry date is counted from today, so it is rendered for every request.
@@ -75,14 +77,21 @@ class _Site:
         self._visits = visits(self.show_published)
         self._makers: dict[str, Maker] = {}
         self._table: dict[str, RoutedPath] | None = None
-        self._missing: Resource | None = None
+        # For strangers, and for those who are signed in.
+        self._missing: tuple[Resource, Resource] | None = None
         self._rendered: dict[str, Resource] = {}
 
     async def load(self, _: Request) -> None:
         if self._table is None:
             # Reading the OpenAPI document and every static file would block the event loop.
             self._makers, self._missing = await asyncio.to_thread(
-                lambda: (self._paths.table(), self._paths.missing())
+                lambda: (
+                    self._paths.table(),
+                    (
+                        self._paths.missing(is_signed_in=False),
+                        self._paths.missing(is_signed_in=True),
+                    ),
+                )
             )
             self._table = {path: self._routed(path, make) for path, make in self._makers.items()}
 
@@ -113,9 +122,10 @@ class _Site:
         return Reply(refused.status, [*_PLAIN, *headers], f"{sentence}\n".encode())
 
     def _problem_page(self, refused: Refusal, request: Request) -> Resource:
+        is_signed_in = self._visits.has_session(request)
         if refused.code is Code.NOT_FOUND and self._missing is not None:
-            return self._missing
-        return self._paths.problem(refused, request.request_id)
+            return self._missing[is_signed_in]
+        return self._paths.problem(refused, request.request_id, is_signed_in=is_signed_in)
 
     def _routed(self, path: str, maker: Maker) -> RoutedPath:
         handler = partial(self._show, path, maker)

@@ -66,14 +66,16 @@ class SitePaths:
             **self._pages(),
         }
 
-    def missing(self) -> HtmlPage:
-        return self._page("missing.html", status=404)
+    def missing(self, *, is_signed_in: bool) -> HtmlPage:
+        return self._page("missing.html", status=404, is_signed_in=is_signed_in)
 
-    def problem(self, refused: Refusal, reference: str) -> HtmlPage:
+    def problem(self, refused: Refusal, reference: str, *, is_signed_in: bool) -> HtmlPage:
         """The page for a request that was refused, or that failed."""
         status = refused.status
         if refused.code is Code.INTERNAL_ERROR:
-            return self._page("error.html", status=status, reference=reference)
+            return self._page(
+                "error.html", status=status, reference=reference, is_signed_in=is_signed_in
+            )
         if refused.code is Code.SERVICE_UNAVAILABLE:
             retry_after = refused.headers.get("Retry-After", "")
             return self._page("maintenance.html", status=status, retry_after=retry_after)
@@ -82,6 +84,7 @@ class SitePaths:
             status=status,
             heading=_HEADINGS.get(refused.code, "That did not work"),
             sentence=refused.sentence,
+            is_signed_in=is_signed_in,
             action={"path": "/", "text": "Home"},
         )
 

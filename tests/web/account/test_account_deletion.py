@@ -155,12 +155,17 @@ async def test_the_owner_stays_while_others_have_accounts(house: House) -> None:
     owner = await house.owner()
     await house.accounts.create("other@example.com")
 
+    # Before anything is typed.
+    page = await owner.open("/account/delete")
+    assert "Make one of them the owner first" in text_of(page)
+    assert 'name="phrase"' not in page.text
     refused = await delete(owner, "owner@example.com")
     assert refused.status_code == 400
     assert "bowerbird account owner" in text_of(refused)
     assert await house.accounts.find("owner@example.com")
 
     await house.accounts.set_owner("other@example.com")
+    assert "the owner first" not in text_of(await owner.open("/account/delete"))
     assert (await delete(owner, "owner@example.com")).status_code == 303
 
 

@@ -45,6 +45,7 @@ async def test_opening_the_page_saves_nothing(ann: Reader) -> None:
     shown = await ann.page(f"/save?{urlencode({'url': LINK})}")
     assert f'value="{LINK}"' in shown
     assert "@bowerwatch" in shown
+    assert "Nothing is saved yet." in shown
     assert (await ann.member.account()).total == 0
 
 
@@ -55,7 +56,10 @@ async def test_the_form_saves_the_post_with_labels(ann: Reader) -> None:
     assert "Saved." in await ann.page(saved.headers["location"])
     assert await writing.labels(ann.member) == {"birds": 1, "Blue things": 1}
 
-    assert "in your library already" in await ann.page(page)
+    known = await ann.page(page)
+    assert "in your library already" in known
+    assert "Nothing is saved yet" not in known
+    assert "Only the link is stored" not in known
     again = await ann.person.send("/save", page, link=LINK)
     assert again.headers["location"] == f"/p/{POST}?said=link-known"
 

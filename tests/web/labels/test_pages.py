@@ -259,3 +259,56 @@ async def test_the_form_returns_only_to_the_list_of_labels(ann: Reader) -> None:
     changed = await send(ann, "change", "birds", name="birds", back="https://evil.example/?q=x")
 
     assert target(changed)[:2] == ("/labels", {"said": ["label-changed"]})
+
+
+LONG = "n" * 120
+LIMIT = "1 to 100 characters"
+
+
+@pytest.mark.parametrize(
+    ("action", "field"),
+    [
+        ("/labels/make", "q"),
+        ("/labels/change", "name"),
+        ("/library/label", "add"),
+        ("/library/many", "label"),
+        ("/labels/apply", "label"),
+    ],
+)
+async def test_a_name_that_is_too_long_is_refused_with_the_limit_and_never_cut(
+    ann: Reader, action: str, field: str
+) -> None:
+    post = (await ann.member.save(tags=["birds"]))["post_id"]
+    page = await ann.page("/labels")
+    [label_id] = set(re.findall(r'id="label-([^"]+)"', page))
+    edited = await ann.page(f"/labels?label={label_id}")
+    listed, shown = await ann.page("/library"), await ann.page(f"/p/{post}")
+    for form in (page, edited, listed, shown):
+        for control in re.findall(rf'<input [^>]*name="(?:{field})"[^>]*>', form):
+            assert "maxlength" not in control
+
+    posts = {"op": "add", "posts": post} if action == "/labels/apply" else {"posts": post}
+    common = {
+        "back": "/library",
+        "post": post,
+        "label": label_id,
+        "add_label": "",
+        "list": "/library",
+    }
+    fields = {**common, f"pick-{post}": "on", **posts, field: LONG}
+    refused = await ann.person.send(action, "/library", **fields)
+
+    assert refused.status_code == 400, refused.text
+    assert LIMIT in refused.text
+    assert "label_name" not in refused.text
+    assert await names(ann) == ["birds"]
+
+
+async def test_a_search_for_a_name_that_is_too_long_does_not_offer_to_make_it(ann: Reader) -> None:
+    found = await ann.page(f"/labels?q={LONG}")
+
+    assert "“Make it”" not in found
+    assert LIMIT in found
+    matching = await ann.person.client.get(f"/labels/matching?q={LONG}")
+    assert matching.json()["new"] is None
+    assert LIMIT in matching.json()["rule"]

@@ -23,6 +23,7 @@ async def test_the_owner_creates_an_account_and_is_signed_in(house: House) -> No
     person = house.somebody()
 
     asked = await person.send("/link", "/link", token=token)
+    assert asked.status_code == 200
     assert "Your email address" in asked.text
     assert person.session == ""
 
@@ -83,11 +84,14 @@ async def test_no_visitor_becomes_the_owner_without_the_link(house: House) -> No
     assert person.session == ""
 
 
-async def test_an_address_that_is_no_address_is_refused_and_the_link_stays(house: House) -> None:
+@pytest.mark.parametrize("email", ["nonsense", "a@b"])
+async def test_an_address_that_is_no_address_is_refused_and_the_link_stays(
+    house: House, email: str
+) -> None:
     token = await house.links.create_for_owner()
     person = house.somebody()
 
-    refused = await person.send("/link", "/link", token=token, email="nonsense")
+    refused = await person.send("/link", "/link", token=token, email=email)
     assert refused.status_code == 400
     assert "Invalid email address" in refused.text
 

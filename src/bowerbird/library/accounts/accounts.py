@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bowerbird.clock import Clock, month_of
+from bowerbird.email_addresses import is_address
 from bowerbird.errors import Code, Refusal, shown
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.deletion import AccountDeletion, Progress
@@ -18,8 +19,6 @@ from bowerbird.storage.files.files import Files
 from bowerbird.storage.sign_in.sessions import SessionStore
 
 # Deliberately loose: a strict pattern would reject valid addresses.
-_EMAIL: Final = re.compile(r"[^@\s]+@[^@\s.][^@\s]*")
-_MAX_EMAIL_LENGTH: Final = 254
 _ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
@@ -151,10 +150,12 @@ class Accounts:
             if int(name) < 2**63 and await self._store.has_person(int(name)):
                 return int(name)
             raise NoAccount(Code.NOT_FOUND, f"No account has the id {shown(name)}.")
-        account_id = await self._store.id_of_email(fold(checked_email(name)))
-        if account_id is None:
-            raise NoAccount(Code.NOT_FOUND, f"No account has the address {shown(name)}.")
-        return account_id
+        # Accounts may have addresses that a new one cannot have.
+        found = await self._store.id_of_email(fold(name)) if name.isprintable() else None
+        if found is None:
+            sentence = f"No account has the address {shown(checked_email(name))}."
+            raise NoAccount(Code.NOT_FOUND, sentence)
+        return found
 
 
 def _key_without_address(account_id: int) -> str:
@@ -165,7 +166,7 @@ def _key_without_address(account_id: int) -> str:
 def checked_email(email: str) -> str:
     """The address without spaces around it. Raises a refusal if it is not an address."""
     email = email.strip()
-    if len(email) > _MAX_EMAIL_LENGTH or not email.isprintable() or not _EMAIL.fullmatch(email):
+    if not is_address(email):
         raise EmailRefused(
             Code.INVALID_REQUEST, f"Invalid email address {shown(email)}. Example: you@example.com."
         )

@@ -54,6 +54,14 @@ class AccountDeletion:
                 "them the owner first, with: bowerbird account owner EMAIL",
             )
 
+    async def obstacle(self, account_id: int) -> str:
+        """Why the account cannot be deleted now, as a sentence; otherwise ""."""
+        try:
+            await self.require_replaceable(self._database, account_id)
+        except OwnerStays as refused:
+            return refused.sentence
+        return ""
+
     async def losses(self, account_id: int) -> Losses:
         return await AccountRemoval(self._database, account_id).losses()
 

@@ -25,6 +25,7 @@ def routes(deletion: AccountDeletion, pages: VisitPages) -> list[PageRoute]:
             labels=lost.labels,
             views=lost.views,
             keys=lost.keys,
+            obstacle=await deletion.obstacle(visit.account_id),
             phrase=_phrase(visit),
             phrase_error=error,
         )
@@ -39,7 +40,7 @@ def routes(deletion: AccountDeletion, pages: VisitPages) -> list[PageRoute]:
         try:
             await deletion.start(visit.account_id)
         except OwnerStays as refused:
-            return await shown(visit, error=refused.sentence, status=refused.status)
+            return await shown(visit, status=refused.status)
         visit.leave()
         return pages.go(GOODBYE)
 

@@ -10,6 +10,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
 from bowerbird.web.bulk import sentences
 from bowerbird.web.bulk.requests import request_of
+from bowerbird.web.labels.words import in_words
 from bowerbird.web.library.addresses import LIBRARY
 from bowerbird.web.library.returns import saying, sender
 from bowerbird.web.visits.pages import VisitPages
@@ -122,7 +123,7 @@ class BulkPages:
     def _refused(self, visit: Visit, refused: Refusal) -> Reply:
         back = sender(visit.form.get("back", ""))
         return self._pages.problem(
-            visit, refused.status, "Nothing was changed", refused.sentence, (back, "Back")
+            visit, refused.status, "Nothing was changed", in_words(refused), (back, "Back")
         )
 
 

@@ -11,7 +11,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.label_list import FoundLabel, LabelList
 from bowerbird.model.accounts import Account
-from bowerbird.model.labels import COLORS, name_key
+from bowerbird.model.labels import COLORS, NAME_RULE, clean_name, name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.labels import LabelChange
 from bowerbird.web.bulk.pages import BulkPages
@@ -135,7 +135,8 @@ class LabelPages:
             undo_post="",
             **await self._many.values(visit),
             search=values.get(_FIND, ""),
-            can_make=bool(text) and not is_known,
+            can_make=clean_name(text) is not None and not is_known,
+            name_rule=f"A name has {NAME_RULE}.",
             labels=[_row(each, back) for each in page.labels],
             edited=edited if any(each.label_id == edited for each in page.labels) else "",
             typed=visit.form.get("name", ""),

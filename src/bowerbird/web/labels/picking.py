@@ -11,7 +11,7 @@ from bowerbird.library.bulk.changes import BulkChanges, NewChange
 from bowerbird.library.bulk.selection import packed_parts
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.model.bulk import BulkAction
-from bowerbird.model.labels import clean_name, name_key
+from bowerbird.model.labels import NAME_RULE, clean_name, name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.labels import LabelRequest
 from bowerbird.requests.limits import PICKED_LABELS_MAX
@@ -47,7 +47,7 @@ class LabelPicking:
         is_known = any(name_key(each.label_name) == name_key(text) for each in found)
         labels = [_label(each.label_name, each.color, each.count) for each in found]
         new = None if is_known else clean_name(text)
-        return self._pages.json({"labels": labels, "new": new})
+        return self._pages.json({"labels": labels, "new": new, "rule": f"A name has {NAME_RULE}."})
 
     async def apply(self, visit: Visit) -> Reply:
         """Adds a label to posts or removes it."""

@@ -12,6 +12,7 @@ from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.labels import LabelRequest
+from bowerbird.web.labels.words import in_words
 from bowerbird.web.library.addresses import LIBRARY, of_post, returning
 from bowerbird.web.library.returns import saying, sender
 from bowerbird.web.visits.messages import MESSAGES
@@ -109,7 +110,9 @@ class ChangePages:
 
     def _unchanged(self, visit: Visit, refused: Refusal, path: str) -> Reply:
         heading = "Nothing was changed"
-        return self._pages.problem(visit, refused.status, heading, refused.sentence, (path, "Back"))
+        return self._pages.problem(
+            visit, refused.status, heading, in_words(refused), (path, "Back")
+        )
 
     async def _after(
         self,

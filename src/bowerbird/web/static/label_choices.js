@@ -27,6 +27,7 @@ let targets = [];
 let choices = [];
 /** @type {string | null} the text that they are for */
 let chosenFor = null;
+let rule = "";
 let at = 0;
 let timer = 0;
 /** @type {AbortController | null} */
@@ -93,6 +94,7 @@ async function look() {
     if (!response.ok) throw new Error(answer.error);
     if (asked.signal.aborted) return;
     choices = choicesOf(answer.labels, answer.new, text);
+    rule = answer.rule;
     chosenFor = text;
     at = 0;
     draw();
@@ -130,7 +132,7 @@ function draw() {
   shell.list.replaceChildren(...choices.map((choice, index) => option(choice, index)));
   shell.list.hidden = choices.length === 0;
   shell.input.setAttribute("aria-expanded", String(choices.length > 0));
-  const none = text ? "No label can have this name." : "Type a name to make a label.";
+  const none = text ? rule : "Type a name to make a label.";
   shell.note.textContent = choices.length > 0 ? "" : none;
   shell.note.className = "none";
   mark();

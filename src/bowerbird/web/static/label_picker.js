@@ -21,7 +21,6 @@ const search = document.createElement("div");
 search.className = "search";
 const input = document.createElement("input");
 input.type = "text";
-input.maxLength = 100;
 input.dir = "auto";
 input.autocomplete = "off";
 input.spellcheck = false;

@@ -42,6 +42,7 @@ class VisitPages:
             "nonce": nonce,
             "csrf": visit.form_token(),
             "email": visitor.email if visitor else "",
+            "is_signed_in": visitor is not None,
             "is_owner": visitor is not None and visitor.is_owner,
             "theme": visit.theme,
             "time_lang": visit.date_words.attributes,

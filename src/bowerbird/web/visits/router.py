@@ -97,6 +97,10 @@ class VisitRouter:
                 return found, match.groupdict()
         return None, {}
 
+    def has_session(self, request: Request) -> bool:
+        """Whether the browser seems to be signed in. Pages about a refusal read no database."""
+        return bool(self._jar.read(_joined_cookies(request), SESSION))
+
     async def visit_of(self, request: Request) -> Visit:
         """Reads the session: the only read of the database that a page needs for its visitor."""
         host = self._hosts.of(request.headers.get(b"host"))
