@@ -23,7 +23,9 @@ NO_CONTRAST: Final = {"rules": {"color-contrast": {"enabled": False}}}
 # is on reads the style sheets, which axe would fetch and parse again.
 RUN: Final = """async ([part, options]) => {
   const fixed = { resultTypes: ["violations"], preload: { assets: ["media"] } };
-  const found = await axe.run(part ?? document, {...fixed, ...options});
+  const rules = { "target-size": { enabled: true }, ...options.rules };
+  const chosen = options.runOnly ? options : { ...options, rules };
+  const found = await axe.run(part ?? document, { ...fixed, ...chosen });
   return found.violations.map((each) => `${each.id}: ${each.nodes[0].html}`);
 }"""
 
@@ -31,7 +33,7 @@ RUN: Final = """async ([part, options]) => {
 def violations(
     page: Page, part: str | None = None, options: dict[str, Any] | None = None
 ) -> list[str]:
-    """All rules, unless `options` say otherwise."""
+    """All rules, also the one for small targets, unless `options` say otherwise."""
     page.wait_for_load_state()
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(script())

@@ -107,6 +107,26 @@ def test_axe_finds_no_problem_nothing_is_blocked_and_no_page_is_wider_than_a_pho
     assert found == {name: [] for name in names}
 
 
+@pytest.mark.parametrize(("size", "least"), [(DESKTOP, 24), (PHONE, 44)])
+def test_a_highlight_is_a_target_that_a_finger_can_hit(
+    site: str, chromium: Chromium, size: ViewportSize, least: int
+) -> None:
+    def visit(page: Page) -> tuple[list[float], list[str]]:
+        page.set_viewport_size(size)
+        page.goto(f"{site}/post-noted")
+        heights = page.locator(".passages blockquote a").evaluate_all(
+            "(links) => links.map((link) => link.getBoundingClientRect().height)"
+        )
+        page.locator("details").evaluate_all("(all) => { for (const one of all) one.open = true }")
+        return heights, violations(page, options=NO_CONTRAST)
+
+    heights, found = chromium.run(visit, bypass_csp=True)
+
+    assert heights
+    assert min(heights) >= least
+    assert found == []
+
+
 def test_every_form_carries_the_csrf_token() -> None:
     pages = rendered.examples()
     for name in EXAMPLES:

@@ -144,7 +144,7 @@ async def test_all_posts_of_an_import_are_changed_and_no_others(ann: Reader) -> 
     [
         ({"read": ""}, "No post is selected."),
         ({"p-1": "on"}, "The form has no action."),
-        ({"add_label": "", "p-1": "on", "label": " "}, "label_name"),
+        ({"add_label": "", "p-1": "on", "label": " "}, "The name must"),
         ({"read": "", "all": "yes", "list": "/account"}, "The form names no list."),
     ],
 )

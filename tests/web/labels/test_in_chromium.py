@@ -18,6 +18,9 @@ from tests.web.sessions import signed_in_state
 from tests.web.sign_in.test_in_chromium import Watch
 
 LIST = "/library?is_unread_only=false"
+FRAMES = """() => new Promise((done) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)));
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +154,37 @@ def test_changes_that_wait_for_another_one_are_sent_when_the_page_is_left(
         reload_until(page, lambda: page.locator("article.read").count() == 0)
 
     watched(server, chromium, state, visit)
+
+
+@pytest.mark.parametrize("size", [(1280, 700), (1280, 1100), (390, 844)])
+def test_the_picker_does_not_cover_its_row(
+    server: Server, chromium: Chromium, state: Any, size: tuple[int, int]
+) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(server, LIST))
+        for number in range(5):
+            page.keyboard.press("j")
+            focused = page.locator(".posts article").nth(number)
+            expect(focused).to_be_focused()
+            page.keyboard.press("l")
+            expect(options(page).first).to_be_visible()
+            # The key scrolls with the next frame, and the picker follows with the one after it.
+            page.evaluate(FRAMES)
+            picker = page.locator(".picker").bounding_box()
+            row = focused.bounding_box()
+            page.keyboard.press("Escape")
+            expect(page.locator(".picker")).to_be_hidden()
+            assert picker
+            assert row
+            assert row["y"] >= 0
+            assert row["y"] + row["height"] <= picker["y"] or (
+                picker["y"] + picker["height"] <= row["y"] <= size[1] - row["height"]
+            ), number
+            assert picker["y"] + picker["height"] <= size[1]
+
+    viewport = {"width": size[0], "height": size[1]}
+    # Without smooth scrolling, which takes its time.
+    watched(server, chromium, state, visit, viewport=viewport, reduced_motion="reduce")
 
 
 def test_the_arrows_choose_and_undo_takes_it_back(

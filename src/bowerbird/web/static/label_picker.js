@@ -4,6 +4,9 @@
 // @ts-check
 
 const GAP = 6;
+/** Heights in pixels: with a few labels, and with as many as it shows. */
+const LEAST = 220;
+const MOST = 420;
 const WIDE = "(min-width: 52rem)";
 const ROW = ".posts:not(.trash) li[id^='p-']";
 const script = document.querySelector("script[data-label-parts]");
@@ -11,6 +14,8 @@ const parts = (script instanceof HTMLElement ? script.dataset.labelParts ?? "" :
 
 /** @type {HTMLElement | null} */
 let opener = null;
+/** Keeps it at its post while the page scrolls. */
+let follow = () => {};
 
 const picker = document.createElement("div");
 picker.className = "picker";
@@ -74,7 +79,10 @@ async function open(targets, place) {
   list.hidden = true;
   note.textContent = "";
   if (!picker.matches(":popover-open")) picker.showPopover();
-  moveTo(opener ?? targets[0] ?? null);
+  const [first = null, second] = targets;
+  const at = /** @type {const} */ ([opener ?? first, second ? null : first]);
+  moveTo(...at);
+  follow = () => moveTo(...at, false);
   input.focus({ preventScroll: true });
   try {
     const [choices] = await Promise.all(parts.map((part) => import(part)));
@@ -84,22 +92,35 @@ async function open(targets, place) {
   }
 }
 
-/** @param {HTMLElement | null} place */
-function moveTo(place) {
-  picker.style.removeProperty("left");
-  picker.style.removeProperty("top");
-  if (!place || !matchMedia(WIDE).matches) return;
-  const box = place.getBoundingClientRect();
-  const width = picker.offsetWidth;
-  // As high as it gets, so that it does not leave the window when its labels arrive.
-  const height = Math.min(420, innerHeight * 0.7);
-  const left = Math.min(Math.max(GAP, box.left), innerWidth - width - GAP);
-  const below = box.bottom + GAP;
-  const top = below + height > innerHeight ? Math.max(GAP, innerHeight - height - GAP) : Math.max(GAP, below);
+/**
+ * Below the post or above it, so that the post can be read, and as high as there is room. If there
+ * is little, the page scrolls.
+ * @param {HTMLElement | null} place what it opens at
+ * @param {HTMLElement | null} target its only row, or the labels of the page's post
+ * @param {boolean} mayScroll
+ */
+function moveTo(place, target, mayScroll = true) {
+  for (const name of ["left", "top", "bottom", "--room"]) picker.style.removeProperty(name);
+  if (!place) return;
+  const row = target?.matches(ROW) ? target : place;
+  const isWide = matchMedia(WIDE).matches;
+  const lowest = isWide ? innerHeight - GAP : picker.getBoundingClientRect().bottom;
+  const below = () => lowest - row.getBoundingClientRect().bottom - GAP;
+  const above = () => row.getBoundingClientRect().top - 2 * GAP;
+  if (mayScroll && Math.max(below(), above()) < LEAST) scrollBy({ top: LEAST - below(), behavior: "instant" });
+  const isAbove = below() < (isWide ? MOST : LEAST) && above() > below();
+  const room = Math.max(LEAST / 2, isAbove ? above() : below());
+  const { top, bottom } = row.getBoundingClientRect();
+  picker.style.setProperty("--room", `${room}px`);
+  // Its labels arrive later: it grows away from the post, and does not leave the window.
+  if (isAbove) picker.style.setProperty("bottom", `${innerHeight - top + GAP}px`);
+  if (!isWide) return;
+  const left = Math.min(Math.max(GAP, place.getBoundingClientRect().left), innerWidth - picker.offsetWidth - GAP);
   picker.style.setProperty("left", `${left}px`);
-  picker.style.setProperty("top", `${top}px`);
+  if (!isAbove) picker.style.setProperty("top", `${Math.max(GAP, Math.min(bottom + GAP, lowest - room))}px`);
 }
 
+addEventListener("scroll", () => { if (picker.matches(":popover-open")) follow(); }, { passive: true });
 picker.addEventListener("toggle", (event) => {
   if (!(event instanceof ToggleEvent) || event.newState === "open") return;
   if (picker.contains(document.activeElement) || document.activeElement === document.body) {
