@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from msgspec import UNSET
 
 from bowerbird.sources.found import OrderSource
@@ -34,6 +35,30 @@ def test_a_browser_s_folders_become_one_label_per_path() -> None:
     assert [item.sentence for item in found.left_out] == [
         "Line 13: 'https://example.org/' is not a link to a post."
     ]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "<H3>Unsorted</H3>",
+        "<H3 FOLDED>Bookmarks Menu</H3>",
+        "<H3>Bookmarks Bar</H3>",
+        "<H3>Bookmarks Toolbar</H3>",
+        "<H3>Other bookmarks</H3>",
+        "<H3>Mobile Bookmarks</H3>",
+        "<H3>Favorites bar</H3>",
+        '<H3 UNFILED_BOOKMARKS_FOLDER="true">Weitere Lesezeichen</H3>',
+    ],
+)
+def test_a_folder_that_the_program_made_is_not_a_label(heading: str) -> None:
+    found = report(
+        f"<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n<DT>{heading}\n<DL><p>\n"
+        f'<DT><A HREF="{X}">One</A>\n<DT><H3>Birds</H3>\n<DL><p>\n<DT><H3>Unsorted</H3>\n<DL><p>\n'
+        '<DT><A HREF="https://x.com/ada/status/21">Two</A>\n'
+        "</DL><p>\n</DL><p>\n</DL><p>\n</DL><p>\n"
+    )
+
+    assert [post.record.tags for post in found.posts] == [UNSET, ["Birds/Unsorted"]]
 
 
 def test_a_bookmarks_file_on_one_line_is_read_whole() -> None:
@@ -76,6 +101,14 @@ def test_karakeep_s_lists_come_after_its_bookmarks() -> None:
     assert record.bookmarked_at == "2023-11-14T22:18:20+00:00"
     assert (record.is_archived, found.post.note) == (True, "A note")
     assert found.reasons == {"not_a_post": 3}
+
+
+def test_linkwarden_s_collection_for_links_without_one_is_not_a_label() -> None:
+    collections = [{"id": 1, "name": "Unorganized", "links": [{"name": "T", "url": X}]}]
+
+    found = report(json.dumps({"collections": collections}))
+
+    assert found.post.record.tags is UNSET
 
 
 def test_linkwarden_s_collections_can_come_in_any_order() -> None:

@@ -164,6 +164,37 @@ def test_a_list_of_links_is_read_line_by_line() -> None:
     assert found.reasons == {"not_a_post": 2}
 
 
+@pytest.mark.parametrize(
+    "link", ["https://bsky.app/profile/ada.example/post/3k2a", "https://redd.it/abc123", X]
+)
+def test_a_list_with_posts_of_several_networks_is_a_list_of_links(link: str) -> None:
+    mastodon = "https://example.social/@ada/103270115826048975"
+
+    found = report(f"{mastodon}\n{link}\nhttps://blog.example/post/12\n")
+
+    assert (found.name, len(found.posts)) == ("list of links", 2)
+    assert [one.sentence for one in found.left_out] == [
+        "Line 3: 'https://blog.example/post/12' is not a link to a post."
+    ]
+
+
+def test_pages_whose_addresses_look_like_posts_do_not_make_a_list_mastodon_s() -> None:
+    page = "https://blog.example/post/12"
+
+    found = report(f"{X}\n{page}\n")
+
+    assert (found.name, found.ids) == ("list of links", ["1050118621198921728"])
+
+
+@pytest.mark.parametrize("folder", ["Unsorted", "unsorted", " Unsorted "])
+def test_raindrop_s_name_for_no_collection_is_not_a_label(folder: str) -> None:
+    header = "id,title,note,excerpt,url,folder,tags,created,cover,highlights,favorite\n"
+
+    found = report(f"{header}1,T,,,{X},{folder},birds,2024-01-31T12:34:56.789Z,,,false\n")
+
+    assert found.post.record.tags == ["birds"]
+
+
 def test_a_file_in_windows_1252_says_so() -> None:
     found = report(f"title,url,time_added\nCafé,{X},1629980125\n".encode("cp1252"))
 

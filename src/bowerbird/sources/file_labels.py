@@ -12,6 +12,14 @@ MAX_NAMES_READ: Final = 1_000
 MAX_FOLDER_DEPTH: Final = 50
 _MAX_READ_CHARACTERS: Final = 20_000
 _ELLIPSIS: Final = "…"
+# Folders that programs make for links that are in none of their owner's.
+_PROGRAM_FOLDERS: Final = frozenset(
+    {
+        *("unsorted", "unorganized"),
+        *("bookmarks bar", "bookmarks toolbar", "bookmarks menu", "other bookmarks"),
+        *("mobile bookmarks", "favorites bar", "favourites bar", "other favorites"),
+    }
+)
 _QUOTED: Final = re.compile(
     r"'([^'\\]*+(?:\\.[^'\\]*+)*+)'|\"([^\"\\]*+(?:\\.[^\"\\]*+)*+)\"", re.DOTALL
 )
@@ -72,8 +80,13 @@ def folder(text: str) -> list[str]:
 
 
 def path(parts: Iterable[str]) -> str:
-    """One name for a folder inside folders. The inner folders are kept if it is too long."""
+    """One name for a folder inside folders. The inner folders are kept if it is too long.
+
+    "" for an outermost folder that a program made, which says nothing about its posts.
+    """
     kept = [name for part in parts if (name := _valid(part))]
+    if kept and name_key(kept[0]) in _PROGRAM_FOLDERS:
+        kept.pop(0)
     whole = "/".join(name.original if isinstance(name, Shortened) else name for name in kept)
     joined = "/".join(kept)
     while len(joined) > MAX_NAME_CHARACTERS and len(kept) > 1:

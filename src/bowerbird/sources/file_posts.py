@@ -19,7 +19,6 @@ _FIRST_YEAR: Final = "1990"
 _YEAR_AFTER_LAST: Final = "2200"
 _MAX_SHOWN: Final = 80
 _VIDEO_ENDINGS: Final = (".mp4", ".mov", ".webm", ".m3u8", ".m4v")
-_TITLE_MARKS: Final = ((' on X: "', '" / X'), (' on Twitter: "', '" / Twitter'))
 
 
 class FilePost(Struct, frozen=True, kw_only=True):
@@ -139,13 +138,3 @@ def media_attachments(addresses: Iterable[str]) -> list[dict[str, Any]]:
             kind = "video" if path.endswith(_VIDEO_ENDINGS) else "image"
             found.append({"type": kind, "url": address})
     return found
-
-
-def text_of_title(title: str, address: str) -> tuple[str, str]:
-    """The text and the author's name in the title of a post's page, as browsers save it."""
-    title = title.strip()
-    for middle, end in _TITLE_MARKS:
-        name, mark, text = title.partition(middle)
-        if mark and text.endswith(end):
-            return text.removesuffix(end), name
-    return ("" if title == address.strip() else title), ""

@@ -10,10 +10,10 @@ from bowerbird.sources.file_posts import (
     found_post,
     invalid,
     not_a_post,
-    text_of_title,
 )
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Found
+from bowerbird.sources.page_titles import text_and_name
 from bowerbird.sources.parsing.json_values import Unreadable, at, list_at, text_at
 from bowerbird.sources.parsing.json_walk import PART, walk
 from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
@@ -64,7 +64,7 @@ def _found(line: int, saved: Any, folder: str) -> Found:
     link = parse(address)
     if link is None:
         return not_a_post(line, address)
-    text, name = text_of_title(text_at(saved, "name"), address)
+    text, name = text_and_name(text_at(saved, "name"), address, link)
     tags = [text_at(tag, "name") for tag in list_at(saved, "tags")]
     return found_post(
         FilePost(

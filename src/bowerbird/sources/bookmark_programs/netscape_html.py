@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from bowerbird.sources import file_labels
-from bowerbird.sources.file_posts import FilePost, found_post, not_a_post, text_of_title
+from bowerbird.sources.file_posts import FilePost, found_post, not_a_post
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Found, Notice
+from bowerbird.sources.page_titles import text_and_name
 from bowerbird.sources.parsing.html_tokens import Tag, tokens
 from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines
 from bowerbird.sources.post_links import parse
@@ -103,7 +104,7 @@ class _Reader:
         if post is None:
             yield not_a_post(link.line, address)
             return
-        text, name = text_of_title(self._title, address)
+        text, name = text_and_name(self._title, address, post)
         folder = file_labels.path(self._folders)
         yield found_post(
             FilePost(

@@ -13,10 +13,10 @@ from bowerbird.sources.file_posts import (
     media_attachments,
     not_a_post,
     shown,
-    text_of_title,
 )
 from bowerbird.sources.formats import beginning_of, column_name
 from bowerbird.sources.found import Completeness, Found, Notice
+from bowerbird.sources.page_titles import text_and_name
 from bowerbird.sources.parsing.csv_rows import CsvRows, Row
 from bowerbird.sources.parsing.text_lines import SeekableFile
 from bowerbird.sources.post_links import PostLink, parse, x_post
@@ -96,7 +96,7 @@ def _post(row: Row, cells: Cells, source: CsvSource) -> Found:
     text, name = cell(source.text), cell(source.author_name)
     completeness = Completeness.PREVIEW if text else Completeness.STUB
     if not text:
-        text, author = text_of_title(cell(source.title), address)
+        text, author = text_and_name(cell(source.title), address, link)
         name = name or author
     notes = [cells[column] for column in source.notes if cells.get(column, "").strip()]
     return found_post(

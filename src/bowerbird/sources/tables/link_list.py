@@ -1,19 +1,19 @@
 """Reads files with one address per line and no header: Mastodon's export, or any list of links."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from bowerbird.sources.file_posts import FilePost, found_post, invalid, not_a_post
 from bowerbird.sources.formats import BEGINNING_BYTES, Beginning, Choices, Format
 from bowerbird.sources.found import Found
 from bowerbird.sources.parsing.csv_rows import CsvRows
 from bowerbird.sources.parsing.text_lines import SeekableFile
-from bowerbird.sources.post_links import MASTODON, parse, parse_fediverse
+from bowerbird.sources.post_links import MASTODON, PostLink, parse, parse_fediverse
 from bowerbird.sources.tables.csv_posts import charset_notice
 
 _LINES_LOOKED_AT = 50
 
 
-def read(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
+def _read(file: SeekableFile, find_link: Callable[[str], PostLink | None]) -> Iterator[Found]:
     # No address contains a tab, so each row has one cell.
     rows = CsvRows(file, "\t")
     for row in rows:
@@ -21,7 +21,7 @@ def read(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
             yield invalid(row.line, row.problem)
             continue
         address = row.cells[0].strip().rstrip(",;")
-        link = parse_fediverse(address)
+        link = find_link(address)
         if link is None:
             yield not_a_post(row.line, address)
         else:
@@ -45,15 +45,25 @@ def _is_address(line: str) -> bool:
 
 
 def _is_mastodon(beginning: Beginning) -> bool:
-    links = [parse_fediverse(address) for address in _addresses(beginning)]
-    return any(link is not None and link.network == MASTODON for link in links)
+    """Whether most addresses are posts of Mastodon, and none is a post of another network."""
+    addresses = _addresses(beginning)
+    networks = [link.network for address in addresses if (link := parse_fediverse(address))]
+    return set(networks) == {MASTODON} and len(networks) * 2 > len(addresses)
 
 
 def _has_posts(beginning: Beginning) -> bool:
     return any(parse(address) for address in _addresses(beginning))
 
 
+def _read_mastodon(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
+    return _read(file, parse_fediverse)
+
+
+def _read_links(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
+    return _read(file, parse)
+
+
 FORMATS = (
-    Format("Mastodon CSV", _is_mastodon, read),
-    Format("list of links", _has_posts, read),
+    Format("Mastodon CSV", _is_mastodon, _read_mastodon),
+    Format("list of links", _has_posts, _read_links),
 )
