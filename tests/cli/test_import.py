@@ -99,7 +99,7 @@ def test_changed_posts_are_counted_and_replaced(library: Library, file: Path) ->
 
     ran = library.run("import", EMAIL, file)
 
-    assert _report(ran) == _summary(file, 3, changed=1, unchanged=2)
+    assert _report(ran) == _summary(file, 3, changed=1, unchanged=2) + "  new labels 1: 'new'\n"
     assert _exported(library)[posts[1]["post_id"]]["tags"] == ["new"]
     assert library.run("check", "--deep").code == 0
 
@@ -317,7 +317,9 @@ def test_labels_beyond_the_bound_are_reported_and_their_posts_imported(
 
     ran = library.run("import", EMAIL, file, "--refused", tmp_path / "refused")
 
-    summary = _summary(file, 2, new=2) + "  labels left out 2\n"
+    named = ", ".join(f"'label {n:03}'" for n in range(20))
+    labels = f"  new labels 100: {named} and 80 more\n  labels left out 2\n"
+    summary = _summary(file, 2, new=2) + labels
     sentence = (
         f"{file}:2: Post 7 is imported without 2 of its labels, because a post can have 100 "
         "labels: 'label 100', 'label 101'.\n"

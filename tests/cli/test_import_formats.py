@@ -142,6 +142,10 @@ def test_what_is_left_out_is_counted_by_reason_and_named_with_its_line(
 
     assert ran.code == 1
     assert "  left out 26\n    not a link to a post: 25\n    invalid: 1\n" in ran.out
+    assert (
+        "  Nothing in this file can be imported. "
+        "Left out: 25 links that are not posts and 1 row that cannot be read.\n" in ran.out
+    )
     sentence = f"{file}:2: 'https://example.com/0' is not a link to a post.\n"
     assert sentence in ran.text
     assert f"and 6 more in {file}; --refused FILE writes all of them.\n" in ran.text
@@ -265,6 +269,22 @@ def test_labels_that_are_too_long_are_shortened_and_named(library: Library, tmp_
     (nested,) = names - {"t" * 99 + "…"}
     assert nested.startswith("…/folder ")
     assert len(nested) <= 100
+
+
+def test_labels_that_an_import_creates_are_named(library: Library, tmp_path: Path) -> None:
+    file = tmp_path / "pocket.csv"
+    tags = "|".join(f"tag {number:02}" for number in range(22))
+    row = f"T,https://x.com/a/status/20,1629980125,{tags},unread\n"
+    file.write_text(f"title,url,time_added,tags,status\n{row}")
+
+    check = library.run("import", EMAIL, file, "--dry-run")
+    ran = library.run("import", EMAIL, file)
+    again = library.run("import", EMAIL, file)
+
+    named = ", ".join(f"'tag {number:02}'" for number in range(20))
+    for out in (check.out, ran.out):
+        assert f"  new labels 22: {named} and 2 more\n" in out
+    assert "new labels" not in again.out
 
 
 def test_labels_of_other_programs_beyond_the_bound_are_reported(

@@ -87,10 +87,12 @@ async def test_a_file_brings_its_labels_on_every_plan(cast: Service) -> None:
     laptop = await ingesting.device(cast, cast.free)
     content = json.dumps([make.post(post_id="1", tags=["birds"])]).encode()
 
-    await imported(cast, laptop, await upload(laptop, content))
+    job = await imported(cast, laptop, await upload(laptop, content))
 
     (post,) = (await cast.free.get("/v1/bookmarks")).json()["data"]
     assert post["tags"] == ["birds"]
+    (file,) = job["report"]["files"]
+    assert (file["labels_created"], file["new_labels"]) == (1, ["birds"])
     body = {"tweet_ids": ["1"], "label_name": "nests"}
     refused = await writing.send(cast.free, "POST", "/v1/labels/add", body)
     assert writing.refused(refused) == (402, "SUBSCRIPTION_REQUIRED")

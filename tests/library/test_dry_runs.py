@@ -91,6 +91,27 @@ async def test_labels_beyond_the_limit_of_an_account_are_predicted(
     assert report.labels_left_out == 2 * (5 * 90 - 300)
 
 
+async def test_labels_that_an_import_creates_are_named(alice: Member) -> None:
+    await _import(alice, make.raw(make.post(post_id="6", tags=["Birds"])))
+    tagged = _lines(
+        make.post(post_id="7", tags=["birds", "Nests"]), make.post(post_id="8", tags=["nests"])
+    )
+
+    first, second = await _both(alice, tagged, make.raw(make.post(post_id="9", tags=["NESTS"])))
+
+    assert (first.labels_created, first.new_labels) == (1, ["Nests"])
+    assert (second.labels_created, second.new_labels) == (0, [])
+
+
+async def test_of_many_new_labels_the_first_are_named(alice: Member) -> None:
+    posts = [make.post(post_id=str(n), tags=[f"label {n:03}"]) for n in range(1, 301)]
+
+    (report,) = await _both(alice, _lines(*posts))
+
+    assert report.labels_created == 300
+    assert report.new_labels == [f"label {n:03}" for n in range(1, 21)]
+
+
 async def test_a_label_of_the_command_is_predicted(alice: Member) -> None:
     data = _lines(make.post(post_id="7", tags=["a"]), make.post(post_id="7", tags=["b"]))
 

@@ -71,6 +71,23 @@ def test_memory_does_not_grow_with_the_file(line: bytes, count: int) -> None:
     assert peak < 8 << 20
 
 
+async def test_the_title_of_a_page_does_not_stand_in_for_the_text(alice: Member) -> None:
+    link = "https://x.com/jack/status/20"
+    page = f'<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><A HREF="{link}">jack on X</A></DL>'
+    quoting = page.replace("jack on X", "jack on X: &quot;just setting&quot; / X")
+    table = f"screen_name,full_text,tweet_url\njack,just setting up my twttr,{link}\n"
+
+    async def text_after(data: str) -> str:
+        await _import(alice, data.encode())
+        (post,) = (await alice.listed())["data"]
+        return str(post["tweet_details"]["text"])
+
+    assert await text_after(page) == ""
+    assert await text_after(quoting) == "just setting"
+    assert await text_after(table) == "just setting up my twttr"
+    assert await text_after(quoting) == "just setting up my twttr"
+
+
 def test_a_chunk_has_bounded_posts_and_bounded_remarks() -> None:
     def found() -> Iterator[Found]:
         for number in range(3_000):

@@ -4,7 +4,8 @@ from typing import IO, Final
 
 import click
 
-from bowerbird.library.imports.report import FileReport, ImportReport, Row
+from bowerbird.library.imports.report import FileReport, ImportReport, Row, nothing_new
+from bowerbird.sources.file_posts import shown
 from bowerbird.sources.found import Reason
 
 _REASONS: Final = {
@@ -51,9 +52,8 @@ def print_file(file: FileReport, rows: LeftOutRows) -> None:
     for name, count in counts.items():
         click.echo(f"  {name} {count}")
     _print_if_any("deleted here, not imported again", file.ignored_deleted)
-    _print_if_any("left out", sum(file.left_out.values()))
-    for reason, count in file.left_out.items():
-        click.echo(f"    {_REASONS[Reason(reason)]}: {count}")
+    _print_left_out(file)
+    _print_if_any("new labels", file.labels_created, _label_names(file))
     _print_if_any("labels left out", file.labels_left_out)
     _print_if_any("labels shortened", file.labels_shortened)
     _print_if_any("notes", file.notes)
@@ -66,9 +66,23 @@ def print_file(file: FileReport, rows: LeftOutRows) -> None:
         click.echo(f"and {more} more in {file.name}; --refused FILE writes all of them.", err=True)
 
 
-def _print_if_any(name: str, count: int) -> None:
+def _print_left_out(file: FileReport) -> None:
+    _print_if_any("left out", sum(file.left_out.values()))
+    for reason, count in file.left_out.items():
+        click.echo(f"    {_REASONS[Reason(reason)]}: {count}")
+    if file.left_out and (sentence := nothing_new(file)):
+        click.echo(f"  {sentence}")
+
+
+def _label_names(file: FileReport) -> str:
+    names = ", ".join(map(shown, file.new_labels))
+    more = file.labels_created - len(file.new_labels)
+    return f": {names} and {more} more" if more else f": {names}"
+
+
+def _print_if_any(name: str, count: int, more: str = "") -> None:
     if count:
-        click.echo(f"  {name} {count}")
+        click.echo(f"  {name} {count}{more}")
 
 
 def print_end(report: ImportReport, email: str) -> None:

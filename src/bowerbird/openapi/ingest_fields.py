@@ -68,6 +68,8 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
         "unchanged": _COUNTS["unchanged"],
         "ignored_deleted": _COUNTS["ignored_deleted"],
         "left_out": "Number of records that are not imported, by reason.",
+        "labels_created": "Labels that the account did not have before.",
+        "new_labels": "The names of the first 20 of these labels.",
         "labels_left_out": "Labels that posts did not get, because they or the account cannot have "
         "more.",
         "labels_shortened": "Different labels that were too long and are shortened.",

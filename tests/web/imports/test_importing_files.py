@@ -14,6 +14,7 @@ from bowerbird.library.ingest.checked_files import CheckedFiles
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
 from bowerbird.storage.files.files import Files
+from tests.support import make
 from tests.support.visiting import Visitor, form_token
 from tests.web.imports.conftest import (
     brought_in,
@@ -33,6 +34,14 @@ HOUR = 3_600 * MICROSECONDS
 async def count(house: House) -> int:
     rows = await house.database.rows("SELECT count(*) FROM bookmark", {})
     return int(rows[0][0])
+
+
+async def labels_of(house: House) -> list[str]:
+    return [name for (name,) in await house.database.rows("SELECT name FROM label", {})]
+
+
+def tagged(post_id: str, labels: list[str]) -> bytes:
+    return make.raw(make.post(post_id=post_id, tags=labels))
 
 
 def kept(tmp_path: Path) -> list[Path]:
@@ -79,7 +88,7 @@ async def test_a_check_tells_what_is_left_out_and_why(house: House) -> None:
 
     assert "Found: Raindrop CSV" in said
     assert "New posts 2 kept" in said
-    assert "Links that are not posts 1 left out: a library of posts keeps posts" in said
+    assert "Links that are not posts 1 left out: a library holds only posts" in said
     assert "Dates of saving in the future 1 not used" in said
     assert "Posts with a note of yours 1 kept with their notes" in said
     assert "Line 3" in said
@@ -94,6 +103,36 @@ async def test_a_file_without_news_offers_no_import(house: House) -> None:
 
     assert "Nothing in this file is new." in text_of(check)
     assert f'action="{check.request.url.path}/import"' not in check.text
+
+
+async def test_a_file_of_which_everything_is_left_out_says_why(house: House) -> None:
+    person = await house.owner()
+    rows = b"title,url,time_added\nA,https://example.org/a,1\nB,https://example.org/b,1\nC,,1\n"
+
+    check = await checked(house, person, rows, "pocket.csv")
+
+    said = text_of(check)
+    assert (
+        "Nothing in this file can be imported. "
+        "Left out: 2 links that are not posts and 1 row that cannot be read." in said
+    )
+    assert "Nothing in this file is new" not in said
+    assert f'action="{check.request.url.path}/import"' not in check.text
+
+
+async def test_a_check_names_the_labels_that_the_import_creates(house: House) -> None:
+    person = await house.owner()
+    await brought_in(house, person, await checked(house, person, tagged("1", ["Birds"])))
+    labels = ["birds", *(f"<b>{number:02}</b>" for number in range(25))]
+
+    check = await checked(house, person, tagged("2", labels))
+
+    named = ", ".join(f"<bdi>&lt;b&gt;{number:02}&lt;/b&gt;</bdi>" for number in range(20))
+    assert f"<p>25 new labels: {named} and 5 more.</p>" in check.text
+    assert await labels_of(house) == ["Birds"]
+    done = await brought_in(house, person, check)
+    assert "25 new labels: " in text_of(done)
+    assert len(await labels_of(house)) == 26
 
 
 async def test_an_unknown_file_gets_a_sentence(house: House) -> None:

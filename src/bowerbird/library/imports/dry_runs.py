@@ -68,7 +68,9 @@ class DryRun:
                 changed.add(incoming.post_id)
             self._remember(write, incoming, existing)
         self._created |= {label.name_key: label for label in room.created}
-        return outcome_of(plan.items, frozenset(changed), tuple(room.left_out), frozenset(new))
+        labels = tuple(label.name for label in room.created)
+        left_out = tuple(room.left_out)
+        return outcome_of(plan.items, frozenset(changed), left_out, frozenset(new), labels)
 
     def _after(self, found: Sequence[FoundPost]) -> Callable[[Known], Known]:
         ids = [one.record.post_id for one in found]

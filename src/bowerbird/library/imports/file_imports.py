@@ -215,6 +215,7 @@ class FileImports:
         report.changed += counts.changed
         report.unchanged += counts.unchanged
         report.ignored_deleted += counts.ignored_deleted
+        report.create_labels(outcome.new_labels)
         for left_out in outcome.labels_left_out:
             report.labels_left_out += len(left_out.names)
             row = Row(chunk.posts[left_out.post_id].line, LABELS, _without_labels(left_out))

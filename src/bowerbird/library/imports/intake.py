@@ -65,6 +65,7 @@ class IntakeOutcome(Struct, frozen=True):
 
     results: list[tuple[str, ItemResult]] = []
     labels_left_out: tuple[LeftOutLabels, ...] = ()
+    new_labels: tuple[str, ...] = ()
 
     @property
     def counts(self) -> RunCounts:
@@ -94,7 +95,9 @@ class IntakeOutcome(Struct, frozen=True):
 
     def __add__(self, other: "IntakeOutcome") -> "IntakeOutcome":
         return IntakeOutcome(
-            self.results + other.results, self.labels_left_out + other.labels_left_out
+            self.results + other.results,
+            self.labels_left_out + other.labels_left_out,
+            self.new_labels + other.new_labels,
         )
 
 
@@ -299,9 +302,8 @@ class Intake:
         )
         await self._deletions.remove(transaction, opened.account_id, list(back))
         minor = frozenset(write.incoming.post_id for write in made.writes if write.is_minor)
-        return outcome_of(
-            made.items, written.changed - minor, written.outcome.left_out, written.new
-        )
+        changed, left_out = written.changed - minor, written.outcome.left_out
+        return outcome_of(made.items, changed, left_out, written.new, written.labels)
 
     async def _own(
         self, transaction: Transaction, opened: LockedLibrary, made: Plan, known: Known
@@ -378,6 +380,7 @@ def outcome_of(
     changed: frozenset[str],
     left_out: tuple[LeftOutLabels, ...],
     new: frozenset[str] = frozenset(),
+    new_labels: tuple[str, ...] = (),
 ) -> IntakeOutcome:
     results = []
     for one in items:
@@ -389,4 +392,4 @@ def outcome_of(
         elif one.post_id in changed:
             result = ItemResult.CHANGED
         results.append((one.post_id, result))
-    return IntakeOutcome(results, left_out)
+    return IntakeOutcome(results, left_out, new_labels)

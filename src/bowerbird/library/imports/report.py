@@ -1,5 +1,6 @@
 """What an import did with each file, as data: the command prints it, the API returns it as JSON."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -8,6 +9,16 @@ from bowerbird.sources.found import Reason
 
 MAX_ROWS: Final = 20
 MAX_NOTICES: Final = 20
+MAX_NEW_LABELS: Final = 20
+_LEFT_OUT: Final = {
+    Reason.NOT_A_POST: ("link that is not a post", "links that are not posts"),
+    Reason.UNAVAILABLE: ("post that is no longer available", "posts that are no longer available"),
+    Reason.ADVERTISEMENT: ("advertisement", "advertisements"),
+    Reason.NOT_SAVED: ("post that was seen but not saved", "posts that were seen but not saved"),
+    Reason.NOT_REQUESTED: ("liked post", "liked posts"),
+    Reason.INVALID: ("row that cannot be read", "rows that cannot be read"),
+}
+_DELETED: Final = ("post that you deleted here", "posts that you deleted here")
 
 
 class Row(Struct, frozen=True):
@@ -37,6 +48,9 @@ class FileReport(Struct, kw_only=True):
     ignored_deleted: int = 0
     # How many records were left out, by reason.
     left_out: dict[str, int] = {}
+    # Labels that the library did not have, and the names of the first ones.
+    labels_created: int = 0
+    new_labels: list[str] = []
     labels_left_out: int = 0
     # Different labels of the file that were too long.
     labels_shortened: int = 0
@@ -65,6 +79,10 @@ class FileReport(Struct, kw_only=True):
         if len(self.rows) < MAX_ROWS:
             self.rows.append(row)
 
+    def create_labels(self, names: Sequence[str]) -> None:
+        self.labels_created += len(names)
+        self.new_labels += names[: MAX_NEW_LABELS - len(self.new_labels)]
+
     def notice(self, sentence: str) -> None:
         if len(self.notices) < MAX_NOTICES:
             self.notices.append(sentence)
@@ -86,3 +104,22 @@ class ImportReport(Struct, kw_only=True):
     @property
     def written(self) -> int:
         return sum(file.written for file in self.files)
+
+
+def nothing_new(file: FileReport) -> str:
+    """Why a file changes nothing, as a sentence. "" if it changes something or was refused."""
+    if file.written or file.problem:
+        return ""
+    left_out = [_counted(n, *_LEFT_OUT[Reason(reason)]) for reason, n in file.left_out.items()]
+    if file.ignored_deleted:
+        left_out.append(_counted(file.ignored_deleted, *_DELETED))
+    if not left_out:
+        return "Nothing in this file is new." if file.found else "There are no posts in this file."
+    *first, last = left_out
+    why = f"{', '.join(first)} and {last}" if first else last
+    can = "is new" if file.unchanged else "can be imported"
+    return f"Nothing in this file {can}. Left out: {why}."
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from bowerbird.library.imports.report import FileReport
+from bowerbird.library.imports.report import FileReport, nothing_new
 from bowerbird.library.imports.runs import Run
 from bowerbird.model import instants
 from bowerbird.model.connections import NAMES
@@ -17,7 +17,7 @@ from bowerbird.web.visits.sizes import size_text
 
 # What a row of the report is called, and what happens to it.
 _REASONS: Final = {
-    Reason.NOT_A_POST: ("Links that are not posts", "left out: a library of posts keeps posts"),
+    Reason.NOT_A_POST: ("Links that are not posts", "left out: a library holds only posts"),
     Reason.UNAVAILABLE: ("Not available any more", "left out: deleted or protected at the source"),
     Reason.ADVERTISEMENT: ("Advertisements", "left out"),
     Reason.NOT_SAVED: ("Seen, not saved", "left out: they were not in the list of saved posts"),
@@ -75,6 +75,9 @@ def report(file: FileReport) -> dict[str, Any]:
         "unchanged": file.unchanged,
         "left_out": left_out,
         "outcomes": _outcomes(file),
+        "nothing_new": nothing_new(file),
+        "labels_created": file.labels_created,
+        "new_labels": file.new_labels,
         "rows": [{"line": row.line, "sentence": row.sentence} for row in file.rows],
         "notices": file.notices,
     }

@@ -48,11 +48,12 @@ class Prepared(Struct, frozen=True):
 
 
 class Written(NamedTuple):
-    """What was written, and the ids of the posts."""
+    """What was written, the ids of the posts, and the names of new labels."""
 
     outcome: UpsertOutcome
     new: frozenset[str]
     changed: frozenset[str]
+    labels: tuple[str, ...]
 
 
 class Upsert:
@@ -173,6 +174,7 @@ class Upsert:
             ),
             frozenset(row["post_id"] for row in batch.new),
             frozenset(row["post_id"] for row in batch.changed),
+            tuple(label.name for label in room.created),
         )
 
     async def mark_stale(
