@@ -85,7 +85,7 @@ LIST: Final[Values] = {
     "is_unread_only": True,
     "hides_archived": True,
     "is_cut": False,
-    "pending": 0,
+    "pending": "",
     "relaxed": "",
     "hidden": 0,
     "hidden_url": "",
@@ -116,7 +116,7 @@ _SEARCH: Final[Values] = LIST | {
             ],
         )
     ],
-    "pending": 12,
+    "pending": "Search by meaning cannot find 12 posts yet. Search by words finds them.",
 }
 
 

@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 
@@ -238,6 +239,23 @@ async def test_search_by_meaning_and_by_both(ann: Reader) -> None:
     assert len(ids(both)) == 2
     assert both.count("near in meaning") == 1
     assert 'value="both" checked' in await ann.page("/library")
+
+
+async def test_posts_that_a_search_by_meaning_does_not_find_yet_are_counted(ann: Reader) -> None:
+    await ann.member.save(text="birds decorate their nests")
+    await ann.member.embed()
+
+    async def said() -> dict[str, Any]:
+        state: dict[str, Any] = (await ann.person.open("/library/meaning")).json()
+        return {"mark": state["mark"], "text": state["jobs"][0]["text"]}
+
+    found = "Search by meaning finds all your posts now."
+    assert await said() == {"mark": "ready", "text": found}
+    assert "data-follow" not in await ann.page("/library?vector_search_term=birds")
+    await ann.member.save(text="a red pen")
+    waiting = "Search by meaning cannot find 1 post yet. Search by words finds it."
+    assert await said() == {"mark": "open", "text": waiting}
+    assert waiting in await ann.page("/library?vector_search_term=birds")
 
 
 async def test_a_refused_search_says_why_on_the_page(ann: Reader, house: House) -> None:

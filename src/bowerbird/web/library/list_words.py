@@ -193,3 +193,18 @@ def removable(query: ListQuery) -> list[str]:
 
 def filter_words(name: str, value: str) -> str:
     return f"{_FILTERS[name]} {value}"
+
+
+def without_vector(count: int) -> str:
+    """About posts that only a search by words finds, "" if there are none."""
+    if not count:
+        return ""
+    posts, them = ("1 post", "it") if count == 1 else (f"{count:,} posts", "them")
+    return f"Search by meaning cannot find {posts} yet. Search by words finds {them}."
+
+
+def meaning_state(count: int) -> dict[str, Any]:
+    """The same for a script, until all posts are found."""
+    text = without_vector(count) or "Search by meaning finds all your posts now."
+    job = {"id": "meaning", "done": 0, "total": count, "text": text}
+    return {"mark": "open" if count else "ready", "jobs": [job]}

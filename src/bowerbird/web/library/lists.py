@@ -51,6 +51,7 @@ _SEARCH, _MODE = "search", "by"
 WORDS, BY_MEANING, BOTH = "words", "meaning", "both"
 _PER_PAGE: Final = {"": 30, COMPACT: 40}
 _MISTAKES: Final = 500
+_MEANING_STATE: Final = f"{LIBRARY}/meaning"
 
 
 class Shown(Struct, frozen=True):
@@ -92,7 +93,8 @@ class ListPages:
 
     def routes(self) -> list[PageRoute]:
         views = [PageRoute("GET", path, self.view) for path in VIEWS]
-        return [PageRoute("GET", LIBRARY, self.library), *views]
+        meaning = PageRoute("GET", _MEANING_STATE, self.meaning, is_json=True)
+        return [PageRoute("GET", LIBRARY, self.library), meaning, *views]
 
     async def parts(self, visit: Visit) -> PostParts:
         colours = await self._sidebar.colours(visit.signed_in.account)
@@ -102,6 +104,14 @@ class ListPages:
         parts = PostParts(self._texts, dates, self._base_path, by_author, colours)
         parts.kept = {} if shows_images(visit) else None
         return parts
+
+    async def meaning(self, visit: Visit) -> Reply:
+        """How many posts have no vector yet, for a script that follows the number."""
+        account = visit.signed_in.account
+        store = (await self._bookmarks.vector_state(account)).store
+        return self._pages.json(
+            list_words.meaning_state(store.missing(account.total) if store else 0)
+        )
 
     async def library(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
@@ -204,7 +214,7 @@ class ListPages:
             older="" if cursor is None else shown.address.continued(cursor).url(),
             newer="" if newer is None else shown.address.continued(newer).url(),
             is_cut=cursor is not None and account.is_free,
-            pending=shown.found.vector_pending,
+            pending=list_words.without_vector(shown.found.vector_pending),
             **_forgiven(shown),
         )
 
@@ -278,7 +288,7 @@ class ListPages:
             older="",
             newer="",
             is_cut=False,
-            pending=0,
+            pending="",
             relaxed="",
             hidden=0,
             hidden_url="",

@@ -1,4 +1,5 @@
-// Keeps the progress of jobs up to date, and opens the page again when one of them ends.
+// Keeps the progress of jobs up to date, and opens the page again when one of them ends. A page that
+// stays (data-stays) shows the last words instead.
 // @ts-check
 
 const EVERY_MILLISECONDS = 1_500;
@@ -34,11 +35,14 @@ async function look(followed) {
   /** @type {State} */
   const state = await answer.json();
   for (const job of state.jobs) show(job);
-  if (state.mark !== followed.dataset.mark && !isTyped()) location.reload();
+  if (state.mark === followed.dataset.mark) return;
+  if ("stays" in followed.dataset) followed.removeAttribute("data-follow");
+  else if (!isTyped()) location.reload();
 }
 
-const followed = document.querySelector("[data-follow]");
-if (followed instanceof HTMLElement) {
+setInterval(() => {
+  // A search while typing brings another one.
+  const followed = document.querySelector("[data-follow]");
   // A server that does not answer may answer the next time.
-  setInterval(() => look(followed).catch(() => undefined), EVERY_MILLISECONDS);
-}
+  if (followed instanceof HTMLElement) look(followed).catch(() => undefined);
+}, EVERY_MILLISECONDS);
