@@ -13,7 +13,7 @@ const CODE = /^[A-Z0-9]{4}-?[A-Z0-9]{4}$/i;
  */
 export function parse(text) {
   const trimmed = text.trim();
-  if (!looksLikeAddress(trimmed)) throw new NotConnected("This is neither a connect line nor an address.");
+  if (!looksLikeAddress(trimmed)) throw new NotConnected("This is neither a connection link nor an address.");
   let url;
   try {
     url = new URL(/^[a-z]+:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`);
@@ -25,7 +25,7 @@ export function parse(text) {
   }
   const code = url.hash.slice(1);
   if (code && !CODE.test(code)) {
-    throw new NotConnected("The code after # is incomplete. Copy the whole line again.");
+    throw new NotConnected("The code after # is incomplete. Copy the whole link again.");
   }
   const path = url.pathname.replace(/\/(connect)?\/?$/, "");
   return { address: `${url.origin}${path}`, code };

@@ -17,7 +17,7 @@ export async function get() {
  */
 export async function redeem(text) {
   const { address, code } = parse(text);
-  if (!code) throw new NotConnected("Paste the whole line, with the code after #.");
+  if (!code) throw new NotConnected("Paste the whole link, with the code after #.");
   const answer = await server.redeem(address, code, await deviceName());
   for (const name of ["ingest_url", "library_url", "keys_url"]) {
     if (!isOfLibrary(String(answer[name]), address)) {

@@ -245,7 +245,7 @@ def test_a_deletion_removes_all_rows_of_one_account_and_none_of_another(empty: L
 
     ran = empty.run("account", "delete", EMAIL, "--yes")
 
-    assert ran.text == f"Deleted {EMAIL} and 450 bookmarks.\n"
+    assert ran.text == f"Deleted {EMAIL} and 450 posts.\n"
     assert _rows(empty) == before
     assert [email for email, _ in _listed(empty)] == ["bob@example.com"]
     assert empty.run("check", "--deep").text == "No problems found.\n"
@@ -274,7 +274,7 @@ def test_an_account_without_its_local_number_can_be_deleted(tmp_path: Path) -> N
 
     ran = library.run("account", "delete", EMAIL, "--yes")
 
-    assert (ran.code, ran.text) == (0, f"Deleted {EMAIL} and 3 bookmarks.\n")
+    assert (ran.code, ran.text) == (0, f"Deleted {EMAIL} and 3 posts.\n")
     assert library.value("SELECT count(*) FROM person") == 0
     assert library.run("check", "--fix").code == 0
     assert set(_rows(library).values()) == {0}

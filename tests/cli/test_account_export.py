@@ -24,7 +24,7 @@ def test_the_file_contains_everything_except_secrets(empty: Library, target: Pat
 
     ran = empty.run("account", "export", EMAIL, target)
 
-    assert ran.text == f"Wrote 7 bookmarks and all other data of {EMAIL} to {target}.\n"
+    assert ran.text == f"Wrote 7 posts and all other data of {EMAIL} to {target}.\n"
     document = _read(target)
     assert (document["account"]["email"], document["account"]["plan"]) == (EMAIL, "pro")
     assert [

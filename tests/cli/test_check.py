@@ -60,7 +60,7 @@ DAMAGES = {
     f"{STORE};{VECTORS}".replace(
         "3, 1, 0, 1", "3, 5, 0, 1"
     ): "vectors of tiny: stored 3, expected 4",
-    VECTORS: "vectors of no bookmark: stored 3, expected 0",
+    VECTORS: "vectors of no post: stored 3, expected 0",
     "INSERT INTO media_account VALUES ({id}, {yes}, NOT {yes}, 2, 90, 0, 0, 0, 0, 0)": (
         "files of kept images: stored 2, expected 0"
     ),
@@ -89,10 +89,10 @@ DAMAGES = {
     "UPDATE content SET tags = NULL WHERE {content_2}": "tags of post 2: stored none, expected",
     "DELETE FROM bookmark_label WHERE {alice} AND number = 2 AND label_id = 1": "tags of post 2:",
     "INSERT INTO bookmark_label VALUES ({id}, 1, 900)": (
-        "labels attached to no bookmark: stored 1, expected 0"
+        "labels attached to no post: stored 1, expected 0"
     ),
     "INSERT INTO bookmark_label VALUES ({id}, 900, 2)": (
-        "labels attached to no bookmark: stored 1, expected 0"
+        "labels attached to no post: stored 1, expected 0"
     ),
     "DELETE FROM content WHERE {content_2}": (
         "content of post 2: stored none, expected lost: import the post again"
@@ -101,11 +101,11 @@ DAMAGES = {
         "content of post 2: stored invalid JSON"
     ),
     "INSERT INTO content ({key_names}, render_version, rendering) VALUES ({keys}, 1, {broken})": (
-        "contents of no bookmark: stored 1, expected 0"
+        "contents of no post: stored 1, expected 0"
     ),
     "DELETE FROM keyword WHERE {words_2}": "words of post 2: stored none, expected 'bower",
     "INSERT INTO keyword ({word_key_names}, words) VALUES ({keys}, 'stray')": (
-        "words of no bookmark: stored 1, expected 0"
+        "words of no post: stored 1, expected 0"
     ),
     "DELETE FROM keyword WHERE {words_2};"
     "INSERT INTO keyword ({word_key_names}, words) VALUES ({words_key_2}, 'other words')": (
@@ -121,7 +121,7 @@ DAMAGES = {
     "UPDATE bookmark SET content_hash = {other_hash} WHERE {alice} AND number = 2": (
         "content_hash of post 2:"
     ),
-    "DELETE FROM bookmark WHERE {alice} AND number = 2": "contents of no bookmark: stored 1",
+    "DELETE FROM bookmark WHERE {alice} AND number = 2": "contents of no post: stored 1",
 }
 
 

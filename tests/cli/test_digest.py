@@ -67,7 +67,7 @@ def test_creates_a_digest_and_prints_it_as_markdown(library: Library) -> None:
 
     assert ran.code == 0
     assert ran.out.startswith(
-        "# Your week in bookmarks\n\n*6 to 12 January 2020*\n\nYou saved 1 post"
+        "# Your week in saved posts\n\n*6 to 12 January 2020*\n\nYou saved 1 post"
     )
     assert r"blue \*shells\*" in ran.out
     assert stored_digests(library) == [("weekly", 18267, "none")]
@@ -94,7 +94,7 @@ def test_without_a_date_it_prints_the_latest_digest_that_is_due(library: Library
 def test_prints_the_digest_of_a_day(library: Library) -> None:
     ran = library.run("digest", EMAIL, "--period", "daily", "--date", "2020-01-08")
 
-    assert ran.out.startswith("# Your day in bookmarks\n\n*8 January 2020*")
+    assert ran.out.startswith("# Your day in saved posts\n\n*8 January 2020*")
 
 
 @in_turn(

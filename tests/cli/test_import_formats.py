@@ -124,7 +124,7 @@ def test_a_file_of_another_kind_is_refused_once_and_the_others_are_imported(
     assert ran.code == 1
     assert ran.text.count("diary.txt") == 1
     assert (
-        f"{diary}: This file cannot be imported. It looks like a text that begins with "
+        f"{diary}: This file cannot be imported. It looks like a text file that begins with "
         "'Dear diary Dear diary" in ran.text
     )
     assert library.value("SELECT count(*) FROM bookmark") == 1

@@ -200,12 +200,12 @@ def test_deleting_an_account_deletes_its_files(empty: Library) -> None:
 def test_doctor_reports_jobs_and_files(empty: Library) -> None:
     empty.add_jobs(account_of(empty), "ja")
     failed = empty.run("doctor").text
-    assert "! jobs: 1 errand failed" in failed
+    assert "! jobs: 1 errand job failed" in failed
     assert "✓ files:" in failed
 
     empty.run("jobs", "retry", "ja")
 
-    assert "! jobs: 1 errand pending; no process is running them" in empty.run("doctor").text
+    assert "! jobs: 1 errand job waiting; no process is running them" in empty.run("doctor").text
 
 
 def test_doctor_says_that_due_jobs_have_no_worker(empty: Library) -> None:
@@ -231,7 +231,7 @@ def test_doctor_says_that_due_jobs_have_no_worker(empty: Library) -> None:
         assert "no process is running them" in said
         assert f"    fix: {fix}\n" in said
     # A live lease: a worker is busy.
-    assert "✓ jobs: 1 errand pending, 1 errand processing\n" in doctor("processing", 200)
+    assert "✓ jobs: 1 errand job waiting, 1 errand job running\n" in doctor("processing", 200)
 
 
 def test_doctor_says_why_workers_cannot_claim_jobs(empty: Library) -> None:

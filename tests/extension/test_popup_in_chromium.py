@@ -214,7 +214,7 @@ def test_connect_again_in_the_settings_connects_again(person: Person) -> None:
 
     tab.click("button[aria-label=Settings]")
     tab.click("text=Connect again")
-    wait_for_text(tab, "Connection line")
+    wait_for_text(tab, "Connection link")
     # It stays there while the popup looks for news.
     person.set(last_sent_at=SINCE)
     tab.type("#line", person.library.connect_line())
@@ -234,7 +234,7 @@ def test_a_used_line_and_a_wrong_address_are_explained(person: Person) -> None:
     for text in ("hello", "hello world", "#K7QM-2XRD"):
         tab.type("#line", text)
         tab.click("button[type=submit]")
-        wait_for_text(tab, "This is neither a connect line nor an address.")
+        wait_for_text(tab, "This is neither a connection link nor an address.")
         tab.type("#line", "http://library.example")
         tab.click("button[type=submit]")
         wait_for_text(tab, "must begin with https://")

@@ -58,7 +58,7 @@ async def test_an_email_has_text_and_html_and_a_one_click_unsubscribe(alice: Mem
         await digesting.mail(alice, server).send_due(alice.account_id)
 
     (email,) = server.to("alice@example.com")
-    assert email["Subject"] == "Your week in bookmarks: 13 to 19 July 2026"
+    assert email["Subject"] == "Your week in saved posts: 13 to 19 July 2026"
     assert email["From"] == "Bowerbird <birds@example.org>"
     assert email["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     assert email["Auto-Submitted"] == "auto-generated"

@@ -78,7 +78,7 @@ async def test_any_unknown_id_returns_404_and_never_400(alice: Member) -> None:
 async def test_the_error_message_names_the_id(alice: Member) -> None:
     response = await alice.get("/v1/bookmarks/4711")
 
-    assert response.json()["error"] == "No bookmark '4711' on this account."
+    assert response.json()["error"] == "No post '4711' on this account."
 
 
 async def test_parameters_are_ignored(alice: Member, free: Member) -> None:

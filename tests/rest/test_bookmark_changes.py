@@ -96,7 +96,7 @@ async def test_another_count_than_expected_changes_nothing(alice: Member) -> Non
     refused = await change(alice, "read", filters={}, expected_count=5)
 
     assert writing.refused(refused) == (409, "COUNT_MISMATCH")
-    assert "6 bookmarks match" in writing.sentence(refused)
+    assert "6 posts match" in writing.sentence(refused)
     assert len(await alice.ids()) == 6
 
 
@@ -133,7 +133,7 @@ async def test_the_count_is_compared_when_the_change_is_made(
     refused = await change(alice, "archive", filters={}, expected_count=6)
 
     assert writing.refused(refused) == (409, "COUNT_MISMATCH")
-    assert "5 bookmarks match" in writing.sentence(refused)
+    assert "5 posts match" in writing.sentence(refused)
     assert others.reads == 2
     assert len(await alice.ids()) == 5
 

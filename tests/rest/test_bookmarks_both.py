@@ -78,8 +78,8 @@ async def test_nonsense_finds_nothing_and_says_why(alice: Member) -> None:
     meaning = await alice.listed(vector_search_term="qwxz vrrp")
 
     assert both["meta"]["total_count"] == meaning["meta"]["total_count"] == 0
-    assert both["meta"]["hint"] == "No bookmark has these words or is close enough in meaning."
-    assert meaning["meta"]["hint"] == "No bookmark is close enough in meaning."
+    assert both["meta"]["hint"] == "No post has these words or is close enough in meaning."
+    assert meaning["meta"]["hint"] == "No post is close enough in meaning."
 
 
 async def test_similar_posts_are_only_those_that_are_near(alice: Member) -> None:

@@ -253,5 +253,5 @@ async def test_never_shows_another_account(alice: Member, bob: Member) -> None:
     assert (await alice.listed(q="-hund"))["meta"]["total_count"] == 1
     answer = await alice.listed(q="geheim", **EVERYTHING)
     assert answer["meta"]["total_count"] == 0
-    assert answer["meta"]["hint"] == 'No bookmark has the word "geheim".'
+    assert answer["meta"]["hint"] == 'No post has the word "geheim".'
     assert "did_you_mean" not in (await alice.listed(q="gehiem"))["meta"]

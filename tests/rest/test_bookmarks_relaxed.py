@@ -42,9 +42,7 @@ async def test_a_wrong_word_still_finds_the_post(alice: Member, q: str, subject:
 
     assert listed["data"][0]["post_id"] == ids[subject]
     assert listed["meta"]["relaxed"] is True
-    assert listed["meta"]["hint"] == (
-        "No bookmark has all of these words. These have some of them."
-    )
+    assert listed["meta"]["hint"] == ("No post has all of these words. These have some of them.")
     assert listed["meta"]["total_count"] == len(listed["data"])
 
 
@@ -89,7 +87,7 @@ async def test_the_commonest_word_is_suggested(alice: Member) -> None:
 
     meta = (await alice.listed(q="herron"))["meta"]
     assert meta["did_you_mean"] == "heron"
-    assert meta["hint"] == 'No bookmark has the word "herron". These have a similar one.'
+    assert meta["hint"] == 'No post has the word "herron". These have a similar one.'
 
 
 @pytest.mark.parametrize(
@@ -133,14 +131,14 @@ async def test_every_empty_answer_explains_itself(alice: Member) -> None:
 
     for q, hint in (
         ("?!", "The search has no words."),
-        ("heron", 'No bookmark has the word "heron".'),
-        ('"fast slow"', 'No bookmark has the phrase "fast slow".'),
-        ("fast -slow", "No bookmark matches the whole search."),
-        ("a1 b2 c3", 'No bookmark has the words "a1", "b2", "c3".'),
+        ("heron", 'No post has the word "heron".'),
+        ('"fast slow"', 'No post has the phrase "fast slow".'),
+        ("fast -slow", "No post matches the whole search."),
+        ("a1 b2 c3", 'No post has the words "a1", "b2", "c3".'),
     ):
         assert (await alice.listed(q=q))["meta"]["hint"] == hint
     filtered = await alice.listed(q="sourdough", author="nobody")
-    assert filtered["meta"]["hint"] == "No bookmark matches the whole search with these filters."
+    assert filtered["meta"]["hint"] == "No post matches the whole search with these filters."
 
 
 async def test_phrases_exclusions_and_filters_are_never_relaxed(alice: Member) -> None:
@@ -269,7 +267,7 @@ async def test_stop_words_that_no_post_has_are_not_called_similar(alice: Member)
 
     meta = (await alice.listed(q="the capybara"))["meta"]
 
-    assert meta["hint"] == "No bookmark has all of these words. These have some of them."
+    assert meta["hint"] == "No post has all of these words. These have some of them."
 
 
 async def test_exclusions_are_not_corrected(alice: Member) -> None:

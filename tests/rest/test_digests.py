@@ -91,7 +91,7 @@ async def test_a_digest_contains_its_fields_markdown_and_html(alice: Member) -> 
     assert whole["title"] == "13 to 19 July 2026"
     assert whole["mail"] == {"state": "none", "at": None, "reason": None}
     assert whole["saved"]["posts"][0]["text"] == "nests"
-    assert whole["markdown"].startswith("# Your week in bookmarks\n")
+    assert whole["markdown"].startswith("# Your week in saved posts\n")
     assert whole["html"].startswith("<!doctype html>")
 
 

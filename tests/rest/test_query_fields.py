@@ -287,9 +287,9 @@ async def test_fields_limit_a_search_by_meaning_too(alice: Member) -> None:
 @pytest.mark.parametrize(
     ("q", "sentence"),
     [
-        ("author:tomasz_q", 'No bookmark is by "tomasz_q".'),
-        ("label:scince cat", 'No bookmark has the label "scince".'),
-        ("cat -cat", "No bookmark matches the whole search."),
+        ("author:tomasz_q", 'No post is by "tomasz_q".'),
+        ("label:scince cat", 'No post has the label "scince".'),
+        ("cat -cat", "No post matches the whole search."),
     ],
 )
 async def test_a_search_without_a_result_names_the_field(

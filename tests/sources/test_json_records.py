@@ -184,7 +184,7 @@ def test_all_arrays_of_a_file_are_read(blank: str) -> None:
 
 @pytest.mark.parametrize("rest", ["garbage", "{}", '{"data": 7}', "]"])
 def test_other_data_after_an_array_is_reported_with_its_line(rest: str) -> None:
-    with pytest.raises(MalformedFile, match="Expected a list of bookmarks") as broken:
+    with pytest.raises(MalformedFile, match="Expected a list of posts") as broken:
         list(records(io.BytesIO(f'[{{"post_id": "0"}}]\n{rest}'.encode())))
 
     assert broken.value.line == 2

@@ -32,11 +32,18 @@ def refusal(data: bytes) -> str:
         (b"<?xml version='1.0'?><a/>", "an XML file"),
         (
             b"Name,Colour,Size,Weight,Price\n1,2,3,4,5\n",
-            "a CSV file with columns of no known program: 'name', 'colour', 'size', 'weight'",
+            (
+                "a CSV file in an unknown format, "
+                "with the columns 'name', 'colour', 'size', 'weight' and 1 more"
+            ),
         ),
-        (b'{"a": 1}', "JSON of no known program, with the fields 'a'"),
-        (b"[1, 2]", "JSON without any fields"),
-        (b"Dear diary", "a text that begins with 'Dear diary'"),
+        (b'{"a": [{"b": 1}]}', "a JSON file in an unknown format, with the field 'a'"),
+        (
+            b'[{"b": 1, "a": {"c": 2}}]',
+            "a JSON file in an unknown format, with the fields 'a', 'b'",
+        ),
+        (b"[1, 2]", "a JSON file without any fields"),
+        (b"Dear diary", "a text file that begins with 'Dear diary'"),
         (
             b'window.YTD.tweets.part0 = [{"tweet": {"id_str": "20"}}]',
             "the part 'tweets' of an X archive, which has no bookmarks",

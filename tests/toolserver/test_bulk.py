@@ -131,7 +131,7 @@ async def test_nothing_changes_if_the_count_differs(alice: Member) -> None:
 
     said = await refusal(alice, "delete_bookmarks", filter={"author": "ada"}, expected_count=4)
 
-    assert said.startswith("COUNT_MISMATCH: expected_count is 4, but 5 bookmarks match.")
+    assert said.startswith("COUNT_MISMATCH: expected_count is 4, but 5 posts match.")
     assert len(await alice.ids(**ALL)) == 10
 
 

@@ -134,7 +134,7 @@ async def test_the_error_names_the_invalid_argument(
 async def test_a_call_with_only_unknown_ids_is_not_found(alice: Member) -> None:
     message = await refusal(alice, "get_bookmarks", post_ids=["404"])
 
-    assert message.startswith("NOT_FOUND: No bookmark '404' on this account.")
+    assert message.startswith("NOT_FOUND: No post '404' on this account.")
 
 
 async def test_count_bookmarks_uses_the_filters_and_defaults_of_the_list(alice: Member) -> None:

@@ -65,7 +65,7 @@ async def test_a_bucket_narrows_a_view_and_pages_continue(alice: Member) -> None
     ("tool", "arguments", "sentence"),
     [
         ("create_view", {}, "name: is required."),
-        ("create_view", {"name": ""}, "name: must have 1 to 100 characters, got ''."),
+        ("create_view", {"name": ""}, "name: must have 1 to 100 characters, got an empty string."),
         (
             "create_view",
             {"base_query": {"lable": "a"}},

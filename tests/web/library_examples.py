@@ -174,7 +174,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         | {
             "hidden": 2,
             "hidden_url": "/library?q=blue",
-            "relaxed": "No bookmark has all of these words. These have some of them.",
+            "relaxed": "No post has all of these words. These have some of them.",
             "meant": "blue nest",
             "meant_url": "/library?q=blue+nest",
         },
@@ -233,7 +233,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
         "library_none.html",
         _SEARCH
         | {
-            "reason": 'No bookmark has the word "nset".',
+            "reason": 'No post has the word "nset".',
             "meant": "nest",
             "meant_url": "/library?q=nest",
             "suggestions": [

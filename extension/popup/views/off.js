@@ -25,7 +25,7 @@ export function offView(view, actions, isAgain) {
     try {
       given = parse(text);
     } catch (problem) {
-      show(error, input, text ? /** @type {Error} */ (problem).message : "Paste the line, or type the address of your library.");
+      show(error, input, text ? /** @type {Error} */ (problem).message : "Paste the connection link, or type the address of your library.");
       return;
     }
     if (!given.code) {
@@ -44,13 +44,13 @@ export function offView(view, actions, isAgain) {
     if (answer?.error) show(error, input, answer.error);
   };
 
-  const field = make("div", { class: "field" }, make("label", { for: "line" }, "Connection line, or address"), input, error);
+  const field = make("div", { class: "field" }, make("label", { for: "line" }, "Connection link, or address"), input, error);
   const form = make("form", { submit: connect, class: "mid-form" }, field, submit);
   return [
     make("h1", {}, isAgain ? "Connect again" : "Connect your library"),
-    make("p", { class: "soft" }, "Open /connect of your library, create a line there, and paste it here."),
+    make("p", { class: "soft" }, "Open /connect in your library, create a connection link, and paste it here."),
     form,
-    make("p", { class: "small soft" }, "With only the address, the page that makes the line opens; you can create an account there."),
+    make("p", { class: "small soft" }, "If you enter only the address, the page that creates the link opens. You can create an account there."),
     make("p", { class: "small soft" }, waits(view) || "It reads what X shows you about bookmarks and opened posts, and nothing else: no password, no cookie, no message."),
   ];
 }

@@ -25,7 +25,7 @@ _SENTENCES: Final[dict[Code, str]] = {
     Code.VECTOR_SEARCH_NOT_ALLOWED: "Search by meaning needs a paid plan. q searches by word.",
     Code.INVALID_REQUEST: "limit: must be a whole number from 1 to 100, got 'ten'.",
     Code.LINK_EXPIRED: "This download link has expired. Poll the export for a new link.",
-    Code.NOT_FOUND: "No bookmark '1' on this account.",
+    Code.NOT_FOUND: "No post '1' on this account.",
     Code.METHOD_NOT_ALLOWED: "Method PUT is not allowed; use GET, HEAD or OPTIONS.",
     Code.IDEMPOTENCY_IN_PROGRESS: "Idempotency-Key: the first request with this key is still "
     "running.",

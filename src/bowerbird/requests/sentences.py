@@ -170,6 +170,8 @@ def _received(value: Any, steps: list[str | int]) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
+    if value == "":
+        return "an empty string"
     if isinstance(value, list):
         return f"an array of {len(value):,}"
     if isinstance(value, dict):

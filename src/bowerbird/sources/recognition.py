@@ -1,5 +1,7 @@
 """Finds the reader that fits a file, by what is in the file. Its name says nothing reliable."""
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
 from bowerbird.sources import own_json_file
@@ -56,8 +58,7 @@ _KINDS_BY_START: Final = (
     (b"mozLz40\x00", "a backup of Firefox: export the bookmarks as HTML instead"),
 )
 _BYTES_LOOKED_AT: Final = 4096
-_COLUMNS_SHOWN: Final = 4
-_KEYS_SHOWN: Final = 4
+_NAMES_SHOWN: Final = 4
 
 
 class UnknownFile(Exception):  # noqa: N818 - named for what it is
@@ -101,13 +102,21 @@ def _text_kind(beginning: Beginning) -> str:
     if text[0] in "[{":
         return _json_kind(beginning)
     if len(beginning.columns) > 1:
-        columns = ", ".join(shown(name) for name in beginning.columns[:_COLUMNS_SHOWN])
-        return f"a CSV file with columns of no known program: {columns}"
-    return f"a text that begins with {shown(text[:60])}"
+        return f"a CSV file in an unknown format, with the columns {_listed(beginning.columns)}"
+    return f"a text file that begins with {shown(text[:60])}"
 
 
 def _json_kind(beginning: Beginning) -> str:
-    keys = sorted(path for path in beginning.json if path not in ("", "[]"))[:_KEYS_SHOWN]
-    if not keys:
-        return "JSON without any fields"
-    return f"JSON of no known program, with the fields {', '.join(shown(key) for key in keys)}"
+    # The path of a field: "a", "a[]", "a[].b" or "[].a".
+    names = {re.split(r"[.[]", path.removeprefix("[]."))[0] for path in beginning.json}
+    fields = sorted(name for name in names if name)
+    if not fields:
+        return "a JSON file without any fields"
+    noun = "field" if len(fields) == 1 else "fields"
+    return f"a JSON file in an unknown format, with the {noun} {_listed(fields)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    listed = ", ".join(shown(name) for name in names[:_NAMES_SHOWN])
+    more = len(names) - _NAMES_SHOWN
+    return f"{listed} and {more:,} more" if more > 0 else listed

@@ -23,10 +23,10 @@ def test_an_extension_is_connected_and_disconnected(
         page.goto(address(server, "/keys"))
         follow(page, page.get_by_role("link", name="Connect an extension"))
         found = violations(page)
-        page.get_by_role("button", name="Create the line").click()
+        page.get_by_role("button", name="Create a connection link").click()
         line = page.locator(".secret code").inner_text()
         assert LINE.fullmatch(line)
-        page.get_by_role("button", name="Copy the line").click()
+        page.get_by_role("button", name="Copy the link").click()
         expect(page.get_by_role("button", name="Copied")).to_be_visible()
         assert page.evaluate("() => navigator.clipboard.readText()") == line
         found += violations(page)
@@ -56,8 +56,8 @@ def test_the_line_is_created_without_javascript(
 ) -> None:
     def visit(page: Page) -> None:
         page.goto(address(server, "/connect"))
-        page.get_by_role("button", name="Create the line").click()
+        page.get_by_role("button", name="Create a connection link").click()
         assert LINE.fullmatch(page.locator(".secret code").inner_text())
-        expect(page.get_by_role("button", name="Copy the line")).to_have_count(0)
+        expect(page.get_by_role("button", name="Copy the link")).to_have_count(0)
 
     chromium.run(visit, storage_state=state, java_script_enabled=False)

@@ -34,7 +34,7 @@ async def test_a_line_waits_until_a_browser_uses_it(house: House) -> None:
 
     assert (await state(person, path)).json() == {"state": "waiting"}
     page = await person.open(path)
-    assert "No browser has used the line yet." in text_of(page)
+    assert "No browser has used the link yet." in text_of(page)
     assert f'href="{path}"' in page.text
     await redeem(house.service, code, NAME)
 
@@ -66,8 +66,8 @@ async def test_an_expired_line_says_so(house: House) -> None:
 
     assert (await state(person, path)).json() == {"state": "over"}
     page = text_of(await person.open(path))
-    assert "This line does not work any more." in page
-    assert "Create another line" in page
+    assert "This link no longer works." in page
+    assert "Create another link" in page
 
 
 async def test_a_browser_that_was_disconnected_is_not_shown_as_connected(house: House) -> None:

@@ -20,7 +20,7 @@ LOOK = "() => document.dispatchEvent(new Event('visibilitychange'))"
 
 def create(page: Page, server: Server) -> str:
     page.goto(address(server, "/connect"))
-    page.get_by_role("button", name="Create the line").click()
+    page.get_by_role("button", name="Create a connection link").click()
     return page.locator(".secret code").inner_text()
 
 
@@ -85,7 +85,7 @@ def test_a_link_says_the_same_without_javascript(
     def visit(page: Page) -> None:
         line = create(page, server)
         page.get_by_role("link", name="Check the connection").click()
-        expect(page.get_by_role("main")).to_contain_text("No browser has used the line yet.")
+        expect(page.get_by_role("main")).to_contain_text("No browser has used the link yet.")
         use(line)
         page.get_by_role("link", name="Check again").click()
         expect(page.get_by_role("heading", name=f"Connected: {NAME}")).to_be_visible()

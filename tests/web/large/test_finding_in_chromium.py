@@ -120,7 +120,7 @@ def _read(page: Page, large: Server) -> None:
     page.goto(address(large, f"/p/{varied_posts.post_id(NOTED)}"))
     expect(page.locator(".noted strong")).to_have_text("this")
     page.goto(address(large, f"/p/{varied_posts.post_id(ARTICLE)}"))
-    expect(page.get_by_role("region", name="Near to this").locator("li")).to_have_count(5)
+    expect(page.get_by_role("region", name="Similar posts").locator("li")).to_have_count(5)
 
 
 def _write(page: Page, large: Server) -> None:

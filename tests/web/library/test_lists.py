@@ -319,12 +319,12 @@ async def test_a_relaxed_search_says_so_and_links_to_what_was_meant(ann: Reader)
     misspelled = await ann.page("/library?q=%22at+the+weir%22+herron")
     nothing = await ann.page("/library?q=%22gone%22+herron")
 
-    assert "No bookmark has all of these words. These have some of them." in relaxed
+    assert "No post has all of these words. These have some of them." in relaxed
     assert "best first" in relaxed
     assert "Did you mean" not in relaxed
     link = 'href="/library?q=%22at+the+weir%22+heron"'
     assert f"Did you mean <a {link}><bdi>&#34;at the weir&#34; heron</bdi></a>?" in misspelled
-    assert "No bookmark has the words" in nothing
+    assert "No post has the words" in nothing
 
 
 async def test_what_a_search_does_not_understand_is_said_once(ann: Reader) -> None:

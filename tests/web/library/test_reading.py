@@ -153,12 +153,12 @@ async def test_a_quoted_post_that_is_gone_keeps_its_address(ann: Reader) -> None
 async def test_similar_posts_are_shown_when_the_vectors_are_ready(ann: Reader) -> None:
     post = await ann.member.save(text="bowerbirds decorate with blue caps")
     near = await ann.member.save(text="birds that decorate with blue things")
-    assert "Near to this" not in await ann.page(f"/p/{post['post_id']}")
+    assert "Similar posts" not in await ann.page(f"/p/{post['post_id']}")
 
     await ann.member.embed()
 
     page = await ann.page(f"/p/{post['post_id']}")
-    assert "Near to this" in page
+    assert "Similar posts" in page
     assert f'href="/p/{near["post_id"]}"' in page
 
 

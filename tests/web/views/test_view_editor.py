@@ -202,18 +202,18 @@ async def test_the_preview_counts_and_shows_five_posts(ann: Reader) -> None:
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"name": ""}, "Name: must have 1 to 100 characters"),
-        ({"name": "x" * 101}, "Name: must have 1 to 100 characters"),
-        ({"bookmarked_from": "soon"}, "Saved from: must be an ISO 8601 date"),
-        ({"media_type": "smell"}, "Type: must be one of"),
-        ({"order": "taste"}, "Order: must be one of"),
-        ({"q": "x" * 1_001}, "Words: must be a string of at most 1,000 characters"),
+        ({"name": ""}, "“Name” must have 1 to 100 characters."),
+        ({"name": "x" * 101}, "“Name” must have 1 to 100 characters, got"),
+        ({"bookmarked_from": "soon"}, "“Saved from” must be an ISO 8601 date"),
+        ({"media_type": "smell"}, "“Type” must be one of"),
+        ({"order": "taste"}, "“Order” must be one of"),
+        ({"q": "x" * 1_001}, "“Words” must be a string of at most 1,000 characters"),
         (
             {"tag": "a", "b0-name": "", "b1-name": "B", "b1-tag": "b"},
-            "Bucket 2, label: is already set by the view.",
+            "Bucket 2: “Label” is already set by the view.",
         ),
-        ({"b0-name": "", "b0-tag": "b"}, "Bucket 1, name: must have 1 to 100 characters"),
-        ({"b0-name": "B", "b1-name": "b"}, "Bucket 2, name: &#39;b&#39; is already used"),
+        ({"b0-name": "", "b0-tag": "b"}, "Bucket 1: “Name” must have 1 to 100 characters."),
+        ({"b0-name": "B", "b1-name": "b"}, "Bucket 2: “Name” &#39;b&#39; is already used"),
     ],
 )
 async def test_what_is_wrong_is_said_in_the_words_of_the_form(

@@ -31,7 +31,7 @@ _COLUMNS: Final[Sequence[Column[Membership]]] = (
     Column("id", "Id", lambda member: str(member.account_id)),
     Column("email", "Email", lambda member: member.email),
     Column("plan", "Plan", lambda member: member.plan),
-    Column("bookmarks", "Bookmarks", lambda member: member.total),
+    Column("bookmarks", "Posts", lambda member: member.total),
     Column(
         "created_at",
         "Created",
@@ -77,7 +77,7 @@ def create(email: str, plan: str | None) -> None:
 @account.command("list")
 @json_option
 def list_accounts(*, as_json: bool) -> None:
-    r"""List all accounts: id, email, plan, number of bookmarks, date of creation.
+    r"""List all accounts: id, email, plan, number of posts, date of creation.
 
     The columns are tab-separated when the output is not a terminal.
 
@@ -181,7 +181,7 @@ def removed_posts(email: str, choice: str) -> None:
 @click.argument("email")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete(email: str, *, yes: bool) -> None:
-    r"""Delete an account and all its data: bookmarks, labels, views, keys, exports.
+    r"""Delete an account and all its data: posts, labels, views, keys, exports.
 
     You cannot undo this. If the command is interrupted, run it again to finish.
 
@@ -192,7 +192,7 @@ def delete(email: str, *, yes: bool) -> None:
     """
     require_library(settings_from_environment())
     if not yes:
-        click.confirm(f"Permanently delete {email.strip()} and all its bookmarks?", abort=True)
+        click.confirm(f"Permanently delete {email.strip()} and all its posts?", abort=True)
     try:
         with progress_bars() as advance:
             removed = with_library(
@@ -209,7 +209,7 @@ def delete(email: str, *, yes: bool) -> None:
             err=True,
         )
         sys.exit(_INTERRUPTED)
-    click.echo(f"Deleted {email.strip()} and {removed} bookmarks.")
+    click.echo(f"Deleted {email.strip()} and {removed} posts.")
 
 
 @account.command()
@@ -220,8 +220,8 @@ def export(email: str, file: Path, *, force: bool) -> None:
     r"""Write all data of an account to FILE, as JSON.
 
     The file contains the email address, the plan, the names of keys and devices, call counts,
-    labels, Smart Views, digests, the trash, the list of imports, and every bookmark in the format
-    of the API. `bowerbird import` reads the bookmarks back.
+    labels, Smart Views, digests, the trash, the list of imports, and every post in the format
+    of the API. `bowerbird import` reads the posts back.
 
     \b
     Example:
@@ -240,7 +240,7 @@ def export(email: str, file: Path, *, force: bool) -> None:
 
     with atomic_files.written_atomically(file) as output, progress_bars() as advance:
         count = with_library(lambda opened: work(opened, output, advance))
-    click.echo(f"Wrote {count} bookmarks and all other data of {email.strip()} to {file}.")
+    click.echo(f"Wrote {count} posts and all other data of {email.strip()} to {file}.")
 
 
 async def _write(

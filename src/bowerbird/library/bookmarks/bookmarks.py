@@ -97,7 +97,7 @@ class Bookmarks:
     async def get(self, account: Account, post_id: str) -> bytes:
         found = await self.found(account, post_id)
         if found is None:
-            raise errors.not_found("bookmark", post_id)
+            raise errors.not_found("post", post_id)
         return found
 
     async def found(self, account: Account, post_id: str) -> bytes | None:
@@ -183,7 +183,7 @@ class Bookmarks:
         if is_post_id(post_id):
             number = await self._vectors.number_of(account.account_id, post_id)
         if number is None:
-            raise errors.not_found("bookmark", post_id)
+            raise errors.not_found("post", post_id)
         near = await self.rankings.similar(account, filter, number, store)
         numbers, scores = near.numbers[:limit], near.scores[:limit]
         body, count = await self._store.contents(account, numbers, scores)

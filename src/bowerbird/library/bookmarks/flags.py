@@ -126,7 +126,7 @@ class Flags:
 
 def _required(result: FlagsResult) -> FlagsResult:
     if not result.posts:
-        raise errors.not_found("bookmark", ", ".join(result.not_found[:3]))
+        raise errors.not_found("post", ", ".join(result.not_found[:3]))
     return result
 
 

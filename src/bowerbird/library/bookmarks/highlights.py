@@ -122,7 +122,7 @@ class Highlights:
         await changeset.load([post_id])
         post = changeset.post(post_id)
         if post is None:
-            raise errors.not_found("bookmark", post_id)
+            raise errors.not_found("post", post_id)
         await changeset.rewrite(post, change)
         await changeset.finish(self._clock())
 

@@ -105,7 +105,7 @@ class Trash:
     ) -> Deleted:
         post = changeset.post(post_id)
         if post is None:
-            raise errors.not_found("bookmark", post_id)
+            raise errors.not_found("post", post_id)
         await self._batches.put(transaction, account, changeset, [post], since=removed_at)
         now = self._clock()
         await changeset.finish(now)
@@ -133,7 +133,7 @@ class Trash:
         # Locked before the trash is read, in the same order as for a deletion.
         await lock_library(self._libraries, transaction, account.account_id)
         if not await self._batches.take(transaction, account, [post_id]):
-            raise errors.not_found("deleted bookmark", post_id)
+            raise errors.not_found("deleted post", post_id)
         await self._bulk.take_over(transaction, account.account_id, [(post_id, TRASHED)])
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None

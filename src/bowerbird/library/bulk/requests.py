@@ -139,7 +139,7 @@ class BulkRequests:
         if reads == _READS_MAX:
             raise Refusal(
                 asked.mismatch,
-                "The library was changed again and again while the bookmarks were counted. Nothing "
+                "The library was changed again and again while the posts were counted. Nothing "
                 "was changed; send the request again.",
             )
         read: list[Prepared] = []

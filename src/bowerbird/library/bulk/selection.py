@@ -89,7 +89,7 @@ class BulkSelection:
         if len(post_ids) > limits.CHANGE_POSTS_MAX:
             raise Refusal(
                 Code.INVALID_REQUEST,
-                f"One change can have {limits.CHANGE_POSTS_MAX:,} bookmarks, and "
+                f"One change can have {limits.CHANGE_POSTS_MAX:,} posts, and "
                 f"{len(post_ids):,} match. Narrow the filters.",
             )
         expected = request.expected_count

@@ -25,7 +25,7 @@ class Section(NamedTuple):
 
 
 def heading(digest: DigestResponse) -> str:
-    return f"Your {_SPANS[PeriodKind(digest.kind)]} in bookmarks"
+    return f"Your {_SPANS[PeriodKind(digest.kind)]} in saved posts"
 
 
 def opening(digest: DigestResponse) -> str:

@@ -293,7 +293,7 @@ async def _checked(
         raise errors.not_found("label", change.label_name)
     not_found = [post_id for post_id in change.post_ids if post_id not in sizes]
     if len(not_found) == len(change.post_ids):
-        raise errors.not_found("bookmark", ", ".join(change.post_ids[:3]))
+        raise errors.not_found("post", ", ".join(change.post_ids[:3]))
     if change.op == "add":
         _require_room(changeset, change, label)
     if label is None:

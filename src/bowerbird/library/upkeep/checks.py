@@ -27,10 +27,10 @@ _PAGE: Final = 200
 _FIXED_PER_TRANSACTION: Final = 20
 _SAMPLE_SIZE: Final = 100
 _ORPHANS: Final = {
-    "attachments": "labels attached to no bookmark",
-    "contents": "contents of no bookmark",
-    "words": "words of no bookmark",
-    "vectors": "vectors of no bookmark",
+    "attachments": "labels attached to no post",
+    "contents": "contents of no post",
+    "words": "words of no post",
+    "vectors": "vectors of no post",
 }
 
 

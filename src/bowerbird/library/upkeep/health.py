@@ -21,6 +21,7 @@ BACKUP_DAYS: Final = 7
 _MIN_FREE_BYTES: Final = 1 << 30
 _LONG_WAIT: Final = 300 * MICROSECONDS
 _UNCLAIMED: Final = 15 * MICROSECONDS
+_STATES: Final = {JobState.PENDING: "waiting", JobState.PROCESSING: "running"}
 _DAY: Final = 86_400 * MICROSECONDS
 # Names that only work at home or in an office.
 _LOCAL_ENDINGS: Final = (".localhost", ".local", ".lan", ".internal", ".home.arpa", ".test")
@@ -105,7 +106,7 @@ def queue_result(
     settings: Settings, counts: list[JobCount], queue: QueueState, now: int, problem: str = ""
 ) -> Result:
     """`problem`: why no worker can claim a job."""
-    summary = ", ".join(f"{each.count} {each.kind} {each.state}" for each in counts)
+    summary = ", ".join(map(_counted, counts))
     pending = [each.oldest_at for each in counts if each.state == JobState.PENDING]
     # A worker looks for due jobs every second, so one that is left for longer has no worker. A job
     # that was queued again is due again, but its age shows that it waits.
@@ -123,6 +124,11 @@ def queue_result(
         fix = "run bowerbird jobs list for the reason, then bowerbird jobs retry"
         return Result(Mark.WARNING, "jobs", summary, fix)
     return Result(Mark.GOOD, "jobs", summary or "none")
+
+
+def _counted(jobs: JobCount) -> str:
+    noun = "job" if jobs.count == 1 else "jobs"
+    return f"{jobs.count} {jobs.kind} {noun} {_STATES.get(jobs.state, jobs.state)}"
 
 
 def _existing(settings: Settings) -> Path:

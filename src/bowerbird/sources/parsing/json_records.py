@@ -147,7 +147,7 @@ def _arrays(window: Window, *, is_in_object: bool) -> Iterator[Record]:
             return
         is_in_object = window.begins_with(b"{")
         if not (window.begins_with(b"[") or (is_in_object and _enter_object(window))):
-            raise MalformedFile(window.line, "Expected a list of bookmarks here.")
+            raise MalformedFile(window.line, "Expected a list of posts here.")
 
 
 def _array(window: Window) -> Iterator[Record]:

@@ -156,7 +156,7 @@ def bind(bookmarks: Bookmarks) -> list[BoundTool]:
         values = reading.read(GET, call, GetArguments)
         found, not_found = await _found(bookmarks, call, values.post_ids)
         if not found:
-            raise errors.not_found("bookmark", ", ".join(values.post_ids[:3]))
+            raise errors.not_found("post", ", ".join(values.post_ids[:3]))
         return ToolResult(_details(found, not_found, values))
 
     async def count_bookmarks(call: ToolCall) -> ToolResult:

@@ -42,6 +42,8 @@ _FIELD: Final = re.compile(
     r"(?P<name>\w+): (?P<problem>.*)",
     re.DOTALL,
 )
+# Somebody can see that a field is empty.
+_GOT_NOTHING: Final = ", got an empty string"
 
 
 class BucketDraft(Struct):
@@ -141,12 +143,12 @@ def problem(sentence: str, draft: Draft) -> str:
     if match is None:
         return sentence
     label = LABELS.get(match["name"], match["name"])
-    said = match["problem"].replace("base_query", "the view")
+    said = match["problem"].replace("base_query", "the view").replace(_GOT_NOTHING, "")
     if match["bucket"] is None:
-        return f"{label}: {said}"
+        return f"“{label}” {said}"
     # Empty buckets are not sent.
     places = [place for place, each in enumerate(draft.buckets, 1) if not each.is_empty]
-    return f"Bucket {places[int(match['bucket'])]}, {label.lower()}: {said}"
+    return f"Bucket {places[int(match['bucket'])]}: “{label}” {said}"
 
 
 def _bucket(draft: BucketDraft) -> dict[str, Any]:

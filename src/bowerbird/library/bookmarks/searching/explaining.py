@@ -13,7 +13,7 @@ from bowerbird.model.words import WordQuery
 from bowerbird.search.queries.query_pieces import EXCLUDING_SIGNS
 from bowerbird.search.words import tokens
 
-_SOME_WORDS: Final = "No bookmark has all of these words. These have some of them."
+_SOME_WORDS: Final = "No post has all of these words. These have some of them."
 _NAMED_MAX: Final = 3
 _SHOWN_CHARACTERS: Final = 40
 _PIECE: Final = re.compile(r"\S+")
@@ -28,7 +28,7 @@ def relaxed(words: WordQuery, ranking: Ranking) -> str:
     if not ranking.unknown or len(ranking.unknown) < len(words_of(words)):
         return _SOME_WORDS
     similar = "a similar one" if len(ranking.unknown) == 1 else "similar ones"
-    return f"No bookmark has {_named(ranking.unknown)}. These have {similar}."
+    return f"No post has {_named(ranking.unknown)}. These have {similar}."
 
 
 def nothing_found(account: Account, filter: BookmarkFilter, ranking: Ranking) -> str:
@@ -37,13 +37,13 @@ def nothing_found(account: Account, filter: BookmarkFilter, ranking: Ranking) ->
         return "The library is empty."
     if filter.meaning is not None and (filter.words is None or filter.words.limits is None):
         words = "" if filter.words is None else "has these words or "
-        return f"No bookmark {words}is close enough in meaning."
+        return f"No post {words}is close enough in meaning."
     if filter.words is not None and filter.words.is_empty:
         return "The search has no words."
     if ranking.unknown:
-        return f"No bookmark has {_named(ranking.unknown)}."
+        return f"No post has {_named(ranking.unknown)}."
     filters = "" if filter.is_flags_and_words_only else " with these filters"
-    return f"No bookmark matches the whole search{filters}."
+    return f"No post matches the whole search{filters}."
 
 
 def _named(words: Sequence[str]) -> str:

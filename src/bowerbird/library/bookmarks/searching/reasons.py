@@ -16,8 +16,8 @@ from bowerbird.storage.database import Database
 _MOST: Final = 3
 _SHOWN_CHARACTERS: Final = 40
 _SENTENCES: Final[Mapping[Field, str]] = {
-    Field.AUTHOR: 'No bookmark is by "{}".',
-    Field.LABEL: 'No bookmark has the label "{}".',
+    Field.AUTHOR: 'No post is by "{}".',
+    Field.LABEL: 'No post has the label "{}".',
 }
 
 

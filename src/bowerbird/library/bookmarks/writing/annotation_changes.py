@@ -92,7 +92,7 @@ class AnnotationChanges:
     ) -> bool:
         stored = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         if stored is None:
-            raise errors.not_found("bookmark", post_id)
+            raise errors.not_found("post", post_id)
         change = UpdateRequest(note=note)
         result = await self._flags.update(transaction, account, [post_id], change, note=change.note)
         if result.affected:
