@@ -32,13 +32,13 @@ async def test_a_question_is_told_about_search_by_meaning_once_it_is_ready(alice
 
     assert again.status_code == 200, "the hint has changed, although the library has not"
     assert again.json()["meta"]["hint"].endswith(READY)
-    assert again.json()["meta"]["hint"].startswith("No bookmark has the words")
+    assert again.json()["meta"]["hint"].startswith("No post has the words")
     assert (await alice.get("/v1/bookmarks", vector_search_term=QUESTION)).status_code == 200
 
 
 async def test_posts_with_some_of_the_words_are_told_it_too_once_it_is_ready(alice: Member) -> None:
     await alice.save(text=TEXT)
-    some = "No bookmark has all of these words. These have some of them."
+    some = "No post has all of these words. These have some of them."
     assert await hint(alice, q=SOME_WORDS) == some
     await alice.embed()
 

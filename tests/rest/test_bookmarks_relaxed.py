@@ -122,7 +122,7 @@ async def test_three_missing_words_are_named_and_the_others_counted(alice: Membe
 
     hint = (await alice.listed(q="a1 b2 c3 d4 e5"))["meta"]["hint"]
 
-    assert hint.startswith('No bookmark has the words "a1", "b2", "c3" and 2 more.')
+    assert hint.startswith('No post has the words "a1", "b2", "c3" and 2 more.')
 
 
 async def test_every_empty_answer_explains_itself(alice: Member) -> None:
