@@ -45,7 +45,7 @@ ACROSS_ACCOUNTS = {
     "index_state",
     # Only find the accounts that are due.
     *("due_accounts", "accounts_with_renames", "partly_deleted", "accounts_with_files"),
-    *("accounts_with_expired", "accounts_to_index"),
+    *("accounts_with_expired", "accounts_to_index", "accounts_with_undated"),
     # How many posts all accounts have.
     "posts_of_all",
     # They merge segments of the whole index, and read no posts.
