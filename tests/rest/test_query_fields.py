@@ -298,3 +298,15 @@ async def test_a_search_without_a_result_names_the_field(
     await alice.save(text="a cat")
 
     assert (await alice.listed(q=q))["meta"]["hint"] == sentence
+
+
+async def test_words_with_a_star_beyond_the_bound_exclude_nothing_and_a_hint_says_so(
+    alice: Member,
+) -> None:
+    await alice.save(text="owl bark")
+    kept = await alice.save(text="owl cave")
+
+    answer = await alice.listed(q="owl -ba* -ca*")
+
+    assert [post["post_id"] for post in answer["data"]] == [kept["post_id"]]
+    assert answer["meta"]["hint"].startswith("Not all words with * count")

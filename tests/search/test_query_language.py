@@ -450,7 +450,11 @@ def depth(parts: tuple[Part, ...]) -> int:
 )
 def test_words_with_a_star_share_what_a_query_may_cost(text: str, counted: list[str]) -> None:
     query, found = parse(text), list[str]()
-    with_terms(query.parts, lambda term: found.append(term.tokens[0]) or term)
 
+    def noted(term: Term) -> Term:
+        found.append(term.tokens[0])
+        return term
+
+    with_terms(query.parts, noted)
     assert found == counted
     assert query.hints == (TOO_MANY_PREFIXES,)
