@@ -96,7 +96,7 @@ class BulkSelection:
         if expected is not None and len(post_ids) != expected:
             raise Refusal(
                 Code.COUNT_MISMATCH,
-                f"expected_count is {expected:,}, but {len(post_ids):,} bookmarks match. Nothing "
+                f"expected_count is {expected:,}, but {len(post_ids):,} posts match. Nothing "
                 "was changed.",
             )
         parts = await asyncio.to_thread(packed_parts, post_ids)

@@ -21,7 +21,7 @@ BACKUP_DAYS: Final = 7
 _MIN_FREE_BYTES: Final = 1 << 30
 _LONG_WAIT: Final = 300 * MICROSECONDS
 _UNCLAIMED: Final = 15 * MICROSECONDS
-_STATES: Final = {JobState.PENDING: "waiting", JobState.PROCESSING: "running"}
+_STATES: Final[dict[str, str]] = {JobState.PENDING: "waiting", JobState.PROCESSING: "running"}
 _DAY: Final = 86_400 * MICROSECONDS
 # Names that only work at home or in an office.
 _LOCAL_ENDINGS: Final = (".localhost", ".local", ".lan", ".internal", ".home.arpa", ".test")
