@@ -2,13 +2,18 @@
 
 import io
 import zlib
-from typing import IO, Final
+from collections.abc import Callable
+from typing import IO, Final, TypeVar
 
 import zstandard
-from starlette.types import Receive
 
 from bowerbird import errors
+from bowerbird.errors import Code, Refusal
+from bowerbird.ingest.router import IngestCall
+from bowerbird.requests import decoding, limits
 from bowerbird.wire import bodies
+
+T = TypeVar("T")
 
 ENCODINGS: Final = (b"gzip", b"zstd")
 # More than any encoder uses for a body of this size.
@@ -18,21 +23,23 @@ _PIECE: Final = 64 * 1024
 _ZSTD_PIECE: Final = 256
 
 
-async def read(receive: Receive, most: int) -> bytes:
-    """The body as it was sent."""
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise errors.invalid("body", "is shorter than its Content-Length")
-        part = message.get("body", b"")
-        size += len(part)
-        if size > most:
-            raise bodies.too_large(most)
-        parts.append(part)
-        if not message.get("more_body", False):
-            return b"".join(parts)
+async def received(
+    call: IngestCall, decode: Callable[[bytes], T], most: int = bodies.MAX_BYTES
+) -> T:
+    """The request in a body. Large and compressed bodies are read on a thread."""
+    encoding = encoding_of(call.headers.get(b"content-encoding"))
+    body = await bodies.read(call.receive, most)
+
+    def work() -> T:
+        return decode(decompressed(body, encoding, most))
+
+    size = most if encoding else len(body)
+    return await bodies.off_loop(size, call.account.account_id, work)
+
+
+def checked(body: bytes) -> bytes:
+    decoding.check_excess(body)
+    return body
 
 
 def encoding_of(header: bytes | None) -> bytes:
@@ -50,7 +57,17 @@ def decompressed(body: bytes, encoding: bytes, most: int) -> bytes:
     if not encoding:
         return body
     target = io.BytesIO()
-    decompress(io.BytesIO(body), target, encoding, most)
+    least = max(bodies.MAX_BYTES, limits.INGEST_RATIO_MAX * len(body))
+    try:
+        decompress(io.BytesIO(body), target, encoding, min(most, least))
+    except Refusal as refused:
+        if refused.code is not Code.PAYLOAD_TOO_LARGE or most <= least:
+            raise
+        raise Refusal(
+            Code.PAYLOAD_TOO_LARGE,
+            f"The body is larger than 1 MiB and more than {limits.INGEST_RATIO_MAX} times what was "
+            "sent. Send it with less compression.",
+        ) from None
     return target.getvalue()
 
 
@@ -105,5 +122,5 @@ def _require_complete(name: str, *, is_complete: bool, rest: bytes) -> None:
         raise errors.invalid("body", f"must be exactly one complete {name} stream")
 
 
-def _invalid(name: str) -> errors.Refusal:
+def _invalid(name: str) -> Refusal:
     return errors.invalid("body", f"is not valid {name}, but Content-Encoding is {name}")

@@ -10,7 +10,6 @@ from bowerbird.library.labels.label_list import LabelList
 from bowerbird.requests import limits
 from bowerbird.wire import saving as saves
 from bowerbird.wire import writes
-from bowerbird.wire.pipeline import MAX_BODY_BYTES
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import Call
@@ -38,15 +37,14 @@ class Choosing:
 
     async def _save_posts(self, call: IngestCall) -> Reply:
         self._rates.count(call.account)
-        encoding = bodies.encoding_of(call.headers.get(b"content-encoding"))
-        body = await bodies.read(call.receive, MAX_BODY_BYTES)
+        body = await bodies.received(call, bodies.checked)
         reply = await self._save(
             Call(
                 call.account,
                 call.method,
                 RequestTarget(call.path, call.query_string, b"", None),
                 call.path_params,
-                bodies.decompressed(body, encoding, MAX_BODY_BYTES),
+                body,
                 call.headers.get(b"idempotency-key"),
             )
         )

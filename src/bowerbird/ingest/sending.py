@@ -1,7 +1,7 @@
 """The handlers of runs, pages and events."""
 
-import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
@@ -29,8 +29,6 @@ from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
 T = TypeVar("T")
 
 _MAX_BYTES: Final = limits.INGEST_PAGE_BYTES_MAX
-# Smaller bodies are decoded on the event loop, in less time than a thread takes to start.
-_LARGE: Final = 16 * 1024
 
 
 class Sending:
@@ -65,8 +63,7 @@ class Sending:
 
     async def _start_run(self, call: IngestCall) -> Reply:
         self._rates.count(call.account)
-        body = await _received(call, lambda body: body)
-        request = decoding.decode(body, RunRequest)
+        request, fingerprint = await bodies.received(call, partial(_run_request, call))
 
         async def start(transaction: Transaction) -> Reply:
             started = await self._runs.start(transaction, call.account, request)
@@ -79,7 +76,7 @@ class Sending:
             effect=start,
             to_reply=self._to_reply,
             key=call.headers.get(b"idempotency-key"),
-            fingerprint=writes.fingerprint(call.method, call.path, body),
+            fingerprint=fingerprint,
         )
         result = await self._idempotency.run(write)
         if isinstance(result, Replay):
@@ -93,7 +90,8 @@ class Sending:
     async def _send_page(self, call: IngestCall) -> Reply:
         self._rates.count(call.account)
         with self._rates.receiving(call.account):
-            seq, page = await _received(call, lambda body: _captured(body, self._clock()))
+            captured = partial(_captured, now=self._clock())
+            seq, page = await bodies.received(call, captured, _MAX_BYTES)
             answer = await self._pages.take(call.account, call.path_params["run_id"], seq, page)
         replayed = [REPLAYED] if answer.is_replayed else []
         return Reply(200, [JSON, *PRIVATE, *replayed], envelope.success_of_one(answer.body))
@@ -101,12 +99,14 @@ class Sending:
     async def _send_events(self, call: IngestCall) -> Reply:
         self._rates.count(call.account)
         with self._rates.receiving(call.account):
-            events = await _received(call, _events)
+            events = await bodies.received(call, _events, _MAX_BYTES)
             return writes.done(await self._events.take(call.account, events.events))
 
     async def _finish_run(self, call: IngestCall) -> Reply:
         self._rates.count(call.account)
-        request = await _received(call, lambda body: decoding.decode(body, FinishRequest))
+        request = await bodies.received(
+            call, lambda body: decoding.decode(bodies.checked(body), FinishRequest)
+        )
         run_id = call.path_params["run_id"]
         return writes.done(await self._runs.finish(call.account, run_id, request))
 
@@ -119,20 +119,13 @@ class Sending:
         return result
 
 
-async def _received(call: IngestCall, decode: Callable[[bytes], T]) -> T:
-    """The request in a body. Large bodies are decompressed and decoded on a thread."""
-    encoding = bodies.encoding_of(call.headers.get(b"content-encoding"))
-    body = await bodies.read(call.receive, _MAX_BYTES)
-
-    def work() -> T:
-        return decode(bodies.decompressed(body, encoding, _MAX_BYTES))
-
-    if len(body) < _LARGE and not encoding:
-        return work()
-    return await asyncio.to_thread(work)
+def _run_request(call: IngestCall, body: bytes) -> tuple[RunRequest, bytes]:
+    request = decoding.decode(bodies.checked(body), RunRequest)
+    return request, writes.fingerprint(call.method, call.path, body)
 
 
 def _captured(body: bytes, now: int) -> tuple[int, CapturedPage]:
+    _check_values(body)
     # The payload is not checked here: the readers accept what other requests may not have.
     request = _readable(body, lambda body: decoding.decode(body, PageRequest, is_checked=True))
     sent_at = instants.parse(request.captured_at) if request.captured_at else None
@@ -163,10 +156,17 @@ def _payload(raw: bytes) -> bytes:
     if not raw.startswith(b'"'):
         return raw
     try:
-        return msgspec.json.decode(raw, type=str).encode("utf-8", "replace")
+        payload = msgspec.json.decode(raw, type=str).encode("utf-8", "replace")
     except (msgspec.DecodeError, UnicodeDecodeError):
         # No reader understands it, so it is kept.
         return raw
+    _check_values(payload)
+    return payload
+
+
+def _check_values(body: bytes) -> None:
+    """A payload may be nested as deeply as its reader can read."""
+    decoding.check_excess(body, max_depth=len(body))
 
 
 def _events(body: bytes) -> Events:
@@ -176,6 +176,6 @@ def _events(body: bytes) -> Events:
 
 
 def _events_of(body: bytes) -> Events:
-    decoding.parse(body)
+    decoding.parse(bodies.checked(body))
     # Only a payload can have characters that no database can store, and its readers remove them.
     return decoding.decode(b'{"events":%b}' % body, Events, is_checked=True)

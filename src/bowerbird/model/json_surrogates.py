@@ -11,6 +11,8 @@ _LONE_HIGH: Final = re.compile(rb"%b(?!%b)" % (_HIGH, _LOW))
 _LONE_LOW: Final = re.compile(rb"(?<!%b)%b" % (_HIGH, _LOW))
 # No JSON contains this byte, so it can stand for an escaped backslash.
 _BACKSLASH: Final = b"\x00"
+# Escapes of halves, with or without the other half. A body with more of them is left as it is.
+MAX_HALVES: Final = 50_000
 
 
 def without_lone_surrogates(body: bytes, replacement: bytes = REPLACEMENT) -> bytes:
@@ -18,7 +20,7 @@ def without_lone_surrogates(body: bytes, replacement: bytes = REPLACEMENT) -> by
 
     Nothing here is called for each match: a body of 8 MB may consist of escapes alone.
     """
-    if _BACKSLASH in body:
+    if _BACKSLASH in body or body.count(rb"\ud") + body.count(rb"\uD") > MAX_HALVES:
         return body
     text = body.replace(b"\\\\", _BACKSLASH)
     template = replacement.replace(b"\\", b"\\\\")

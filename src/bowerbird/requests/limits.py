@@ -3,7 +3,7 @@
 from typing import Final
 
 from bowerbird.model import bookmarks, connections, highlights
-from bowerbird.model.json_depth import MAX_DEPTH
+from bowerbird.model.json_depth import MAX_DEPTH, MAX_VALUES
 from bowerbird.model.labels import MAX_NAME_CHARACTERS
 
 PAGE_DEFAULT: Final = 20
@@ -77,6 +77,7 @@ SLUG_MAX: Final = 60
 SENT_SLUG_MAX: Final = 200
 CURSOR_MAX: Final = 10_000
 JSON_DEPTH_MAX: Final = MAX_DEPTH
+JSON_VALUES_MAX: Final = MAX_VALUES
 # Devices that are not revoked.
 DEVICES_MAX: Final = 50
 # The latest ones are listed by the command, and are told that they were revoked.
@@ -88,6 +89,7 @@ CONNECT_CODE_S: Final = 600
 # second one, a code works only from the network address that made it.
 CONNECT_TRIES_MAX: Final = 5
 CONNECT_TRIES_OF_ALL_MAX: Final = 1_000
+REDEEM_BYTES_MAX: Final = 4 * 1024
 # Labels that are suggested to a device.
 DEVICE_LABELS_MAX: Final = 500
 # Sources that an account has connected, also those that are paused.
@@ -109,8 +111,10 @@ PASSKEYS_MAX: Final = 20
 PASSKEY_NAME_MAX: Final = 100
 INVITATIONS_MAX: Final = 100
 INVITATION_NOTE_MAX: Final = 100
-# A page that a device sends, before and after decompression.
+# A page that a device sends, before and after decompression. Above 1 MiB, it may have this many
+# times the bytes that were sent: a capture has 5 to 30 times.
 INGEST_PAGE_BYTES_MAX: Final = 8 * 1024 * 1024
+INGEST_RATIO_MAX: Final = 100
 INGEST_ENTRIES_MAX: Final = 100
 INGEST_EVENTS_MAX: Final = 100
 # Names of folders: in one page, and of all lists of folders that an account has sent.

@@ -30,6 +30,7 @@ from bowerbird.wire.router import ApiRouter
 from bowerbird.wire.routes import ApiRoute
 
 MAX_CONCURRENT: Final = 32
+MAX_BODY_BYTES: Final = 64 * 1024
 _RETRY_AFTER_S: Final = 1
 
 
@@ -76,7 +77,13 @@ def serve(
 ) -> Pipeline:
     # Not an authenticator: the log must not name the fixtures' account, which may share its
     # number with a real one.
-    routes = ApiRouter(table, calls, deprecations=deprecations, keyless_account=fixtures.account)
+    routes = ApiRouter(
+        table,
+        calls,
+        deprecations=deprecations,
+        keyless_account=fixtures.account,
+        max_body_bytes=MAX_BODY_BYTES,
+    )
     surface = Surface(
         routes=[(route.method, route.path) for route in table],
         find=routes.find,

@@ -71,8 +71,10 @@ class ApiRouter:
         *,
         deprecations: Mapping[Route, list[Header]] | None = None,
         keyless_account: Callable[[], Awaitable[Account]] = _nobody,
+        max_body_bytes: int = bodies.MAX_BYTES,
     ) -> None:
         self._calls = calls
+        self._max_body_bytes = max_body_bytes
         self._keyless_account = keyless_account
         self._fixed: dict[str, RoutedPath] = {}
         self._patterns: list[tuple[re.Pattern[str], RoutedPath]] = []
@@ -108,7 +110,8 @@ class ApiRouter:
                         headers[method] = deprecated
             allow = ", ".join([*handlers, "OPTIONS"])
             is_public = all(row.is_public for row in rows)
-            paths.append(RoutedPath(template, handlers, allow, is_public, headers))
+            most = self._max_body_bytes
+            paths.append(RoutedPath(template, handlers, allow, is_public, headers, most))
         return paths
 
     async def _run_read(self, endpoint: ApiRoute, request: Request) -> Reply | None:
@@ -138,7 +141,7 @@ class ApiRouter:
             if_range=headers.get(b"if-range"),
         )
         if request.method in WITH_BODY:
-            call = await _with_body(call, request)
+            call = await _with_body(call, request, self._max_body_bytes)
         if not (account.is_free and endpoint.counts(query_string)):
             return await endpoint.handle(call)
         if request.method in WITH_BODY:
@@ -152,8 +155,8 @@ class ApiRouter:
         return reply
 
 
-async def _with_body(call: Call, request: Request) -> Call:
+async def _with_body(call: Call, request: Request, most: int) -> Call:
     encoding = request.headers.get(b"content-encoding", b"")
     key = request.headers.get(b"idempotency-key") if request.method in _KEYED else None
-    body = await bodies.read(request.receive, encoding)
+    body = await bodies.read_json(request.receive, encoding, call.account.account_id, most)
     return msgspec.structs.replace(call, body=body, idempotency_key=key)

@@ -1,12 +1,11 @@
 """REST writes: a request is decoded and checked first, then runs in one transaction."""
 
-import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
@@ -16,6 +15,7 @@ from bowerbird.requests import decoding, filters
 from bowerbird.requests.filters import FlagFilters
 from bowerbird.requests.gates import gates_for
 from bowerbird.storage.database import Transaction
+from bowerbird.wire import bodies
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
@@ -32,8 +32,8 @@ _Step = Reply | Unfinished[Reply]
 """A name, because the annotations of an inner function are computed in each call."""
 _ABSENT: Final[tuple[object, ...]] = (None, "", [])
 """Values that mean that a field was not sent."""
-_LARGE: Final = 64 * 1024
-"""Bodies above this are decoded on a thread; 1 MiB of JSON takes milliseconds."""
+_ABSENT_JSON: Final = tuple(map(msgspec.json.encode, _ABSENT))
+_fields: Final = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class Writes:
@@ -70,9 +70,7 @@ class Writes:
         """
 
         async def handle(call: Call) -> Reply:
-            request = await _off_loop(
-                call.body, lambda: admitted(call.account, call.body, kind, gate)
-            )
+            request = await _off_loop(call, lambda: admitted(call.account, call.body, kind, gate))
             if prepare is not None and not isinstance(request, Refusal):
                 await prepare(call, request)
 
@@ -98,7 +96,7 @@ class Writes:
             to_reply=self._to_reply,
             key=call.idempotency_key,
             fingerprint=await _off_loop(
-                call.body, lambda: fingerprint(call.method, call.target.path, call.body)
+                call, lambda: fingerprint(call.method, call.target.path, call.body)
             )
             if is_keyed
             else b"",
@@ -147,10 +145,10 @@ def _set_fields(request: Struct) -> list[str]:
 def sent_fields(body: bytes) -> list[str]:
     """The fields that a body has with a value, valid or not."""
     try:
-        value = decoding.as_json(body)
-    except Refusal:
+        fields = _fields(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return []
-    return [n for n, v in value.items() if v not in _ABSENT] if isinstance(value, dict) else []
+    return [name for name, value in fields.items() if bytes(value) not in _ABSENT_JSON]
 
 
 def done(data: object, meta: object = None, status: int = 200) -> Reply:
@@ -174,5 +172,5 @@ def fingerprint(method: str, path: str, body: bytes) -> bytes:
     ).digest()
 
 
-async def _off_loop(body: bytes, work: Callable[[], R]) -> R:
-    return work() if len(body) < _LARGE else await asyncio.to_thread(work)
+async def _off_loop(call: Call, work: Callable[[], R]) -> R:
+    return await bodies.off_loop(len(call.body), call.account.account_id, work)

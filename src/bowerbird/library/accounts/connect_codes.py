@@ -104,10 +104,16 @@ class ConnectCodes:
         live = (each for each in devices if each.revoked_at is None)
         return next((each.name for each in live if each.device_id == link.detail), "")
 
-    async def redeem(self, text: str, name: str, network: str) -> Connected:
-        """Creates a device for the account of a code. A code can be used once."""
-        name = tokens.checked_name("device", name)
+    def count_try(self, network: str) -> None:
+        """Before anything is read of a request to redeem a code. Refuses one that is too many."""
         self._tries.count(network)
+
+    async def redeem(self, text: str, name: str, network: str) -> Connected:
+        """Creates a device for the account of a code. A code can be used once.
+
+        The try was counted; a right one is taken back.
+        """
+        name = tokens.checked_name("device", name)
         is_suspicious = self._tries.are_too_many
         code = parse_code(text)
         if code is None:

@@ -40,6 +40,7 @@ from bowerbird.toolserver.protocol.messages import failure, reply
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
 from bowerbird.toolserver.tools.results.quoted_text import shown_text
 from bowerbird.toolserver.tools.tool import Json
+from bowerbird.wire import bodies
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
 
@@ -78,7 +79,9 @@ class Exchange:
     async def answer(self, body: bytes, headers: Sequence[Header], caller: ToolCaller) -> Reply:
         named = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
         try:
-            value = _value(body)
+            value = await bodies.off_loop(
+                len(body), caller.account.account_id, lambda: _value(body)
+            )
             if isinstance(value, list) and _may_batch(named):
                 return await self._batch(value, named, headers, caller)
         except _Rejected as rejected:

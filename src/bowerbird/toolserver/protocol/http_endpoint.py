@@ -104,8 +104,9 @@ class ToolServer:
         selection = tool_selection.read(
             request.scope.get("query_string", b""), request.scope["headers"], self._tool_names
         )
-        body = await bodies.read(request.receive, request.headers.get(b"content-encoding", b""))
         assert request.account is not None
+        encoding = request.headers.get(b"content-encoding", b"")
+        body = await bodies.read_json(request.receive, encoding, request.account.account_id)
         caller = request.state = ToolCaller(request.account, request.request_id, selection)
         headers = request.scope["headers"]
         answering = self._answer_plainly(body, headers, caller)

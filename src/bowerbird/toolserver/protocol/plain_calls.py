@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from bowerbird import __version__
-from bowerbird.model.json_depth import is_too_deep
+from bowerbird.requests.decoding import LARGE_BYTES
 from bowerbird.toolserver.protocol.messages import reply
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
 from bowerbird.toolserver.tools.tool import Json
@@ -123,6 +123,9 @@ class PlainCalls:
 
 
 def _usual_call(body: bytes) -> _Call | None:
+    if len(body) > LARGE_BYTES:
+        # It is decoded on a thread.
+        return None
     try:
         call = _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -130,7 +133,7 @@ def _usual_call(body: bytes) -> _Call | None:
     is_known_id = type(call.id) is str or (
         type(call.id) is int and _SMALLEST_ID <= call.id <= _LARGEST_ID
     )
-    return call if is_known_id and not is_too_deep(body) else None
+    return call if is_known_id else None
 
 
 def _routing_headers(headers: Sequence[Header]) -> dict[bytes, bytes] | None:

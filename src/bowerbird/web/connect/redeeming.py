@@ -1,17 +1,18 @@
 """POST /connect/redeem: an extension trades a connect code for a device token.
 
-The code is the proof, and cookies play no part. Pages of other sites are refused: they could use up
-the tries of their visitors.
+The code is the proof, and cookies play no part. Pages are refused, also those without an origin of
+their own: they could use up the tries of their visitors.
 """
 
 from typing import Any, Final
 
 from msgspec import Struct
 
+from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.accounts.connect_codes import ConnectCodes
-from bowerbird.requests import decoding
+from bowerbird.requests import decoding, limits
 from bowerbird.requests.connecting import RedeemRequest
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
@@ -23,6 +24,7 @@ from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import CORS, JSON, Reply
 
 PATH: Final = "/connect/redeem"
+_EXTENSIONS: Final = (b"chrome-extension://", b"moz-extension://", b"safari-web-extension://")
 
 
 class ConnectedResponse(Struct, frozen=True, kw_only=True):
@@ -47,12 +49,16 @@ def surface(
     codes = ConnectCodes(database, clock)
 
     async def redeem(request: Request) -> Reply:
-        if request.headers.get(b"origin", b"").startswith((b"http:", b"https:")):
+        origin = request.headers.get(b"origin")
+        if origin is not None and not origin.startswith(_EXTENSIONS):
             raise Refusal(Code.INVALID_REQUEST, "A page cannot use a connect code.")
-        encoding = request.headers.get(b"content-encoding", b"")
-        body = await bodies.read(request.receive, encoding)
-        sent = decoding.decode(body, RedeemRequest)
+        if b"content-encoding" in request.headers:
+            raise errors.invalid("Content-Encoding", "must be absent")
+        body = await bodies.read(request.receive, limits.REDEEM_BYTES_MAX)
         network = network_of(addresses.of(request.scope))
+        codes.count_try(network)
+        decoding.check_excess(body)
+        sent = decoding.decode(body, RedeemRequest)
         connected = await codes.redeem(sent.code, sent.name, network)
         answer = ConnectedResponse(
             token=connected.token,
@@ -65,7 +71,9 @@ def surface(
         headers = [JSON, (b"cache-control", b"no-store")]
         return Reply(200, headers, envelope.success(answer))
 
-    routed = RoutedPath(PATH, {"POST": redeem}, "POST, OPTIONS")
+    routed = RoutedPath(
+        PATH, {"POST": redeem}, "POST, OPTIONS", max_body_bytes=limits.REDEEM_BYTES_MAX
+    )
 
     def find(_: str) -> tuple[RoutedPath | None, dict[str, Any]]:
         return routed, {}

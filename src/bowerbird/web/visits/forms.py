@@ -22,10 +22,7 @@ async def read(request: Request, most: int = MAX_BYTES) -> Form:
     kind = request.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     if kind != _URLENCODED:
         raise errors.invalid("Content-Type", "must be application/x-www-form-urlencoded")
-    body = await bodies.read(request.receive, b"")
-    if len(body) > most:
-        raise bodies.too_large(most)
-    return parsed(body)
+    return parsed(await bodies.read(request.receive, most))
 
 
 def query(text: bytes) -> Form:
