@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+from random import Random
 from typing import Any
 
 import pytest
@@ -38,13 +39,52 @@ async def test_a_page_that_is_larger_when_decompressed_is_refused(
 ) -> None:
     laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
-    raw = b" " * (LARGEST + 1)
+    some = Random(0)
+    raw = b"".join(some.randbytes(50).ljust(1_000) for _ in range(LARGEST // 1_000 + 1))
     packed = gzip.compress(raw) if encoding == "gzip" else zstandard.compress(raw)
 
     response = await _send_raw(laptop, run_id, packed, encoding)
 
     assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
     assert writing.sentence(response) == "The body is larger than 8 MiB."
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+async def test_a_page_of_more_than_100_times_what_was_sent_is_refused_above_1_mib(
+    cast: Service, alice: Member, encoding: str
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    page = json.dumps({"seq": 0, **listed([3, 2])}).encode()
+
+    statuses = []
+    for size in (1024 * 1024, 1024 * 1024 + 1):
+        raw = page.ljust(size)
+        packed = gzip.compress(raw) if encoding == "gzip" else zstandard.compress(raw)
+        assert 100 * len(packed) < size
+        response = await _send_raw(laptop, run_id, packed, encoding)
+        statuses.append(response.status_code)
+
+    assert statuses == [200, 413]
+    assert writing.sentence(response) == (
+        "The body is larger than 1 MiB and more than 100 times what was sent. "
+        "Send it with less compression."
+    )
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+async def test_a_page_with_more_than_100_000_values_is_refused(
+    cast: Service, alice: Member, as_text: bool
+) -> None:
+    laptop = await ingesting.device(cast, alice)
+    run_id = (await laptop.start())["run_id"]
+    payload = "[" + '[""],' * 50_000 + "1]"
+    page = {**listed([3, 2]), "seq": 0, "payload": payload if as_text else json.loads(payload)}
+
+    response = await _send_raw(laptop, run_id, gzip.compress(json.dumps(page).encode()), "gzip")
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response) == "body: has more than 100,000 values; split the request."
 
 
 @pytest.mark.parametrize(

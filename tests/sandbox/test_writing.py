@@ -1,6 +1,8 @@
 """Writes in the sandbox: the responses of the API, but every change is rolled back."""
 
 import asyncio
+import gzip
+import json
 from typing import Any
 
 import pytest
@@ -11,11 +13,31 @@ from tests.support.trying import Visitor
 pytestmark = pytest.mark.anyio
 
 POST = trying.posts()[0]
+ADD = "/v1/sandbox/labels/add"
 OTHER = trying.posts()[5]
 
 
 def _body(name: str, *post_ids: str) -> dict[str, Any]:
     return {"label_name": name, "tweet_ids": list(post_ids)}
+
+
+async def test_64_kib_are_accepted_and_one_byte_more_is_413(visitor: Visitor) -> None:
+    body = json.dumps(_body("new here", POST["post_id"])).encode()
+    most = 64 * 1024
+
+    for content, headers in (
+        (body.ljust(most), {}),
+        (gzip.compress(body.ljust(most)), {"Content-Encoding": "gzip"}),
+    ):
+        response = await visitor.client.post(ADD, content=content, headers=headers)
+        assert response.status_code == 200
+    for content, headers in (
+        (body.ljust(most + 1), {}),
+        (gzip.compress(body.ljust(most + 1)), {"Content-Encoding": "gzip"}),
+    ):
+        response = await visitor.client.post(ADD, content=content, headers=headers)
+        assert response.status_code == 413
+        assert "The body is larger than 64 KiB." in response.text
 
 
 async def test_an_added_label_appears_only_in_the_response(visitor: Visitor) -> None:

@@ -41,6 +41,7 @@ NEWEST_HEADERS = {
 
 
 class Free:
+    account_id = 1
     is_free = False
 
 
@@ -167,7 +168,7 @@ UNUSUAL: tuple[tuple[Any, dict[str, str]], ...] = (
     (call(_meta={**META, f"{PREFIX}logLevel": "debug"}), NEWEST_HEADERS),
     (call(_meta={**META, f"{PREFIX}clientInfo": {}}), NEWEST_HEADERS),
     (call(_meta={**META, f"{PREFIX}clientCapabilities": []}), NEWEST_HEADERS),
-    (call(arguments={"a": json.loads("[" * 70 + "]" * 70)}), {}),
+    (call(arguments={"a": "x" * 65_536}), {}),
     (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\ud800"}}', {}),
 )
 

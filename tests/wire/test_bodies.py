@@ -1,7 +1,9 @@
 """Request bodies: JSON, plain or gzipped, with limits on size and depth."""
 
+import asyncio
 import gzip
 import json
+import threading
 import zlib
 from collections.abc import AsyncIterator
 from typing import Any, Final
@@ -9,8 +11,12 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from bowerbird.errors import Refusal
+from bowerbird.requests import limits
+from bowerbird.wire import bodies
 from tests.support import writing
 from tests.support.in_turn import in_turn
+from tests.support.loop_time import least_loop_time
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -92,11 +98,119 @@ async def test_extreme_depth_is_rejected_without_an_internal_error(alice: Member
 
 async def test_a_wide_body_does_not_count_as_deep(alice: Member) -> None:
     await alice.save(post_id="1")
-    body = {"label_name": "x", "tweet_ids": ["1"], "extra": [[]] * 200_000}
+    body = {"label_name": "x", "tweet_ids": ["1"], "extra": [[]] * 45_000}
 
     response = await _send(alice, json.dumps(body, separators=(",", ":")).encode())
 
     assert response.status_code == 200
+
+
+# Values
+
+
+async def test_100_000_values_are_accepted_and_more_are_rejected(alice: Member) -> None:
+    await alice.save(post_id="1")
+    # The object, its two fields, the id and the list.
+    most = limits.JSON_VALUES_MAX - 5
+
+    for count, encoding in ((most, ""), (most, "gzip")):
+        body = _wide(count)
+        content = gzip.compress(body) if encoding else body
+        assert (await _send(alice, content, encoding=encoding)).status_code == 200
+        body = _wide(count + 1)
+        content = gzip.compress(body) if encoding else body
+        response = await _send(alice, content, encoding=encoding)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        sentence = "body: has more than 100,000 values; split the request."
+        assert writing.sentence(response) == sentence
+
+
+def _wide(count: int) -> bytes:
+    body = {"label_name": "x", "tweet_ids": ["1"], "extra": [1] * count}
+    return json.dumps(body, separators=(",", ":")).encode()
+
+
+async def test_a_forbidden_character_behind_many_values_is_named_without_its_place(
+    alice: Member,
+) -> None:
+    for count, name in ((4_000, "extra[4000]"), (40_000, "body")):
+        extra = b'[""],' * count + rb'"\u0000"'
+        body = b'{"label_name":"x","tweet_ids":["1"],"extra":[%b]}' % extra
+        response = await _send(alice, body)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        sentence = f"{name}: contains U+0000, which no database can store."
+        assert writing.sentence(response) == sentence
+
+
+async def test_an_escaped_backslash_before_u0000_is_no_forbidden_character(alice: Member) -> None:
+    await alice.save(post_id="1")
+
+    response = await _send(alice, rb'{"tweet_ids":["1"],"label_name":"\\u0000"}')
+
+    assert response.status_code == 200
+
+
+# Threads
+
+
+async def test_a_body_of_more_than_64_kib_is_read_on_another_thread() -> None:
+    here = threading.get_ident()
+
+    assert await bodies.off_loop(64 * 1024, 1, threading.get_ident) == here
+    assert await bodies.off_loop(64 * 1024 + 1, 1, threading.get_ident) != here
+
+
+async def test_a_large_body_does_not_occupy_the_event_loop(alice: Member) -> None:
+    """Reading one took 100 milliseconds of it. The rest of the request takes three."""
+    packed = gzip.compress(b'{"extra":[%b1]}' % (b'["\\u0000"],' * 33_000))
+    key = {"Content-Encoding": "gzip", "Idempotency-Key": "k"}
+
+    async def send() -> None:
+        response = await alice.client.post(ADD, content=packed, headers=key)
+        assert response.status_code == 400
+
+    assert await least_loop_time(send) < 0.02
+
+
+async def test_an_account_takes_one_place_and_the_others_are_free() -> None:
+    first, second = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def work(name: str, gate: threading.Event) -> None:
+        gate.wait()
+        order.append(name)
+
+    async def run(account_id: int, name: str, gate: threading.Event) -> None:
+        await bodies.off_loop(bodies.MAX_BYTES, account_id, lambda: work(name, gate))
+
+    busy = [asyncio.create_task(run(1, "busy", first)) for _ in range(1 + bodies.MAX_WAITING)]
+    await asyncio.sleep(0)
+    with pytest.raises(Refusal, match="Too many requests of this account") as refused:
+        await run(1, "refused", first)
+    other = asyncio.create_task(run(2, "other", second))
+    second.set()
+    await other
+    first.set()
+    await asyncio.gather(*busy)
+
+    assert refused.value.status == 503
+    assert order == ["other", *["busy"] * len(busy)]
+
+
+async def test_a_body_whose_client_left_keeps_its_place_until_it_is_read() -> None:
+    gate, is_read = threading.Event(), threading.Event()
+    left = asyncio.create_task(bodies.off_loop(bodies.MAX_BYTES, 1, gate.wait))
+    await asyncio.sleep(0)
+    waiting = asyncio.create_task(bodies.off_loop(bodies.MAX_BYTES, 1, is_read.set))
+    await asyncio.sleep(0)
+
+    left.cancel()
+    await asyncio.wait([left])
+    await bodies.off_loop(bodies.MAX_BYTES, 2, int)
+    assert not is_read.is_set()
+
+    gate.set()
+    await waiting
 
 
 # Size

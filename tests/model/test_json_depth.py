@@ -1,0 +1,94 @@
+"""Depth and number of values of JSON, read in one pass."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bowerbird.model.json_depth import MAX_DEPTH, MAX_VALUES, Excess, excess, is_too_deep
+
+TEXTS = st.sampled_from(["", "a", '"', "\\", '\\"', "[", "]", "{,}", "é\n", ":", '":["', "\x00"])
+VALUES = st.recursive(
+    st.one_of(st.none(), st.integers(), TEXTS),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(TEXTS, inner, max_size=3)
+    ),
+    max_leaves=30,
+)
+MIB = 1024 * 1024
+
+
+def depth_of(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, dict | list) + max(map(depth_of, inner), default=0)
+
+
+def values_of(value: Any) -> int:
+    """An empty array or object counts as two."""
+    if not isinstance(value, dict | list):
+        return 1
+    inner = value.values() if isinstance(value, dict) else value
+    return 1 + (sum(map(values_of, inner)) if value else 1)
+
+
+@given(VALUES, st.sampled_from([None, 1]), st.booleans())
+def test_every_document_has_its_depth_and_its_values(
+    value: Any, indent: int | None, is_ascii: bool
+) -> None:
+    body = json.dumps(value, indent=indent, ensure_ascii=is_ascii).encode()
+    depth, values = depth_of(value), max(values_of(value), 1)
+
+    assert excess(body, depth, values) is None
+    if depth:
+        assert is_too_deep(body, depth - 1)
+    if values > 1 and len(body) >= values - 1:
+        assert excess(body, depth, values - 1) is Excess.VALUES
+
+
+def test_texts_and_escapes_may_lie_across_the_pieces_that_are_read() -> None:
+    for shift in range(4):
+        text = "x" * (65_533 + shift) + '\\"[[,' + "y" * 65_536
+        body = json.dumps([text, [1, 2]]).encode()
+        assert excess(body, 2, 5) is None
+        assert excess(body, 1, 5) is Excess.DEPTH
+        assert excess(body, 2, 4) is Excess.VALUES
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (b"[" * MAX_DEPTH + b"]" * MAX_DEPTH, None),
+        (b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), Excess.DEPTH),
+        (b"[" + b"1," * (MAX_VALUES - 2) + b"1]", None),
+        (b"[" + b"1," * (MAX_VALUES - 1) + b"1]", Excess.VALUES),
+        (b'["' + b",[" * MAX_VALUES + b'"]', None),
+    ],
+)
+def test_the_bounds_are_included(body: bytes, found: Excess | None) -> None:
+    assert excess(body) is found
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" + (b"[" * 58 + b"]" * 58 + b",") * 8_500 + b"1]",
+        b"[" + (b"[" * 58 + b"]" * 58 + b",") * 1_600 + b"1]",
+        b"[" + b'[""],' * 190_000 + b'"\\u0000"]',
+        b"[" + b'",",' * 99_000 + b"1]",
+        b'["' + b"\\\\" * 524_000 + b'"]',
+        b'["' + b'\\"' * 524_000 + b'"]',
+        b"[" * MIB,
+        b"]" * MIB,
+        b'"' * MIB,
+        b"1" * MIB,
+    ],
+    ids=lambda body: body[:8].decode(),
+)
+def test_a_hostile_body_is_read_in_a_moment(body: bytes) -> None:
+    """One of these took 800 milliseconds. The slowest takes about ten."""
+    started = time.process_time()
+    excess(body)
+    assert time.process_time() - started < 0.2
