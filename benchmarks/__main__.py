@@ -14,6 +14,7 @@ from benchmarks.measurements import (
     exports,
     growth,
     highlights,
+    hostile_requests,
     imports,
     keys,
     lists,
@@ -46,6 +47,7 @@ MEASUREMENTS: Final[dict[str, Callable[[Options], Iterator[Row]]]] = {
     "pages": signed_in_pages.measure,
     "keys": keys.measure,
     "attacks": attacks.measure,
+    "hostile-requests": hostile_requests.measure,
     "start": starts.measure_start,
     "memory": starts.measure_memory,
 }

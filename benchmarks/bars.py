@@ -151,6 +151,12 @@ SESSION_READS: Final = Bar(
 # Attacks, start and memory
 LIST_UNDER_ATTACK: Final = _p99("list of 20 under attack", 50, "issue 11")
 WRITE_UNDER_ATTACK: Final = _p99("label write under attack", 200, "issue 11")
+STRANGERS_REQUEST: Final = Bar("request of 4 kB without a key", 20, "ms of CPU", "issue 28")
+KEYED_REQUEST: Final = Bar("request of 4 kB with a key", 60, "ms of CPU", "issue 28")
+LIST_UNDER_BODIES: Final = _p99("list of 20 under six senders of hostile requests", 50, "issue 28")
+HEALTH_UNDER_BODIES: Final = _p99(
+    "health check under six senders of hostile requests", 100, "issue 28"
+)
 START: Final = Bar("start to first answer, empty folder", 1.5, "s", "architecture.md, issue 2")
 IDLE_MEMORY: Final = Bar("idle memory", 120, "MB", _ARCHITECTURE)
 

@@ -3,7 +3,7 @@
 import asyncio
 import gzip
 import json
-from random import Random
+import os
 from typing import Any
 
 import pytest
@@ -39,8 +39,7 @@ async def test_a_page_that_is_larger_when_decompressed_is_refused(
 ) -> None:
     laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
-    some = Random(0)
-    raw = b"".join(some.randbytes(50).ljust(1_000) for _ in range(LARGEST // 1_000 + 1))
+    raw = b"".join(os.urandom(50).ljust(1_000) for _ in range(LARGEST // 1_000 + 1))
     packed = gzip.compress(raw) if encoding == "gzip" else zstandard.compress(raw)
 
     response = await _send_raw(laptop, run_id, packed, encoding)
@@ -74,7 +73,7 @@ async def test_a_page_of_more_than_100_times_what_was_sent_is_refused_above_1_mi
 
 @pytest.mark.parametrize("as_text", [False, True])
 async def test_a_page_with_more_than_100_000_values_is_refused(
-    cast: Service, alice: Member, as_text: bool
+    cast: Service, alice: Member, *, as_text: bool
 ) -> None:
     laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]

@@ -13,9 +13,7 @@ from bowerbird.model.json_depth import MAX_DEPTH, MAX_VALUES, Excess, excess, is
 TEXTS = st.sampled_from(["", "a", '"', "\\", '\\"', "[", "]", "{,}", "é\n", ":", '":["', "\x00"])
 VALUES = st.recursive(
     st.one_of(st.none(), st.integers(), TEXTS),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=4), st.dictionaries(TEXTS, inner, max_size=3)
-    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(TEXTS, inner, max_size=3)),
     max_leaves=30,
 )
 MIB = 1024 * 1024
@@ -34,9 +32,9 @@ def values_of(value: Any) -> int:
     return 1 + (sum(map(values_of, inner)) if value else 1)
 
 
-@given(VALUES, st.sampled_from([None, 1]), st.booleans())
+@given(value=VALUES, indent=st.sampled_from([None, 1]), is_ascii=st.booleans())
 def test_every_document_has_its_depth_and_its_values(
-    value: Any, indent: int | None, is_ascii: bool
+    value: Any, indent: int | None, *, is_ascii: bool
 ) -> None:
     body = json.dumps(value, indent=indent, ensure_ascii=is_ascii).encode()
     depth, values = depth_of(value), max(values_of(value), 1)
