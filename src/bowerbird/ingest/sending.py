@@ -176,6 +176,6 @@ def _events(body: bytes) -> Events:
 
 
 def _events_of(body: bytes) -> Events:
-    decoding.parse(bodies.checked(body))
+    decoding.parse(bodies.checked(body), msgspec.json.Decoder(msgspec.Raw).decode)
     # Only a payload can have characters that no database can store, and its readers remove them.
     return decoding.decode(b'{"events":%b}' % body, Events, is_checked=True)

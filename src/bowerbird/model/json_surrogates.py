@@ -20,7 +20,8 @@ def without_lone_surrogates(body: bytes, replacement: bytes = REPLACEMENT) -> by
 
     Nothing here is called for each match: a body of 8 MB may consist of escapes alone.
     """
-    if _BACKSLASH in body or body.count(rb"\ud") + body.count(rb"\uD") > MAX_HALVES:
+    halves = body.count(rb"\ud") + body.count(rb"\uD")
+    if _BACKSLASH in body or not 0 < halves <= MAX_HALVES:
         return body
     text = body.replace(b"\\\\", _BACKSLASH)
     template = replacement.replace(b"\\", b"\\\\")

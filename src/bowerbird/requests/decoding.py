@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Final, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Refusal
@@ -31,19 +31,24 @@ _EITHER: Final = "U+0000 or half of a surrogate pair"
 _SEARCHED_MAX: Final = 10_000
 LARGE_BYTES: Final = 65_536
 """Larger bodies are decoded on a thread; 1 MiB of JSON takes milliseconds."""
+# So small that decoding it creates no garbage collection.
+_COLLECTED_BYTES: Final = 1_024
+_raw: Final = msgspec.json.Decoder(Raw).decode
 _untyped: Final = msgspec.json.Decoder().decode
 
 
-def check_excess(body: bytes, max_depth: int = JSON_DEPTH_MAX) -> None:
+def check_excess(
+    body: bytes, *, max_depth: int = JSON_DEPTH_MAX, max_values: int = JSON_VALUES_MAX
+) -> None:
     """Refuses a body that would take too long to decode, or that is nested too deeply.
 
     It is called once for each body that arrives, before anything decodes it.
     """
-    found = excess(body, max_depth, JSON_VALUES_MAX)
+    found = excess(body, max_depth, max_values)
     if found is Excess.DEPTH:
         raise _too_deep()
     if found is Excess.VALUES:
-        raise errors.invalid("body", f"has more than {JSON_VALUES_MAX:,} values; split the request")
+        raise errors.invalid("body", f"has more than {max_values:,} values; split the request")
 
 
 def decode(body: bytes, kind: type[T], *, is_checked: bool = False) -> T:
@@ -56,7 +61,7 @@ def decode(body: bytes, kind: type[T], *, is_checked: bool = False) -> T:
         request: T = _uncollected(_decoder(kind).decode, body)
     except msgspec.ValidationError as error:
         # A body that is not JSON at all is refused as such.
-        raise sentences.refusal(error, kind, as_json(body)) from None
+        raise sentences.refusal(error, kind, _unopened(body)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         # Half of a surrogate pair is refused with the item that has it, and not the others.
         readable = without_lone_surrogates(body, _NULL) if items_of(kind) else body
@@ -98,10 +103,18 @@ def as_json(body: bytes) -> Any:
     return value
 
 
-def parse(body: bytes) -> Any:
+def _unopened(body: bytes) -> Raw:
+    """The value of a JSON body that is refused anyway: checked, and nothing of it decoded."""
+    if _has_null(body):
+        as_json(body)
+    unopened: Raw = parse(body, _raw)
+    return unopened
+
+
+def parse(body: bytes, decode: Callable[[bytes], Any] = _untyped) -> Any:
     """The value of JSON, which may contain characters that we cannot store."""
     try:
-        return _uncollected(_untyped, body)
+        return _uncollected(decode, body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise errors.invalid("body", f"is not JSON ({error})") from None
     except RecursionError:
@@ -142,7 +155,7 @@ def _uncollected(decode: Callable[[bytes], V], body: bytes) -> V:
 
     333,000 empty lists in 1 MB took four times as long with it. Nothing in them is garbage yet.
     """
-    if len(body) < LARGE_BYTES or not gc.isenabled():
+    if len(body) < _COLLECTED_BYTES or not gc.isenabled():
         return decode(body)
     gc.disable()
     try:

@@ -78,6 +78,8 @@ SENT_SLUG_MAX: Final = 200
 CURSOR_MAX: Final = 10_000
 JSON_DEPTH_MAX: Final = MAX_DEPTH
 JSON_VALUES_MAX: Final = MAX_VALUES
+# Tools read each value of their arguments several times. An agent sends far fewer.
+TOOL_VALUES_MAX: Final = 10_000
 # Devices that are not revoked.
 DEVICES_MAX: Final = 50
 # The latest ones are listed by the command, and are told that they were revoked.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Refusal
@@ -161,10 +161,19 @@ def _received(value: Any, steps: list[str | int]) -> str:
     """The end of a sentence. Empty if a field was sent twice with different values."""
     for step in steps:
         try:
-            value = value[step]
+            value = _opened(value)[step]
         except (IndexError, KeyError, TypeError):
             return ""
-    return f", got {_shown(value)}"
+    return f", got {_shown(_opened(value))}"
+
+
+def _opened(value: Any) -> Any:
+    """A value with the fields or items that it has, which stay JSON."""
+    if not isinstance(value, Raw):
+        return value
+    first = bytes(value).lstrip()[:1]
+    kinds = {b"[": list[Raw], b"{": dict[str, Raw]}
+    return msgspec.json.decode(value, type=kinds.get(first, Any))
 
 
 def _shown(value: Any) -> str:

@@ -16,6 +16,7 @@ from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.requests import decoding
 from bowerbird.requests.decoding import LARGE_BYTES
+from bowerbird.requests.limits import JSON_VALUES_MAX
 from bowerbird.storage.fair_queue import Bounds, FairQueue
 
 T = TypeVar("T")
@@ -50,17 +51,26 @@ async def read(receive: Receive, most: int = MAX_BYTES) -> bytes:
 
 
 async def read_json(
-    receive: Receive, content_encoding: bytes, account_id: int, most: int = MAX_BYTES
+    receive: Receive,
+    content_encoding: bytes,
+    account_id: int,
+    most: int = MAX_BYTES,
+    max_values: int = JSON_VALUES_MAX,
 ) -> bytes:
     """The body of a request that is decoded as JSON. Bytes are counted after inflating."""
+
+    def checked(body: bytes) -> bytes:
+        decoding.check_excess(body, max_values=max_values)
+        return body
+
     sent = await read(receive, most)
     encoding = content_encoding.strip().lower()
     if encoding in (b"", b"identity"):
-        return await off_loop(len(sent), account_id, lambda: _checked(sent))
+        return await off_loop(len(sent), account_id, lambda: checked(sent))
     if encoding != b"gzip":
         raise errors.invalid("Content-Encoding", "must be gzip or absent")
     if (small := _inflated(sent, min(most, LARGE_BYTES))) is not None:
-        return _checked(small)
+        return checked(small)
     if most <= LARGE_BYTES:
         raise too_large(most)
 
@@ -68,7 +78,7 @@ async def read_json(
         inflated = _inflated(sent, most)
         if inflated is None:
             raise too_large(most)
-        return _checked(inflated)
+        return checked(inflated)
 
     return await off_loop(most, account_id, work)
 
@@ -87,11 +97,6 @@ async def off_loop(size: int, account_id: int, work: Callable[[], T]) -> T:
     # A thread cannot be stopped, so its place is taken until it ends, even if nobody waits for it.
     running.add_done_callback(lambda _: turns.release(account_id))
     return await asyncio.shield(running)
-
-
-def _checked(body: bytes) -> bytes:
-    decoding.check_excess(body)
-    return body
 
 
 def _inflated(body: bytes, most: int) -> bytes | None:

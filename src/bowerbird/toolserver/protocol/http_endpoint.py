@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from starlette.types import Receive, Scope, Send
 
 from bowerbird.errors import Code, Refusal
+from bowerbird.requests import limits
 from bowerbird.toolserver.protocol import tool_selection
 from bowerbird.toolserver.protocol.messages import INVALID_REQUEST, failure
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
@@ -106,7 +107,12 @@ class ToolServer:
         )
         assert request.account is not None
         encoding = request.headers.get(b"content-encoding", b"")
-        body = await bodies.read_json(request.receive, encoding, request.account.account_id)
+        body = await bodies.read_json(
+            request.receive,
+            encoding,
+            request.account.account_id,
+            max_values=limits.TOOL_VALUES_MAX,
+        )
         caller = request.state = ToolCaller(request.account, request.request_id, selection)
         headers = request.scope["headers"]
         answering = self._answer_plainly(body, headers, caller)
