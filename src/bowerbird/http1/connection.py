@@ -23,7 +23,6 @@ from bowerbird.http1.request_reader import RequestHead, RequestReader
 from bowerbird.http1.room import Room, Wait
 from bowerbird.wire.responses import envelope
 
-_ONLY_READ: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _RESET: Final = struct.pack("ii", 1, 0)
 
 
@@ -92,15 +91,16 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """A client that has sent its request may close its side and still wait for the answer.
 
-        Most clients close both sides at once, so the application is told, and a read ends. A write
-        is finished in any case, so its answer is sent.
+        Most clients close both sides at once, so the application is told, and gives up a read that
+        takes long. A client that has sent several requests without waiting wants all answers.
         """
         exchange = self._current
         if exchange is None or self._reader.body is not None:
             return False
         self._has_ended = True
-        exchange.announce_end()
-        return exchange.scope["method"] not in _ONLY_READ
+        if not exchange.is_pipelined:
+            exchange.announce_end()
+        return True
 
     def pause_writing(self) -> None:
         self._is_unsent = True
@@ -120,11 +120,11 @@ class Connection(asyncio.Protocol):
         if len(self._pipelined) >= bounds.MAX_PIPELINED:
             raise refusals.too_many_at_once()
         head.scope["client"], head.scope["server"] = self._client, self._server
-        exchange = Exchange(self, head)
-        if self._current is None:
-            self._start(exchange)
-        else:
+        exchange = Exchange(self, head, is_pipelined=self._current is not None)
+        if exchange.is_pipelined:
             self._pipelined.append(exchange)
+        else:
+            self._start(exchange)
         return exchange
 
     def _start(self, exchange: Exchange) -> None:

@@ -40,13 +40,16 @@ class Exchange:
         "is_answered",
         "is_gone",
         "is_head_sent",
+        "is_pipelined",
         "scope",
     )
 
-    def __init__(self, wire: Wire, head: RequestHead) -> None:
+    def __init__(self, wire: Wire, head: RequestHead, *, is_pipelined: bool = False) -> None:
         self._wire = wire
         self.scope: Scope = head.scope
         self.closes = head.closes
+        # Sent before the answer to another request.
+        self.is_pipelined = is_pipelined
         self._expects_continue = head.expects_continue
         self._unread = bytearray()
         # All of the body has arrived, and the application has been told so.

@@ -15,7 +15,6 @@ from bowerbird.wire.responses import unrouted
 
 # The parser knows only registered methods, so these requests never reach a route.
 _ALLOWED: Final = "GET, HEAD, POST, PATCH, DELETE, OPTIONS"
-_KNOWN: Final = frozenset(_ALLOWED.encode().split(b", "))
 _UNKNOWN_METHOD: Final = re.compile(rb"[A-Za-z][A-Za-z-]{0,31} ((?:/|\*|https?://)[^ \r\n]*)")
 
 
@@ -52,18 +51,15 @@ def invalid(sentence: str) -> Refusal:
     return Refusal(Code.INVALID_REQUEST, sentence)
 
 
-def target_after_unknown_method(data: bytes) -> bytes:
+def target_after_unknown_method(head: bytes) -> bytes:
     """The parser stops at the method, before the target."""
-    found = _UNKNOWN_METHOD.match(data)
-    if found is None or data.partition(b" ")[0] in _KNOWN:
-        # The unknown method follows another request in the same data.
-        return b""
-    return found[1]
+    found = _UNKNOWN_METHOD.match(head)
+    return b"" if found is None else found[1]
 
 
-def not_http(error: Exception, data: bytes) -> Refusal:
-    """`data`: what the parser was reading."""
-    if isinstance(error, HttpParserInvalidMethodError) and _UNKNOWN_METHOD.match(data):
+def not_http(error: Exception, head: bytes) -> Refusal:
+    """`head`: what the parser has read."""
+    if isinstance(error, HttpParserInvalidMethodError) and _UNKNOWN_METHOD.match(head):
         return Refusal(
             Code.METHOD_NOT_ALLOWED,
             f"The method of the request is unknown. Known methods: {_ALLOWED}.",

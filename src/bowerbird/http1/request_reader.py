@@ -1,4 +1,4 @@
-"""Reads requests from the bytes of a connection, with llhttp as the parser."""
+"""Reads requests from the bytes of a connection. llhttp parses their heads."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn, Protocol
@@ -9,15 +9,10 @@ from starlette.types import Scope
 
 from bowerbird.errors import Refusal
 from bowerbird.http1 import bounds, refusals, targets
+from bowerbird.http1.framing import BodyReader, ChunkReader, SizedReader
 
-_VERSIONS: Final = ("1.1", "1.0")
-_FRAMING: Final = (b"content-length", b"transfer-encoding")
-# Sizes of chunks and fields after a body are read too, and must not go on for ever. Tiny chunks
-# cost as much to parse as large ones.
-_FREE_FRAMING_BYTES: Final = 256 * 1024
-_MAX_FRAMING_RATIO: Final = 4
-_FREE_CHUNKS: Final = 64
-_MIN_CHUNK_BYTES: Final = 64
+_END_OF_HEAD: Final = b"\r\n\r\n"
+_LINE_BREAKS: Final = b"\r\n"
 
 
 class RequestHead(Struct, frozen=True):
@@ -38,23 +33,28 @@ class Body(Protocol):
 
 
 class RequestReader:
-    """Finds requests in what it is fed. The `on_` methods are called by the parser."""
+    """Finds requests in what it is fed. The `on_` methods are called by the parser.
+
+    The parser gets one head at a time. Bodies are read here, so that the first byte of every
+    request is known, and its line can be checked as it was sent.
+    """
 
     def __init__(self, begin: Callable[[RequestHead], Body]) -> None:
         self._begin = begin
         self._parser = httptools.HttpRequestParser(self)
         self._target = b""
         self._headers: list[tuple[bytes, bytes]] = []
-        # Bytes of the head that is being read; 0 between requests.
+        # Bytes of the head that is being read, and of empty lines before it; 0 between requests.
         self.head_bytes = 0
+        self._seen = b""
         self.body: Body | None = None
-        self._received = 0
-        self._content = 0
-        self._chunks = 0
-        # The parser takes the body of a request for an upgrade as foreign data. It gets a second
-        # head, without the upgrade, to read that body with.
-        self._upgrading: Body | None = None
-        self._is_second_head = False
+        self._framing: BodyReader | None = None
+        self._is_chunked = False
+        self._length = 0
+        # Those of the last request, which need no second check.
+        self._valid_hosts: list[bytes] | None = None
+        # No other request follows.
+        self._is_last = False
         self._refusal: Refusal | None = None
 
     @property
@@ -72,87 +72,94 @@ class RequestReader:
 
     def feed(self, data: bytes) -> None:
         """Raises Refusal if the data is not a request, or one that is too large."""
-        if self.body is None:
-            self.head_bytes += len(data)
-        self._received += len(data)
-        self._parse_all(data)
-        if self.body is None and self.head_bytes > bounds.MAX_HEAD_BYTES:
-            raise refusals.too_large_head()
-        if self._received > _FREE_FRAMING_BYTES + self._content * _MAX_FRAMING_RATIO:
-            raise refusals.too_much_framing()
+        at = 0
+        while at < len(data):
+            if self.body is not None:
+                at = self._read_body(self.body, data, at)
+            elif self._is_last:
+                return
+            else:
+                at = self._read_head(data, at)
 
-    def _parse_all(self, data: bytes) -> None:
-        try:
-            while data:
-                data = self._parse(data)
-        except httptools.HttpParserError as error:
-            self._target = self._target or refusals.target_after_unknown_method(data)
-            raise self._refusal or refusals.not_http(error, data) from None
-
-    def _parse(self, data: bytes) -> bytes:
-        """Returns what is left to parse."""
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade as upgrade:
-            self._read_without_upgrade()
-            return data[upgrade.args[0] :]
-        return b""
-
-    def _read_without_upgrade(self) -> None:
-        self.body, self._upgrading = self._upgrading, None
-        framing = [b"%b: %b\r\n" % header for header in self._headers if header[0] in _FRAMING]
-        self._parser = httptools.HttpRequestParser(self)
-        self._is_second_head = True
-        self._parser.feed_data(
-            b"POST / HTTP/1.1\r\n%b\r\n" % (b"".join(framing) or b"content-length: 0\r\n")
-        )
-
-    def on_message_begin(self) -> None:
-        if not self._is_second_head:
+    def _read_head(self, data: bytes, at: int) -> int:
+        if not self._seen:
+            if data[at] in _LINE_BREAKS:
+                return self._skip_empty_lines(data, at)
             self._target, self._headers = b"", []
-            self._received = self._content = self._chunks = 0
-            self.head_bytes = self.head_bytes or 1
+        piece = data[at:]
+        start = len(self._seen)
+        self._seen += piece
+        # The end may have begun in what came before.
+        end = self._seen.find(_END_OF_HEAD, start and max(start - 3, 0))
+        if end >= 0:
+            piece = piece[: end + len(_END_OF_HEAD) - start]
+        self.head_bytes += len(piece)
+        self._parse(piece)
+        if self.body is not None:
+            self._end_head(self.body)
+        self._check_size()
+        return at + len(piece)
+
+    def _skip_empty_lines(self, data: bytes, at: int) -> int:
+        end = len(data) - len(data[at:].lstrip(_LINE_BREAKS))
+        self.head_bytes += end - at
+        self._check_size()
+        return end
+
+    def _parse(self, piece: bytes) -> None:
+        try:
+            self._parser.feed_data(piece)
+        except httptools.HttpParserUpgrade:
+            # The offer is ignored. This parser would take what follows for another protocol.
+            self._parser = httptools.HttpRequestParser(self)
+        except httptools.HttpParserError as error:
+            self._target = self._target or refusals.target_after_unknown_method(self._seen)
+            raise self._refusal or refusals.not_http(error, self._seen) from None
+
+    def _check_size(self) -> None:
+        if self.head_bytes > bounds.MAX_HEAD_BYTES:
+            raise refusals.too_large_head()
+
+    def _end_head(self, body: Body) -> None:
+        self.head_bytes, self._seen = 0, b""
+        if self._is_chunked:
+            self._framing = ChunkReader(body.add_body)
+        elif self._length:
+            self._framing = SizedReader(body.add_body, self._length)
+        else:
+            self.body = None
+            body.end_body()
+            return
+        # This parser would expect the body.
+        self._parser = httptools.HttpRequestParser(self)
+
+    def _read_body(self, body: Body, data: bytes, at: int) -> int:
+        assert self._framing is not None
+        at = self._framing.read(data, at)
+        if self._framing.is_whole:
+            self.body = self._framing = None
+            body.end_body()
+        return at
 
     def on_url(self, url: bytes) -> None:
         # Called once for each part of a URL that arrives in several pieces.
         self._target += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        # Fields after a chunked body are not kept.
-        if self.body is None and not self._is_second_head:
-            if len(self._headers) >= bounds.MAX_HEADERS:
-                self._stop(refusals.too_many_headers())
-            # The parser leaves blanks after a value, which are not part of it.
-            self._headers.append((name.lower(), value.rstrip(b" \t")))
+        if len(self._headers) >= bounds.MAX_HEADERS:
+            self._stop(refusals.too_many_headers())
+        # The parser leaves blanks after a value, which are not part of it.
+        self._headers.append((name.lower(), value.rstrip(b" \t")))
 
     def on_headers_complete(self) -> None:
-        if self._is_second_head:
-            self._is_second_head = False
-            return
         try:
-            body = self._begin(self._head())
+            if self.body is not None:
+                raise refusals.invalid("The request's headers must end with an empty line.")
+            head = self._head()
+            self.body = self._begin(head)
         except Refusal as refusal:
             self._stop(refusal)
-        self.head_bytes = 0
-        if self._parser.should_upgrade():
-            self._upgrading = body
-        else:
-            self.body = body
-
-    def on_chunk_header(self) -> None:
-        self._chunks += 1
-        if self._chunks > _FREE_CHUNKS + self._content // _MIN_CHUNK_BYTES:
-            self._stop(refusals.too_much_framing())
-
-    def on_body(self, piece: bytes) -> None:
-        self._content += len(piece)
-        if self.body is not None:
-            self.body.add_body(piece)
-
-    def on_message_complete(self) -> None:
-        if self.body is not None:
-            self.body.end_body()
-            self.body = None
+        self._is_last = head.closes
 
     def _stop(self, refusal: Refusal) -> NoReturn:
         """Ends the parsing. The parser replaces exceptions of its callbacks by its own."""
@@ -160,43 +167,71 @@ class RequestReader:
         raise refusal
 
     def _head(self) -> RequestHead:
-        version = self._parser.get_http_version()
-        if version not in _VERSIONS:
-            raise refusals.invalid("This server speaks HTTP/1.1.")
+        if self.head_bytes > bounds.MAX_HEAD_BYTES:
+            raise refusals.too_large_head()
+        method = self._parser.get_method()
+        version = self._version(len(method) + 1 + len(self._target))
         expects_continue = self._check_headers(version)
         closes = version == "1.0" or not self._parser.should_keep_alive()
-        return RequestHead(self._scope(version), closes, expects_continue)
+        return RequestHead(self._scope(version, method.decode()), closes, expects_continue)
+
+    def _version(self, at: int) -> str:
+        """`at`: the end of the method and the target, with one space between them."""
+        # llhttp also accepts several spaces, and the protocols RTSP and ICE.
+        if self._seen.startswith(b" HTTP/1.1\r\n", at):
+            return "1.1"
+        if self._seen.startswith(b" HTTP/1.0\r\n", at):
+            return "1.0"
+        raise refusals.invalid(
+            "The first line of a request must be a method, a path and HTTP/1.1, with single spaces "
+            "between them."
+        )
 
     def _check_headers(self, version: str) -> bool:
         """Whether the client waits for "100 Continue"."""
-        size, hosts, codings, expects_continue = len(self._target), 0, [], False
+        hosts, codings, expects_continue = [], [], False
+        self._length = 0
         # One pass, because every request takes it.
         for name, value in self._headers:
-            size += len(name) + len(value)
             if name == b"host":
-                hosts += 1
+                hosts.append(value)
+            elif name == b"content-length":
+                # The parser has checked that it is a number, and the only one.
+                self._length = int(value)
             elif name == b"transfer-encoding":
                 codings.append(value.lower())
             elif name == b"expect":
                 expects_continue |= value.lower() == b"100-continue"
-        if size > bounds.MAX_HEAD_BYTES:
-            raise refusals.too_large_head()
+        self._is_chunked = bool(codings)
         if codings and (codings != [b"chunked"] or version == "1.0"):
             raise refusals.invalid("The only Transfer-Encoding is chunked, in HTTP/1.1.")
-        if version == "1.1" and hosts != 1:
-            raise refusals.invalid("The request must have exactly one Host header.")
-        return expects_continue
+        if hosts != self._valid_hosts:
+            self._check_hosts(hosts, version)
+        # HTTP/1.0 has no such answer.
+        return expects_continue and version == "1.1"
 
-    def _scope(self, version: str) -> Scope:
+    def _check_hosts(self, hosts: list[bytes], version: str) -> None:
+        # HTTP/1.0 does not require the header.
+        if len(hosts) != 1 and (hosts or version == "1.1"):
+            raise refusals.invalid("The request must have exactly one Host header.")
+        if hosts and not targets.is_host(hosts[0]):
+            raise refusals.invalid("The Host header must be a name or an address, with its port.")
+        self._valid_hosts = hosts
+
+    def _scope(self, version: str, method: str) -> Scope:
         try:
             path, raw_path, query = targets.split(self._target)
         except targets.BadTarget:
             raise refusals.invalid("The request's URL must be a path that starts with /.") from None
+        if not self._target.startswith(b"/") and (host := targets.authority_of(self._target)):
+            # RFC 9112, 3.2.2: the URL counts, and not the header.
+            others = [header for header in self._headers if header[0] != b"host"]
+            self._headers = [(b"host", host), *others]
         return {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
             "http_version": version,
-            "method": self._parser.get_method().decode(),
+            "method": method,
             "scheme": "http",
             "root_path": "",
             "path": path,
