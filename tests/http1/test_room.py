@@ -109,25 +109,6 @@ async def test_answers_that_nobody_reads_are_bounded_in_memory(
             client.close()
 
 
-async def test_bodies_in_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "MAX_ALL_BODY_BYTES", 1_000_000)
-    async with raw_http.serving(stop_timeout_s=0) as server:
-        clients = await connect(server, 10)
-        for client in clients:
-            head = request("/", "Content-Length: 200000", method="POST")
-            await client.send(head + b"x" * 190_000)
-
-        await clients[9].send(b"x" * 10_000)
-        for client in clients[:9]:
-            client.writer.write(b"x" * 10_000)
-        answers = [await client.answer() for client in clients]
-
-        statuses = [answer.status for answer in answers]
-        assert 4 <= statuses.count(200) <= 6
-        assert set(statuses) == {200, 503}
-        assert {a.headers["retry-after"] for a in answers if a.status == 503} == {"5"}
-
-
 def test_the_limit_of_open_files_is_raised_or_bounds_the_connections() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:

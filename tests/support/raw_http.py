@@ -12,6 +12,8 @@ from starlette.types import Receive, Scope, Send
 
 from bowerbird.http1 import server
 from bowerbird.http1.bounds import Bounds
+from bowerbird.wire.client_addresses import ClientAddresses
+from bowerbird.wire.pipeline import ACCOUNT
 
 LIMITS = Bounds(
     max_connections=100,
@@ -121,6 +123,7 @@ class RawServer:
     # What each request of the application had, in the order of their ends.
     bodies: list[bytes] = field(default_factory=list)
     scopes: list[Scope] = field(default_factory=list)
+    received_bytes: int = 0
     has_left: asyncio.Event = field(default_factory=asyncio.Event)
     clients: list[Client] = field(default_factory=list)
     is_released: asyncio.Event = field(default_factory=asyncio.Event)
@@ -135,6 +138,8 @@ class RawServer:
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers by path; anything else is answered with the body that was sent."""
         self.scopes.append(scope)
+        if account := dict(scope["headers"]).get(b"x-account"):
+            scope[ACCOUNT] = int(account)
         await _ANSWERS.get(scope["path"], echo)(self, receive, send)
 
 
@@ -145,11 +150,22 @@ async def echo(service: RawServer, receive: Receive, send: Send) -> None:
         if message["type"] == "http.disconnect":
             return
         parts.append(message["body"])
+        service.received_bytes += len(message["body"])
         if not message["more_body"]:
             break
     service.bodies.append(b"".join(parts))
     await _start(send)
     await send({"type": "http.response.body", "body": b"".join(parts)})
+
+
+async def drop(_: RawServer, receive: Receive, send: Send) -> None:
+    """Reads the body as if it went to a file."""
+    size, more = 0, True
+    while more:
+        message = await receive()
+        size, more = size + len(message["body"]), message["more_body"]
+    await _start(send)
+    await send({"type": "http.response.body", "body": b"%d" % size})
 
 
 async def ignore_body(_: RawServer, __: Receive, send: Send) -> None:
@@ -227,6 +243,7 @@ async def not_modified(_: RawServer, __: Receive, send: Send) -> None:
 
 
 _ANSWERS: dict[str, Callable[[RawServer, Receive, Send], Any]] = {
+    "/drop": drop,
     "/ignore": ignore_body,
     "/hold": hold,
     "/wait": wait,
@@ -257,6 +274,7 @@ async def serving(limits: Bounds = LIMITS, stop_timeout_s: float = 5) -> AsyncIt
             service.app,
             listener,
             limits,
+            addresses=ClientAddresses("127.0.0.1"),
             upgrade_url="http://localhost/upgrade",
             stopping=service.stopping,
             stop_timeout_s=stop_timeout_s,

@@ -6,11 +6,14 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.types import ASGIApp
 from structlog.testing import capture_logs
 
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.wire.pipeline import ACCOUNT
 from tests.support import service as services
 from tests.support.service import Service
+from tests.web.sign_in.conftest import build
 
 pytestmark = pytest.mark.anyio
 
@@ -26,6 +29,7 @@ PATHS = {
     "unsubscribe page": (f"/unsubscribe/{TOKEN}", "/unsubscribe/{token}", "/unsubscribe"),
     "tool server": ("/mcp", "/mcp", None),
 }
+_FORM = b"application/x-www-form-urlencoded"
 TOO_LARGE = {"X-Large": "x" * 33_000}
 
 
@@ -163,3 +167,69 @@ async def test_an_internal_error_is_logged_with_the_reference_sent_to_the_caller
     (fault,) = [line for line in logged if line["event"] == "fault"]
     assert fault["reference"] == "the-id"
     assert fault["exc_info"]
+
+
+async def known_while_reading(
+    serve: ASGIApp, path: str, headers: dict[bytes, bytes]
+) -> list[object]:
+    """The account in the scope, each time that the application asks for a part of the body."""
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [
+            (b"host", b"localhost:8080"),
+            (b"accept", b"application/json, text/event-stream"),
+            (b"content-type", b"application/json" if b"authorization" in headers else _FORM),
+            *headers.items(),
+        ],
+        "client": ("127.0.0.1", 1),
+    }
+    accounts: list[object] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        accounts.append(scope.get(ACCOUNT))
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    async def send(_: MutableMapping[str, Any]) -> None:
+        pass
+
+    await serve(scope, receive, send)
+    return accounts
+
+
+@pytest.mark.parametrize("path", ["/v1/labels/add", "/ingest/v1/bookmarks", "/mcp"])
+async def test_the_server_is_told_the_account_before_the_body_is_read(
+    service: Service, path: str
+) -> None:
+    key = f"Bearer {service.alice.key}".encode()
+
+    read = await known_while_reading(service.app.asgi, path, {b"authorization": key})
+    of_stranger = await known_while_reading(service.app.asgi, path, {b"authorization": key + b"x"})
+
+    assert read == [service.alice.account_id]
+    assert of_stranger == []
+
+
+async def test_the_server_is_told_the_account_of_a_session_before_a_form_is_read(
+    sqlite: Database, tmp_path: Path
+) -> None:
+    house = build(sqlite, tmp_path)
+    cookies = (await house.owner()).client.cookies
+    cookie = "; ".join([f"{name}={value}" for name, value in cookies.items()]).encode()
+
+    (read,) = await known_while_reading(house.service.asgi, "/keys", {b"cookie": cookie})
+    (of_stranger,) = await known_while_reading(house.service.asgi, "/keys", {})
+
+    assert isinstance(read, int)
+    assert of_stranger is None
+
+
+async def test_nobody_is_known_where_no_key_is_needed(service: Service) -> None:
+    key = {b"authorization": f"Bearer {service.alice.key}".encode()}
+
+    assert await known_while_reading(service.app.asgi, "/v1/sandbox/labels/add", key) == [None]

@@ -18,8 +18,10 @@ MAX_UNREAD_BODY_BYTES: Final = 256 * 1024
 MAX_UNSENT_BYTES: Final = 64 * 1024
 # Answers that clients do not read, in all connections together.
 MAX_ALL_UNSENT_BYTES: Final = 256 * 1024 * 1024
-# Bodies of requests that are arriving or being answered, in all connections together.
+# Bodies of requests that are arriving or being answered, in all connections together: those of
+# callers with an account, and those of strangers.
 MAX_ALL_BODY_BYTES: Final = 256 * 1024 * 1024
+MAX_STRANGERS_BODY_BYTES: Final = 32 * 1024 * 1024
 MAX_PIPELINED: Final = 16
 # A client that sends or reads more slowly than this is closed once its time-out has passed.
 MIN_BYTES_PER_SECOND: Final = 16 * 1024

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Scope
 
 from bowerbird.errors import Refusal
 from bowerbird.http1 import bounds, refusals
+from bowerbird.http1.body_memory import Claim
 from bowerbird.http1.exchange import Exchange
 from bowerbird.http1.refusals import Refusals
 from bowerbird.http1.request_reader import RequestHead, RequestReader
@@ -46,8 +47,6 @@ class Connection(asyncio.Protocol):
         self._is_lost = False
         # The client has closed its side.
         self._has_ended = False
-        # Bytes of bodies that are in memory for this connection.
-        self._held = 0
         self._drained: asyncio.Future[None] | None = None
         # Keeps the running task from being collected.
         self._task: asyncio.Task[None] | None = None
@@ -70,10 +69,11 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, _exc: Exception | None) -> None:
         self._is_lost = True
         self._room.leave(self)
-        self._release_bodies()
         for exchange in (self._current, *self._pipelined):
             if exchange is not None:
                 exchange.disconnect()
+        for exchange in self._pipelined:
+            exchange.release_body()
         self._pipelined.clear()
         self._wake()
 
@@ -129,6 +129,7 @@ class Connection(asyncio.Protocol):
 
     def _start(self, exchange: Exchange) -> None:
         self._current = exchange
+        exchange.start()
         self._task = self._loop.create_task(self._run(exchange))
 
     async def _run(self, exchange: Exchange) -> None:
@@ -144,6 +145,8 @@ class Connection(asyncio.Protocol):
             if not exchange.is_head_sent:
                 path = exchange.scope["path"]
                 await self._refuse.send(envelope.fault(reference), exchange.send, path)
+        finally:
+            exchange.release_body()
         if not exchange.is_answered:
             # Half an answer must not look like a whole one.
             self.abort()
@@ -165,7 +168,6 @@ class Connection(asyncio.Protocol):
             return
         self._current = None
         self._has_served = True
-        self._release_bodies()
         is_last = self._has_ended and not self._pipelined
         if exchange.closes or is_last or self._room.is_closing:
             self._leave(has_unread_body=not exchange.has_arrived)
@@ -175,23 +177,13 @@ class Connection(asyncio.Protocol):
         elif self._failure is not None:
             self._answer_failure(self._failure)
 
-    def hold_body(self, size: int) -> None:
-        self._held += size
-        self._room.hold_body(self, size)
+    def claim_body(self, scope: Scope, *, is_stranger: bool) -> Claim:
+        return self._room.bodies.claim(scope, self._refuse_body, is_stranger=is_stranger)
 
-    def _release_bodies(self) -> None:
-        self._room.release_body(self._held)
-        self._held = 0
-
-    def refuse_body(self) -> None:
+    def _refuse_body(self) -> None:
         """Refuses the body that is arriving, because the server has no memory for it."""
-        if self._failure is None:
-            self._fail(refusals.no_memory())
-            self._release_bodies()
-            self._settle()
-
-    def held_bytes(self) -> int:
-        return self._held
+        self._fail(refusals.no_memory())
+        self._settle()
 
     def _fail(self, refusal: Refusal) -> None:
         """Refuses what the client has sent, after the answers to what came before it."""

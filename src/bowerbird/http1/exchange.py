@@ -7,7 +7,9 @@ from starlette.types import Message, Scope
 
 from bowerbird.errors import Refusal
 from bowerbird.http1 import answers, bounds
+from bowerbird.http1.body_memory import Claim
 from bowerbird.http1.request_reader import RequestHead
+from bowerbird.wire.pipeline import ACCOUNT
 
 
 class Wire(Protocol):
@@ -17,7 +19,7 @@ class Wire(Protocol):
     async def drained(self) -> None: ...
     def read_on(self) -> None: ...
     def date_line(self) -> bytes: ...
-    def hold_body(self, size: int) -> None: ...
+    def claim_body(self, scope: Scope, *, is_stranger: bool) -> Claim: ...
 
 
 class Exchange:
@@ -26,10 +28,14 @@ class Exchange:
     __slots__ = (
         "_arrived",
         "_chunked",
+        "_claim",
         "_expects_continue",
         "_has_ended",
         "_headers",
         "_is_ending",
+        "_is_over",
+        "_is_stranger",
+        "_is_wanted",
         "_no_body",
         "_refusal",
         "_status",
@@ -52,6 +58,12 @@ class Exchange:
         self.is_pipelined = is_pipelined
         self._expects_continue = head.expects_continue
         self._unread = bytearray()
+        self._claim: Claim | None = None
+        # The application has not begun, or has asked for the body without knowing the caller.
+        self._is_stranger = is_pipelined
+        self._is_wanted = False
+        # The application has returned.
+        self._is_over = False
         # All of the body has arrived, and the application has been told so.
         self._arrived = False
         self._has_ended = False
@@ -75,21 +87,44 @@ class Exchange:
         return len(self._unread) > bounds.MAX_UNREAD_BODY_BYTES
 
     def add_body(self, piece: bytes) -> None:
-        if self._refusal is not None:
+        if self._refusal is not None or self._is_over:
             return
         # One buffer: a list of tiny pieces takes many times their size.
         self._unread += piece
         self._wake()
-        self._wire.hold_body(len(piece))
+        if self._claim is None:
+            self._claim = self._wire.claim_body(self.scope, is_stranger=self._is_stranger)
+        self._claim.add(len(piece))
 
     def end_body(self) -> None:
         self._arrived = True
+        if self._claim is not None:
+            self._claim.end()
         self._wake()
+
+    def start(self) -> None:
+        """The application begins, and finds out who calls."""
+        self._place(is_stranger=False)
+
+    def _place(self, *, is_stranger: bool) -> None:
+        self._is_stranger = is_stranger
+        if self._claim is not None:
+            self._claim.move(is_stranger=is_stranger)
+
+    def release_body(self) -> None:
+        """Nobody will read what is left of the body."""
+        self._is_over = True
+        self._drop_body()
+
+    def _drop_body(self) -> None:
+        self._unread = bytearray()
+        if self._claim is not None:
+            self._claim.release()
 
     def refuse_body(self, refusal: Refusal) -> None:
         """Makes the application's next read of the body fail."""
         self._refusal = refusal
-        self._unread = bytearray()
+        self._drop_body()
         self._wake()
 
     def announce_end(self) -> None:
@@ -105,6 +140,9 @@ class Exchange:
         if self._expects_continue and not self.is_head_sent and not self.is_gone:
             self._wire.write([answers.CONTINUE])
         self._expects_continue = False
+        if not self._is_wanted:
+            self._is_wanted = True
+            self._place(is_stranger=ACCOUNT not in self.scope)
         while True:
             if self._refusal is not None:
                 raise self._refusal
@@ -121,6 +159,8 @@ class Exchange:
     def _next_piece(self) -> Message:
         body, was_full = bytes(self._unread), self.is_full
         self._unread = bytearray()
+        if self._claim is not None:
+            self._claim.take(len(body))
         self._has_ended = self._arrived
         if was_full:
             self._wire.read_on()

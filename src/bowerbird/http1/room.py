@@ -9,6 +9,7 @@ import structlog
 
 from bowerbird.http1 import bounds
 from bowerbird.http1.answers import HttpDate
+from bowerbird.http1.body_memory import BodyMemory
 from bowerbird.http1.bounds import Bounds
 
 _SWEEP_S: Final = 0.5
@@ -40,9 +41,7 @@ class Occupant(Protocol):
         """Bytes that the client has sent or read since the wait began."""
 
     def unsent_bytes(self) -> int: ...
-    def held_bytes(self) -> int: ...
     def expire(self) -> None: ...
-    def refuse_body(self) -> None: ...
     def close_unless_busy(self) -> None: ...
     def abort(self) -> None: ...
 
@@ -50,17 +49,17 @@ class Occupant(Protocol):
 class Room:
     """All open connections of one process."""
 
-    def __init__(self, limits: Bounds) -> None:
+    def __init__(self, limits: Bounds, bodies: BodyMemory) -> None:
         self.bounds = limits
         self.is_closing = False
         self.date = HttpDate()
+        self.bodies = bodies
         self._open: set[Occupant] = set()
         # Those that wait for their client, the longest wait first.
         self._waiting: OrderedDict[Occupant, None] = OrderedDict()
         self._loop = asyncio.get_running_loop()
         self._emptied = asyncio.Event()
         self._shed = 0
-        self._body_bytes = 0
         self._timeouts = {
             Wait.FIRST_REQUEST: limits.header_timeout_s,
             Wait.NEXT_REQUEST: limits.idle_timeout_s,
@@ -105,18 +104,6 @@ class Room:
             connection.waits_since = self._loop.time()
             self._waiting[connection] = None
 
-    def hold_body(self, connection: Occupant, size: int) -> None:
-        """Counts a part of a body in memory; refuses the largest body if all take too much."""
-        self._body_bytes += size
-        if self._body_bytes <= bounds.MAX_ALL_BODY_BYTES:
-            return
-        arriving = [one for one in self._waiting if one.wait is Wait.BODY]
-        self._shed += 1
-        max([connection, *arriving], key=lambda one: one.held_bytes()).refuse_body()
-
-    def release_body(self, size: int) -> None:
-        self._body_bytes -= size
-
     async def keep_sweeping(self) -> None:
         """Closes connections whose client has kept the server waiting too long."""
         while True:
@@ -137,6 +124,8 @@ class Room:
                 "connections shed", count=self._shed, limit=self.bounds.max_connections
             )
             self._shed = 0
+        if refused := self.bodies.count_refused():
+            structlog.get_logger().warning("bodies refused", count=refused)
 
     def _deadline(self, connection: Occupant) -> float:
         wait = connection.wait

@@ -7,10 +7,12 @@ from typing import Final
 
 from starlette.types import ASGIApp
 
+from bowerbird.http1.body_memory import BodyMemory
 from bowerbird.http1.bounds import Bounds
 from bowerbird.http1.connection import Connection
 from bowerbird.http1.refusals import Refusals
 from bowerbird.http1.room import Room
+from bowerbird.wire.client_addresses import ClientAddresses
 
 _BACKLOG: Final = 1024
 
@@ -20,12 +22,13 @@ async def serve(
     listener: socket.socket,
     limits: Bounds,
     *,
+    addresses: ClientAddresses,
     upgrade_url: str,
     stopping: asyncio.Event,
     stop_timeout_s: float,
 ) -> None:
     """Serves until `stopping` is set, then lets current requests finish within the time-out."""
-    room = Room(limits)
+    room = Room(limits, BodyMemory(addresses))
     refuse = Refusals(upgrade_url)
     server = await asyncio.get_running_loop().create_server(
         lambda: Connection(app, room, refuse), sock=listener, backlog=_BACKLOG

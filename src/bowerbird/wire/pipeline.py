@@ -23,6 +23,8 @@ from bowerbird.wire.responses.replies import Header, Reply
 
 MAX_HEADER_BYTES: Final = 32 * 1024
 MAX_BODY_BYTES: Final = bodies.MAX_BYTES
+# Where the scope of a request has the id of its account, once that is known.
+ACCOUNT: Final = "bowerbird.account"
 # nginx's status for a client that closed the connection before it had its response.
 _CLIENT_LEFT: Final = 499
 
@@ -49,6 +51,11 @@ class Request(Struct):
     on_end: Callable[[], None] | None = None
     # Free for the surface: its handler sets it, its `log_fields` reads it.
     state: Any = None
+
+    def identify(self, account: Account) -> None:
+        """Sets the account, and tells the server, which holds less of the bodies of strangers."""
+        self.account = account
+        self.scope[ACCOUNT] = account.account_id
 
 
 # None means that the client disconnected before its response was ready.
@@ -160,7 +167,7 @@ class Pipeline:
             return reply
         if surface.authenticate is not None and (path is None or not path.is_public):
             account = await surface.authenticate(request.headers.get(b"authorization"))
-            request.account = account
+            request.identify(account)
             surface.record_use(account.account_id)
         return await self._handler(path, request)(request)
 

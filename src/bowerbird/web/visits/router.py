@@ -108,7 +108,7 @@ class VisitRouter:
         token = self._jar.read(cookie, SESSION)
         visitor = await self._sessions.visitor(token) if token else None
         if visitor is not None:
-            request.account = visitor.account
+            request.identify(visitor.account)
         return Visit(
             request=request,
             jar=self._jar,
