@@ -13,6 +13,7 @@ import structlog
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
+from bowerbird.library.views import counts
 from bowerbird.storage.database import Database
 from bowerbird.storage.postgres.database import Limits
 from tests.support import browser_versions, databases, service
@@ -31,6 +32,9 @@ providers.__dict__["is_local_module_file"] = lambda _path: False
 # httpx looks for this package at every request to the application. It is not installed, and
 # Python would search every folder again each time.
 sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
+
+# A page leaves out counts that take longer. On a busy machine, they may.
+counts.DEFAULT_BUDGET = counts.Budget(request_s=20.0)
 
 # Lines of the log as plain text, because the default lays them out in columns with colours.
 structlog.configure(

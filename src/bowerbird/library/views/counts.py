@@ -66,6 +66,9 @@ class Budget(Struct, frozen=True):
     retry_s: float = 300.0
 
 
+DEFAULT_BUDGET = Budget()
+
+
 class CountRequest(Struct, frozen=True):
     """A query to count for one state of a library."""
 
@@ -103,7 +106,7 @@ class ViewCounts:
     """Used on one event loop, except for `known_within`."""
 
     def __init__(self, budget: Budget | None = None) -> None:
-        self._budget = budget or Budget()
+        self._budget = budget or DEFAULT_BUDGET
         self._known = LruCache(_REMEMBERED)
         self._order = itertools.count()
         self._turns = FairQueue("view count", _CONCURRENT, 1, Bounds(per_account=1))
