@@ -16,6 +16,7 @@ import pytest
 from bowerbird import app
 from bowerbird.app import App
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.views import counts as view_counts
 from bowerbird.library.views.counts import Budget, CountState
 from bowerbird.library.views.views import Views
 from bowerbird.settings import Settings
@@ -31,6 +32,13 @@ from tests.support.waiting import PATIENCE_S, until
 from tests.support.writing import DAY
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the service, which these tests are about."""
+    monkeypatch.setattr(view_counts, "DEFAULT_BUDGET", Budget())
+
 
 # Longer than any test waits, so that only the test ends a blocked read.
 BLOCKED_S = 100
