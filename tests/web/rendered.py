@@ -30,6 +30,7 @@ SETTINGS: Final = Settings(operator_contact="ops@example.org")
 STATES: Final = {
     "/exports/state": b'{"mark": "e1", "jobs": []}',
     "/import/files/3f9c/state": b'{"mark": "open", "jobs": []}',
+    "/library/meaning": b'{"mark": "open", "jobs": []}',
     "/library/many/a1/state": b'{"mark": "working", "jobs": []}',
     "/sources/state": b'{"mark": "7e11:running", "jobs": []}',
 }
