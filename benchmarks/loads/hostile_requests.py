@@ -51,6 +51,10 @@ class Sent(NamedTuple):
     text: bytes
     has_key: bool
 
+    @property
+    def is_small(self) -> bool:
+        return len(self.text) <= MAX_SENT_BYTES
+
 
 def requests(port: int, key: str, run_id: str) -> list[Sent]:
     """A new target of an attack is one more line here."""
@@ -62,7 +66,6 @@ def requests(port: int, key: str, run_id: str) -> list[Sent]:
             _has_key(path),
         )
         for path, name, body in rows
-        if len(_packed(path, body)) <= MAX_SENT_BYTES
     ]
 
 
