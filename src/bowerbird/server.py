@@ -35,7 +35,6 @@ from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.storage.opening import open_database
 from bowerbird.telemetry import starting
 from bowerbird.toolserver.protocol.http_endpoint import ToolServer
-from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.metrics import RequestMetrics
 
 if TYPE_CHECKING:
@@ -169,7 +168,7 @@ async def _serve_http1(
         asgi,
         listener,
         limits,
-        addresses=ClientAddresses(settings.trusted_proxies),
+        trusted_proxies=settings.trusted_proxies,
         upgrade_url=settings.upgrade_url,
         stopping=stopping,
         stop_timeout_s=settings.stop_timeout_s,

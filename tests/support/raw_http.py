@@ -12,7 +12,6 @@ from starlette.types import Receive, Scope, Send
 
 from bowerbird.http1 import server
 from bowerbird.http1.bounds import Bounds
-from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.pipeline import ACCOUNT
 
 LIMITS = Bounds(
@@ -274,7 +273,7 @@ async def serving(limits: Bounds = LIMITS, stop_timeout_s: float = 5) -> AsyncIt
             service.app,
             listener,
             limits,
-            addresses=ClientAddresses("127.0.0.1"),
+            trusted_proxies="127.0.0.1",
             upgrade_url="http://localhost/upgrade",
             stopping=service.stopping,
             stop_timeout_s=stop_timeout_s,

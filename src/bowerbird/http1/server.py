@@ -22,13 +22,13 @@ async def serve(
     listener: socket.socket,
     limits: Bounds,
     *,
-    addresses: ClientAddresses,
+    trusted_proxies: str,
     upgrade_url: str,
     stopping: asyncio.Event,
     stop_timeout_s: float,
 ) -> None:
     """Serves until `stopping` is set, then lets current requests finish within the time-out."""
-    room = Room(limits, BodyMemory(addresses))
+    room = Room(limits, BodyMemory(ClientAddresses(trusted_proxies)))
     refuse = Refusals(upgrade_url)
     server = await asyncio.get_running_loop().create_server(
         lambda: Connection(app, room, refuse), sock=listener, backlog=_BACKLOG
