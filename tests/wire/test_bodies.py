@@ -49,6 +49,20 @@ async def test_invalid_json_is_rejected(alice: Member) -> None:
         assert len(writing.sentence(response)) < 300
 
 
+async def test_a_large_invalid_body_is_rejected_by_its_first_mistake(alice: Member) -> None:
+    for value, sentence in (
+        (b"1e999", "tweet_ids: must be an array of 1 to 1,000 items."),
+        (b"7", "tweet_ids: must be an array of 1 to 1,000 items, got the number 7."),
+        (b"{}", "tweet_ids: must be an array of 1 to 1,000 items, got an object."),
+        (b"[%b1]" % (b"7," * 5_000), "tweet_ids[0]: must be a string"),
+    ):
+        padding = b'"%b"' % (b"x" * 5_000)
+        content = b'{"tweet_ids":%b,"label_name":"\xff","padding":%b}' % (value, padding)
+        response = await _send(alice, content)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response).startswith(sentence)
+
+
 async def test_an_empty_body_is_read_as_an_empty_object(alice: Member) -> None:
     for content in (b"", b"  \n"):
         response = await _send(alice, content)

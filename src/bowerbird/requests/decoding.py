@@ -31,8 +31,8 @@ _EITHER: Final = "U+0000 or half of a surrogate pair"
 _SEARCHED_MAX: Final = 10_000
 LARGE_BYTES: Final = 65_536
 """Larger bodies are decoded on a thread; 1 MiB of JSON takes milliseconds."""
-# So small that decoding it creates no garbage collection.
-_COLLECTED_BYTES: Final = 1_024
+# So small that decoding it creates no garbage collection, and takes no time worth saving.
+_OPENED_BYTES: Final = 4_096
 _raw: Final = msgspec.json.Decoder(Raw).decode
 _untyped: Final = msgspec.json.Decoder().decode
 
@@ -61,7 +61,7 @@ def decode(body: bytes, kind: type[T], *, is_checked: bool = False) -> T:
         request: T = _uncollected(_decoder(kind).decode, body)
     except msgspec.ValidationError as error:
         # A body that is not JSON at all is refused as such.
-        raise sentences.refusal(error, kind, _unopened(body)) from None
+        raise sentences.refusal(error, kind, _refused_value(body)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         # Half of a surrogate pair is refused with the item that has it, and not the others.
         readable = without_lone_surrogates(body, _NULL) if items_of(kind) else body
@@ -103,12 +103,11 @@ def as_json(body: bytes) -> Any:
     return value
 
 
-def _unopened(body: bytes) -> Raw:
-    """The value of a JSON body that is refused anyway: checked, and nothing of it decoded."""
-    if _has_null(body):
-        as_json(body)
-    unopened: Raw = parse(body, _raw)
-    return unopened
+def _refused_value(body: bytes) -> Any:
+    """The value of a JSON body that is refused anyway. A larger one is checked, and not decoded."""
+    if len(body) <= _OPENED_BYTES or _has_null(body):
+        return as_json(body)
+    return parse(body, _raw)
 
 
 def parse(body: bytes, decode: Callable[[bytes], Any] = _untyped) -> Any:
@@ -155,7 +154,7 @@ def _uncollected(decode: Callable[[bytes], V], body: bytes) -> V:
 
     333,000 empty lists in 1 MB took four times as long with it. Nothing in them is garbage yet.
     """
-    if len(body) < _COLLECTED_BYTES or not gc.isenabled():
+    if len(body) <= _OPENED_BYTES or not gc.isenabled():
         return decode(body)
     gc.disable()
     try:

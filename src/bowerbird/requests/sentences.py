@@ -158,13 +158,16 @@ def _properties(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _received(value: Any, steps: list[str | int]) -> str:
-    """The end of a sentence. Empty if a field was sent twice with different values."""
-    for step in steps:
-        try:
+    """The end of a sentence. Empty if a field was sent twice with different values.
+
+    Also if it is in a large body and cannot be decoded.
+    """
+    try:
+        for step in steps:
             value = _opened(value)[step]
-        except (IndexError, KeyError, TypeError):
-            return ""
-    return f", got {_shown(_opened(value))}"
+        return f", got {_shown(_opened(value))}"
+    except (IndexError, KeyError, TypeError, msgspec.MsgspecError, UnicodeDecodeError):
+        return ""
 
 
 def _opened(value: Any) -> Any:
