@@ -56,7 +56,7 @@ async def test_a_large_invalid_body_is_rejected_by_its_first_mistake(alice: Memb
         (b"{}", "tweet_ids: must be an array of 1 to 1,000 items, got an object."),
         (b"[%b1]" % (b"7," * 5_000), "tweet_ids[0]: must be a string"),
     ):
-        padding = b'"%b"' % (b"x" * 5_000)
+        padding = b'"%b"' % (b"x" * 10_000)
         content = b'{"tweet_ids":%b,"label_name":"\xff","padding":%b}' % (value, padding)
         response = await _send(alice, content)
         assert writing.refused(response) == (400, "INVALID_REQUEST")
@@ -167,11 +167,11 @@ async def test_an_escaped_backslash_before_u0000_is_no_forbidden_character(alice
 # Threads
 
 
-async def test_a_body_of_more_than_64_kib_is_read_on_another_thread() -> None:
+async def test_a_body_of_more_than_16_kib_is_read_on_another_thread() -> None:
     here = threading.get_ident()
 
-    assert await bodies.off_loop(64 * 1024, 1, threading.get_ident) == here
-    assert await bodies.off_loop(64 * 1024 + 1, 1, threading.get_ident) != here
+    assert await bodies.off_loop(16 * 1024, 1, threading.get_ident) == here
+    assert await bodies.off_loop(16 * 1024 + 1, 1, threading.get_ident) != here
 
 
 async def test_a_large_body_does_not_occupy_the_event_loop(alice: Member) -> None:

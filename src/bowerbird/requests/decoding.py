@@ -29,10 +29,10 @@ _U0000: Final = "U+0000"
 _EITHER: Final = "U+0000 or half of a surrogate pair"
 # A text behind so many others is refused without its place.
 _SEARCHED_MAX: Final = 10_000
-LARGE_BYTES: Final = 65_536
-"""Larger bodies are decoded on a thread; 1 MiB of JSON takes milliseconds."""
+LARGE_BYTES: Final = 16_384
+"""Larger bodies are decoded on a thread: 64 KiB can take ten milliseconds."""
 # So small that decoding it creates no garbage collection, and takes no time worth saving.
-_OPENED_BYTES: Final = 4_096
+_OPENED_BYTES: Final = 8_192
 _raw: Final = msgspec.json.Decoder(Raw).decode
 _untyped: Final = msgspec.json.Decoder().decode
 

@@ -23,6 +23,7 @@ from bowerbird.sandbox.exports import SandboxExports
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.sandbox.meaning import SandboxMeaning
 from bowerbird.settings import Settings
+from bowerbird.wire import bodies
 from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
@@ -69,7 +70,7 @@ def routes(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRout
 def _marking(endpoint: ApiRoute) -> ApiRoute:
     async def handle(call: Call) -> Reply:
         # The sandbox stores nothing, so there is no answer to replay.
-        _check_cost(call)
+        await bodies.off_loop(len(call.body), call.account.account_id, lambda: _check_cost(call))
         reply = await endpoint.handle(msgspec.structs.replace(call, idempotency_key=None))
         if reply.stream is not None:
             return reply

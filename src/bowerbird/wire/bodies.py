@@ -1,7 +1,7 @@
 """Reads the body of a request: limits its size, inflates it, and refuses JSON with an excess.
 
 A large body is inflated and decoded on a thread, where the event loop still serves others between
-two steps. Accounts take turns there. Strangers do not come so far: what they may send is small.
+two steps. Accounts take turns there. All strangers together count as one, the sandbox's account.
 """
 
 import asyncio
