@@ -176,6 +176,9 @@ class NoVisits:
     def find(self, _: str) -> tuple[None, dict[str, object]]:
         return None, {}
 
+    def has_session(self, _: object) -> bool:
+        return False
+
 
 async def test_an_unexpected_error_returns_only_a_reference() -> None:
     def broken() -> dict[str, object]:

@@ -11,7 +11,13 @@ from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from bowerbird.web import templating
 from tests.web import rendered
-from tests.web.accessibility import CONTRAST, NO_CONTRAST, prepare, violations
+from tests.web.accessibility import (
+    CONTRAST,
+    TARGETS,
+    TARGETS_WITHOUT_CONTRAST,
+    prepare,
+    violations,
+)
 from tests.web.chromium import Chromium
 from tests.web.example_values import KEY
 from tests.web.template_examples import EXAMPLES
@@ -73,7 +79,7 @@ def test_axe_finds_no_problem_nothing_is_blocked_and_no_page_is_wider_than_a_pho
     def problems(page: Page, name: str) -> list[str]:
         page.emulate_media(color_scheme="light")
         page.set_viewport_size(DESKTOP)
-        found = violations(page)
+        found = violations(page, options=TARGETS)
         if "-" in name:
             # Another example of a template differs from the first in its content only.
             return found
@@ -81,7 +87,7 @@ def test_axe_finds_no_problem_nothing_is_blocked_and_no_page_is_wider_than_a_pho
         found += violations(page, options=CONTRAST)
         page.set_viewport_size(PHONE)
         # The tests of each page check its contrast on a phone.
-        return found + violations(page, options=NO_CONTRAST)
+        return found + violations(page, options=TARGETS_WITHOUT_CONTRAST)
 
     def visit(page: Page) -> tuple[list[str], dict[str, int], dict[str, list[str]]]:
         messages: list[str] = []
@@ -118,7 +124,7 @@ def test_a_highlight_is_a_target_that_a_finger_can_hit(
             "(links) => links.map((link) => link.getBoundingClientRect().height)"
         )
         page.locator("details").evaluate_all("(all) => { for (const one of all) one.open = true }")
-        return heights, violations(page, options=NO_CONTRAST)
+        return heights, violations(page, options=TARGETS_WITHOUT_CONTRAST)
 
     heights, found = chromium.run(visit, bypass_csp=True)
 

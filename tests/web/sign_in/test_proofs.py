@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,8 @@ async def test_what_was_typed_is_there_after_the_proof_that_its_form_asked_for(
     token = form_token((await person.open(page)).text)
     house.clock.now += TEN_MINUTES
 
-    asked = await person.post(path, csrf=token, **{field: text})
+    fields: dict[str, Any] = {"csrf": token, field: text}
+    asked = await person.post(path, **fields)
     go = asked.headers.get("location") or asked.json()["go"]
     assert go == f"/reauthenticate?next={page}"
     proved = await ceremonies.prove(person, authenticator, next=page)
