@@ -33,6 +33,7 @@ OF_FIELDS = {
     "LABEL_NAME_MAX",
     "MAX_DEPTH",
     "MAX_NAME_CHARACTERS",
+    "MAX_VALUES",
     # Entered on a page.
     "INVITATION_NOTE_MAX",
     "PASSKEY_NAME_MAX",
