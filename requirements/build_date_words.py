@@ -1,6 +1,6 @@
 """Writes the date formats of the languages that the website knows, from Unicode CLDR.
 
-Run it to add a language or to update the data (docs/adr/0030):
+Run it to add a language or to update the data (docs/adr/0029):
 
     uv run --with babel==2.18.0 requirements/build_date_words.py
 

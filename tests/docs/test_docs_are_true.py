@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 COMMANDS = program.load_all()
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "spec").glob("*.md")])
+NOTES = sorted((ROOT / "benchmarks").rglob("*.md"))
 SETTINGS = [PREFIX + field.name.upper() for field in dataclasses.fields(Settings)]
 SECRETS = [
     PREFIX + field.name.upper()
@@ -99,7 +100,7 @@ def test_every_command_that_a_page_names_exists() -> None:
 def test_every_link_has_a_target() -> None:
     targets = [
         (page, unquote(target.split("#")[0]))
-        for page in PAGES
+        for page in [*PAGES, *NOTES]
         for target in re.findall(r"\]\(([^)\s]+)\)", text_of(page))
         if "://" not in target
     ]

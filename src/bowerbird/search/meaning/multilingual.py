@@ -1,7 +1,7 @@
 """When the second model is needed.
 
 The multilingual Universal Sentence Encoder was trained on 15 languages: these and English. In
-English the first model finds more (ADR 0035), so accounts whose posts are all in English have no
+English the first model finds more (ADR 0016), so accounts whose posts are all in English have no
 vectors of the second.
 """
 

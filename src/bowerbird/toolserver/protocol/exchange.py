@@ -1,8 +1,7 @@
 """Answers the messages of the protocol, of any revision.
 
 The SDK's server handles the message, and the SDK validates the headers of the newest revision.
-The SDK's sessions and streams are not used: no state outlives a request. See docs/adr/0017 and
-0042.
+The SDK's sessions and streams are not used: no state outlives a request. See docs/adr/0017.
 """
 
 import logging

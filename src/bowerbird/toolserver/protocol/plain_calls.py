@@ -2,7 +2,7 @@
 
 Loading the SDK takes a second, and its checks take longer than most tools. A usual call has nothing
 to negotiate: the name of a tool, its arguments, and headers that agree with them. Every other
-message is left to the SDK, also if it only has a field that is not known here. See docs/adr/0055.
+message is left to the SDK, also if it only has a field that is not known here. See docs/adr/0017.
 """
 
 from collections.abc import Coroutine, Sequence

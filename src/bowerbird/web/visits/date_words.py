@@ -1,7 +1,7 @@
 """How dates are written in the language of the visitor.
 
 The words of the site are English, and a date is written as the browser's preferred language writes
-it. The formats come from Unicode CLDR (requirements/build_date_words.py, docs/adr/0030). Days are
+it. The formats come from Unicode CLDR (requirements/build_date_words.py, docs/adr/0029). Days are
 those of the Gregorian calendar, in Latin digits.
 """
 
