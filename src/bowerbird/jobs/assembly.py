@@ -40,7 +40,7 @@ class Searching:
     jobs: EmbeddingJobs
 
     def on(self, database: Database, clock: Clock) -> Self:
-        """The same models and cached vectors, with embedding jobs on another connection."""
+        """A copy that shares models and cached vectors, with embedding jobs on another database."""
         return replace(self, jobs=EmbeddingJobs(database, self.models, clock))
 
 

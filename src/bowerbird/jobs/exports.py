@@ -51,7 +51,7 @@ _WRITE_BYTES: Final = 1 << 20
 _MAX_POSTS_BYTES: Final = limits.EXPORT_BYTES_PER_DAY
 # After each page the export pauses for this fraction of the time the page took.
 _PAUSE_IDLE: Final = 0.25
-# The same while the server is busy.
+# The fraction while the server is busy.
 _PAUSE_BUSY: Final = 6
 # The server counts as busy for half a second after the event loop was late by this much.
 _BUSY_DELAY_S: Final = 0.0005

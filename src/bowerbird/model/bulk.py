@@ -132,7 +132,7 @@ class Changed(Struct, frozen=True):
 
 
 class Recorded(Struct, frozen=True):
-    """The same as it is stored, with the version of the library that the change made."""
+    """A stored `Changed`, with the version of the library after its turn."""
 
     change: Changed
     version: int

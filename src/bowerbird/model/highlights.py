@@ -56,7 +56,7 @@ def find(text: str, quote: str, near: int = 0) -> Span | None:
     wanted = " ".join(quote.split())
     if not wanted or not words:
         return None
-    # The same text with single spaces, and where its words start in it.
+    # The text with single spaces, and where its words start in it.
     folded = " ".join(text[first:last] for first, last in words)
     starts = list(accumulate((last - first + 1 for first, last in words), initial=0))[:-1]
     word = max(bisect_right(words, (near, _LARGEST)) - 1, 0)

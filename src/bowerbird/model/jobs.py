@@ -10,7 +10,7 @@ CHANGES: Final = 5
 EXPORTS: Final = 10
 DIGESTS: Final = 20
 EMBEDDING: Final = 50
-# The same, so that they take turns.
+# Equal priorities: these jobs take turns with embedding.
 MEDIA: Final = EMBEDDING
 REINDEXING: Final = EMBEDDING
 # They have lanes of their own in a worker.

@@ -55,7 +55,7 @@ class Period(Struct, frozen=True):
         return max(instant_of(self.next_day, hour, zone), self.end(zone))
 
     def a_year_before(self) -> tuple[date, date]:
-        """The same calendar days one year earlier: the first day, and the day after the last."""
+        """These calendar days one year earlier: the first day, and the day after the last."""
         first = _a_year_before(self.first_day)
         return first, first + timedelta(days=self.kind.days)
 
@@ -99,7 +99,8 @@ def instant_of(day: date, hour: int, zone: ZoneInfo) -> int:
 
 @cache
 def zone_names() -> frozenset[str]:
-    # The same on every machine: zoneinfo.available_timezones() would add those of the system.
+    # From the package, so that all machines agree: zoneinfo.available_timezones() adds those of
+    # the system.
     listed = resources.files("tzdata").joinpath("zones").read_text("ascii")
     return frozenset(listed.split())
 

@@ -151,7 +151,7 @@ def _conditions(parts: Iterable[Part]) -> Iterator[Condition]:
 
 
 def with_terms(parts: tuple[Part, ...], change: Callable[[Term], Term]) -> tuple[Part, ...]:
-    """The same tree with other terms."""
+    """A copy of the tree with each term changed."""
     return tuple(_with_terms(part, change) for part in parts)
 
 

@@ -102,7 +102,7 @@ def _schemas() -> Json:
         "enum": list(JobState),
         "description": "pending, processing, completed or failed.",
     }
-    # The same as in /v1.
+    # Shared with /v1.
     made |= {name: schemas()[name] for name in _OF_V1}
     bodies = [one.body for one in OPERATIONS if one.body is not None]
     made |= requests.components(bodies, REF)

@@ -88,7 +88,7 @@ def convert(values: Any, kind: type[T]) -> T:
 
 
 def within(place: str, refused: Refusal) -> Refusal:
-    """The same refusal, for a part of a larger request."""
+    """Rewrites a refusal so that it names the part of the larger request."""
     if refused.sentence.startswith(("body: ", "Unknown field")):
         return Refusal(refused.code, f"{place}: {refused.sentence.removeprefix('body: ')}")
     return Refusal(refused.code, f"{place}.{refused.sentence}")

@@ -22,7 +22,7 @@ class Form(Enum):
     BODY = "body"
     # What a client should send, which is less than is accepted.
     PARAMETERS = "parameters"
-    # The same for a model, which reads the schemas of all tools at once.
+    # What a model should send. It reads the schemas of all tools at once.
     ARGUMENTS = "arguments"
 
 

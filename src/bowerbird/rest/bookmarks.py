@@ -247,7 +247,7 @@ async def vectors_for(call: Call, bookmarks: Bookmarks) -> VectorState | None:
 
 
 async def _vectors_for_hint(call: Call, bookmarks: Bookmarks) -> VectorState | None:
-    """The same, if the request is a question by words, which may suit a search by meaning."""
+    """The state of the vectors, if `q` is a question that a search by meaning may suit better."""
     query_string = call.target.query_string
     if call.account.is_free or (b"q=" not in query_string and b"%" not in query_string):
         return None
@@ -268,7 +268,7 @@ def _target(call: Call, vectors: VectorState | None) -> RequestTarget:
 
 
 def moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> RequestTarget:
-    """The same, with the minute if the query has a date that is relative to it."""
+    """The target of the ETag, with the current minute if the query has a relative date."""
     target, query_string = _target(call, vectors), call.target.query_string
     # Letters may be percent-encoded.
     lowered = query_string.lower()

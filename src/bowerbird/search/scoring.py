@@ -36,7 +36,7 @@ _COUNTED_TOKENS: Final = 32
 # Words that no post has count too, so one known word in a line of nonsense is not enough.
 RELAXED_SHARE: Final = 0.5
 RELAXED_IDF_SHARE: Final = 0.3
-# The same for posts that are below the floor of a search by meaning.
+# The shares for posts that are below the floor of a search by meaning.
 BOTH_SHARE: Final = 0.6
 BOTH_IDF_SHARE: Final = 0.5
 

@@ -177,7 +177,7 @@ class BulkStore:
         return bool(await transaction.rows(self._sql["has_any"], {"account_id": account_id}))
 
     async def has_any_in(self, transaction: Transaction, library: LockedLibrary) -> bool:
-        """The same, for a library in which this transaction has added no change."""
+        """`has_any` without a read where possible, if this transaction has added no change."""
         known = library.has_bulk_change
         return await self.has_any(transaction, library.account_id) if known is None else known
 
@@ -232,7 +232,7 @@ class BulkStore:
         field: int,
         post_ids: Sequence[str],
     ) -> set[str]:
-        """Those of these posts for which the change has a row of this field."""
+        """The posts, among the given ones, for which the change has a row of this field."""
         values = {"account_id": account_id, "change": change, "field": field}
         ids = self._database.text_list(post_ids)
         rows = await transaction.rows(self._sql["recorded"], {**values, "post_ids": ids})

@@ -53,7 +53,7 @@ class ConnectionStore:
         return _connection(rows[0]) if rows else None
 
     async def due(self, account_id: int, now: int) -> Sequence[Connection]:
-        """Those that wait longest come first."""
+        """The connections that are due, the longest waiting first."""
         values = {"account_id": account_id, "now": now}
         return [_connection(row) for row in await self._database.rows(self._sql["due"], values)]
 

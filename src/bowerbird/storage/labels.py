@@ -38,7 +38,7 @@ class LabelStore:
     async def matching_page(
         self, account_id: int, text: str, after: str, limit: int
     ) -> Sequence[Row]:
-        """The same by folded name."""
+        """A page of the labels whose folded name contains a folded text, by folded name."""
         values = {"account_id": account_id, "text": text, "after": after, "limit": limit}
         return await self._database.slow_rows(self._sql["matching_page"], values)
 

@@ -71,7 +71,7 @@ class WordCounts:
     async def of_and_total(
         self, account: Account, words: Collection[str]
     ) -> tuple[dict[str, int], int]:
-        """The same, and how many posts are counted, in one read."""
+        """The counts of the words, and how many posts are counted, in one read."""
         found = await self.of(account, {*words, _POSTS})
         total = found.pop(_POSTS, 0)
         return found, total

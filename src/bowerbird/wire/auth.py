@@ -87,7 +87,7 @@ class Authenticator:
             if account is not None:
                 self._record_use(key)
                 return account
-        # The same sentence for malformed, unknown and revoked keys: it must not reveal which.
+        # One sentence for malformed, unknown and revoked keys: it must not reveal which.
         raise refused("The API key is not valid, or was revoked.", is_bad_token=True)
 
 

@@ -66,7 +66,7 @@ def _made_in_part(refused: Refusal) -> Refusal:
 
 
 def then(step: T | Unfinished[T], convert: Callable[[T], R]) -> R | Unfinished[R]:
-    """The same work, with its result converted at the end of the last turn."""
+    """Converts the result of a step, or of its last turn if it is unfinished."""
     if not isinstance(step, Unfinished):
         return convert(step)
 

@@ -128,7 +128,7 @@ class SunsetNotices:
 
     def _email(self, ending: VersionSunset, caller: SunsetRecipient) -> Email:
         email = caller.email or ""
-        # The same for every attempt, so that mail systems recognize a duplicate.
+        # Every attempt has this id, so that mail systems recognize a duplicate.
         hash = hashlib.blake2b(f"{caller.account_id}/{ending.version}".encode(), digest_size=12)
         message_id = f"<sunset-{ending.version}-{hash.hexdigest()}@{self._mailer.domain}>"
         return Email(

@@ -298,7 +298,7 @@ class Bookmarks:
     async def _total(
         self, account: Account, filter: BookmarkFilter, vectors: VectorState | None = None
     ) -> int:
-        """The same for a filter that has its labels."""
+        """How many bookmarks match a filter whose label names are resolved."""
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             return len(await self.rankings.numbers(account, filter, None, vectors.store))

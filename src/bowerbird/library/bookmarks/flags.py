@@ -85,7 +85,7 @@ class Flags:
         flags: FlagsRequest,
         note: str | UnsetType | None = UNSET,
     ) -> FlagsResult:
-        """The same in one turn."""
+        """Updates the flags of all posts in one turn."""
         return _required(await self._update(transaction, account, post_ids, flags, note))
 
     async def _update(

@@ -186,7 +186,7 @@ def email_of(to: str, digest: DigestResponse, unsubscribe_url: str) -> Email:
             "List-Unsubscribe": f"<{unsubscribe_url}>",
             "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
             "Auto-Submitted": "auto-generated",
-            # The same for every attempt, so that mail servers and readers recognize a duplicate.
+            # Every attempt has this id, so that mail servers and readers recognize a duplicate.
             "Message-ID": f"<{digest.digest_id}.{_fingerprint(unsubscribe_url)}@{host}>",
         },
     )

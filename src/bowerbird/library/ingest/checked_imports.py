@@ -78,7 +78,7 @@ class CheckedImports:
         try:
             await self._start(account, check, import_id, with_likes=with_likes, client=client)
         except Refusal:
-            # The same form, sent twice: the other request has started the import meanwhile.
+            # The form was sent twice, and the other request has started the import.
             if await self._exists(account, import_id):
                 return import_id
             raise
@@ -126,5 +126,5 @@ class CheckedImports:
 
 
 def import_id_of(check: FileImport) -> str:
-    """The same each time, so that a form that is sent twice starts one import."""
+    """An id derived from the check, so that a form that is sent twice starts one import."""
     return hashlib.blake2b(check.job_id.encode(), digest_size=_ID_BYTES).hexdigest()

@@ -271,7 +271,7 @@ class IngestPages:
         account_id, now = account.account_id, self._clock()
         await self._store.release_page(transaction, account_id, taken.claim, now)
         if not await self._store.add_page(transaction, account_id, page, now):
-            # The same page was sent twice at the same time, or the account was deleted.
+            # A concurrent request sent this page too, or the account was deleted.
             if again := await self._stored(transaction, account, run, page.seq, page.fingerprint):
                 return again
             if await self._store.is_storing(transaction, account_id, run.run_id, now):

@@ -67,7 +67,7 @@ class _Part(Struct, frozen=True):
     later: list[str]
 
     def split(self, most: int) -> tuple["_Part", list[str]]:
-        """The same with at most these posts, and those that are left of this turn."""
+        """A part with at most `most` posts, and the posts that it leaves out."""
         left = self.post_ids[most:]
         return _Part(self.change, self.post_ids[:most], [*left, *self.later]), left
 
@@ -191,7 +191,7 @@ def _group(changes: Sequence[Change], most: int) -> Sequence[Change]:
 
 
 def _parts(group: Sequence[Change], sizes: dict[str, int], most: int) -> list[_Part]:
-    """The same changes, as many as one turn can make; only part of the first if it is large."""
+    """As many of the changes as fit into one turn; only a part of the first if it is large."""
     parts: list[_Part] = []
     counted: set[str] = set()
     total = 0

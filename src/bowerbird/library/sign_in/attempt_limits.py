@@ -32,7 +32,7 @@ class AttemptLimits:
         self._count(network, "from your network address")
 
     def count_account(self, account_id: int) -> None:
-        """The same for an account, if somebody is signed in to it."""
+        """Raises a refusal if people who are signed in to the account have tried too often."""
         self._count(f"account {account_id}", "in your account")
 
     def _count(self, who: str, where: str) -> None:

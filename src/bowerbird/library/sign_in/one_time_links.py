@@ -155,7 +155,7 @@ class OneTimeLinks:
 
 
 def link_refused() -> LinkRefused:
-    """The same for every link that does not work."""
+    """The one refusal for every link that does not work."""
     return LinkRefused(
         Code.NOT_FOUND, "This link was used already, or has expired. Make a new one."
     )

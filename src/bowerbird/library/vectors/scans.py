@@ -70,7 +70,7 @@ class Scans:
         *,
         is_in_other_script: bool,
     ) -> "Nearness":
-        """The same by both models. The caller drops everything below the floor."""
+        """Scores of the candidates by both models. The caller drops those below the floor."""
         from bowerbird.search.meaning import near_posts  # noqa: PLC0415 - imports numpy
 
         matrices = [await self._matrices.of(account, each.store) for each in (first, second)]

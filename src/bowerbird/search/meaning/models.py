@@ -49,7 +49,7 @@ class Models:
 
     @property
     def identities(self) -> tuple[bytes, bytes]:
-        """Those of the current and of the second model; empty for a model that was not built."""
+        """The hashes of the current and the second model; empty for a model that was not built."""
         current, second = (model and model.identity for model in (self.current, self.second))
         return current or b"", second or b""
 

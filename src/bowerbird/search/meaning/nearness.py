@@ -49,7 +49,7 @@ def _of_both(firsts: Floats, seconds: Floats, share: np.float32) -> Floats:
 
 
 def _below_floor_of(first: Nearness, scores: Floats) -> Floats:
-    """The same scores, with those below the floor of the first model below that of both too."""
+    """Lowers scores below the floor of the first model to below the floor of both."""
     highest = np.nextafter(np.float32(JOINED_FLOOR), np.float32(-1))
     below: Floats = np.where(scores < first.floor, np.minimum(scores, highest), scores)
     return below

@@ -159,7 +159,7 @@ class MatchingPieces:
         return new - usual
 
     def _matching_words(self, words: set[str], language: str) -> set[str]:
-        """Those that may match. The forms of words of small letters depend on nothing else."""
+        """The words that may match. The forms of words of small letters depend on nothing else."""
         self.cost += _OF_WORD * len(words)
         found = self._words & words
         others, prefixes = self._others, self._prefixes

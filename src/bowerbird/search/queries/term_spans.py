@@ -59,7 +59,7 @@ class TermSpans:
         return self._in_whole(section, matching, language)
 
     def of_written(self, text: str) -> list[list[Span]]:
-        """The same for a short text, only of words that are written as in the query."""
+        """For each term the spans in a short text where it is written as in the query."""
         return self._of_tokens(tokens_with_positions(text))
 
     def _can_search_by_piece(self, section: str) -> bool:
@@ -126,7 +126,7 @@ class TermSpans:
 
 
 class _FormsOfTerm:
-    """Those of words as written, and those with a mark."""
+    """The forms of a term: words as written, and forms with a mark."""
 
     def __init__(self, term: Term) -> None:
         self.written = [Form(term.tokens, is_prefix=term.is_prefix)] if not _is_marked(term) else []

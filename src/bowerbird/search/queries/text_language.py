@@ -21,7 +21,7 @@ _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 
 
 def language_of_texts(texts: Sequence[str]) -> str:
-    """The same as `language_of` finds for the beginnings of all texts, faster for Latin ones."""
+    """The language that `language_of` finds for the beginnings of all texts. Faster for Latin."""
     sample = " ".join([text[:_MAX_CHARACTERS] for text in texts])[:_SAMPLE_CHARACTERS]
     others = ""
     if not sample.isascii():

@@ -24,7 +24,7 @@ def of_folded_word(word: str, language: str) -> Tokens:
     if language != ENGLISH:
         found = [OTHER_FORM + other for other in other_spellings(word, language)]
         return (*found, *stems_of(word, word, language))
-    # The same for English, faster: most posts are.
+    # A faster way for English, the language of most posts.
     american = spellings.american(word)
     stemmed = english_stem(american or word)
     stems = () if stemmed is None or stemmed == word else (STEM + stemmed,)

@@ -297,7 +297,7 @@ def _of_piece(piece: str, language: str) -> Tokens:
 
 
 def _of_letters(piece: str, forms: _FormsIn) -> list[str] | None:
-    """The same as `marked_tokens` for a word of another script without capitals inside.
+    """The tokens of `marked_tokens` for a word of another script without capitals inside.
 
     None if it is not such a word.
     """
@@ -315,7 +315,7 @@ def _of_letters(piece: str, forms: _FormsIn) -> list[str] | None:
 
 
 def _of_ascii_piece(piece: str, forms: _FormsIn) -> list[str]:
-    """The same as `marked_tokens` without positions, faster: most pieces are of this kind."""
+    """The tokens of `marked_tokens` for an ASCII piece, which most pieces are. Faster."""
     written = fold(piece).replace("#", " ").replace("@", " ").split()
     found: list[str] = []
     for compound, segments in ascii_compounds(piece):

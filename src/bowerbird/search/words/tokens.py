@@ -79,7 +79,7 @@ def _tokens(fields: Sequence[str], names: int) -> tuple[list[str], int]:
 
 
 def _joined_tokens(fields: Sequence[str], names: int) -> tuple[list[str], int] | None:
-    """The same for most posts, faster: it folds and splits all fields together.
+    """The result of `_tokens` for most posts, faster: it folds and splits all fields together.
 
     None if a field has no tokens, or is of a script without spaces, or has a handle or a hashtag;
     only the first one may be a handle.
@@ -168,7 +168,7 @@ def _words(folded: str) -> list[str]:
         if word.isascii():
             tokens.append(word[:MAX_TOKEN_CHARACTERS])
             continue
-        # The same as `split_word`, without offsets.
+        # Splits as `split_word` does, without offsets.
         for run in _RUN.findall(word):
             if is_unspaced(run):
                 tokens += map(add, run, run[1:])

@@ -99,7 +99,7 @@ def joined(compound: Compound) -> str | None:
 
 
 def joined_text(compound: str, segments: Sequence[str]) -> str | None:
-    """The same for a compound and its segments as texts."""
+    """The segments as one word, for a compound and segments that are plain texts."""
     if not 1 < len(segments) <= _MAX_JOINED_PARTS or len(compound) > MAX_JOINED_CHARACTERS:
         return None
     text = "".join(segments)

@@ -21,7 +21,7 @@ SEPARATOR: Final = re.compile(rb"[ \t\r\n,]*")
 _BRACKET: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 _SCALAR: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"\[\]{},\s][^,\[\]{}\s]*+', re.DOTALL)
 MEMBER: Final = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
-# The same for a value that is skipped in pieces. A piece may end in the middle of an escape.
+# Tokens of a value that is skipped in pieces. A piece may end in the middle of an escape.
 _IN_STRING: Final = re.compile(rb'"|\\.?', re.DOTALL)
 _IN_VALUE: Final = re.compile(rb'["\[\]{},]')
 # Where one object ends and the next begins. They may be two records, or parts of one.

@@ -37,7 +37,7 @@ def is_cut(text: str) -> bool:
 
 
 def has_link_to_rest(text: str, hidden: Collection[str]) -> bool:
-    """The same for texts of the web client, which are cut only with a link.
+    """Whether a text of the web client may be cut: it then ends with a link to the rest.
 
     Links to the media of a post, which are hidden, come after whole texts as well.
     """

@@ -21,7 +21,7 @@ class AuthorStore:
         return await self._starting("by_handle", account_id, start, limit)
 
     async def by_name(self, account_id: int, start: str, limit: int) -> Sequence[Row]:
-        """The same by the names that they show."""
+        """(folded name, number of a late post) of the first authors in order of their names."""
         return await self._starting("by_name", account_id, start, limit)
 
     async def _starting(

@@ -256,7 +256,7 @@ class BookmarkStore:
         return Page(body or b"", count, end)
 
     async def _window(self, account: Account, wanted: ListRead) -> Sequence[Row]:
-        """The same as `_keys`, from those that were read before if possible."""
+        """The result of `_keys`, from a kept window if possible."""
 
         async def read(count: int) -> Sequence[Row]:
             return await self._keys(account, msgspec.structs.replace(wanted, limit=count))

@@ -106,7 +106,7 @@ def narrowing(
 
 
 def starting_with_matches(filter: BookmarkFilter, fragments: Sequence[str]) -> list[str]:
-    """The same fragments for a statement that reads every match, and not the library in order."""
+    """Adapts fragments to a statement that reads every match instead of the library in order."""
     if not filter.has_rare_media:
         return list(fragments)
     return ["rare_media" if name == "media_bit" else name for name in fragments]

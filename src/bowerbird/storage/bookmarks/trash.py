@@ -35,7 +35,7 @@ class TrashStore:
     async def within(
         self, transaction: Transaction, account_id: int, post_ids: Sequence[str], oldest: int
     ) -> list[Trashed]:
-        """Those of these bookmarks that can still be restored."""
+        """The bookmarks, among the given posts, that can still be restored."""
         values = {
             "account_id": account_id,
             "post_ids": self._database.text_list(post_ids),
@@ -47,7 +47,7 @@ class TrashStore:
     async def sizes(
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
     ) -> dict[str, int]:
-        """The stored bytes of those of these bookmarks that are in the trash."""
+        """The stored size in bytes of each given post that is in the trash."""
         values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
         rows = await reader.rows(self._sql["sizes"], values)
         return {row[0]: row[1] for row in rows}

@@ -70,7 +70,7 @@ class UpsertStore:
     async def without_content(
         self, reader: Reader, account_id: int, place: int, post_ids: Sequence[str]
     ) -> dict[str, StoredPost]:
-        """The same with an empty content, which is faster."""
+        """The library's bookmarks of these posts, without their content: faster."""
         values = {
             "account_id": account_id,
             "place": place,
@@ -82,7 +82,7 @@ class UpsertStore:
     async def with_changed_content(
         self, reader: Reader, account_id: int, place: int, hashes: Mapping[str, bytes]
     ) -> dict[str, StoredPost]:
-        """The same, with the content of posts that have another hash than the one given here."""
+        """The library's bookmarks of these posts, with content only where the hash differs."""
         posts = await self.without_content(reader, account_id, place, list(hashes))
         changed = [
             post_id

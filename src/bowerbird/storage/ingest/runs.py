@@ -79,7 +79,7 @@ class IngestRunStore:
     async def started_after(
         self, account_id: int, run: IngestRun, run_ids: Collection[str]
     ) -> set[str]:
-        """Those of these runs that started after the given one."""
+        """The ids, among `run_ids`, of runs that started after the given run."""
         values = {
             "account_id": account_id,
             "run_ids": self._database.text_list(sorted(run_ids)),

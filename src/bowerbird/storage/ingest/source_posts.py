@@ -156,7 +156,7 @@ class SourcePostStore:
     async def hidden(
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
     ) -> dict[str, HiddenPost]:
-        """Those of these posts that their source lists and does not show."""
+        """The posts, among the given ones, that their source lists but does not show."""
         values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
         rows = await reader.rows(self._sql["hidden"], values)
         return {
@@ -179,7 +179,7 @@ class SourcePostStore:
     async def removed(
         self, account_id: int, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, int]:
-        """Those of these posts that the user removed last, with the moments."""
+        """The posts, among the given ones, that the user removed last, and when."""
         values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
         rows = await self._database.rows(self._sql["removed"], values)
         return {post_id: removed_at for post_id, removed_at in rows}  # noqa: C416 - a row is no tuple

@@ -34,6 +34,6 @@ class WaysInStore:
         return WaysIn(passkeys, len(usable))
 
     async def lock(self, transaction: Transaction, account_id: int) -> WaysIn:
-        """The same, and nobody else can add or remove one until this transaction ends."""
+        """Counts the ways in, and locks them until this transaction ends."""
         await self._libraries.lock(transaction, account_id)
         return await self.count(transaction, account_id)

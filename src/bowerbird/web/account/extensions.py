@@ -22,7 +22,7 @@ class Extensions:
         self._connections = Connections(database, clock)
 
     async def shown(self, account_id: int, times: Times) -> list[dict[str, Any]]:
-        """Those that are not disconnected."""
+        """The extensions that are not disconnected."""
         devices = [one for one in await self._devices.all(account_id) if one.revoked_at is None]
         runs = await self._runs.last_of_devices(account_id) if devices else {}
         sources = await self._connections.all(account_id) if devices else []

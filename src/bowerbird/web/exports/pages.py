@@ -92,7 +92,7 @@ class _ExportsPage:
             )
 
     async def start_again(self, visit: Visit) -> Reply:
-        """The same export, of what the library has now."""
+        """Repeats an export with the current posts of the library."""
         account, job_id = visit.signed_in.account, visit.request.path_params["job_id"]
 
         async def start() -> Reply:

@@ -204,7 +204,7 @@ def without_vector(count: int) -> str:
 
 
 def meaning_state(count: int) -> dict[str, Any]:
-    """The same for a script, until all posts are found."""
+    """The sentence of `without_vector` for the script that updates it until no post is missing."""
     text = without_vector(count) or "Search by meaning finds all your posts now."
     job = {"id": "meaning", "done": 0, "total": count, "text": text}
     return {"mark": "open" if count else "ready", "jobs": [job]}

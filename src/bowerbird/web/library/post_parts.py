@@ -72,7 +72,7 @@ class PostParts:
 
     @property
     def colours_key(self) -> int:
-        """The same as long as no colour is changed."""
+        """A hash of the colours, part of the key of a rendered list."""
         return hash(frozenset(self._colours.items()))
 
     def in_list(self, bookmark: Values, date_field: str, *, is_searched: bool = False) -> Values:
@@ -178,7 +178,7 @@ class PostParts:
         }
 
     def _post(self, bookmark: Values, details: Values) -> Values:
-        """The same with the parts of its body."""
+        """The head of a post and the parts of its body."""
         attached = [each for each in _list(details, "attachments") if isinstance(each, dict)]
         meta = _dict(details, "meta")
         return {
@@ -367,7 +367,7 @@ def _initials(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _colour(key: str) -> str:
-    """The same colour for the same name."""
+    """A colour that depends only on the name."""
     return COLORS[zlib.crc32(key.encode("utf-8", "replace")) % len(COLORS)]
 
 

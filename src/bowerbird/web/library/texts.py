@@ -62,7 +62,7 @@ class LinkedTexts:
         return Markup("".join(_pieces(text, self._link)))  # noqa: S704 - every piece is escaped
 
     def with_marks(self, text: str, marks: Sequence[Mark]) -> Markup:
-        """The same with marked passages. A link that is marked in part is marked as a whole."""
+        """Linked text with marked passages. A link that is marked in part is marked as a whole."""
         if not marks:
             return self.linked(text)
         cuts = sorted({cut for mark in marks for cut in (mark.start, mark.end)})
@@ -82,7 +82,7 @@ class LinkedTexts:
         return Markup("".join(pieces))  # noqa: S704 - every piece is escaped
 
     def preview(self, text: str) -> Markup:
-        """The same for a list, without blank lines."""
+        """Linked text for a list, without blank lines."""
         return self.linked(_BLANK_LINES.sub("\n", text))
 
     def _link(self, found: re.Match[str]) -> tuple[str, str]:

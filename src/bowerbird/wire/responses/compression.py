@@ -31,14 +31,14 @@ def compressed(body: bytes, encoding: str) -> bytes:
 
 
 def compressed_quickly(body: bytes, encoding: str) -> bytes:
-    """The same for a page that nobody gets again: about 6 % larger, and much faster."""
+    """Compresses a page that nobody gets again: about 6 % larger, and much faster."""
     if encoding == "zstd":
         return _ZSTD.compress(body)
     return gzip.compress(body, compresslevel=2, mtime=0)
 
 
 def compressed_once(body: bytes, encoding: str) -> bytes:
-    """The same for a document that is compressed once: smaller, and takes longer."""
+    """Compresses a document that is compressed only once: smaller, and takes longer."""
     if encoding == "zstd":
         return _SMALLEST.compress(body)
     return gzip.compress(body, compresslevel=9, mtime=0)

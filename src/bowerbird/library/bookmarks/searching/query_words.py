@@ -26,7 +26,7 @@ class QueryWord(Struct, frozen=True):
     is_quoted: bool = False
     # Whether the name of a label has it.
     is_label: bool = False
-    # The same for alternatives, which count as one word.
+    # Alternatives have one group, and count as one word.
     group: int = 0
 
     @property
@@ -55,7 +55,7 @@ def words_of(query: WordQuery) -> list[QueryWord]:
 
 
 def _function_words(words: Collection[str]) -> frozenset[str]:
-    """Those of the language of the query, if it shows."""
+    """The function words of the language of the query, if it can be recognized."""
     tokens = [token for text in words for token in text.split()]
     likely = likely_languages(language_of_words(tokens, tokens))
     lists = [_FUNCTION_WORDS.get(language, frozenset()) for language in likely]

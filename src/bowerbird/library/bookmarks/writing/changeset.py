@@ -374,7 +374,7 @@ def account_is_full() -> Refusal:
 
 
 def _ids(texts: Iterable[str]) -> list[str]:
-    """Those of the texts that can be ids, each once.
+    """The texts that can be ids, each once.
 
     Ids are digits. Other text is never an id, and databases reject some characters.
     """

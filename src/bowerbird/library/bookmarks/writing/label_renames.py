@@ -60,7 +60,7 @@ class LabelRenames:
         work: Callable[[Transaction, LockedLibrary], Awaitable[T | Unfinished[T]]],
         done: _Position = _START,
     ) -> T | Unfinished[T]:
-        """The same for work that needs the locked library."""
+        """Does work that needs the locked library, after the rename that is under way."""
         library = await lock_library(self._libraries, transaction, account_id)
         label = None
         if library.has_rename is not False:

@@ -43,7 +43,7 @@ class ReadingAhead:
         await _add(stored_post, (one.rendering for one in found.values()))
 
     async def trashed(self, account: Account, post_ids: Sequence[str]) -> None:
-        """The same for posts that are about to be restored."""
+        """For posts that are about to be restored: the first of these that fit into a turn."""
         sizes = await self._trash.sizes(self._database, account.account_id, post_ids)
         some = _fitting(post_ids, sizes)
         found = await self._trash.contents(account.account_id, some, self._clock() - KEPT)

@@ -127,7 +127,7 @@ def walk(numbers: "array[int]", is_hit: bytes, first: int, limit: int) -> list[i
 
 
 def walk_packed(numbers: "array[int]", packed: bytes, first: int, limit: int) -> list[int]:
-    """The same in a packed set."""
+    """The first hits in the order, from a rank on, with the hits as a packed set."""
     end = 8 * len(packed)
     found: list[int] = []
     while len(found) < limit and first < len(numbers):

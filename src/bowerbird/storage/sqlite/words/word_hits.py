@@ -157,7 +157,7 @@ class HitReader:
         return ManyHits(count, packed=number_sets.packed(found))
 
     def _visible_hits(self, numbers: Sequence[int]) -> Hits:
-        """The same for bookmarks that the filter selects."""
+        """The hits in the numbers of bookmarks that the filter selects."""
         if len(numbers) <= self._most_joined():
             return self._joined(numbers)
         if len(numbers) <= _SORTED:
@@ -299,6 +299,6 @@ def _rows(connection: apsw.Connection, sql: str, values: Mapping[str, Any]) -> l
 
 
 def _known(numbers: "array[int]", is_known: bytes) -> "array[int]":
-    """Those of some ascending numbers that are in a table."""
+    """The numbers, of an ascending array, that are in a table."""
     known = numbers[: bisect.bisect_left(numbers, len(is_known))]
     return array("q", compress(known, map(is_known.__getitem__, known)))

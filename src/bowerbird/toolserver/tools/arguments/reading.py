@@ -124,7 +124,7 @@ def _check_filters(sent: Any, takes: type[Struct], place: str = "") -> None:
 
 
 def _as_sent(refused: Refusal, names: Mapping[str, str]) -> Refusal:
-    """The same refusal with the names of arguments that the client knows."""
+    """Rewrites a refusal with the names of arguments that the client sent."""
     place, colon, problem = refused.sentence.partition(": ")
     if unknown := _UNKNOWN.fullmatch(place):
         # The names that are allowed follow the colon.

@@ -51,7 +51,7 @@ def truncate(text: str, max_chars: int) -> str:
 
 
 def truncate_all(value: Any, max_chars: int, max_items: int = ANY_NUMBER) -> Any:
-    """The same value with every text and every list truncated."""
+    """A copy of the value with every text and every list truncated."""
     if isinstance(value, str):
         return truncate(value, max_chars)
     if isinstance(value, list):
