@@ -242,7 +242,7 @@ def test_doctor_says_why_workers_cannot_claim_jobs(empty: Library) -> None:
     ran = empty.run("doctor")
 
     assert ran.code == 1
-    assert "✗ jobs: 1 errand pending; workers cannot claim them: " in ran.text
+    assert "✗ jobs: 1 errand job waiting; workers cannot claim them: " in ran.text
     assert "table is closed" in ran.text
     assert "bowerbird worker" not in ran.text
     assert empty.value("SELECT state FROM job") == "pending"

@@ -4,11 +4,19 @@ import json
 import time
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.model.json_depth import MAX_DEPTH, MAX_VALUES, Excess, excess, is_too_deep
+from bowerbird.model.json_depth import (
+    MAX_DEPTH,
+    MAX_ODD_NUMBERS,
+    MAX_VALUES,
+    Excess,
+    excess,
+    is_too_deep,
+)
 
 TEXTS = st.sampled_from(["", "a", '"', "\\", '\\"', "[", "]", "{,}", "é\n", ":", '":["', "\x00"])
 VALUES = st.recursive(
@@ -82,6 +90,11 @@ def test_the_bounds_are_included(body: bytes, found: Excess | None) -> None:
         b"]" * MIB,
         b'"' * MIB,
         b"1" * MIB,
+        b"[" + b"1e308," * 170_000 + b"1]",
+        b'["' + b"1e308," * 170_000 + b'"]',
+        b"[" + b"e99" * 340_000 + b"1]",
+        b"[" + (b"1" * 19 + b",") * 50_000 + b"1]",
+        b"[" + b"1" * MIB + b"e10]",
     ],
     ids=lambda body: body[:8].decode(),
 )
@@ -90,3 +103,37 @@ def test_a_hostile_body_is_read_in_a_moment(body: bytes) -> None:
     started = time.process_time()
     excess(body)
     assert time.process_time() - started < 0.2
+
+
+@pytest.mark.parametrize(
+    "number", [b"1e308", b"8E299", b"5e-324", b"-1e+300", b"1" * 50, b"1." + b"7" * 60]
+)
+def test_many_numbers_that_are_slow_to_decode_are_an_excess(number: bytes) -> None:
+    separated = number + b","
+
+    assert excess(b'{"a":[' + separated * MAX_ODD_NUMBERS + b"1]}") is None
+    for many in (MAX_ODD_NUMBERS + 1, 10_000):
+        assert excess(b'{"a":[' + separated * many + b"1]}") is Excess.NUMBERS
+        assert excess(b'{"a":[ ' + (number + b" , ") * many + b"1]}") is Excess.NUMBERS
+
+
+def test_few_numbers_with_thousands_of_digits_are_an_excess() -> None:
+    assert excess(b"[" + b"1" * 4_300 + b"]") is None
+    assert excess(b"[" + (b"1" * 4_300 + b",") * 3 + b"1]") is Excess.NUMBERS
+
+
+def test_texts_that_look_like_such_numbers_are_none() -> None:
+    text = b'"3e308f and 1e308, ' + b"7" * 60 + b'"'
+
+    assert excess(b"[" + (text + b",") * 150 + b"1]") is None
+    assert excess(b'{"id":"' + b"1e45f0" * 50_000 + b'"}') is None
+
+
+def test_what_is_left_of_slow_numbers_decodes_quickly() -> None:
+    body = b"[" + b"1e308," * MAX_ODD_NUMBERS + b"1e9," * 90_000 + b"1]"
+
+    started = time.process_time()
+    assert excess(body) is None
+    msgspec.json.decode(body)
+
+    assert time.process_time() - started < 0.5

@@ -256,7 +256,7 @@ async def test_an_invalid_id_is_refused_with_its_index(alice: Member) -> None:
     await alice.save(post_id="1")
 
     wrong: dict[str, Any] = {
-        "''": "",
+        "an empty string": "",
         "null": None,
         "true": True,
         "an array of 1": ["1"],

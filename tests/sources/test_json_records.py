@@ -197,3 +197,14 @@ def _value(record: Record) -> Any:
 def _lines_of(before: str, between: str, count: int) -> list[int]:
     first = 1 + before.count("\n")
     return [first + number * between.count("\n") for number in range(count)]
+
+
+def test_a_record_that_would_take_long_to_decode_is_left_out_and_the_others_are_read() -> None:
+    slow = b'{"a":[' + b"1e308," * 1_000 + b"1]}"
+    wide = b'{"a":[' + b"[]," * 60_000 + b"1]}"
+
+    found = list(records(io.BytesIO(b"[" + slow + b',{"b":1},' + wide + b"]")))
+
+    assert [record.raw for record in found] == [b"", b'{"b":1}', b""]
+    assert "long exponent" in found[0].problem
+    assert found[2].problem == "The record has more than 100,000 values."

@@ -117,8 +117,9 @@ def in_a_row(form: Any, words: Sequence[str]) -> bool:
     return False
 
 
-def posted(post: dict[str, Any]) -> int | None:
-    return instants.parse(post["tweet_details"]["posted_at"])
+def posted(post: dict[str, Any]) -> int:
+    """A post without a time has the one at which it was saved."""
+    return instants.parse(post["tweet_details"]["posted_at"]) or service.NOW
 
 
 def is_by(condition: Condition, post: dict[str, Any]) -> bool:
@@ -145,8 +146,8 @@ CONDITIONS: dict[Field, Callable[[Condition, dict[str, Any]], bool]] = {
     Field.LABEL: lambda c, post: c.value in [name.lower() for name in post.get("tags") or []],
     Field.HAS: has,
     Field.IS: is_in_state,
-    Field.BEFORE: lambda c, post: (posted(post) or 2**62) < (c.instant or 0),
-    Field.AFTER: lambda c, post: (posted(post) or -(2**62)) >= (c.instant or 0),
+    Field.BEFORE: lambda c, post: posted(post) < (c.instant or 0),
+    Field.AFTER: lambda c, post: posted(post) >= (c.instant or 0),
 }
 
 word = st.sampled_from([*WORDS, "ada", "remember", "pie", "none"])

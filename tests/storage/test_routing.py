@@ -23,6 +23,7 @@ SWEEPS = {
     ("accounts", "partly_deleted"): "accounts whose deletion was interrupted",
     ("annotations", "accounts_with_expired"): "accounts with replaced notes to delete",
     ("annotations", "accounts_to_index"): "accounts with notes that are not searchable yet",
+    ("checks", "accounts_with_undated"): "accounts with posts that have no time yet",
     ("connections", "due_accounts"): "accounts whose sources are to be read",
     ("digests", "due_accounts"): "accounts whose digest is to be written",
     ("labels", "accounts_with_renames"): "accounts with interrupted renames",

@@ -139,6 +139,15 @@ async def test_100_000_values_are_accepted_and_more_are_rejected(alice: Member) 
         assert writing.sentence(response) == sentence
 
 
+async def test_many_numbers_that_are_slow_to_decode_are_rejected(alice: Member) -> None:
+    body = b'{"label_name": "x", "tweet_ids": ["1"], "extra": [' + b"1e308," * 9_000 + b"1]}"
+
+    response = await _send(alice, body)
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert "numbers with a long exponent" in writing.sentence(response)
+
+
 def _wide(count: int) -> bytes:
     body = {"label_name": "x", "tweet_ids": ["1"], "extra": [1] * count}
     return json.dumps(body, separators=(",", ":")).encode()

@@ -31,6 +31,10 @@ def clean_name(text: str) -> str | None:
         unicodedata.category(c) == "Cc" and c not in "\t\n\r" for c in text
     ):
         return None
+    text = " ".join(text.split())
+    # One character has at most four after it that join with it.
+    if len(text) > 5 * MAX_NAME_CHARACTERS:
+        return None
     name = " ".join(unicodedata.normalize("NFC", text).split())
     return name if len(name) <= MAX_NAME_CHARACTERS and any(map(_is_visible, name)) else None
 

@@ -45,7 +45,9 @@ def day_of(text: str, now: int | None, zone: ZoneInfo) -> date | None:
 def beside(text: str, days: int) -> str | None:
     """The day before or after a day, written like it; None if the text does not mean a day."""
     if today := _TODAY.fullmatch(text.strip().lower()):
-        return f"today{int(today[1] or 0) + days:+}d"
+        # Of four digits at most, as it is read.
+        moved = min(max(int(today[1] or 0) + days, -9_999), 9_999)
+        return f"today{moved:+}d" if moved else "today"
     try:
         day = date.fromisoformat(text.strip()) if is_day(text) else None
         return None if day is None else (day + timedelta(days=days)).isoformat()

@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Refusal
-from bowerbird.model.json_depth import Excess, excess
+from bowerbird.model.json_depth import MAX_ODD_NUMBERS, Excess, excess
 from bowerbird.model.json_surrogates import without_lone_surrogates
 from bowerbird.requests import sentences
 from bowerbird.requests.fields import metadata_of
@@ -49,6 +49,9 @@ def check_excess(
         raise _too_deep()
     if found is Excess.VALUES:
         raise errors.invalid("body", f"has more than {max_values:,} values; split the request")
+    if found is Excess.NUMBERS:
+        problem = f"has more than {MAX_ODD_NUMBERS} numbers with a long exponent or many digits"
+        raise errors.invalid("body", problem)
 
 
 def decode(body: bytes, kind: type[T], *, is_checked: bool = False) -> T:

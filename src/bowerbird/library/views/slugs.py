@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Container
 from typing import Final
 
+from bowerbird.model.folding import normalized
 from bowerbird.requests.limits import SLUG_MAX
 
 _LATIN_MARKS: Final = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")
@@ -37,7 +38,7 @@ def free_slug(name: str, taken: Container[str]) -> str:
 
 def composed(slug: str) -> str:
     """The slug as it is stored. Some programs send the accents of a letter separately."""
-    return slug if slug.isascii() else unicodedata.normalize("NFC", slug)
+    return slug if slug.isascii() else normalized("NFC", slug)
 
 
 def _joined(text: str) -> str:

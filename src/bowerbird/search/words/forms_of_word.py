@@ -1,8 +1,8 @@
 """The spellings and stems of one word in one language, as tokens with marks."""
 
-import unicodedata
 from typing import Final
 
+from bowerbird.model.folding import normalized
 from bowerbird.model.words import GAP, OTHER_FORM, STEM
 from bowerbird.search.words import spellings
 from bowerbird.search.words.function_words import ENGLISH
@@ -78,5 +78,5 @@ def _without_prefixes(token: str) -> list[str]:
 def _stemmed_text(text: str) -> str:
     if text.isascii():
         return text
-    composed = unicodedata.normalize("NFKC", text)
+    composed = normalized("NFKC", text)
     return spellings.without_article(composed)

@@ -7,6 +7,8 @@ import re
 import unicodedata
 from typing import Final
 
+from bowerbird.model.folding import normalized
+
 # PostgreSQL refuses a lexeme of more than 2,046 bytes.
 MAX_TOKEN_CHARACTERS: Final = 64
 
@@ -74,7 +76,7 @@ def fold(text: str) -> str:
         return text.translate(_FOLDING_TABLE)
     if not text.isascii():
         # NFKC would turn the trademark sign into letters: "brand(TM)" would become "brandtm".
-        text = unicodedata.normalize("NFKC", text.replace("\u2122", " "))
+        text = normalized("NFKC", text.replace("\u2122", " "))
     text = without_separating_apostrophes(text)
     if text.isascii():
         return text.translate(_FOLDING_TABLE)

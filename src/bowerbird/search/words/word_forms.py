@@ -1,11 +1,11 @@
 """The other ways to write a word of a query, as `index_forms` writes them into the index."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from bowerbird.model.folding import normalized
 from bowerbird.model.words import OTHER_FORM, STEM, STEM_WEIGHT, Form
 from bowerbird.search.words import spellings, tokens
 from bowerbird.search.words.stems import possible_stems
@@ -100,7 +100,7 @@ def _forms(text: str, written: tuple[str, ...]) -> Iterator[Form]:
 
 def _words(compound: Compound, written: tuple[str, ...]) -> list[str]:
     """The single words that the compound may be, as they are typed."""
-    text = unicodedata.normalize("NFKC", compound.text)
+    text = normalized("NFKC", compound.text)
     found = [text] if len(written) == 1 else []
     if (whole := joined(compound)) is not None:
         found.append(whole)

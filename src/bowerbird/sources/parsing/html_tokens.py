@@ -16,6 +16,8 @@ _TOKEN: Final = re.compile(
     r"<(/?)([A-Za-z][A-Za-z0-9]*+)([^<>]*+)>|(<[!?][^<>]*+>)"
     r"|(?:[^<]++|<(?!/?[A-Za-z][^<>]*+>|[!?][^<>]*+>))++"
 )
+# More than any title or note. References such as "&#" alone take a second per 10 MB.
+_MAX_TEXT_CHARACTERS: Final = 100_000
 _ATTRIBUTE: Final = re.compile(
     r"""(?<![A-Za-z0-9_:-])([A-Za-z][A-Za-z0-9_:-]*+)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))"""
 )
@@ -63,5 +65,5 @@ def _split(data: str, line: int) -> Iterator[Tag | str]:
         if match[2]:
             yield Tag(match[2].lower(), bool(match[1]), match[3], line)
         elif not match[4]:
-            yield unescape(match[0])
+            yield unescape(match[0][:_MAX_TEXT_CHARACTERS])
         line += match[0].count("\n")

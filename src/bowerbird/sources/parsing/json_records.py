@@ -10,9 +10,16 @@ from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
+from bowerbird.model.json_depth import MAX_ODD_NUMBERS, MAX_VALUES, Excess, excess
+
 _READ_BYTES: Final = 1 << 20
 MAX_RECORD_BYTES: Final = 16 << 20
 TOO_LONG: Final = f"The record is larger than {MAX_RECORD_BYTES >> 20} MiB."
+_EXCESSES: Final = {
+    Excess.VALUES: f"The record has more than {MAX_VALUES:,} values.",
+    Excess.NUMBERS: f"The record has more than {MAX_ODD_NUMBERS} numbers with a long exponent or "
+    "many digits.",
+}
 _INCOMPLETE: Final = "The record that starts here is incomplete."
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = re.compile(rb"[ \t\r\n]*")
@@ -131,7 +138,11 @@ def _skip_line(window: Window) -> None:
 
 
 def _record(line: int, raw: bytes) -> Record:
-    return Record(line, raw) if len(raw) <= MAX_RECORD_BYTES else Record(line, b"", TOO_LONG)
+    if len(raw) > MAX_RECORD_BYTES:
+        return Record(line, b"", TOO_LONG)
+    # The readers decide how deeply a record may be nested.
+    found = excess(raw, max_depth=len(raw))
+    return Record(line, b"", _EXCESSES[found]) if found else Record(line, raw)
 
 
 def _arrays(window: Window, *, is_in_object: bool) -> Iterator[Record]:

@@ -130,13 +130,14 @@ class Visit(Struct, kw_only=True):
         """What was typed into a form of this page before a proof, once."""
         kept = self.jar.read(self.request.headers.get(b"cookie"), UNSENT)
         page, _, typed = kept.partition("?")
-        if not kept or page != self.request.path:
+        if not kept or len(kept) > _MAX_UNSENT or page != self.request.path:
             return None
         self.cookies.append(self.jar.remove(UNSENT))
         return forms.query(typed.encode("latin-1"))
 
     def leave(self) -> None:
         """Signs this browser out."""
+        self.cookies.append(self.jar.remove(UNSENT))
         self.cookies.append(self.jar.remove(SESSION))
 
     def next_path(self, default: str = "/") -> str:

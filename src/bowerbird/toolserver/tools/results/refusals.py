@@ -36,7 +36,7 @@ _NEXT_STEPS: Final[Mapping[Code, str]] = {
 
 _NAMED: Final = re.compile(r"No (?:deleted )?([A-Za-z ]+?) '")
 _SEE: Final[Mapping[str, str]] = {
-    "bookmark": "search_bookmarks and list_bookmarks return the ids of posts.",
+    "post": "search_bookmarks and list_bookmarks return the ids of posts.",
     "label": "list_labels returns the labels.",
     "Smart View": "list_views returns the slugs.",
     "digest": "list_digests returns the ids of digests.",
