@@ -41,6 +41,13 @@ def completed(post: P) -> P:
     return msgspec.structs.replace(post, tweet_details=details)
 
 
+def takes_article(post: Post) -> bool:
+    """Whether `completed` has given the post the article of the post that it quotes."""
+    article, quoted = post.tweet_details.article, post.tweet_details.quoted_tweet
+    # The same object: one that was stored with the post is only equal.
+    return article is not None and quoted is not None and article is quoted.get("article")
+
+
 def known_time(post: Post) -> str:
     """The time that a source gave; "" if it is only known from the id."""
     posted_at = post.tweet_details.posted_at

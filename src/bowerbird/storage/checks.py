@@ -113,9 +113,11 @@ class CheckStore:
         rows = await self._database.slow_rows(self._sql["accounts_with_undated"], values)
         return [row[0] for row in rows]
 
-    async def undated(self, transaction: Transaction, account_id: int, limit: int) -> list[int]:
-        """The numbers of such posts."""
-        values = {"account_id": account_id, "limit": limit, "unknown": UNKNOWN}
+    async def undated(
+        self, transaction: Transaction, account_id: int, after: int, limit: int
+    ) -> list[int]:
+        """The next numbers of such posts."""
+        values = {"account_id": account_id, "after": after, "limit": limit, "unknown": UNKNOWN}
         rows = await transaction.rows(self._sql["undated"], values)
         return [row[0] for row in rows]
 

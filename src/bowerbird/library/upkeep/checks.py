@@ -13,7 +13,6 @@ from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.upkeep.comparisons import Comparison, Finding, cut
 from bowerbird.library.upkeep.word_count_checks import WordCountChecks
 from bowerbird.model.accounts import Account
-from bowerbird.model.instants import UNKNOWN
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.checks import ORPHANS, CheckStore
@@ -126,26 +125,25 @@ class Checks:
         findings: list[Finding] = []
         after = 0
         while page := await self._store.page(account, after, _PAGE):
-            damaged = []
+            stale = []
             for stored in page:
-                if found := await self._bookmark(account, Comparison(stored)):
-                    damaged.append(stored.columns["number"])
-                    findings += found
-            for start in range(0, len(damaged), _FIXED_PER_TRANSACTION):
-                await self._rewrite(account, damaged[start : start + _FIXED_PER_TRANSACTION])
+                comparison = Comparison(stored)
+                found = await self._bookmark(account, comparison)
+                if found or comparison.outdated:
+                    stale.append(stored.columns["number"])
+                findings += found
+            for start in range(0, len(stale), _FIXED_PER_TRANSACTION):
+                await self._rewrite(account, stale[start : start + _FIXED_PER_TRANSACTION])
             after = page[-1].columns["number"]
             advance(len(page))
         return findings
 
     async def _bookmark(self, account: Account, comparison: Comparison) -> list[Finding]:
-        if comparison.stored.columns["posted_at"] == UNKNOWN:
-            # A job gives a time to the posts of an earlier release.
-            return []
         found = comparison.differences()
         if found or not self._is_sampled(account):
             return found
-        if comparison.stored.word_form != INDEX_FORM:
-            # A job writes the words of an earlier release again.
+        if comparison.stored.word_form != INDEX_FORM or comparison.lacks_article:
+            # An earlier release wrote them. A job writes words of another form again.
             return []
         words = comparison.words()
         if not await self._store.words_differ(account, comparison.stored, words):

@@ -10,6 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.library.bookmarks.writing.bookmark_row import row_of, words_of
+from bowerbird.model import derived_fields
+from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.labels import name_key
 from bowerbird.model.rendering import tags_json
 from bowerbird.model.upsert import Incoming, Placement
@@ -19,6 +21,9 @@ from bowerbird.storage.checks import StoredBookmark
 
 # The content hash of lost content. No post has it, so the next import writes the post again.
 _LOST: Final = bytes(16)
+# The columns that have the time of a post, and those that have its article.
+_TIME: Final = frozenset({"posted_at", "rendering", "content_hash"})
+_ARTICLE: Final = frozenset({"media", "title_key", "rendering", "content_hash"})
 _MAX_LENGTH: Final = 64
 
 
@@ -37,7 +42,7 @@ class Comparison:
     def __init__(self, stored: StoredBookmark) -> None:
         self.stored = stored
         incoming = _post_of(stored)
-        self._is_lost = incoming is None
+        self.is_lost = incoming is None
         if incoming is None or incoming.post_id != stored.columns["post_id"]:
             incoming = _with_stored_id(stored, has_content=incoming is not None)
         self._incoming = incoming
@@ -49,6 +54,19 @@ class Comparison:
     @property
     def is_fixable(self) -> bool:
         return self._incoming is not None
+
+    @property
+    def lacks_article(self) -> bool:
+        """Whether an earlier release stored the post without the article that it quotes."""
+        return self._incoming is not None and derived_fields.takes_article(self._incoming.record)
+
+    @property
+    def outdated(self) -> frozenset[str]:
+        """The columns that an earlier release stored without a time or the quoted article."""
+        if self.is_lost:
+            return frozenset()
+        columns = _ARTICLE if self.lacks_article else frozenset()
+        return columns | _TIME if self.stored.columns["posted_at"] == UNKNOWN else columns
 
     def words(self) -> str:
         assert self._incoming
@@ -69,21 +87,22 @@ class Comparison:
         )
         tags = tags_json(sorted(self.stored.label_names, key=name_key))
         row = row_of(self._incoming, standing, columns["number"], words, tags)
-        if self._is_lost or columns["content_hash"] == _LOST:
+        if self.is_lost or columns["content_hash"] == _LOST:
             row["content_hash"] = _LOST
         return row
 
     def differences(self) -> list[Finding]:
+        """Without those of outdated columns."""
         if not self.is_fixable:
             return [Finding(f"id of {self.name}", "not a number", "unknown", is_fixable=False)]
-        if self._is_lost:
+        if self.is_lost:
             stored = "none" if self.stored.columns["rendering"] is None else "invalid JSON"
             return [Finding(f"content of {self.name}", stored, "lost: import the post again")]
-        expected = self.row(words="")
+        expected, outdated = self.row(words=""), self.outdated
         found = [
             Finding(f"{column} of {self.name}", *_excerpts(value, expected[column]))
             for column, value in self.stored.columns.items()
-            if value != expected[column]
+            if value != expected[column] and column not in outdated
         ]
         if not self.stored.has_words:
             found.append(Finding(f"words of {self.name}", "none", cut(self.words())))

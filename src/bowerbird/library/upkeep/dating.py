@@ -5,12 +5,16 @@ Each turn is one transaction, so an interrupted run continues where it stopped.
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from bowerbird.clock import Clock, month_of
 from bowerbird.library.access import plans
 from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.upkeep.comparisons import Comparison
+from bowerbird.library.vectors.embedding_text import text_hash, text_of_rendering
+from bowerbird.library.vectors.stale_vectors import StaleVectors
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.checks import CheckStore
@@ -31,6 +35,8 @@ class Dating:
         self._libraries = LibraryStore(database)
         self._store = CheckStore(database)
         self._upserts = UpsertStore(database)
+        self._counted = CountedWords(database)
+        self._vectors = StaleVectors(database)
 
     async def due_accounts(self, after: int) -> Sequence[int]:
         """The next accounts with posts that have no time."""
@@ -41,17 +47,35 @@ class Dating:
         if account is None:
             raise plans.account_gone()
 
-        async def work(transaction: Transaction) -> bool:
+        async def work(transaction: Transaction, after: int) -> int | None:
             library = await lock_library(self._libraries, transaction, account_id)
-            numbers = await self._store.undated(transaction, account_id, _POSTS_PER_TURN)
+            numbers = await self._store.undated(transaction, account_id, after, _POSTS_PER_TURN)
             stored = await self._store.by_numbers(transaction, account, numbers)
-            comparisons = [one for one in map(Comparison, stored) if one.is_fixable]
-            rows = [{**one.row(""), "words": None} for one in comparisons]
-            await self._upserts.update(transaction, library, rows, {})
+            # Those that cannot be read stay as they are; `bowerbird check` reports them.
+            comparisons = [Comparison(one) for one in stored]
+            rows = [_row(one) for one in comparisons if one.is_fixable and not one.is_lost]
+            renderings = {row["number"]: row["rendering"] for row in rows}
+            reworded = [row["number"] for row in rows if row["words"] is not None]
+            counted = await self._counted.of(transaction, library, reworded)
+            await self._upserts.update(transaction, library, rows, counted)
+            await self._vectors.mark(
+                transaction,
+                account_id,
+                reworded,
+                lambda number: text_hash(text_of_rendering(renderings[number])),
+            )
             if rows:
                 await self._libraries.touch(transaction, account_id)
-            # Those that cannot be read stay as they are; `bowerbird check` reports them.
-            return bool(rows) and len(numbers) == _POSTS_PER_TURN
+            return numbers[-1] if len(numbers) == _POSTS_PER_TURN else None
 
-        while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
+        after: int | None = 0
+        while after is not None:
+            after = await self._database.write(partial(work, after=after))
             await asyncio.sleep(_PAUSE_S)
+
+
+def _row(comparison: Comparison) -> dict[str, Any]:
+    """The row of a post with its time. Its words change only if it gets an article too."""
+    if comparison.lacks_article:
+        return comparison.row(comparison.words())
+    return {**comparison.row(""), "words": None}

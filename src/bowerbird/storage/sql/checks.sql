@@ -91,6 +91,7 @@ SELECT b.number
   FROM bookmark AS b
  WHERE b.account_id = :account_id
    AND b.posted_at = :unknown
+   AND b.number > :after
  ORDER BY b.number
  LIMIT :limit
 
