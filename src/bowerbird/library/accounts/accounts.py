@@ -18,7 +18,6 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.sign_in.sessions import SessionStore
 
-# Deliberately loose: a strict pattern would reject valid addresses.
 _ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
