@@ -110,3 +110,26 @@ async def test_more_equal_values_than_fit_on_a_page_are_named_in_a_hint(alice: M
         "cursor, with or without sort_cursor."
     )
     assert await alice.crawl(**asked) == whole
+
+
+async def test_the_last_page_says_so_if_the_same_sort_cursor_would_return_it_again(
+    alice: Member,
+) -> None:
+    await alice.save_all([_post(value) for value in (0, 1, 1)])
+    asked = {"sort_by": "title", "sort_order": "asc", "limit": 2}
+    whole = await alice.ids(**{**asked, "limit": 100})
+
+    first = await alice.listed(**asked)
+    last = await alice.listed(**asked, sort_cursor="Katze 01")
+
+    assert [one["post_id"] for one in first["data"] + last["data"]] == whole
+    assert "hint" not in first["meta"]
+    assert last["meta"]["next_cursor"] is None
+    assert last["meta"]["hint"] == "This is the end of the list: next_cursor is null."
+    # The value does not say that its page was the last one.
+    assert await alice.listed(**asked, sort_cursor="Katze 01") == last
+
+    await alice.save_all([_post(2)])
+    assert "hint" not in (await alice.listed(**asked, sort_cursor="Katze 01"))["meta"]
+    after = await alice.listed(**asked, sort_cursor="Katze 02")
+    assert (after["data"], "hint" in after["meta"]) == ([], False)

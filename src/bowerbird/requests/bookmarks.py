@@ -78,8 +78,9 @@ class ListQuery(ImportedQuery, frozen=True, kw_only=True):
         about(
             "Continue after this value of the sort field, such as 2026-07-01T08:00:00+00:00. "
             "Empty is a value of a text, and means the first page otherwise. Keep limit the same, "
-            "so that no post with an equal value is left out. cursor is safer: it also works when "
-            "more than limit posts have the value.",
+            "so that no post with an equal value is left out, and stop when next_cursor is null: "
+            "the value of the last post may return the last page again. cursor is safer: it also "
+            "works when more than limit posts have the value.",
             "",
             gate=Gate.PAGING,
         ),

@@ -15,6 +15,7 @@ from bowerbird.model.filters import After, Sort
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 
 _NUMBERS: Final = (-1, 2**63 - 1)
+_LIST_END: Final = "This is the end of the list: next_cursor is null."
 
 
 class Continuation(Struct, frozen=True):
@@ -47,5 +48,8 @@ async def continue_after(
         )
     if not first < page_end < end:
         return Continuation(strictly.after, hint)
+    if end == total:
+        # The value of the last bookmark returns the last page again.
+        hint = hint or _LIST_END
     after = await store.before(account, filter, sort, last, end - page_end + 1)
     return Continuation(after or strictly.after, hint)
