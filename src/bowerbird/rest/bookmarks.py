@@ -79,6 +79,7 @@ GET: Final = Operation(
     name="getBookmark",
     summary="Get one bookmark.",
     data=Bookmark,
+    meta=QueryMeta,
     refusals=(Code.NOT_FOUND,),
     is_in_sandbox=True,
 )

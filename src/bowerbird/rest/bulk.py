@@ -13,6 +13,7 @@ from bowerbird.library.bulk.requests import BulkChange, BulkRequests, Prepared
 from bowerbird.model.bulk import BulkAction
 from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, change_of
 from bowerbird.storage.database import Transaction
+from bowerbird.wire.responses.metas import QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Gate, Writes, done
@@ -43,6 +44,7 @@ GET: Final = Operation(
     name="getChange",
     summary="Get the progress of a change of many bookmarks.",
     data=BulkChange,
+    meta=QueryMeta,
     headers={"Retry-After": False},
     is_tagged=False,
     counts=lambda _: False,

@@ -33,6 +33,7 @@ PREFERENCES: Final = Operation(
     name="getDigestPreferences",
     summary="Get how often digests are created, time zone, hour, and whether they are emailed.",
     data=PreferencesResponse,
+    meta=QueryMeta,
 )
 UPDATE_PREFERENCES: Final = Operation(
     method="PATCH",

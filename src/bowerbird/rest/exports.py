@@ -18,6 +18,7 @@ from bowerbird.storage.files.files import OpenFile
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses.answer_cache import is_among
 from bowerbird.wire.responses.export_response import ExportAddresses, ExportResponse
+from bowerbird.wire.responses.metas import QueryMeta
 from bowerbird.wire.responses.replies import Header, Reply
 from bowerbird.wire.responses.streaming import ByteRange, NotSatisfiable, requested_range
 from bowerbird.wire.routes import ApiRoute, Call, Operation
@@ -65,6 +66,7 @@ GET: Final = Operation(
     name="getExport",
     summary="Get the status of an export, and the link to its file once it is completed.",
     data=ExportResponse,
+    meta=QueryMeta,
     headers={"Retry-After": False},
     is_tagged=False,
     # Waiting for an export is free. The published document has the 402 of the time when it was not.

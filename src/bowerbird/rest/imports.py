@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from msgspec import UNSET
-
 from bowerbird.errors import Code
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
@@ -13,7 +11,7 @@ from bowerbird.requests.imports import ImportsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
-from bowerbird.wire.responses.metas import ImportListMeta
+from bowerbird.wire.responses.metas import ImportListMeta, QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
@@ -36,6 +34,7 @@ GET: Final = Operation(
     name="getImport",
     summary="Get one import: its state and how many posts it changed.",
     data=Run,
+    meta=QueryMeta,
     is_tagged=False,
     refusals=(Code.NOT_FOUND,),
 )
@@ -59,7 +58,6 @@ def routes(imports: ImportRuns) -> list[ApiRoute]:
             limit=page.limit,
             total_count=page.total_count,
             count=len(page.runs),
-            ignored_parameters=list(call.target.ignored) or UNSET,
         )
         return done(page.runs, meta)
 

@@ -20,7 +20,7 @@ from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget, Unsettled
-from bowerbird.wire.responses.metas import ListMeta, ViewListMeta
+from bowerbird.wire.responses.metas import ListMeta, QueryMeta, ViewListMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
@@ -51,6 +51,7 @@ GET: Final = Operation(
     name="getView",
     summary="Get one Smart View.",
     data=ViewResponse,
+    meta=QueryMeta,
     refusals=(Code.NOT_FOUND,),
     is_in_sandbox=True,
 )
@@ -171,4 +172,5 @@ def _settled(views: Sequence[ViewResponse], body: bytes) -> bytes | Unsettled:
 
 
 def _list_meta(views: Sequence[ViewResponse]) -> ViewListMeta:
-    return ViewListMeta(sum(view.count_state.is_pending for view in views) or UNSET)
+    pending = sum(view.count_state.is_pending for view in views)
+    return ViewListMeta(counts_pending=pending or UNSET)

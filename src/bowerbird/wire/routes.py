@@ -6,12 +6,14 @@ The OpenAPI document is derived from the same operations that the router serves.
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird.errors import Code
 from bowerbird.library.access.call_allowance import CallCharge
 from bowerbird.model.accounts import Account, Plan
 from bowerbird.requests.gates import Gate, gates_of
+from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Reply
 
@@ -42,6 +44,10 @@ class Call(Struct, frozen=True):
 
 
 Handler = Callable[[Call], Awaitable[Reply]]
+
+
+class NoParameters(Struct, frozen=True):
+    """The query string of a read that takes no parameters."""
 
 
 class ApiRoute(Struct, frozen=True):
@@ -110,6 +116,18 @@ class Operation(Struct, frozen=True, kw_only=True):
         return {*self.refusals, *paid, *charged}
 
     def served_by(self, handle: Handler) -> ApiRoute:
-        is_named = self.method == "GET" and not self.is_file
-        query = self.query if is_named else None
+        query = None
+        if self.method == "GET" and not self.is_file:
+            query = self.query or NoParameters
+            # The answer cache names them in the others, before it compresses an answer.
+            handle = handle if self.is_tagged else _naming(handle)
         return ApiRoute(self.method, self.path, handle, self.counts, self.is_public, query)
+
+
+def _naming(handle: Handler) -> Handler:
+    async def named(call: Call) -> Reply:
+        reply = await handle(call)
+        body = envelope.naming_ignored(reply.body, call.target.ignored)
+        return msgspec.structs.replace(reply, body=body)
+
+    return named

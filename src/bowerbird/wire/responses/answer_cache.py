@@ -89,12 +89,11 @@ class AnswerCache:
             return cached
         built = await build()
         body = built.body if isinstance(built, Unsettled) else built
-        if target.ignored:
-            body = envelope.naming_ignored(body, target.ignored)
         if self._finish is not None:
             body = self._finish(body)
         if isinstance(built, Unsettled):
             return await self.uncached(target, body)
+        body = envelope.naming_ignored(body, target.ignored)
         reply = await _compressed_reply(body, _tag(key), key[6])
         self._store(key, reply)
         return reply
@@ -102,6 +101,7 @@ class AnswerCache:
     async def uncached(self, target: RequestTarget, body: bytes) -> Reply:
         """An answer that depends on more than the library. Its ETag is a hash of its bytes."""
         encoding = compression.chosen(target.accept_encoding)
+        body = envelope.naming_ignored(body, target.ignored)
         tag = (
             b'"%b"' % hashlib.blake2b(encoding.encode() + body, digest_size=16).hexdigest().encode()
         )

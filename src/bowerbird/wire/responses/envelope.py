@@ -70,7 +70,9 @@ def _hint(found: BookmarkList) -> str:
 
 
 def naming_ignored(body: bytes, names: Sequence[str]) -> bytes:
-    """Adds the names of parameters without effect to the meta of an answer."""
+    """Adds the names of parameters without effect to the meta of an answer, if there are any."""
+    if not names:
+        return body
     return _with_meta(body, b'"ignored_parameters":%b' % _encode(names))
 
 

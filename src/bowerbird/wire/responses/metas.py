@@ -6,7 +6,7 @@ from bowerbird.library.bulk.requests import BulkChange
 
 
 class QueryMeta(Struct, frozen=True, kw_only=True):
-    """Of every answer to a query. `AnswerCache` sets it."""
+    """Of every read but a file. `AnswerCache` sets it, or the route if there is no cache."""
 
     ignored_parameters: list[str] | UnsetType = UNSET
 
@@ -64,5 +64,5 @@ class ChangeMeta(Struct, frozen=True):
     change: BulkChange | UnsetType = UNSET
 
 
-class ViewListMeta(Struct, frozen=True):
+class ViewListMeta(QueryMeta, frozen=True, kw_only=True):
     counts_pending: int | UnsetType = UNSET
