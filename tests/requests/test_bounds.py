@@ -1,5 +1,6 @@
 """A bound of a time has several names, which mean what their words mean."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -107,6 +108,17 @@ def test_before_and_after_today_exclude_today() -> None:
     assert read(posted_since="Today ").posted_from == instant("2026-07-18") - 1
     assert read(posted_after="today").posted_from == instant("2026-07-19") - 1
     assert read(posted_before="today-1d").posted_to == instant("2026-07-17")
+
+
+@pytest.mark.parametrize("name", DATES)
+def test_the_schema_has_every_form_in_which_a_bound_is_stored(name: str) -> None:
+    forms = schemas.inline(ListQuery, Form.PARAMETERS)["properties"][name]["anyOf"]
+    patterns = [re.compile(form["pattern"]) for form in forms if "pattern" in form]
+    for other, plain in NAMES.items():
+        for text in ("-7d", "today", "today-3d") if plain == name else ():
+            stored = getattr(decoding.convert({other: text}, ListQuery), plain)
+
+            assert any(pattern.search(stored) for pattern in patterns), (other, stored)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,6 +4,7 @@ A request has one value per bound once it is read. So everything that reads, sto
 filters knows only the names that end in _from and _to.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
@@ -25,6 +26,17 @@ def plain_name(name: str) -> str:
     """The name of the same bound that ends in _from or _to; any other name as it is."""
     what, _, word = name.rpartition("_")
     return f"{what}_{_PLAIN[word]}" if what and word in _PLAIN else name
+
+
+def with_other_names(names: Sequence[str]) -> list[str]:
+    """These names, and the other names of the bounds among them."""
+    others = [
+        f"{what}_{word}"
+        for what, _, end in (name.rpartition("_") for name in names)
+        for word, plain in _PLAIN.items()
+        if what and plain == end
+    ]
+    return [*names, *others]
 
 
 def fold(request: Struct) -> None:

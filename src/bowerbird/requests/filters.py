@@ -99,13 +99,15 @@ _TIMES: Final = [
     {"type": "string", "format": "date-time"},
     {"type": "string", "format": "date"},
     {"type": "string", "pattern": "^-[0-9]{1,4}[hdwmy]$"},
+    # Views return today-1d for a bound before today.
+    {"type": "string", "pattern": "^today([+-][0-9]{1,4}d)?$"},
 ]
 
 
 def _limits_time(description: str, example: str, sets: str) -> Meta:
     return _narrows(
         f"{description}. A date without a time is the whole day in the account's time zone; -7d, "
-        "-3h and today are relative.",
+        "-3h, today and today-1d are relative.",
         example,
         sets,
         read_instant,

@@ -5,6 +5,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from bowerbird.requests import bounds
+
 # The words on one side mean the opposite of those on the other.
 _OPPOSITES: Final = (
     (
@@ -36,8 +38,9 @@ _SIMILAR: Final = 0.75
 
 
 def meant(name: str, accepted: Sequence[str]) -> str | None:
+    """A name with the same meaning, also another name of a bound: before excludes a day."""
     name = name[:_NAME_MAX]
-    near = difflib.get_close_matches(name, accepted, n=_NEAR_MAX)
+    near = difflib.get_close_matches(name, bounds.with_other_names(accepted), n=_NEAR_MAX)
     return next((one for one in near if _may_mean(name, one)), None)
 
 
