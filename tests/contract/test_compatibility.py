@@ -232,6 +232,12 @@ BREAKING: list[tuple[str, Rule, str, Change]] = [
         lambda d: parameter(d, "Idempotency-Key", "addLabel")["schema"].update(pattern="^x$"),
     ),
     (
+        "another pattern of an alternative",
+        Rule.ACCEPTED,
+        "GET /v1/bookmarks ?posted_to",
+        lambda d: parameter(d, "posted_to")["schema"]["anyOf"][-1].update(pattern="^x$"),
+    ),
+    (
         "fields beside the known ones refused",
         Rule.ACCEPTED,
         "POST /v1/labels/add body",
@@ -375,6 +381,9 @@ def test_every_rule_is_tested_with_a_breaking_change() -> None:
         lambda d: parameter(d, "sort_by")["schema"]["enum"].append("mood"),
         lambda d: parameter(d, "label").update(
             schema={"anyOf": [parameter(d, "label")["schema"], {"type": "string", "pattern": "x"}]}
+        ),
+        lambda d: parameter(d, "posted_to")["schema"]["anyOf"].append(
+            {"type": "string", "pattern": "^yesterday$"}
         ),
         lambda d: schema(d, "BatchRequest")["properties"]["operations"].update(maxItems=100),
         lambda d: schema(d, "LabelRequest").update(required=[]),

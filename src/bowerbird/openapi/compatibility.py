@@ -162,8 +162,7 @@ class _Comparison:
 
     def _request_schema(self, place: str, old: Json, new: Json) -> Iterator[Break]:
         """Compares schemas of requests, which may accept more than before, but not less."""
-        if self._is_compared(old, new, is_request=True) or old in new.get("anyOf", ()):
-            # Or what was accepted before is one of several alternatives now.
+        if self._is_compared(old, new, is_request=True) or _has_alternatives(old, new):
             return
         before, after = self._old.of(old), self._new.of(new)
         yield from (Break(rule, place) for rule in _rules_of_a_value(before, after))
@@ -194,6 +193,15 @@ def _rules_of_a_value(before: Shape, after: Shape) -> Iterator[Rule]:
         yield Rule.ACCEPTED
     if before.default != after.default:
         yield Rule.DEFAULT
+
+
+def _has_alternatives(old: Json, new: Json) -> bool:
+    """Whether what was accepted before is among several alternatives now."""
+    now = new.get("anyOf", ())
+    if old in now:
+        return True
+    is_same = {**old, "anyOf": ()} == {**new, "anyOf": ()} and "$ref" not in repr(old)
+    return is_same and "anyOf" in old and all(one in now for one in old["anyOf"])
 
 
 def _is_public(operation: Json, document: Json) -> bool:
