@@ -34,6 +34,7 @@ LARGE_BYTES: Final = 16_384
 # So small that decoding it creates no garbage collection, and takes no time worth saving.
 _OPENED_BYTES: Final = 8_192
 _raw: Final = msgspec.json.Decoder(Raw).decode
+_raw_fields: Final = msgspec.json.Decoder(dict[str, Raw]).decode
 _untyped: Final = msgspec.json.Decoder().decode
 
 
@@ -121,6 +122,14 @@ def parse(body: bytes, decode: Callable[[bytes], Any] = _untyped) -> Any:
         raise errors.invalid("body", f"is not JSON ({error})") from None
     except RecursionError:
         raise _too_deep() from None
+
+
+def raw_fields(body: bytes) -> dict[str, Raw] | None:
+    """The fields of an object with their JSON; None for any other body, valid or not."""
+    try:
+        return _raw_fields(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def check_item(item: bytes) -> None:

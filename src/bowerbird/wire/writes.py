@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
@@ -33,7 +33,6 @@ _Step = Reply | Unfinished[Reply]
 _ABSENT: Final[tuple[object, ...]] = (None, "", [])
 """Values that mean that a field was not sent."""
 _ABSENT_JSON: Final = tuple(map(msgspec.json.encode, _ABSENT))
-_fields: Final = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class Writes:
@@ -144,10 +143,7 @@ def _set_fields(request: Struct) -> list[str]:
 
 def sent_fields(body: bytes) -> list[str]:
     """The fields that a body has with a value, valid or not."""
-    try:
-        fields = _fields(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return []
+    fields = decoding.raw_fields(body) or {}
     return [name for name, value in fields.items() if bytes(value) not in _ABSENT_JSON]
 
 
