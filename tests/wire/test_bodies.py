@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from bowerbird.errors import Refusal
-from bowerbird.requests import limits
+from bowerbird.requests import decoding, limits
 from bowerbird.wire import bodies
-from tests.support import writing
+from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.loop_time import least_loop_time
 from tests.support.service import Member
@@ -218,6 +218,42 @@ async def test_an_account_takes_one_place_and_the_others_are_free() -> None:
 
     assert refused.value.status == 503
     assert order == ["other", *["busy"] * len(busy)]
+
+
+async def test_40_large_bodies_of_an_account_are_accepted_at_the_same_time(alice: Member) -> None:
+    async def save(number: int) -> int:
+        body = {"posts": [make.post(text=f"{number} {'owl ' * 400}") for _ in range(12)]}
+        content = json.dumps(body).encode()
+        assert len(content) > decoding.LARGE_BYTES
+        key = {"Idempotency-Key": f"save-{number}"}
+        return (await alice.client.post("/v1/bookmarks", content=content, headers=key)).status_code
+
+    statuses = await asyncio.gather(*map(save, range(40)))
+
+    assert statuses == [200] * 40
+
+
+async def test_a_request_that_had_its_turn_is_not_refused_and_waits_for_no_later_one() -> None:
+    gate = threading.Event()
+    order: list[str] = []
+
+    async def run(name: str, *, is_continuing: bool = False) -> None:
+        def work() -> None:
+            gate.wait()
+            order.append(name)
+
+        await bodies.off_loop(bodies.MAX_BYTES, 1, work, is_continuing=is_continuing)
+
+    first = asyncio.create_task(run("first"))
+    await asyncio.sleep(0)
+    later = [asyncio.create_task(run("later")) for _ in range(bodies.MAX_WAITING)]
+    await asyncio.sleep(0)
+    second_step = asyncio.create_task(run("second step", is_continuing=True))
+    await asyncio.sleep(0)
+    gate.set()
+    await asyncio.gather(first, *later, second_step)
+
+    assert order[:2] == ["first", "second step"]
 
 
 async def test_a_body_whose_client_left_keeps_its_place_until_it_is_read() -> None:

@@ -68,7 +68,12 @@ def routes(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRout
 def _marking(endpoint: ApiRoute) -> ApiRoute:
     async def handle(call: Call) -> Reply:
         # The sandbox stores nothing, so there is no answer to replay.
-        await bodies.off_loop(len(call.body), call.account.account_id, lambda: _check_cost(call))
+        await bodies.off_loop(
+            len(call.body),
+            call.account.account_id,
+            lambda: _check_cost(call),
+            is_continuing=True,
+        )
         reply = await endpoint.handle(msgspec.structs.replace(call, idempotency_key=None))
         if reply.stream is not None:
             return reply

@@ -7,7 +7,8 @@ later. Waiting is bounded in number and in time; a request beyond that is refuse
 
 A read of a background job goes first among those of its account, and waits as long as it takes: a
 worker runs few jobs, and an export must not fail because its account also sends many requests. So
-does a write that continues another one, which would be left half made otherwise.
+does a write that continues another one, which would be left half made otherwise, and a request
+that had a turn before.
 """
 
 import asyncio

@@ -27,7 +27,7 @@ MAX_BYTES: Final = _MIB
 # Decoding holds the interpreter, so more threads would only take it from the event loop.
 _THREADS: Final = 2
 _THREADS_PER_ACCOUNT: Final = 1
-MAX_WAITING: Final = 20
+MAX_WAITING: Final = 100
 """Large bodies of an account that wait for their turn."""
 _turns: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, FairQueue]] = WeakKeyDictionary()
 
@@ -83,8 +83,13 @@ async def read_json(
     return await off_loop(most, account_id, work)
 
 
-async def off_loop(size: int, account_id: int, work: Callable[[], T]) -> T:
-    """Runs `work` on a body of this size: on a thread if it is large, in the account's turn."""
+async def off_loop(
+    size: int, account_id: int, work: Callable[[], T], *, is_continuing: bool = False
+) -> T:
+    """Runs `work` on a body of this size: on a thread if it is large, in the account's turn.
+
+    `is_continuing`: the request had a turn before, so it goes first and is not refused.
+    """
     if size <= LARGE_BYTES:
         return work()
     loop = asyncio.get_running_loop()
@@ -92,7 +97,7 @@ async def off_loop(size: int, account_id: int, work: Callable[[], T]) -> T:
         bounds = Bounds(per_account=MAX_WAITING)
         turns = FairQueue("place to decode a large body", _THREADS, _THREADS_PER_ACCOUNT, bounds)
         _turns[loop] = turns
-    await turns.acquire(account_id)
+    await turns.acquire(account_id, in_background=is_continuing)
     running = loop.run_in_executor(None, work)
     # A thread cannot be stopped, so its place is taken until it ends, even if nobody waits for it.
     running.add_done_callback(lambda _: turns.release(account_id))

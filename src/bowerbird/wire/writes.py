@@ -50,7 +50,8 @@ class Writes:
         async def handle(call: Call) -> Reply:
             if prepare is not None:
                 await prepare(call)
-            return await self._run(call, lambda transaction: effect(transaction, call))
+            fingerprint = await _off_loop(call, lambda: _fingerprint(call))
+            return await self._run(call, fingerprint, lambda transaction: effect(transaction, call))
 
         return handle
 
@@ -69,7 +70,9 @@ class Writes:
         """
 
         async def handle(call: Call) -> Reply:
-            request = await _off_loop(call, lambda: admitted(call.account, call.body, kind, gate))
+            request, fingerprint = await _off_loop(
+                call, lambda: (admitted(call.account, call.body, kind, gate), _fingerprint(call))
+            )
             if prepare is not None and not isinstance(request, Refusal):
                 await prepare(call, request)
 
@@ -81,24 +84,22 @@ class Writes:
                     raise request
                 return await effect(transaction, call, request)
 
-            return await self._run(call, run)
+            return await self._run(call, fingerprint, run)
 
         return handle
 
     async def _run(
-        self, call: Call, effect: Callable[[Transaction], Awaitable[Reply | Unfinished[Reply]]]
+        self,
+        call: Call,
+        fingerprint: bytes,
+        effect: Callable[[Transaction], Awaitable[Reply | Unfinished[Reply]]],
     ) -> Reply:
-        is_keyed = call.idempotency_key is not None
         write = Write(
             account_id=call.account.account_id,
             effect=effect,
             to_reply=self._to_reply,
             key=call.idempotency_key,
-            fingerprint=await _off_loop(
-                call, lambda: fingerprint(call.method, call.target.path, call.body)
-            )
-            if is_keyed
-            else b"",
+            fingerprint=fingerprint,
             charge=call.charge,
         )
         result = await self._idempotency.run(write)
@@ -168,5 +169,12 @@ def fingerprint(method: str, path: str, body: bytes) -> bytes:
     ).digest()
 
 
+def _fingerprint(call: Call) -> bytes:
+    if call.idempotency_key is None:
+        return b""
+    return fingerprint(call.method, call.target.path, call.body)
+
+
 async def _off_loop(call: Call, work: Callable[[], R]) -> R:
-    return await bodies.off_loop(len(call.body), call.account.account_id, work)
+    account_id = call.account.account_id
+    return await bodies.off_loop(len(call.body), account_id, work, is_continuing=True)

@@ -79,7 +79,7 @@ class Exchange:
         named = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
         try:
             value = await bodies.off_loop(
-                len(body), caller.account.account_id, lambda: _value(body)
+                len(body), caller.account.account_id, lambda: _value(body), is_continuing=True
             )
             if isinstance(value, list) and _may_batch(named):
                 return await self._batch(value, named, headers, caller)
