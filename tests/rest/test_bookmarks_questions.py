@@ -36,6 +36,23 @@ async def test_a_question_is_told_about_search_by_meaning_once_it_is_ready(alice
     assert (await alice.get("/v1/bookmarks", vector_search_term=QUESTION)).status_code == 200
 
 
+async def test_new_vectors_do_not_change_the_etag_of_a_question_by_words(alice: Member) -> None:
+    await alice.save(text=TEXT)
+    await alice.embed()
+    await alice.save(text="a heron")
+    answers = [
+        await alice.get("/v1/bookmarks", q=question)
+        for question in ("sourdough starter doubled overnight", SOME_WORDS, QUESTION)
+    ]
+
+    await alice.embed()
+
+    for answer in answers:
+        headers = {"If-None-Match": answer.headers["etag"]}
+        again = await alice.client.get(answer.request.url, headers=headers)
+        assert again.status_code == 304, answer.json()
+
+
 async def test_posts_with_some_of_the_words_are_told_it_too_once_it_is_ready(alice: Member) -> None:
     await alice.save(text=TEXT)
     some = "No post has all of these words. These have some of them."

@@ -127,18 +127,22 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
 
     async def list_bookmarks(call: Call) -> Reply:
         vectors = await vectors_for(call, bookmarks)
-        hinted = vectors or await _vectors_for_hint(call, bookmarks)
+        target = moving(call, vectors, bookmarks)
+        hinted = None if vectors else await _vectors_for_hint(call, bookmarks)
+        if hinted is not None and hinted.by_meaning is not None:
+            # All that the hint says. The posts do not depend on the vectors.
+            target = msgspec.structs.replace(target, vectors=hinted.by_meaning.name)
 
         async def build() -> bytes:
             found = await repeated.page(call)
             if found is None:
                 await admit(call, ListQuery, bookmarks, vectors)
                 query = query_strings.read(call.target.query_string, ListQuery)
-                found = await bookmarks.list(call.account, query, hinted)
+                found = await bookmarks.list(call.account, query, vectors or hinted)
                 repeated.remember(call, query)
             return envelope.page(found)
 
-        return await answers.answer(call.account, moving(call, hinted, bookmarks), build)
+        return await answers.answer(call.account, target, build)
 
     async def count_bookmarks(call: Call) -> Reply:
         vectors = await vectors_for(call, bookmarks)
