@@ -127,11 +127,8 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
 
     async def list_bookmarks(call: Call) -> Reply:
         vectors = await vectors_for(call, bookmarks)
-        target = moving(call, vectors, bookmarks)
         hinted = None if vectors else await _vectors_for_hint(call, bookmarks)
-        if hinted is not None and hinted.by_meaning is not None:
-            # All that the hint says. The posts do not depend on the vectors.
-            target = msgspec.structs.replace(target, vectors=hinted.by_meaning.name)
+        target = _with_hint(moving(call, vectors, bookmarks), hinted)
 
         async def build() -> bytes:
             found = await repeated.page(call)
@@ -270,6 +267,12 @@ def _target(call: Call, vectors: VectorState | None) -> RequestTarget:
     if vectors is None:
         return call.target
     return msgspec.structs.replace(call.target, vectors=vectors.tag)
+
+
+def _with_hint(target: RequestTarget, vectors: VectorState | None) -> RequestTarget:
+    """A search by words depends on the vectors only in what its hint says about them."""
+    state = None if vectors is None else vectors.by_meaning
+    return target if state is None else msgspec.structs.replace(target, vectors=state.name)
 
 
 def moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> RequestTarget:

@@ -52,7 +52,10 @@ def bind(bookmarks: Bookmarks) -> list[BoundTool]:
             flags = left_out.by_default(flags_of(query))
             if not flags or not call.account.archived:
                 return []
-            whole = msgspec.structs.replace(query, **dict.fromkeys(flags, False))
+            if listed.count == listed.limit:
+                # More posts would not be shown, so they are not worth a second search.
+                return [left_out.uncounted(flags)]
+            whole = msgspec.structs.replace(query, limit=1, **dict.fromkeys(flags, False))
             near = await bookmarks.similar(call.account, values.post_id, whole)
             return left_out.included(flags, near.total_count - listed.total_count)
 

@@ -22,7 +22,10 @@ async def of_list(
     if not listed.is_relaxed:
         return await of_query(bookmarks, account, query, listed.total_count)
     flags = by_default(flags_of(query))
-    whole = msgspec.structs.replace(query, cursor=None, **dict.fromkeys(flags, False))
+    if not flags or _hides_nothing(account, await bookmarks.filter(account, query), flags):
+        return []
+    # Only the number of its posts is needed.
+    whole = msgspec.structs.replace(query, cursor=None, limit=1, **dict.fromkeys(flags, False))
     number = (await bookmarks.list(account, whole)).total_count - listed.total_count
     return included(flags, number)
 
@@ -41,11 +44,9 @@ async def of_filter(
     bookmarks: Bookmarks, account: Account, filter: BookmarkFilter, flags: list[str], shown: int
 ) -> int:
     """How many more posts match without the flags than the `shown` ones."""
-    whole = msgspec.structs.replace(filter, **{_SETS[name]: False for name in flags})
-    if _visible(account, whole) == _visible(account, filter):
-        # The counters of the library say that there is no such post.
+    if _hides_nothing(account, filter, flags):
         return 0
-    return await bookmarks.total(account, whole) - shown
+    return await bookmarks.total(account, _without(flags, filter)) - shown
 
 
 def by_default(flags: Mapping[str, bool]) -> list[str]:
@@ -55,17 +56,38 @@ def by_default(flags: Mapping[str, bool]) -> list[str]:
 
 def included(flags: list[str], number: int) -> list[str]:
     """How to include the posts that were left out."""
-    how = " and ".join(f"{name} false" for name in flags)
-    return said(flags, number, f"Send {how} to include")
+    return said(flags, number, f"Send {_off(flags)} to include")
+
+
+def uncounted(flags: list[str]) -> str:
+    """How to include such posts, if counting them would cost another search."""
+    return f"{_states(flags).capitalize()} posts are left out. Send {_off(flags)} to include them."
 
 
 def said(flags: list[str], number: int, how: str) -> list[str]:
     if number <= 0:
         return []
-    state = " or ".join(_STATES[name] for name in flags)
+    state = _states(flags)
     if number == 1:
         return [f"1 {state} post is left out. {how} it."]
     return [f"{number:,} {state} posts are left out. {how} them."]
+
+
+def _off(flags: list[str]) -> str:
+    return " and ".join(f"{name} false" for name in flags)
+
+
+def _states(flags: list[str]) -> str:
+    return " or ".join(_STATES[name] for name in flags)
+
+
+def _without(flags: list[str], filter: BookmarkFilter) -> BookmarkFilter:
+    return msgspec.structs.replace(filter, **{_SETS[name]: False for name in flags})
+
+
+def _hides_nothing(account: Account, filter: BookmarkFilter, flags: list[str]) -> bool:
+    """Whether the counters of the library say that the flags leave no post out."""
+    return _visible(account, _without(flags, filter)) == _visible(account, filter)
 
 
 def _visible(account: Account, filter: BookmarkFilter) -> int:
