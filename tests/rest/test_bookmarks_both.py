@@ -104,7 +104,7 @@ async def test_hidden_posts_with_the_words_are_counted_beside_near_ones(alice: M
     listed = await alice.listed(**both)
 
     assert listed["meta"]["total_count"] == 1
-    assert listed["meta"]["hint"].startswith("1 read or archived bookmark matches.")
+    assert listed["meta"]["hint"].startswith("1 read or archived post matches.")
 
 
 async def test_the_total_of_similar_posts_is_not_the_size_of_the_page(alice: Member) -> None:

@@ -190,7 +190,7 @@ async def test_a_list_emptied_by_the_defaults_includes_a_hint(alice: Member) -> 
     for asked in ({}, {"author": "eve"}, {"q": "katze"}, {"q": "katze", "sort_by": "relevance"}):
         meta = (await alice.listed(**asked))["meta"]
         assert meta["total_count"] == 0
-        assert meta["hint"].startswith("1 read or archived bookmark matches"), asked
+        assert meta["hint"].startswith("1 read or archived post matches"), asked
 
 
 async def test_there_is_no_hint_when_nothing_is_hidden(alice: Member) -> None:

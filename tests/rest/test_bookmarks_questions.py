@@ -87,7 +87,7 @@ async def test_a_search_by_meaning_counts_the_posts_that_it_cannot_find_yet(alic
     for answer in (listed, near):
         assert answer["meta"]["vector_pending"] == 2
         assert answer["meta"]["hint"].endswith(
-            "2 bookmarks cannot be found by meaning yet: their vectors are being built."
+            "2 posts cannot be found by meaning yet: their vectors are being built."
         )
     await alice.embed()
     assert "vector_pending" not in (await alice.listed(vector_search_term="bread"))["meta"]

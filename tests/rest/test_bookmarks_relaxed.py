@@ -175,7 +175,7 @@ async def test_hidden_matches_are_better_than_relaxed_ones(alice: Member) -> Non
     listed = await alice.listed(q="partial gardens")
 
     assert listed["data"] == []
-    assert "1 read or archived bookmark matches." in listed["meta"]["hint"]
+    assert "1 read or archived post matches." in listed["meta"]["hint"]
     assert "relaxed" not in listed["meta"]
 
 
@@ -320,7 +320,7 @@ async def test_read_posts_with_some_of_the_words_are_counted_as_hidden(alice: Me
 
     meta = (await alice.listed(q="alpha beta gamma"))["meta"]
 
-    assert meta["hint"].startswith("1 read or archived bookmark matches.")
+    assert meta["hint"].startswith("1 read or archived post matches.")
 
 
 async def test_words_that_wait_to_be_counted_are_not_misspelled(alice: Member) -> None:

@@ -305,7 +305,7 @@ async def test_a_hint_mentions_hidden_matches(alice: Member) -> None:
     shown = await _shown(alice, f"{path}/bookmarks")
 
     assert shown["data"] == []
-    assert shown["meta"]["hint"].startswith("1 read or archived bookmark matches")
+    assert shown["meta"]["hint"].startswith("1 read or archived post matches")
 
 
 async def test_a_search_by_meaning_is_refused_as_in_the_list(alice: Member) -> None:

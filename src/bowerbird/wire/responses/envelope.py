@@ -54,7 +54,7 @@ def page(found: BookmarkList) -> bytes:
 def _hint(found: BookmarkList) -> str:
     sentences = [found.hint] if found.hint else []
     if found.hidden:
-        verb = "bookmark matches" if found.hidden == 1 else "bookmarks match"
+        verb = "post matches" if found.hidden == 1 else "posts match"
         sentences.append(
             f"{found.hidden} read or archived {verb}. Send is_unread_only=false and "
             "hide_archived=false to see them."
@@ -63,7 +63,7 @@ def _hint(found: BookmarkList) -> str:
         sentences.append(_BY_MEANING[found.by_meaning])
     if found.vector_pending:
         is_one = found.vector_pending == 1
-        what = "1 bookmark" if is_one else f"{found.vector_pending:,} bookmarks"
+        what = "1 post" if is_one else f"{found.vector_pending:,} posts"
         whose = "its vector is" if is_one else "their vectors are"
         sentences.append(f"{what} cannot be found by meaning yet: {whose} being built.")
     return " ".join(sentences)
