@@ -52,6 +52,8 @@ _WITH_BATCHES: Final = "2025-03-26"
 MAX_BATCH: Final = 20
 # A batch is one request to everybody else, so it may cost little more than one.
 MAX_BATCH_REQUESTS: Final = 5
+MAX_BATCH_CALLS: Final = 2
+_CALL: Final = "tools/call"
 # It is repeated in every notification about a call.
 MAX_TOKEN_CHARS: Final = 200
 _LARGEST_TOKEN: Final = 2**63 - 1
@@ -61,6 +63,24 @@ class _Rejected(Exception):  # noqa: N818 - an error response of the protocol, n
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
         self.code, self.message, self.data = code, message, data
+
+
+class _Budget:
+    """Counts the requests of a batch that run. A tool may cost much more than other methods."""
+
+    def __init__(self) -> None:
+        self._requests, self._calls = MAX_BATCH_REQUESTS, MAX_BATCH_CALLS
+
+    def takes(self, value: Any) -> bool:
+        """Whether a message may run. Only requests count, and only those that run."""
+        if not isinstance(value, dict) or "id" not in value:
+            return True
+        is_call = value.get("method") == _CALL
+        if not self._requests or (is_call and not self._calls):
+            return False
+        self._requests -= 1
+        self._calls -= is_call
+        return True
 
 
 class Exchange:
@@ -98,14 +118,13 @@ class Exchange:
         if not 0 < len(values) <= MAX_BATCH:
             raise _Rejected(types.INVALID_REQUEST, f"A batch must have 1 to {MAX_BATCH} messages.")
         responses = []
-        requests = 0
+        budget = _Budget()
         plain = {**named, "accept": "application/json"}
         for value in values:
-            is_request = isinstance(value, dict) and "id" in value
-            requests += is_request
-            if is_request and requests > MAX_BATCH_REQUESTS:
+            if not budget.takes(value):
                 sentence = (
-                    f"Only {MAX_BATCH_REQUESTS} requests of a batch run. Send this one alone."
+                    f"Only {MAX_BATCH_REQUESTS} requests of a batch run, {MAX_BATCH_CALLS} of them "
+                    f"{_CALL}. Send this one alone."
                 )
                 reply = _rejection(_Rejected(types.INVALID_REQUEST, sentence), value["id"])
             elif isinstance(value, dict) and value.get("method") == "initialize":
@@ -174,7 +193,7 @@ class Exchange:
         params = message["params"]
         schema = self._mirrored.get(str(params.get("name")))
         arguments = params.get("arguments") or {}
-        is_call = message["method"] == "tools/call" and isinstance(arguments, dict)
+        is_call = message["method"] == _CALL and isinstance(arguments, dict)
         if is_call and schema is not None:
             _raise(validate_mcp_param_headers(schema, arguments, headers))
 
