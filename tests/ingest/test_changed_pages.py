@@ -222,19 +222,30 @@ async def test_an_opened_post_in_an_unknown_form_is_kept_and_read_after_an_upgra
     assert post_id(99) not in await alice.ids()
 
 
+EMPTY = shapes.document(
+    shapes.add_entries(shapes.cursor("t", "Top"), shapes.cursor(stopOnEmptyResponse=True))
+)
+ERROR = {"errors": [{"message": "Over capacity"}]}
+
+
 @pytest.mark.parametrize(
-    "payload",
+    ("payload", "is_kept"),
     [
-        {"errors": [{"message": "Over capacity"}], "data": {}},
-        "<!doctype html><title>X</title>",
-        shapes.document(
-            shapes.add_entries(shapes.cursor("t", "Top"), shapes.cursor(stopOnEmptyResponse=True))
-        ),
-        shapes.document(),
+        # No reader will ever find a post in these.
+        ({**ERROR, "data": {}}, False),
+        (ERROR, False),
+        ({**ERROR, "data": {"bookmark_timeline_v2": {"timeline": None}}}, False),
+        ({**ERROR, **shapes.document()}, False),
+        ({**ERROR, **EMPTY}, False),
+        (EMPTY, False),
+        # There may be posts in these.
+        ({**ERROR, "data": {"saved_posts": {"rows": [{"id": "1"}]}}}, True),
+        ("<!doctype html><title>X</title>", True),
+        (shapes.document(), True),
     ],
 )
 async def test_an_answer_without_posts_proves_nothing_about_a_list_that_had_some(
-    cast: Service, alice: Member, payload: Any
+    cast: Service, alice: Member, payload: Any, *, is_kept: bool
 ) -> None:
     laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", POSTS)
@@ -245,7 +256,8 @@ async def test_an_answer_without_posts_proves_nothing_about_a_list_that_had_some
     result = await laptop.send(run_id, 0, captured(payload))
     finished = await laptop.finish(run_id)
 
-    assert (result["stop"], result["is_kept"], len(result["errors"])) == (False, True, 1)
+    assert (result["stop"], result["is_kept"], len(result["errors"])) == (False, is_kept, 1)
+    assert result["is_unknown_form"] == (payload == shapes.document())
     assert (finished["proved_end"], finished["removed_candidates"]) == (False, 0)
     assert (await laptop.start())["stop_below_sort_index"] == str(sort_index(5))
     await assert_as_before(alice, laptop, before)

@@ -8,8 +8,9 @@ import pytest
 
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.connections.connections import Connections
+from tests.sources.x import pages as shapes
 from tests.support import waiting
-from tests.support.ingesting import captured
+from tests.support.ingesting import captured, post_id
 from tests.support.networks import (
     ALICE_TOKEN,
     APP_PASSWORD,
@@ -56,6 +57,20 @@ async def until_read(house: House, person: Visitor) -> str:
     return text_of(await person.open("/sources"))
 
 
+# A page that is no JSON, an error of X, and an entry among posts that cannot be read.
+OTHER_PROBLEMS = (
+    "{",
+    {"errors": [{"message": "Timeout"}], "data": {"user": {"id": "7"}}},
+    shapes.document(
+        shapes.add_entries(
+            shapes.entry(shapes.tweet(post_id(1), "A nest.")),
+            {"entryId": f"tweet-{post_id(2)}", "content": {"itemContent": 7}},
+            shapes.cursor(),
+        )
+    ),
+)
+
+
 async def test_pages_in_an_unknown_form_are_named_where_runs_and_imports_are_shown(
     house: House,
 ) -> None:
@@ -72,6 +87,9 @@ async def test_pages_in_an_unknown_form_are_named_where_runs_and_imports_are_sho
         run_id = (await laptop.post("/runs", json=run)).json()["data"]["run_id"]
         page = {"seq": 0, **captured({"data": {"saved": {}}})}
         answer = (await laptop.post(f"/runs/{run_id}/pages", json=page)).json()["data"]
+        for seq, payload in enumerate(OTHER_PROBLEMS, 1):
+            page = {"seq": seq, **captured(payload)}
+            await laptop.post(f"/runs/{run_id}/pages", json=page)
         await laptop.post(f"/runs/{run_id}/finish", json={"reason": "end"})
     sources, imports = [text_of(await person.open(path)) for path in ("/sources", "/import")]
 

@@ -30,6 +30,7 @@ from bowerbird.storage.ingest.source_posts import SourcePostStore
 _LEVEL: Final = 6
 _MAX_PROBLEM: Final = 500
 NO_FOLDER_NAME: Final = "The name of its folder is not known yet."
+UNKNOWN_FORM: Final = "Its form is not known."
 # Kept pages that can be read become an import of this kind.
 _SOURCE: Final = "x"
 _KIND: Final = "kept"
@@ -79,9 +80,9 @@ class KeptPages:
             created_at=self._clock(),
         )
 
-    async def unread(self, account_id: int) -> int:
-        """How many pages wait for a reader that understands them."""
-        return await self._store.unread(account_id, NO_FOLDER_NAME)
+    async def of_unknown_form(self, account_id: int) -> int:
+        """How many pages wait for a reader that knows their form."""
+        return await self._store.count(account_id, UNKNOWN_FORM)
 
     async def keep(self, transaction: Transaction, account: Account, page: KeptPage) -> None:
         await self._store.insert(transaction, account.account_id, page)

@@ -64,6 +64,8 @@ class ReadPage(Struct, frozen=True, kw_only=True):
     errors: tuple[str, ...] = ()
     # The source has changed its answers, so nothing that is missing in them says anything.
     is_unknown_form: bool = False
+    # Known, and without anything that a later reader could find.
+    is_blank: bool = False
 
     @property
     def unreadable(self) -> int:
@@ -147,7 +149,7 @@ def doubted(read: ReadPage, *, had_posts: bool) -> ReadPage:
     is_empty = read.is_listed and not (read.cursor_in or read.posts or read.left_out)
     if not (is_empty and read.proves_end and had_posts):
         return read
-    return msgspec.structs.replace(read, proves_end=False, errors=(_EMPTY,))
+    return msgspec.structs.replace(read, proves_end=False, errors=(_EMPTY,), is_blank=True)
 
 
 def require_size(read: ReadPage) -> None:
@@ -216,6 +218,7 @@ def _folders(listed: Folders) -> ReadPage:
         cursor_out=listed.cursor_out,
         errors=listed.errors,
         is_unknown_form=listed.is_unknown_form,
+        is_blank=listed.is_blank,
     )
 
 
@@ -289,6 +292,7 @@ def _of(page: Page, cursor_in: str, *, is_listed: bool) -> ReadPage:
         folder_id=page.folder_id,
         errors=page.errors,
         is_unknown_form=page.is_unknown_form,
+        is_blank=page.is_blank,
     )
 
 

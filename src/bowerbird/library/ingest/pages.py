@@ -18,7 +18,7 @@ from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, parts
 from bowerbird.library.imports.runs import NotRunning
 from bowerbird.library.ingest import page_reading, page_results, run_imports
-from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, KeptPages
+from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, UNKNOWN_FORM, KeptPages
 from bowerbird.library.ingest.known_parts import KnownParts
 from bowerbird.library.ingest.known_posts import of_known_posts
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
@@ -100,8 +100,9 @@ class IngestPages:
         if read.is_unknown_form:
             structlog.get_logger().warning("page in an unknown form", op=page.op, run=run_id)
         kept = None
-        if read.unreadable or await self._lacks_folder(account, read):
-            problem = "; ".join(read.errors)
+        is_unread = read.unreadable and not read.is_blank
+        if is_unread or await self._lacks_folder(account, read):
+            problem = UNKNOWN_FORM if read.is_unknown_form else "; ".join(read.errors)
             if not problem:
                 problem = _SOME_UNREADABLE if read.unreadable else NO_FOLDER_NAME
             kept = await self._kept.prepared(account, run_id, seq, page, problem)

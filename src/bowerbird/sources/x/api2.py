@@ -12,13 +12,12 @@ from bowerbird.sources.found import Completeness, Found, LeftOut, OrderSource, R
 from bowerbird.sources.x import api2_content, placing
 from bowerbird.sources.x.api2_content import Included, reference
 from bowerbird.sources.x.content import Content
-from bowerbird.sources.x.folders import Folder, Folders
+from bowerbird.sources.x.folders import Folder, Folders, without_folders
 from bowerbird.sources.x.pages import (
     MAX_ENTRIES,
     NO_LIST,
     TOO_MANY,
     Page,
-    errors_of,
     failed,
     without_list,
 )
@@ -79,7 +78,7 @@ def read_folders(payload: bytes) -> Folders:
     listed = at(document, "data")
     is_empty = listed is None and isinstance(at(document, "meta"), dict)
     if not isinstance(listed, list) and not is_empty:
-        return Folders(errors=errors_of(document) or ("The page has no list of folders.",))
+        return without_folders(document)
     named = (
         (post_id(one.get("id")), clean_name(short_text(one.get("name")))) for one in objects(listed)
     )

@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from bowerbird.sources.x.pages import without_list
+
 
 class Folder(Struct, frozen=True):
     id: str
@@ -15,3 +17,9 @@ class Folders(Struct, frozen=True, kw_only=True):
     errors: tuple[str, ...] = ()
     # X has changed its answers.
     is_unknown_form: bool = False
+    is_blank: bool = False
+
+
+def without_folders(document: object) -> Folders:
+    page = without_list(document, "The page has no list of folders.")
+    return Folders(errors=page.errors, is_unknown_form=page.is_unknown_form, is_blank=page.is_blank)

@@ -6,7 +6,7 @@ import msgspec
 
 from bowerbird.model.labels import clean_name
 from bowerbird.sources.x import listed, timelines
-from bowerbird.sources.x.folders import Folder, Folders
+from bowerbird.sources.x.folders import Folder, Folders, without_folders
 from bowerbird.sources.x.pages import (
     MAX_ENTRIES,
     NO_LIST,
@@ -49,7 +49,7 @@ def read_page(request: PageRequest, payload: bytes, now: int, folder_name: str =
     if request.operation is Operation.POST:
         return _single(request, document, errors)
     instructions = _instructions(request.operation, document)
-    if instructions is None:
+    if instructions is None or (errors and not instructions):
         return without_list(document, NO_LIST)
     timeline = timelines.collect(instructions)
     if len(timeline.items) > MAX_ENTRIES:
@@ -67,6 +67,7 @@ def read_page(request: PageRequest, payload: bytes, now: int, folder_name: str =
         folder_id=request.folder_id,
         errors=errors,
         is_unknown_form=is_unknown,
+        is_blank=not (timeline.items or is_unknown),
     )
 
 
@@ -80,16 +81,14 @@ def read_folders(payload: bytes) -> Folders:
         at(viewer, "user_results", "result", "bookmark_collections_slice")
         or at(viewer, "bookmark_collections_slice")
     )
-    errors = errors_of(document)
     items = part.get("items")
     folders = tuple(filter(None, map(_folder, objects(items))))
     if not isinstance(items, list) or len(folders) * 2 < len(items):
-        sentence = "The page has no list of folders."
-        return Folders(errors=errors or (sentence,), is_unknown_form=not errors)
+        return without_folders(document)
     return Folders(
         folders=folders,
         cursor_out=short_text(at(part, "slice_info", "next_cursor")),
-        errors=errors,
+        errors=errors_of(document),
     )
 
 

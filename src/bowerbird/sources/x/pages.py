@@ -32,6 +32,8 @@ class Page(Struct, frozen=True, kw_only=True):
     errors: tuple[str, ...] = ()
     # X has changed its answers. What the page does not have says nothing.
     is_unknown_form: bool = False
+    # Known, and without anything that a later reader could find.
+    is_blank: bool = False
 
 
 def failed(sentence: str) -> Page:
@@ -41,7 +43,15 @@ def failed(sentence: str) -> Page:
 def without_list(document: object, sentence: str) -> Page:
     """An answer in which there is nothing to read: X says why, or has changed its answers."""
     errors = errors_of(document)
-    return Page(errors=errors or (sentence,), is_unknown_form=not errors)
+    is_blank = bool(errors) and _has_nothing(at(document, "data"))
+    return Page(errors=errors or (sentence,), is_unknown_form=not errors, is_blank=is_blank)
+
+
+def _has_nothing(value: object) -> bool:
+    """Whether there is no text and no number in it, only the objects around them."""
+    if isinstance(value, dict):
+        return all(map(_has_nothing, value.values()))
+    return value is None or value == []
 
 
 def errors_of(document: object) -> tuple[str, ...]:

@@ -19,10 +19,10 @@ class KeptPageStore:
         rows = await reader.rows(self._sql["usage"], {"account_id": account_id})
         return int(rows[0][0]), int(rows[0][1])
 
-    async def unread(self, account_id: int, waiting: str) -> int:
-        """The number of kept pages whose problem is not `waiting`."""
-        values = {"account_id": account_id, "waiting": waiting}
-        return int((await self._database.rows(self._sql["unread"], values))[0][0])
+    async def count(self, account_id: int, problem: str) -> int:
+        """The number of pages that are kept because of this problem."""
+        values = {"account_id": account_id, "problem": problem}
+        return int((await self._database.rows(self._sql["count"], values))[0][0])
 
     async def insert(self, transaction: Transaction, account_id: int, page: KeptPage) -> None:
         values = {

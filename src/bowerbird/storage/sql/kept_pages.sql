@@ -3,12 +3,11 @@ SELECT count(*), coalesce(sum(k.size), 0)
   FROM kept_page AS k
  WHERE k.account_id = :account_id
 
--- name: unread
--- Without those that only wait for something else.
+-- name: count
 SELECT count(*)
   FROM kept_page AS k
  WHERE k.account_id = :account_id
-   AND k.problem <> :waiting
+   AND k.problem = :problem
 
 -- name: insert
 INSERT INTO kept_page (account_id, kept_id, run_id, seq, op, request_url, format, captured_at,

@@ -59,7 +59,7 @@ class ImportPage:
             "links": "",
             "links_error": "",
             "saved": None,
-            "unread": await self._parts.kept.unread(visit.account_id),
+            "unread": await self._parts.kept.of_unknown_form(visit.account_id),
             "runs": [rows.run(one, times) for one in earlier.runs],
             "run_count": earlier.total_count,
             "older": earlier.next_cursor or "",

@@ -68,7 +68,7 @@ class SourcePages:
         values = {
             "sources": [rows.source(one, account, times, now) for one in connections],
             "devices": [rows.device(one, times) for one in devices],
-            "unread": await self._parts.kept.unread(visit.account_id),
+            "unread": await self._parts.kept.of_unknown_form(visit.account_id),
             "most": limits.CONNECTIONS_MAX,
             "intervals": [(str(seconds), text) for seconds, text in rows.INTERVALS],
             "x_return_url": self._parts.connecting.x_return_url,
