@@ -178,6 +178,40 @@ def test_a_list_with_posts_of_several_networks_is_a_list_of_links(link: str) -> 
     ]
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "notes/9abcdef0",
+        # Ids of Misskey since November 2024 start with a letter, and a few have no digit at all.
+        "notes/acdhkmpxyz",
+        "notes/acdhkmpxyzbqrstu",
+        "notice/AXhdLkRqPoMnBvCzTy",
+        "objects/6b1f4c3e-9d2a-4f51-8f3c-2a7e5d9b0c14",
+        "activities/6b1f4c3e-9d2a-4f51-8f3c-2a7e5d9b0c14",
+        "p/ada/512345678901234567",
+        "@ada/statuses/01HQX5ZJ6M3T2N",
+    ],
+)
+def test_posts_of_other_servers_of_the_fediverse_are_found_in_any_list(path: str) -> None:
+    page = "https://example.org/about"
+
+    mixed = report(f"{X}\nhttps://one.example/{path}\n")
+    few = report(f"{page}/1\n{page}/2\nhttps://one.example/{path}\n{page}/3\n")
+
+    assert (mixed.name, mixed.reasons) == ("list of links", {})
+    assert [post.source_id for post in mixed.posts[1:]] == [f"one.example/{path}"]
+    assert (few.name, len(few.posts)) == ("list of links", 1)
+
+
+@pytest.mark.parametrize(
+    "path", ["post/12", "p/12", "comment/12", "notes/shopping", "notes/Introduction", "notice/2024"]
+)
+def test_a_page_with_a_general_address_is_no_post_in_a_mixed_list(path: str) -> None:
+    found = report(f"{X}\nhttps://blog.example/{path}\n")
+
+    assert (found.ids, found.reasons) == (["1050118621198921728"], {"not_a_post": 1})
+
+
 def test_pages_whose_addresses_look_like_posts_do_not_make_a_list_mastodon_s() -> None:
     page = "https://blog.example/post/12"
 

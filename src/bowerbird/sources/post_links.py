@@ -53,13 +53,19 @@ _MASTODON_PATH: Final = re.compile(
     r"|/ap/users/[0-9]{1,20}/statuses/(?P<numbered>[0-9]{1,20})/?"
 )
 # Other servers that speak the protocol of Mastodon. Their paths are too general for an address
-# from any file, so only readers of Mastodon's files use them.
+# from any file, so only readers of Mastodon's files and of lists of links use them.
 _FEDIVERSE_PATH: Final = re.compile(
     r"/(?:objects|activities)/[0-9a-f-]{36}"
     r"|/(?:notes|notice)/[0-9A-Za-z]{8,40}"
     r"|/p/[A-Za-z0-9_.-]{1,64}/[0-9]{1,20}"
     r"|/@[A-Za-z0-9_.-]{1,64}/statuses/[0-9A-Z]{1,32}"
     r"|/(?:post|comment)/[0-9]{1,20}"
+)
+# Pages of other sites have such paths too: numbers of blog posts, and words instead of ids. Ids
+# have digits or capital letters inside; of Misskey's, of 10 or 16 characters, a few do not.
+_OTHER_PAGE: Final = re.compile(
+    r"/(?:post|comment)/.*"
+    r"|/(?:notes|notice)/(?!a[a-z]{9}(?:[a-z]{6})?\Z)[A-Z]*[a-z]*"
 )
 _BLUESKY_PATH: Final = re.compile(
     r"/profile/(?P<author>[A-Za-z0-9.:-]{1,253})/post/(?P<key>[A-Za-z0-9._~:-]{1,512})/?"
@@ -92,6 +98,11 @@ def parse(address: str) -> PostLink | None:
 def parse_fediverse(address: str) -> PostLink | None:
     """Like parse(), but for a list that contains only posts of Mastodon and similar servers."""
     return parse(address) or _parse(address, _fediverse)
+
+
+def parse_listed(address: str) -> PostLink | None:
+    """Like parse(), but for a list of links: also posts of other servers like Mastodon."""
+    return parse(address) or _parse(address, _listed)
 
 
 def post_id_of(network: str, source_id: str) -> str:
@@ -193,6 +204,11 @@ def _fediverse(host: str, parts: SplitResult) -> PostLink | None:
     if not _FEDIVERSE_PATH.fullmatch(path):
         return None
     return foreign_post(MASTODON, f"{host}{path}", "", f"https://{host}{path}")
+
+
+def _listed(host: str, parts: SplitResult) -> PostLink | None:
+    is_other = _OTHER_PAGE.fullmatch(parts.path.removesuffix("/"))
+    return None if is_other else _fediverse(host, parts)
 
 
 def _bluesky(author: str, key: str, handle: str = "") -> PostLink:

@@ -7,7 +7,7 @@ from bowerbird.sources.formats import BEGINNING_BYTES, Beginning, Choices, Forma
 from bowerbird.sources.found import Found
 from bowerbird.sources.parsing.csv_rows import CsvRows
 from bowerbird.sources.parsing.text_lines import SeekableFile
-from bowerbird.sources.post_links import MASTODON, PostLink, parse, parse_fediverse
+from bowerbird.sources.post_links import MASTODON, PostLink, parse_fediverse, parse_listed
 from bowerbird.sources.tables.csv_posts import charset_notice
 
 _LINES_LOOKED_AT = 50
@@ -52,7 +52,7 @@ def _is_mastodon(beginning: Beginning) -> bool:
 
 
 def _has_posts(beginning: Beginning) -> bool:
-    return any(parse(address) for address in _addresses(beginning))
+    return any(parse_listed(address) for address in _addresses(beginning))
 
 
 def _read_mastodon(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
@@ -60,7 +60,7 @@ def _read_mastodon(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
 
 
 def _read_links(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
-    return _read(file, parse)
+    return _read(file, parse_listed)
 
 
 FORMATS = (
