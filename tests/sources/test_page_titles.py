@@ -55,9 +55,10 @@ def test_a_text_that_is_cut_is_not_taken(title: str) -> None:
 @pytest.mark.parametrize(
     ("title", "name"),
     [
-        ("jack on X", ""),
-        ("jack on Twitter", ""),
-        ("(2) jack on X", ""),
+        ("ada on X", ""),
+        ("Ada on Twitter", ""),
+        ("(2) Ada on X", ""),
+        ("Ada L. 🐦 on X", ""),
         ("Ada L. (@ada) / X", "Ada L."),
         ("(1) Ada L. (@ada) / X", "Ada L."),
         ("Ada L. (@ada) on X", "Ada L."),
@@ -95,6 +96,22 @@ def test_other_networks_have_other_titles(title: str, address: str, found: tuple
 @pytest.mark.parametrize("address", [X, MASTODON, BLUESKY, REDDIT])
 def test_any_other_title_is_the_text(title: str, address: str) -> None:
     assert read(f" {title} ", address) == (title, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "handle"),
+    [("Ada Lovelace", "ada_lovelace"), ("Ada Lovelace", "AdaLovelace"), ("Ada_L", "ada_l")],
+)
+def test_a_title_that_only_names_the_author_gives_none(name: str, handle: str) -> None:
+    assert read(f"{name} on X", f"https://x.com/{handle}/status/20") == ("", "")
+
+
+@pytest.mark.parametrize("title", ["My notes on X", "(2) More on X", "Canada on Twitter", "! on X"])
+@pytest.mark.parametrize("address", [X, "https://x.com/i/status/20"])
+def test_a_title_about_x_that_does_not_name_the_author_is_the_text(
+    title: str, address: str
+) -> None:
+    assert read(title, address) == (title, "")
 
 
 def test_a_title_of_another_network_is_the_text() -> None:

@@ -18,7 +18,9 @@ _QUOTING: Final = {
 _END: Final = re.compile(r'(?P<cut>…(?:\s*https?://t\.co/\w+)?)?["”](?: [/—-] [^"”]{1,60})?\Z')
 _END_CHARACTERS: Final = 200
 _WITH_HANDLE: Final = re.compile(rf"(?P<name>.{{1,100}}?){_HANDLE}(?: (?:[/—-]|on) .{{1,60}})?")
-_ONLY_X: Final = re.compile(r"(?:.{1,100} (?:on|/) )?(?:X|Twitter)")
+_ONLY_X: Final = re.compile(r"(?:.{1,100} / )?(?:X|Twitter)")
+_ON_X: Final = re.compile(r"(?P<name>.{1,100}) on (?:X|Twitter)")
+_WORD: Final = re.compile(r"[^\W_]+")
 
 
 def text_and_name(title: str, address: str, link: PostLink) -> tuple[str, str]:
@@ -36,9 +38,17 @@ def text_and_name(title: str, address: str, link: PostLink) -> tuple[str, str]:
         return _complete(quoted["rest"]), quoted["name"]
     if quoting and (named := _WITH_HANDLE.fullmatch(page)):
         return "", named["name"]
-    if link.network == X and _ONLY_X.fullmatch(page):
+    if link.network == X and (_ONLY_X.fullmatch(page) or _names_author(page, link)):
         return "", ""
     return title, ""
+
+
+def _names_author(page: str, link: PostLink) -> bool:
+    """Whether it is "Ada L. on X" for a post of @ada. "My notes on X" is in words of the owner."""
+    named = _ON_X.fullmatch(page)
+    words = _WORD.findall(named["name"].lower()) if named else []
+    handle = link.author_username.lower()
+    return bool(handle) and (handle in words or "".join(words) == handle.replace("_", ""))
 
 
 def _complete(rest: str) -> str:
