@@ -1,6 +1,7 @@
 """Zip archives: known files are read, hostile archives stay within the bounds."""
 
 import io
+import json
 import struct
 import tracemalloc
 import warnings
@@ -155,11 +156,12 @@ def test_all_files_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None
     assert "the files of the archive unpack to more than" in found.left_out[-1].sentence
 
 
-def test_bombs_in_many_files_unpack_to_no_more_than_the_bound(
+def test_the_bound_holds_for_many_files_and_does_not_hide_the_one_that_is_wanted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Each of them stays below the bound of the ratio, and is not even of a known kind.
-    monkeypatch.setattr(archives, "MAX_READ_BYTES", 4 << 20)
+    monkeypatch.setattr(archives, "MAX_LOOK_BYTES", 4 << 20)
+    monkeypatch.setattr(archives, "MAX_READ_BYTES", 1 << 20)
     unpacked = 0
     read = zipfile.ZipExtFile.read
 
@@ -172,10 +174,23 @@ def test_bombs_in_many_files_unpack_to_no_more_than_the_bound(
     monkeypatch.setattr(zipfile.ZipExtFile, "read", counted)
     bombs = [(f"{number}.json", b" " * (1 << 20)) for number in range(100)]
 
-    found = report(packed(*bombs, ("a.csv", POCKET)))
+    # Longer than what is looked at of it.
+    wanted = POCKET + POCKET.splitlines(keepends=True)[1] * 2_000
 
-    assert unpacked <= (4 << 20) + 1
-    assert "unpack to more than 4 MiB" in found.left_out[-1].sentence
+    found = report(packed(*bombs, ("a.csv", wanted)))
+
+    assert unpacked <= (4 << 20) + 3 * len(wanted)
+    assert (set(found.ids), found.left_out) == ({"21"}, [])
+    assert found.notices[-1].startswith("Not imported: 100 other files: '0.json'")
+
+
+def test_much_is_looked_at_if_an_archive_has_few_files() -> None:
+    # What tells it from other files comes late.
+    late = {"notes": "n" * 100_000, "log": {"version": "1.2", "entries": []}}
+
+    found = report(packed(*[("photo.jpg", b"x")] * 2_000, ("a.har", json.dumps(late).encode())))
+
+    assert found.notices[0] == "'a.har' is read as recording of a browser (HAR)."
 
 
 def test_media_in_an_archive_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import msgspec
 
 from bowerbird.sources.file_posts import shown
-from bowerbird.sources.formats import Choices, Format, beginning_of
+from bowerbird.sources.formats import BEGINNING_BYTES, Choices, Format, beginning_of
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice, Reason
 from bowerbird.sources.parsing.text_lines import SeekableFile
 from bowerbird.sources.recognition import ZIP_START, UnknownFile, recognise
@@ -23,7 +23,9 @@ from bowerbird.sources.recognition import ZIP_START, UnknownFile, recognise
 MAX_MEMBERS: Final = 50_000
 # The list of files in an archive is read into memory.
 MAX_DIRECTORY_BYTES: Final = 4 << 20
-# What is read of all its files together, also to find out what they are.
+# What is read of all its files together to find out what they are. Each may have an equal share.
+MAX_LOOK_BYTES: Final = 128 << 20
+# What is read of all known files together.
 MAX_READ_BYTES: Final = 256 << 20
 MAX_RATIO: Final = 200
 # Below this size, a file may be packed as densely as it likes.
@@ -73,9 +75,11 @@ class _Archive:
         ignored: list[str] = []
         problems: list[LeftOut] = []
         known: list[tuple[ZipInfo, Format]] = []
+        opened = sum(_is_opened(info) for info in self._members)
+        look = min(BEGINNING_BYTES, MAX_LOOK_BYTES // max(opened, 1))
         for info in self._members:
             try:
-                known.append((info, self._recognise(info)))
+                known.append((info, self._recognise(info, look)))
             except UnknownFile:
                 ignored.append(info.filename)
             except _OverBoundError as problem:
@@ -104,20 +108,19 @@ class _Archive:
         if ignored:
             yield Notice(line=0, sentence=f"Not imported: {_listed(ignored)}.")
 
-    def _recognise(self, info: ZipInfo) -> Format:
-        name = info.filename.rpartition("/")[2]
-        if name.rpartition(".")[2].lower() not in _ENDINGS and "." in name:
+    def _recognise(self, info: ZipInfo, look: int) -> Format:
+        if not _is_opened(info):
             raise UnknownFile
         if info.flag_bits & _ENCRYPTED:
             raise _OverBoundError("it is encrypted")
         if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             raise _OverBoundError("it is packed with a method that is not supported")
         with self._zip.open(info) as packed:
-            beginning = beginning_of(_Member(packed, info, self._total))
+            beginning = beginning_of(packed, look)
         if beginning.data.startswith(ZIP_START):
             raise _OverBoundError("an archive inside an archive is not opened")
         format = recognise(beginning)
-        if name.lower() in format.other_files:
+        if _name(info).lower() in format.other_files:
             raise UnknownFile
         return format
 
@@ -184,6 +187,15 @@ class _BoundedReads:
 
     def seekable(self) -> bool:
         return True
+
+
+def _name(info: ZipInfo) -> str:
+    return info.filename.rpartition("/")[2]
+
+
+def _is_opened(info: ZipInfo) -> bool:
+    name = _name(info)
+    return "." not in name or name.rpartition(".")[2].lower() in _ENDINGS
 
 
 def _named(found: Found, info: ZipInfo) -> Found:

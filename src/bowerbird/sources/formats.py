@@ -32,6 +32,8 @@ class Beginning(NamedTuple):
     # The names in the first row, in lower case with spaces between words. Empty for JSON and HTML.
     columns: tuple[str, ...]
     delimiter: str
+    # There may be more, so that the last line may not be complete.
+    is_cut: bool
 
     def has_columns(self, *names: str) -> bool:
         return all(name in self.columns for name in names)
@@ -46,11 +48,11 @@ class Format(NamedTuple):
     other_files: frozenset[str] = frozenset()
 
 
-def beginning_of(file: SeekableFile) -> Beginning:
+def beginning_of(file: SeekableFile, size: int = BEGINNING_BYTES) -> Beginning:
     file.seek(0)
     data = b""
     # A file may give less than it was asked for.
-    while len(data) < BEGINNING_BYTES and (more := file.read(BEGINNING_BYTES - len(data))):
+    while len(data) < size and (more := file.read(size - len(data))):
         data += more
     text = decode(data)
     start = text.lstrip()[:1]
@@ -62,6 +64,7 @@ def beginning_of(file: SeekableFile) -> Beginning:
         outline(text) if start in ("{", "[") else Outline(),
         tuple(map(column_name, split_line(text, delimiter))) if is_table else (),
         delimiter,
+        is_cut=len(data) == size,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from bowerbird.sources.file_posts import FilePost, found_post, invalid, not_a_post
-from bowerbird.sources.formats import BEGINNING_BYTES, Beginning, Choices, Format
+from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Found
 from bowerbird.sources.parsing.csv_rows import CsvRows
 from bowerbird.sources.parsing.text_lines import SeekableFile
@@ -32,8 +32,7 @@ def _read(file: SeekableFile, find_link: Callable[[str], PostLink | None]) -> It
 def _addresses(beginning: Beginning) -> list[str]:
     """The addresses in the first lines. Empty if most lines are something else."""
     lines = beginning.text.splitlines()
-    if len(beginning.data) == BEGINNING_BYTES and len(lines) > 1:
-        # The last line may be cut.
+    if beginning.is_cut and len(lines) > 1:
         lines.pop()
     listed = [line.strip().strip('"') for line in lines[:_LINES_LOOKED_AT] if line.strip()]
     addresses = [line for line in listed if _is_address(line)]
