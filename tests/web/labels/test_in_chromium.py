@@ -156,6 +156,47 @@ def test_changes_that_wait_for_another_one_are_sent_when_the_page_is_left(
     watched(server, chromium, state, visit)
 
 
+def test_changes_wait_for_each_other_again_after_a_return_to_the_page(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    # The tests' browser has no back/forward cache: this is what a page sees of one.
+    returns = """(() => {
+      for (const name of ["pagehide", "pageshow"]) {
+        dispatchEvent(new PageTransitionEvent(name, { persisted: true }));
+      }
+    })()"""
+    # No change gets an answer.
+    hold = """(() => {
+      const send = window.fetch;
+      window.sent = [];
+      window.fetch = (url, options) => {
+        if (options?.method !== "POST") return send(url, options);
+        window.sent.push(new URL(url, location.href).pathname);
+        return new Promise(() => {});
+      };
+    })()"""
+    # What does not wait has been sent then.
+    sent = """new Promise((resolve) => {
+      setTimeout(() => setTimeout(() => resolve(window.sent)));
+    })"""
+
+    def visit(page: Page) -> None:
+        page.goto(address(server, LIST))
+        post(page, 3).get_by_role("link", name="Label").click()
+        expect(option(page, "birds")).to_be_visible()
+        page.evaluate(returns)
+        page.evaluate(hold)
+        option(page, "art").click()
+        option(page, "birds").click()
+        [of_label] = page.evaluate(sent)
+        page.keyboard.press("Escape")
+        post(page, 3).get_by_role("button", name="Mark read").click()
+        post(page, 4).get_by_role("button", name="Mark read").click()
+        assert page.evaluate(sent) == [of_label, "/library/change"]
+
+    watched(server, chromium, state, visit)
+
+
 @pytest.mark.parametrize("size", [(1280, 700), (1280, 1100), (390, 844)])
 def test_the_picker_does_not_cover_its_row(
     server: Server, chromium: Chromium, state: Any, size: tuple[int, int]

@@ -43,7 +43,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         make.post(post_id="1", text=TEXT),
         make.post(post_id="2", text="https://t.co/x", article=ARTICLE),
         make.post(post_id="3", text="without a script"),
-        *(make.post(post_id=str(number), text="left early") for number in range(4, 8)),
+        *(make.post(post_id=str(number), text="left early") for number in range(4, 10)),
     ]
     file.write_text(json.dumps(posts))
     with serving.serving(folder) as running:
@@ -203,6 +203,39 @@ def test_an_old_draft_waits_for_the_button(server: Server, chromium: Chromium, s
         expect(page.locator(".noted")).to_have_text("Old")
 
     assert visited(server, chromium, state, visit) == []
+
+
+def test_a_note_is_saved_although_the_server_removes_the_space_at_its_end(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(server, "/p/8"))
+        field = page.get_by_label("Note about this post")
+        key = page.locator("form[data-note]").get_attribute("data-draft")
+        field.press_sequentially("abc ")
+        page.reload()
+        wait_for_note(page, server, "8", "abc")
+        # As a page leaves it that did not wait for the answer.
+        page.evaluate(
+            "([key, draft]) => localStorage.setItem(key, JSON.stringify(draft))",
+            [key, {"text": "abc ", "over": ["", ""], "at": 0}],
+        )
+        page.reload()
+        expect(page.locator("[data-state]")).to_have_text("Markdown works here.")
+        page.wait_for_function("(key) => localStorage.getItem(key) === null", arg=key)
+
+    assert visited(server, chromium, state, visit) == []
+
+
+def test_drafts_of_notes_do_not_outlive_the_sign_out(server: Server, chromium: Chromium) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(server, "/p/9"))
+        page.evaluate("localStorage.setItem('note 1 9', '{}'); localStorage.setItem('a', 'b')")
+        page.goto(address(server, "/labels"))
+        follow(page, page.get_by_role("button", name="Sign out"))
+        assert page.evaluate("Object.keys(localStorage)") == ["a"]
+
+    assert visited(server, chromium, signed_in_state(server), visit) == []
 
 
 def test_notes_and_highlights_work_without_scripts(

@@ -33,8 +33,11 @@ let timer = 0;
 /** @type {AbortController | null} */
 let asking = null;
 let sending = Promise.resolve();
-/** A page that is left sends at once what waits. @type {Promise<unknown>} */
-const left = new Promise((resolve) => { addEventListener("pagehide", resolve); });
+const leaving = () => new Promise((resolve) => { addEventListener("pagehide", resolve, { once: true }); });
+/** A page that is left sends at once what waits. */
+let left = leaving();
+// It may come back from the back/forward cache.
+addEventListener("pageshow", () => { left = leaving(); });
 
 /**
  * @param {Shell} opened

@@ -140,12 +140,14 @@ function saveByItself(form) {
   const key = form.dataset.draft ?? "";
   if (!field || !state) return;
   const details = form.closest("details");
-  let saved = field.value;
+  // The server removes spaces around a note, so they are no difference.
+  const typed = () => field.value.trim();
+  let saved = typed();
   /** What was sent last, and whether another note than the one in the page was saved. */
   let sent = saved;
   let isOther = false;
   const save = async () => {
-    const text = field.value;
+    const text = typed();
     if (text === sent) return;
     sent = text;
     state.textContent = "Saving…";
@@ -163,7 +165,7 @@ function saveByItself(form) {
       state.textContent = answer.ok ? (said.has_note ? "Saved." : "Removed.") : said.error;
       if (!answer.ok) return;
       [saved, isOther] = [text, true];
-      if (field.value === text) keepDraft(key, null);
+      if (typed() === text) keepDraft(key, null);
       sayWithUndo(said.has_note ? "The note is saved." : "The note is removed.");
     } catch {
       sent = saved;
@@ -180,22 +182,22 @@ function saveByItself(form) {
   });
   field.addEventListener("input", () => {
     keepDraft(key, { text: field.value, over: [saved, sent], at: Date.now() });
-    if (field.value !== saved) state.textContent = "Saved when you leave the field.";
+    if (typed() !== saved) state.textContent = "Saved when you leave the field.";
   });
   // The button sends it.
-  form.addEventListener("submit", () => { sent = field.value; });
+  form.addEventListener("submit", () => { sent = typed(); });
   // The note above the field is the one before; the server renders the new one.
   details?.addEventListener("toggle", async () => {
     await saving;
     if (!details.open && isOther) location.reload();
   });
   const draft = draftOf(key);
-  if (draft && draft.text !== saved) {
+  if (draft && draft.text.trim() !== saved) {
     field.value = draft.text;
     if (details) details.open = true;
     // Later, the note may have been changed on purpose, also to the one that it was then.
     if (draft.over.includes(saved) && Date.now() - draft.at < FRESH_MILLISECONDS) return saveNow();
-    sent = draft.text;
+    sent = typed();
     state.textContent = "You typed this earlier, and it was not saved. Press Save to keep it.";
   } else if (draft) {
     keepDraft(key, null);

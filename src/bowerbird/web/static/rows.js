@@ -27,8 +27,11 @@ const gone = new Map();
 let lastUndo = null;
 /** Changes are sent one after the other, so that two of one post keep their order. */
 let sending = Promise.resolve();
-/** A page that is left sends at once what waits. @type {Promise<unknown>} */
-const left = new Promise((resolve) => { addEventListener("pagehide", resolve); });
+const leaving = () => new Promise((resolve) => { addEventListener("pagehide", resolve, { once: true }); });
+/** A page that is left sends at once what waits. */
+let left = leaving();
+// It may come back from the back/forward cache.
+addEventListener("pageshow", () => { left = leaving(); });
 
 /**
  * @param {HTMLElement} row
