@@ -258,6 +258,16 @@ async def test_posts_that_a_search_by_meaning_does_not_find_yet_are_counted(ann:
     assert waiting in await ann.page("/library?vector_search_term=birds")
 
 
+async def test_nothing_is_said_about_search_by_meaning_while_there_are_no_vectors(
+    ann: Reader,
+) -> None:
+    await ann.member.save(text="birds decorate their nests")
+
+    state = (await ann.person.open("/library/meaning")).json()
+
+    assert state == {"mark": "open", "jobs": []}
+
+
 async def test_a_refused_search_says_why_on_the_page(ann: Reader, house: House) -> None:
     await ann.member.save()
     shown = await ann.person.open("/library?vector_search_term=birds")

@@ -203,8 +203,13 @@ def without_vector(count: int) -> str:
     return f"Search by meaning cannot find {posts} yet. Search by words finds {them}."
 
 
-def meaning_state(count: int) -> dict[str, Any]:
-    """The sentence of `without_vector` for the script that updates it until no post is missing."""
+def meaning_state(count: int | None) -> dict[str, Any]:
+    """The sentence of `without_vector` for the script that updates it until no post is missing.
+
+    None while there are no vectors at all: nothing can be said then.
+    """
+    if count is None:
+        return {"mark": "open", "jobs": []}
     text = without_vector(count) or "Search by meaning finds all your posts now."
     job = {"id": "meaning", "done": 0, "total": count, "text": text}
     return {"mark": "open" if count else "ready", "jobs": [job]}

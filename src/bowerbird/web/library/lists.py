@@ -109,9 +109,8 @@ class ListPages:
         """How many posts have no vector yet, for a script that follows the number."""
         account = visit.signed_in.account
         store = (await self._bookmarks.vector_state(account)).store
-        return self._pages.json(
-            list_words.meaning_state(store.missing(account.total) if store else 0)
-        )
+        missing = store.missing(account.total) if store else None
+        return self._pages.json(list_words.meaning_state(missing))
 
     async def library(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
