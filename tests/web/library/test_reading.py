@@ -214,3 +214,19 @@ async def test_a_post_of_a_view_has_the_posts_beside_it(ann: Reader) -> None:
     for before in ("/views/nothing", "/views/birds?bucket=nothing", "/library?limit=x"):
         page = await ann.page(f"/p/{ids[1]}?{urlencode({'from': before})}")
         assert 'rel="next"' not in page
+
+
+async def test_a_time_of_saving_is_not_shown_as_the_time_of_posting(ann: Reader) -> None:
+    links = ["https://x.com/jack/status/29", "https://x.com/ada/status/1050118621198921728"]
+    await ann.member.client.post("/v1/bookmarks", json={"links": links})
+    [undated] = [post for post in (await ann.member.listed())["data"] if post["post_id"] == "29"]
+    assert undated["tweet_details"]["posted_at"] == undated["bookmarked_at"]
+
+    assert "Posted" not in await ann.page("/p/29")
+    assert "10 Oct 2018, 20:19" in await ann.page("/p/1050118621198921728")
+    for density in ("", "&density=compact"):
+        page = await ann.page(f"/library?sort_by=posted_at{density}")
+        row = page.partition('id="p-29"')[2].partition("<li")[0]
+        assert "date unknown" in row
+        assert "<time" not in row
+        assert "10 Oct 2018" in page

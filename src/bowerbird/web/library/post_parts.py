@@ -14,6 +14,8 @@ import msgspec
 from markupsafe import Markup
 
 from bowerbird.model import json_depth
+from bowerbird.model.bookmarks import Post, PostDetails
+from bowerbird.model.derived_fields import time_in_id
 from bowerbird.model.kept_images import KeptImage, image_url
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.web.library.addresses import everything, of_post
@@ -130,7 +132,7 @@ class PostParts:
             "paragraphs": passages.paragraphs(self._texts, body),
             "highlights": passages.listed(self._dates),
             "quote": self._quote(details, None, PAGE_CHARACTERS),
-            "posted": self._dates.of(_text(details, "posted_at")),
+            "posted": self._dates.of(_posted(bookmark, details)),
             "saved": self._dates.of(_text(bookmark, "bookmarked_at")),
             "original": web_url(details.get("link")),
             "source": _text(bookmark, "source") or "x",
@@ -154,7 +156,7 @@ class PostParts:
             "text": text[:_LIST_CHARACTERS],
             "language": language_of(text),
             "name": _name(bookmark),
-            "date": self._dates.of(_text(details, "posted_at")),
+            "date": self._dates.of(_posted(bookmark, details)),
         }
 
     def _head(self, bookmark: Values, details: Values) -> Values:
@@ -300,7 +302,17 @@ def _name(post: Values) -> str:
 
 
 def _date(bookmark: Values, details: Values, field: str) -> str:
-    return _text(details if field == "posted_at" else bookmark, field)
+    return _posted(bookmark, details) if field == "posted_at" else _text(bookmark, field)
+
+
+def _posted(bookmark: Values, details: Values) -> str:
+    """When it was posted; "" if that is only the time at which it was saved."""
+    posted_at, post_id = _text(details, "posted_at"), _text(bookmark, "post_id")
+    if posted_at != _text(bookmark, "bookmarked_at"):
+        return posted_at
+    named = {name: _text(bookmark, name) for name in ("source", "source_id")}
+    post = Post(post_id=post_id, tweet_details=PostDetails(), **named)
+    return posted_at if post_id.isdecimal() and time_in_id(post) else ""
 
 
 def _kind(details: Values) -> tuple[str, str] | None:
