@@ -88,6 +88,8 @@ def test_importing_a_file_again_changes_nothing_not_even_the_version(
     summary = _summary(file, 250, unchanged=250)
     assert (ran.code, ran.out) == (0, f"{summary}Nothing was changed.\n")
     assert library.sql("SELECT version, next_number, next_label_id FROM library") == before
+    listed = json.loads(library.run("imports", "list", EMAIL, "--json").out)
+    assert [bool(run["undo_until"]) for run in listed] == [False, True]
 
 
 def test_changed_posts_are_counted_and_replaced(library: Library, file: Path) -> None:

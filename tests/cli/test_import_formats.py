@@ -160,6 +160,20 @@ def test_links_that_are_not_posts_are_no_failure(library: Library, tmp_path: Pat
     assert library.run("import", EMAIL, file).code == 0
 
 
+def test_a_list_of_links_without_a_post_is_a_list_of_links(
+    library: Library, tmp_path: Path
+) -> None:
+    file = tmp_path / "out.txt"
+    file.write_text("".join(f"https://example.com/{name}\n" for name in "abc"))
+
+    ran = library.run("import", EMAIL, file)
+
+    assert ran.out.startswith(f"{file}: list of links\n")
+    assert (
+        "  Nothing in this file can be imported. Left out: 3 links that are not posts.\n" in ran.out
+    )
+
+
 def test_likes_are_imported_on_request_and_labelled(library: Library, files: list[Path]) -> None:
     likes = next(file for file in files if file.name == "like.js")
 
@@ -167,6 +181,8 @@ def test_likes_are_imported_on_request_and_labelled(library: Library, files: lis
     ran = library.run("import", EMAIL, likes, "--with-likes")
 
     assert "    liked posts (--with-likes imports them): 1\n" in without.out
+    sentence = "Only liked posts are in this file; to import them, add --with-likes."
+    assert f"  {sentence}\n" in without.out
     assert "  new 1\n" in ran.out
     assert library.sql("SELECT name FROM label") == [("liked",)]
 

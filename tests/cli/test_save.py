@@ -43,10 +43,14 @@ def test_saving_again_changes_nothing(library: Library) -> None:
 
 
 def test_a_link_that_is_not_a_post_is_reported_and_the_others_are_saved(library: Library) -> None:
-    ran = library.run("save", EMAIL, "https://example.com/a\x1b[31m", X)
+    other = "https://x.com/ada/status/20"
+    library.run("save", EMAIL, other)
+
+    ran = library.run("save", EMAIL, "https://example.com/a\x1b[31m", X, other)
 
     assert ran.code == 1
-    assert ran.out == f"new {X_ID} {X}\n"
+    assert ran.out == f"new {X_ID} {X}\nunchanged 20 {other}\n"
+    assert "1 post saved, 1 known already, 1 is not a link to a post.\n" in ran.text
     assert (
         "'https://example.com/a\\x1b[31m' is not a link to a post. Supported are posts of"
         in ran.text

@@ -59,7 +59,7 @@ async def test_a_link_is_saved_as_by_the_api(cast: Service, alice: Member) -> No
 
     assert answer.status_code == 207
     assert [item["ok"] for item in data(answer)["results"]] == [True, False]
-    assert answer.json()["meta"] == {"message": "1 of 2 items failed. Saved 1 item: 1 new."}
+    assert answer.json()["meta"] == {"message": "1 post saved, 1 is not a link to a post."}
     assert (await stored(alice, X_ID))["tags"] == ["To read"]
     by_api = await save(cast.bob, links=body["links"], labels=body["labels"])
     assert by_api.json() == answer.json()

@@ -35,7 +35,7 @@ async def test_a_link_is_stored_with_its_author_and_without_text(alice: Member) 
             "succeeded": 1,
             "failed": 0,
         },
-        "meta": {"message": "Saved 1 item: 1 new."},
+        "meta": {"message": "1 post saved."},
     }
     post = await stored(alice, X_ID)
     assert post["author_username"] == "nestcam"
@@ -85,7 +85,7 @@ async def test_one_bad_link_fails_alone_with_a_sentence(alice: Member) -> None:
     body = response.json()
     assert response.status_code == 207
     assert body["status"] is True
-    assert body["meta"]["message"] == "3 of 4 items failed. Saved 1 item: 1 new."
+    assert body["meta"]["message"] == "1 post saved, 3 are not links to posts."
     assert (body["data"]["succeeded"], body["data"]["failed"]) == (1, 3)
     found = body["data"]["results"]
     assert [one["ok"] for one in found] == [False, True, False, False]
@@ -107,7 +107,7 @@ async def test_a_request_that_fails_completely_is_207_and_changes_nothing(alice:
     response = await save(alice, links=["https://example.com"], posts=[5], labels=["x"])
 
     assert response.status_code == 207
-    assert response.json()["meta"]["message"] == "2 of 2 items failed."
+    assert response.json()["meta"]["message"] == "1 is not a link to a post, 1 could not be saved."
     assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
     assert await writing.labels(alice) == {}
 
@@ -121,7 +121,7 @@ async def test_the_list_can_be_sent_back_and_changes_nothing(alice: Member) -> N
     response = await save(alice, posts=before.json()["data"])
 
     assert response.status_code == 200
-    assert response.json()["meta"]["message"] == "Saved 3 items: 3 unchanged."
+    assert response.json()["meta"]["message"] == "3 posts known already."
     after = await alice.get("/v1/bookmarks", is_unread_only="false")
     assert after.headers["etag"] == before.headers["etag"]
 

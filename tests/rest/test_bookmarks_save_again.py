@@ -197,7 +197,7 @@ async def test_a_request_that_was_interrupted_can_be_repeated_with_its_key(alice
 
     assert response.status_code == 200
     assert "Idempotency-Replayed" not in response.headers
-    assert response.json()["meta"]["message"] == "Saved 25 items: 15 new, 10 unchanged."
+    assert response.json()["meta"]["message"] == "15 posts saved, 10 known already."
     assert await writing.recount(alice) == []
 
 

@@ -186,7 +186,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "links": "https://example.org/page",
             "links_error": "Paste at least one link.",
             "saved": {
-                "sentence": "1 of 2 items failed. Saved 1 item: 1 new.",
+                "sentence": "1 post saved, 1 is not a link to a post.",
                 "problems": ["'https://example.org/page' is not a link to a post."],
             },
             "runs": [],

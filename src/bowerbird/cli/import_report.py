@@ -70,7 +70,7 @@ def _print_left_out(file: FileReport) -> None:
     _print_if_any("left out", sum(file.left_out.values()))
     for reason, count in file.left_out.items():
         click.echo(f"    {_REASONS[Reason(reason)]}: {count}")
-    if file.left_out and (sentence := nothing_new(file)):
+    if file.left_out and (sentence := nothing_new(file, "add --with-likes")):
         click.echo(f"  {sentence}")
 
 

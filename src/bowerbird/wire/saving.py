@@ -31,4 +31,4 @@ def handler(saving: Saving, writes: Writes) -> Handler:
 
 
 def _reply(result: SaveResult) -> Reply:
-    return done(result, MessageMeta(summary(result)), 207 if result.failed else 200)
+    return done(result, MessageMeta(summary(result.results)), 207 if result.failed else 200)

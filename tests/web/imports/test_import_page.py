@@ -27,7 +27,7 @@ async def test_pasted_links_are_saved(house: House) -> None:
     page = await person.send("/import/links", "/import", links=links)
 
     assert page.status_code == 200
-    assert "Saved 2 items: 2 new." in text_of(page)
+    assert "2 posts saved." in text_of(page)
     assert await count(house) == 2
 
 
@@ -39,7 +39,7 @@ async def test_a_link_that_fails_stays_in_the_field_with_the_reason(house: House
         "/import/links", "/import", links=f"https://x.com/ada/status/20\n{bad}"
     )
 
-    assert "1 of 2 items failed. Saved 1 item: 1 new." in text_of(page)
+    assert "1 post saved, 1 is not a link to a post." in text_of(page)
     assert "is not a link to a post" in text_of(page)
     assert "links[1]" not in text_of(page)
     assert "<script>alert" not in page.text
@@ -73,7 +73,7 @@ async def test_as_many_links_as_allowed_are_saved(house: House) -> None:
 
     page = await person.send("/import/links", "/import", links=links)
 
-    assert "Saved 100 items: 100 new." in text_of(page)
+    assert "100 posts saved." in text_of(page)
 
 
 async def test_the_page_of_a_new_library_is_empty(house: House) -> None:

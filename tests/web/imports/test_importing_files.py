@@ -117,6 +117,8 @@ async def test_a_file_of_which_everything_is_left_out_says_why(house: House) -> 
         "Left out: 2 links that are not posts and 1 row that cannot be read." in said
     )
     assert "Nothing in this file is new" not in said
+    # As the command counts them.
+    assert "Posts found 0 New 0 Known already 0 Left out 3" in said
     assert f'action="{check.request.url.path}/import"' not in check.text
 
 
@@ -153,6 +155,8 @@ async def test_liked_posts_come_along_only_on_request(house: House) -> None:
     chosen = await checked(house, person, likes, "like.js", part("likes", "yes"))
 
     assert "Liked posts 1 left out" in text_of(plain)
+    sentence = "Only liked posts are in this file; to import them, choose it again with"
+    assert sentence in text_of(plain)
     assert "Bring in 1 post" in text_of(chosen)
     path = chosen.request.url.path
     started = await person.post(f"{path}/import", csrf=form_token(chosen.text), likes="yes")

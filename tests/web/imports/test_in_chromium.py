@@ -97,7 +97,7 @@ def test_links_are_pasted_and_an_export_is_followed(server: Server, chromium: Ch
         page.goto(address(server, "/import"))
         page.get_by_label("Links, up to 100").fill("https://x.com/ada/status/20\nnonsense")
         page.get_by_role("button", name="Save the links").click()
-        expect(page.get_by_text("1 of 2 items failed. Saved 1 item")).to_be_visible()
+        expect(page.get_by_text("1 post saved, 1 is not a link to a post.")).to_be_visible()
         expect(page.get_by_label("Links, up to 100")).to_have_value("nonsense")
 
         page.goto(address(server, "/exports"))

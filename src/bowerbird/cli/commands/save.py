@@ -9,8 +9,7 @@ from bowerbird import errors
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.label_names import read_label_name
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.imports.saving import Saving
-from bowerbird.model.accounts import Account
+from bowerbird.library.imports.saving import SavedItem, SaveResult, Saving, summary
 from bowerbird.requests import decoding
 from bowerbird.requests.limits import SAVED_LABELS_MAX, SAVED_MAX
 from bowerbird.requests.saving import ItemToSave, SaveRequest
@@ -26,9 +25,9 @@ def save(email: str, links: Sequence[str], labels: Sequence[str]) -> None:
     r"""Save posts of X, Mastodon, Bluesky or Reddit by their links.
 
     A link stores the author and the address of the post. A later import that contains the post
-    adds its text. The command prints one line per link, and exits with 1 if one of them is not a
-    link to a post; the others are saved. The last link is the newest in the library. Saving a post
-    again changes nothing.
+    adds its text. The command prints one line per link, and a summary if there are several. It
+    exits with 1 if one of them is not a link to a post; the others are saved. The last link is the
+    newest in the library. Saving a post again changes nothing.
 
     \b
     Example:
@@ -47,14 +46,20 @@ def save(email: str, links: Sequence[str], labels: Sequence[str]) -> None:
     async def work(opened: LibraryContext) -> int:
         account = await Accounts(opened.database, opened.clock).find(email)
         saving = Saving(opened.database, opened.clock)
-        return sum([await _save(saving, account, request) for request in requests])
+        problems, results = 0, list[SavedItem]()
+        for request in requests:
+            saved = await saving.save_now(account, request.items, names)
+            results += saved.results
+            problems += _print(request, saved)
+        if len(links) > 1:
+            click.echo(summary(results), err=True)
+        return problems
 
     sys.exit(1 if with_library(work) else 0)
 
 
-async def _save(saving: Saving, account: Account, request: SaveRequest) -> int:
+def _print(request: SaveRequest, result: SaveResult) -> int:
     """The number of links that were not saved completely."""
-    result = await saving.save_now(account, request.items, request.labels or ())
     problems = 0
     for item, saved in zip(request.items, result.results, strict=True):
         if item.found is None or saved.error is not None:

@@ -106,10 +106,15 @@ class ImportReport(Struct, kw_only=True):
         return sum(file.written for file in self.files)
 
 
-def nothing_new(file: FileReport) -> str:
-    """Why a file changes nothing, as a sentence. "" if it changes something or was refused."""
+def nothing_new(file: FileReport, likes: str) -> str:
+    """Why a file changes nothing, as a sentence. "" if it changes something or was refused.
+
+    `likes` says how liked posts are imported.
+    """
     if file.written or file.problem:
         return ""
+    if not file.found and file.left_out.keys() == {Reason.NOT_REQUESTED}:
+        return f"Only liked posts are in this file; to import them, {likes}."
     left_out = [_counted(n, *_LEFT_OUT[Reason(reason)]) for reason, n in file.left_out.items()]
     if file.ignored_deleted:
         left_out.append(_counted(file.ignored_deleted, *_DELETED))

@@ -220,7 +220,7 @@ class ImportRuns:
         return _found(found, run_id)
 
     def _shown(self, run: RunRow) -> Run:
-        can_undo = run.state is not RunState.UNDONE and run.undo_until >= self._clock()
+        is_over = run.state is RunState.UNDONE or run.undo_until < self._clock()
         return Run(
             run_id=run.run_id,
             source=run.source,
@@ -231,9 +231,15 @@ class ImportRuns:
             started_at=with_offset(run.started_at),
             finished_at=None if run.finished_at is None else with_offset(run.finished_at),
             counts=run.counts,
-            undo_until=with_offset(run.undo_until) if can_undo else None,
+            undo_until=None if is_over or _is_empty(run) else with_offset(run.undo_until),
             undone=run.undone,
         )
+
+
+def _is_empty(run: RunRow) -> bool:
+    """Whether a file changed nothing. Other runs may have marked posts that the counts leave out."""
+    has_ended = run.kind == "file" and run.state is not RunState.RUNNING
+    return has_ended and not (run.counts.new or run.counts.changed)
 
 
 def require_running(run: RunRow | None, run_id: str) -> RunRow:

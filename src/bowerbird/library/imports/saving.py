@@ -28,6 +28,17 @@ from bowerbird.storage.database import Database, Transaction
 # In the order of a summary. A completed post was known only by its link before.
 _COMPLETED: Final = "completed"
 RESULTS: Final = ("new", _COMPLETED, "changed", "unchanged")
+_NOT_A_LINK: Final = "not a link"
+_FAILED: Final = "failed"
+_FAILURES: Final = (_NOT_A_LINK, _FAILED)
+_SUMMARY: Final = {
+    "new": ("saved", "saved"),
+    _COMPLETED: ("completed", "completed"),
+    "changed": ("changed", "changed"),
+    "unchanged": ("known already", "known already"),
+    _NOT_A_LINK: ("is not a link to a post", "are not links to posts"),
+    _FAILED: ("could not be saved", "could not be saved"),
+}
 # Each takes about 50 ms on SQLite.
 _LABELS_PER_TURN: Final = 1_000
 _BYTES_PER_TURN: Final = 200_000
@@ -128,19 +139,24 @@ class Saving:
         return await take(transaction, lambda later: self._intake.take_within(later, account, part))
 
 
-def summary(result: SaveResult) -> str:
+def summary(results: Sequence[SavedItem]) -> str:
     """What was done, in a sentence or two."""
-    counts = Counter(item.result for item in result.results)
-    sentences = []
-    if result.failed:
-        sentences.append(f"{result.failed} of {len(result.results)} items failed.")
-    if result.succeeded:
-        items = "item" if result.succeeded == 1 else "items"
-        parts = ", ".join(f"{counts[one]} {one}" for one in RESULTS if counts[one])
-        sentences.append(f"Saved {result.succeeded} {items}: {parts}.")
-    if any(item.labels_left_out for item in result.results):
+    counts = Counter(_outcome(item) for item in results)
+    parts = []
+    for outcome, (one, many) in _SUMMARY.items():
+        if count := counts[outcome]:
+            posts = "" if parts or outcome in _FAILURES else " post" if count == 1 else " posts"
+            parts.append(f"{count:,}{posts} {one if count == 1 else many}")
+    sentences = [f"{', '.join(parts)}."]
+    if any(item.labels_left_out for item in results):
         sentences.append("Some labels were left out.")
     return " ".join(sentences)
+
+
+def _outcome(item: SavedItem) -> str:
+    if item.error is None:
+        return item.result or ""
+    return _NOT_A_LINK if item.error.message.startswith("links[") else _FAILED
 
 
 def _admitted(account: Account, item: ItemToSave) -> ItemToSave:

@@ -50,8 +50,8 @@ def _is_mastodon(beginning: Beginning) -> bool:
     return set(networks) == {MASTODON} and len(networks) * 2 > len(addresses)
 
 
-def _has_posts(beginning: Beginning) -> bool:
-    return any(parse_listed(address) for address in _addresses(beginning))
+def _is_list(beginning: Beginning) -> bool:
+    return bool(_addresses(beginning))
 
 
 def _read_mastodon(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
@@ -64,5 +64,5 @@ def _read_links(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
 
 FORMATS = (
     Format("Mastodon CSV", _is_mastodon, _read_mastodon),
-    Format("list of links", _has_posts, _read_links),
+    Format("list of links", _is_list, _read_links),
 )

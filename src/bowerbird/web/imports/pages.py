@@ -114,7 +114,7 @@ def _saved(links: list[str], result: SaveResult) -> dict[str, Any]:
     return {
         "links": "\n".join(links[item.index] for item in failed),
         "saved": {
-            "sentence": summary(result),
+            "sentence": summary(result.results),
             "problems": [
                 item.error.message.removeprefix(f"links[{item.index}]: ")
                 for item in failed
