@@ -108,6 +108,7 @@ def test_before_and_after_today_exclude_today() -> None:
     assert read(posted_since="Today ").posted_from == instant("2026-07-18") - 1
     assert read(posted_after="today").posted_from == instant("2026-07-19") - 1
     assert read(posted_before="today-1d").posted_to == instant("2026-07-17")
+    assert decoding.convert({"posted_after": "today-1d"}, ListQuery).posted_from == "today"
 
 
 @pytest.mark.parametrize("name", DATES)

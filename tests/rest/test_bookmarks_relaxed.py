@@ -134,7 +134,8 @@ async def test_every_empty_answer_explains_itself(alice: Member) -> None:
         ("heron", 'No post has the word "heron".'),
         ('"fast slow"', 'No post has the phrase "fast slow".'),
         ("fast -slow", "No post matches the whole search."),
-        ("a1 b2 c3", 'No post has the words "a1", "b2", "c3".'),
+        ("a1 b2", 'No post has the words "a1" and "b2".'),
+        ("a1 b2 c3", 'No post has the words "a1", "b2" and "c3".'),
     ):
         assert (await alice.listed(q=q))["meta"]["hint"] == hint
     filtered = await alice.listed(q="sourdough", author="nobody")

@@ -13,6 +13,7 @@ from bowerbird.requests.filters import BookmarkQuery, readers
 from bowerbird.settings import Settings
 from bowerbird.toolserver.protocol.instructions import INSTRUCTIONS
 from bowerbird.toolserver.protocol.prompts import PROMPTS
+from bowerbird.toolserver.tools import bookmarks
 from bowerbird.toolserver.tools.arguments import vocabulary
 from bowerbird.toolserver.tools.catalogue import TOOLS, table
 from bowerbird.toolserver.tools.tool import DESCRIBED_IN
@@ -266,3 +267,7 @@ async def test_an_invalid_prompt_is_rejected(
 
 def test_the_default_address_is_mcp_on_localhost() -> None:
     assert Settings().tool_server == "http://localhost:8080/mcp"
+
+
+def test_the_count_says_that_unread_includes_archived_posts() -> None:
+    assert "unread in the result includes archived posts." in bookmarks.COUNT.description

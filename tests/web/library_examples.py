@@ -80,6 +80,7 @@ LIST: Final[Values] = {
     "groups": [("Today", LISTED[:3]), ("Yesterday", LISTED[3:6]), ("Aug 2026", LISTED[6:])],
     "shown_count": 14,
     "total": 312,
+    "is_best": False,
     "older": "/library?cursor=abc",
     "newer": "",
     "is_unread_only": True,

@@ -16,6 +16,16 @@ REINDEXING: Final = EMBEDDING
 # They have lanes of their own in a worker.
 SOURCES: Final = 60
 MAX_TRIES: Final = 3
+# What people call each kind of job.
+KIND_NAMES: Final = {
+    "change": "change",
+    "digest": "digest",
+    "embed": "search by meaning",
+    "export": "export",
+    "media": "image",
+    "reindex": "search by words",
+    "sources": "source",
+}
 
 
 class JobState(StrEnum):

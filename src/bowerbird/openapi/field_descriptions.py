@@ -109,7 +109,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     "BookmarkCounts": {
         "count": "Bookmarks that match the filters.",
         "total": "All bookmarks in the library.",
-        "unread": "Unread bookmarks.",
+        "unread": "Unread bookmarks, archived ones too.",
         "archived": "Archived bookmarks.",
     },
     "Attachment": {
@@ -237,11 +237,12 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     },
     "LibraryCounts": {
         "total": "All bookmarks.",
-        "unread": "Unread bookmarks.",
+        "unread": "Unread bookmarks, archived ones too.",
         "archived": "Archived bookmarks.",
     },
     "Vectors": {
-        "state": "off, building, ready or unavailable.",
+        "state": "off, building, ready or unavailable. When it is ready, search by meaning works, "
+        "but does not find bookmarks that are not embedded yet.",
         "embedded": "Bookmarks that search by meaning can find.",
         "total": "All bookmarks.",
         "model": "The model that creates the vectors; null if there is none.",

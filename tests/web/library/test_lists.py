@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from bowerbird.library.bookmarks.searching import ranking
+from bowerbird.web.library import list_words
 from tests.support import writing
 from tests.web.library.conftest import Reader, ids, signed_in
 from tests.web.sign_in.conftest import House
@@ -239,6 +241,26 @@ async def test_search_by_meaning_and_by_both(ann: Reader) -> None:
     assert len(ids(both)) == 2
     assert both.count("near in meaning") == 1
     assert 'value="both" checked' in await ann.page("/library")
+
+
+async def test_a_list_at_its_bound_says_that_it_has_the_best(
+    ann: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A small bound, because a thousand posts would make this test slow.
+    for module in (ranking, list_words):
+        monkeypatch.setattr(module, "RANKED_MAX", 2)
+    for number in range(3):
+        await ann.member.save(text=f"birds decorate their nests, {number}")
+    await ann.member.embed()
+
+    by_meaning = await ann.page("/library?vector_search_term=birds")
+    by_words = await ann.page("/library?q=birds+2")
+
+    assert "<h1>The best 2 posts</h1>" in by_meaning
+    assert "<span>The best 2</span></label>" in by_meaning
+    assert "that match" not in by_meaning
+    assert "<h1>1 post</h1>" in by_words
+    assert "<h1>3 posts</h1>" in await ann.page("/library?q=birds")
 
 
 async def test_posts_that_a_search_by_meaning_does_not_find_yet_are_counted(ann: Reader) -> None:

@@ -6,8 +6,10 @@ import re
 
 import pytest
 
+from bowerbird.jobs import digests, reindexing
 from bowerbird.jobs.worker import JobKind, Worker
-from bowerbird.model.jobs import Job
+from bowerbird.model import bulk, connections, exports, kept_images, vectors
+from bowerbird.model.jobs import KIND_NAMES, Job
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.jobs import JobStore
 from tests.web.sign_in.conftest import House
@@ -53,6 +55,22 @@ async def test_a_waiting_job_is_cancelled_and_can_be_retried(house: House) -> No
     assert (found.state, found.error) == ("pending", None)
     refused = await owner.send("/operator/jobs/retry", "/operator", **job)
     assert refused.status_code == 404
+
+
+async def test_kinds_of_jobs_are_named_in_words(house: House) -> None:
+    owner = await house.owner()
+    await queue(house, await account_of(house), "embed")
+
+    page = (await owner.open("/operator")).text
+
+    assert '<th scope="row">search by meaning ' in page
+    assert "1 search by meaning job waiting" in page
+    assert "embed job" not in page
+
+
+def test_every_kind_of_job_has_a_name() -> None:
+    kinds = {exports.KIND, bulk.KIND, connections.KIND, kept_images.KIND, vectors.BUILD}
+    assert {*kinds, digests.NAME, reindexing.KIND} == set(KIND_NAMES)
 
 
 async def test_a_running_job_stops_when_it_is_cancelled(house: House) -> None:

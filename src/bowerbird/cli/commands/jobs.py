@@ -8,7 +8,7 @@ import click
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.listings import Column, json_option, print_listing
 from bowerbird.model.instants import with_offset, without_offset
-from bowerbird.model.jobs import JobResponse
+from bowerbird.model.jobs import KIND_NAMES, JobResponse
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.jobs import JobStore
 
@@ -22,7 +22,12 @@ class _Listed(NamedTuple):
 _COLUMNS: Final[Sequence[Column[_Listed]]] = (
     Column("id", "Id", lambda listed: listed.job.job_id),
     Column("account", "Account", lambda listed: listed.account),
-    Column("kind", "Kind", lambda listed: listed.job.kind),
+    Column(
+        "kind",
+        "Kind",
+        lambda listed: listed.job.kind,
+        lambda listed: KIND_NAMES.get(listed.job.kind, listed.job.kind),
+    ),
     Column("state", "State", lambda listed: listed.job.state),
     Column("attempts", "Attempts", lambda listed: listed.job.tries),
     Column(

@@ -237,7 +237,7 @@ class ImportRuns:
 
 
 def _is_empty(run: RunRow) -> bool:
-    """Whether a file changed nothing. Other runs may have marked posts that the counts leave out."""
+    """Whether a file changed nothing. Other runs also mark posts, which the counts leave out."""
     has_ended = run.kind == "file" and run.state is not RunState.RUNNING
     return has_ended and not (run.counts.new or run.counts.changed)
 

@@ -142,7 +142,7 @@ class Saving:
 def summary(results: Sequence[SavedItem]) -> str:
     """What was done, in a sentence or two."""
     counts = Counter(_outcome(item) for item in results)
-    parts = []
+    parts: list[str] = []
     for outcome, (one, many) in _SUMMARY.items():
         if count := counts[outcome]:
             posts = "" if parts or outcome in _FAILURES else " post" if count == 1 else " posts"

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.model.jobs import JobCount, JobState, QueueState
+from bowerbird.model.jobs import KIND_NAMES, JobCount, JobState, QueueState
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.storage.backup import last_backup
 from bowerbird.storage.jobs import JobStore
@@ -128,7 +128,8 @@ def queue_result(
 
 def _counted(jobs: JobCount) -> str:
     noun = "job" if jobs.count == 1 else "jobs"
-    return f"{jobs.count} {jobs.kind} {noun} {_STATES.get(jobs.state, jobs.state)}"
+    kind, state = KIND_NAMES.get(jobs.kind, jobs.kind), _STATES.get(jobs.state, jobs.state)
+    return f"{jobs.count} {kind} {noun} {state}"
 
 
 def _existing(settings: Settings) -> Path:

@@ -42,14 +42,14 @@ GET: Final = Tool(
             "calls_left": json_schemas.count("Calls left; absent if calls are not limited."),
             "next_month_begins": json_schemas.text("When the count of calls restarts."),
             "total": json_schemas.count("Posts in the library."),
-            "unread": json_schemas.count("Posts not marked read."),
+            "unread": json_schemas.count("Posts not marked read, archived ones too."),
             "archived": json_schemas.count("Posts that are archived."),
             "vector_store": json_schemas.record(
                 "Progress of search by meaning.",
                 {
                     "state": json_schemas.choice(
-                        "off: the plan does not include it. building: some posts have no vector "
-                        "yet. unavailable: see problem.",
+                        "off: the plan does not include it. building: it does not work yet. ready: "
+                        "it finds the posts that have a vector. unavailable: see problem.",
                         *VectorState,
                     ),
                     "embedded": json_schemas.count("Posts that have a vector."),
@@ -58,8 +58,9 @@ GET: Final = Tool(
                 },
                 optional=("problem",),
             ),
+            "advice": json_schemas.ADVICE,
         },
-        optional=("calls_left",),
+        optional=("calls_left", "advice"),
     ),
     describes_result=True,
     hints=READS,
@@ -78,12 +79,13 @@ def bind(state: AccountState) -> list[BoundTool]:
 
 def _content(account: AccountResponse) -> Json:
     vectors: Json = msgspec.to_builtins(account.vector_store)
+    is_ready = account.vector_store.state is VectorState.READY
     fields: Json = {
         "plan": account.plan,
         "can_filter": account.limits.filtering,
         "can_page": account.limits.paging,
         "can_write_labels_and_views": account.limits.writing,
-        "can_search_by_meaning": account.vector_store.state is VectorState.READY,
+        "can_search_by_meaning": is_ready,
         "calls_used": account.calls.used,
         "calls_left": account.calls.left,
         "next_month_begins": account.calls.next_month_begins,
@@ -95,5 +97,13 @@ def _content(account: AccountResponse) -> Json:
             for name in ("state", "embedded", "total", "problem")
             if vectors[name] is not None
         },
+        "advice": _missing(vectors["total"] - vectors["embedded"]) if is_ready else None,
     }
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _missing(count: int) -> str | None:
+    if not count:
+        return None
+    posts, them = ("1 post is", "it") if count == 1 else (f"{count:,} posts are", "them")
+    return f"{posts} not embedded yet; search by meaning does not find {them}."

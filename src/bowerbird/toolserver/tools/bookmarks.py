@@ -123,7 +123,8 @@ COUNT: Final = Tool(
     title="Count saved posts",
     description=(
         "Counts the posts that match, and all posts in the library. Filters and defaults are those "
-        "of list_bookmarks: without arguments it counts unread posts that are not archived."
+        "of list_bookmarks: without arguments it counts unread posts that are not archived. "
+        "unread in the result includes archived posts."
     ),
     takes=CountArguments,
     returns=json_schemas.record(
@@ -131,7 +132,7 @@ COUNT: Final = Tool(
         {
             "count": json_schemas.count("Posts that match."),
             "total": json_schemas.count("Posts in the library."),
-            "unread": json_schemas.count("Posts not marked read."),
+            "unread": json_schemas.count("Posts not marked read, archived ones too."),
             "archived": json_schemas.count("Posts that are archived."),
             "filters": {"type": "object", "description": "The filters that were applied."},
             "advice": json_schemas.ADVICE,

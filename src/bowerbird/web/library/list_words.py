@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import RELEVANCE
 from bowerbird.model.media import BITS
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import MEANING, flags_of, readers
+from bowerbird.requests.limits import RANKED_MAX
 from bowerbird.search.queries import query_language
 from bowerbird.web.library.addresses import Address
 from bowerbird.web.library.dates import enclosed
@@ -99,8 +101,17 @@ def title(query: ListQuery) -> str:
     return query.tag or query.author or state_name(query)
 
 
-def count_line(query: ListQuery, total: int, name: str = "") -> str:
+def is_cut_off(query: ListQuery, found: BookmarkList) -> bool:
+    """Whether the list has as many of the best posts as a ranked list can have."""
+    is_ranked = bool(query.vector_search_term) or query.sort_by == RELEVANCE or found.is_relaxed
+    return is_ranked and found.total_count >= RANKED_MAX
+
+
+def count_line(query: ListQuery, found: BookmarkList, name: str = "") -> str:
     """The heading of a list, such as "312 unread"."""
+    total = found.total_count
+    if is_cut_off(query, found):
+        return f"The best {total:,} posts"
     if is_archive(query) and not has_filters(query):
         return f"{total:,} archived"
     if not total and not name:

@@ -206,8 +206,9 @@ class ListPages:
             shown.view,
             groups=groups,
             heading=list_words.count_line(
-                query, shown.found.total_count, shown.view.name if shown.view else ""
+                query, shown.found, shown.view.name if shown.view else ""
             ),
+            is_best=list_words.is_cut_off(query, shown.found),
             shown_count=count,
             total=shown.found.total_count,
             older="" if cursor is None else shown.address.continued(cursor).url(),
@@ -284,6 +285,7 @@ class ListPages:
             heading="",
             shown_count=0,
             total=0,
+            is_best=False,
             older="",
             newer="",
             is_cut=False,

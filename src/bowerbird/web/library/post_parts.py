@@ -310,8 +310,8 @@ def _posted(bookmark: Values, details: Values) -> str:
     posted_at, post_id = _text(details, "posted_at"), _text(bookmark, "post_id")
     if posted_at != _text(bookmark, "bookmarked_at"):
         return posted_at
-    named = {name: _text(bookmark, name) for name in ("source", "source_id")}
-    post = Post(post_id=post_id, tweet_details=PostDetails(), **named)
+    source, source_id = _text(bookmark, "source"), _text(bookmark, "source_id")
+    post = Post(post_id=post_id, tweet_details=PostDetails(), source=source, source_id=source_id)
     return posted_at if post_id.isdecimal() and time_in_id(post) else ""
 
 

@@ -8,7 +8,7 @@ from bowerbird import __version__
 from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.library.upkeep.overview import State, UsedVersion
 from bowerbird.model.accounts import Membership
-from bowerbird.model.jobs import JobState, OpenJob
+from bowerbird.model.jobs import KIND_NAMES, JobState, OpenJob
 from bowerbird.model.sign_in import OneTimeLink
 from bowerbird.model.vectors import ListedVectorStore
 from bowerbird.settings import Settings
@@ -81,7 +81,7 @@ def job(found: OpenJob, times: Times) -> dict[str, Any]:
     return {
         "id": found.job_id,
         "account_id": found.account_id,
-        "kind": found.kind,
+        "kind": KIND_NAMES.get(found.kind, found.kind),
         "account": _holder(found.email),
         "created_at": times.moment(found.created_at),
         "state": state,

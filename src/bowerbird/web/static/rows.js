@@ -138,7 +138,8 @@ function addMatching(step) {
   const box = all?.querySelector("input");
   if (box) box.dataset.total = String(Number(box.dataset.total) + step);
   const text = all?.querySelector("span")?.firstChild;
-  if (box && text) text.textContent = `All ${Number(box.dataset.total).toLocaleString("en")}`;
+  const total = Number(box?.dataset.total).toLocaleString("en");
+  if (text) text.textContent = (text.textContent ?? "").replace(/[\d,]+/, total);
 }
 
 /**

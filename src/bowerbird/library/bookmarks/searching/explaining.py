@@ -47,11 +47,12 @@ def nothing_found(account: Account, filter: BookmarkFilter, ranking: Ranking) ->
 
 
 def _named(words: Sequence[str]) -> str:
-    quoted = ", ".join(f'"{word[:_SHOWN_CHARACTERS]}"' for word in words[:_NAMED_MAX])
+    named = [f'"{word[:_SHOWN_CHARACTERS]}"' for word in words[:_NAMED_MAX]]
     if len(words) == 1:
-        return f"the phrase {quoted}" if " " in words[0] else f"the word {quoted}"
-    more = len(words) - _NAMED_MAX
-    return f"the words {quoted} and {more} more" if more > 0 else f"the words {quoted}"
+        return f"the phrase {named[0]}" if " " in words[0] else f"the word {named[0]}"
+    if (more := len(words) - _NAMED_MAX) > 0:
+        named.append(f"{more} more")
+    return f"the words {', '.join(named[:-1])} and {named[-1]}"
 
 
 def corrected(text: str, corrections: Iterable[tuple[str, str]]) -> str | None:
