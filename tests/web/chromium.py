@@ -59,10 +59,14 @@ def follow(page: Page, link: Locator) -> None:
 
 def reload_until(page: Page, is_there: Callable[[], bool]) -> None:
     """What a page sends while it is left may arrive after the next page is there."""
+    wait_until(is_there, page.reload)
+
+
+def wait_until(is_there: Callable[[], bool], between: Callable[[], object] = lambda: None) -> None:
     deadline = time.monotonic() + _PATIENCE_MS / 1000
     while not is_there():
         assert time.monotonic() < deadline
-        page.reload()
+        between()
 
 
 def _launch() -> tuple[Playwright, Browser]:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.support import make, serving
 from tests.support.serving import Server
 from tests.web.account.test_in_chromium import address
-from tests.web.chromium import Chromium, follow, reload_until
+from tests.web.chromium import Chromium, follow, reload_until, wait_until
 from tests.web.sessions import signed_in_state
 from tests.web.sign_in.test_in_chromium import Watch
 
@@ -43,7 +43,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         make.post(post_id="1", text=TEXT),
         make.post(post_id="2", text="https://t.co/x", article=ARTICLE),
         make.post(post_id="3", text="without a script"),
-        *(make.post(post_id=str(number), text="left early") for number in range(4, 10)),
+        *(make.post(post_id=str(number), text="left early") for number in range(4, 15)),
     ]
     file.write_text(json.dumps(posts))
     with serving.serving(folder) as running:
@@ -153,6 +153,50 @@ def test_a_note_is_saved_when_the_page_is_left_while_it_is_typed(
         page.wait_for_function("(key) => localStorage.getItem(key) === null", arg=key)
 
     assert visited(server, chromium, state, visit) == []
+
+
+def leave_by_address(page: Page, server: Server) -> None:
+    page.goto(address(server, "/labels"))
+
+
+def leave_backwards(page: Page, _: Server) -> None:
+    page.go_back()
+
+
+def leave_by_reload(page: Page, _: Server) -> None:
+    # The page that comes back would send the note itself.
+    page.evaluate("localStorage.clear()")
+    page.reload()
+
+
+def leave_by_closing(page: Page, _: Server) -> None:
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("post_id", "leave"),
+    [
+        ("8", leave_by_address),
+        ("9", leave_backwards),
+        ("10", leave_by_reload),
+        ("11", leave_by_closing),
+    ],
+)
+def test_a_note_leaves_the_browser_with_its_page_while_the_service_worker_runs(
+    server: Server, chromium: Chromium, state: Any, post_id: str, leave: Any
+) -> None:
+    def visit(page: Page) -> None:
+        page.goto(address(server, "/labels"))
+        page.evaluate("navigator.serviceWorker.ready.then(() => null)")
+        page.goto(address(server, f"/p/{post_id}"))
+        assert page.evaluate("navigator.serviceWorker.controller !== null")
+        page.get_by_label("Note about this post").press_sequentially("Left early")
+        other = page.context.new_page()
+        leave(page, server)
+        # This page opens nothing of the site, so that nothing there can send the note.
+        wait_until(lambda: stored(other, server, post_id).get("note") == "Left early")
+
+    visited(server, chromium, state, visit, has_service_worker=True)
 
 
 def test_a_note_that_could_not_be_sent_is_there_when_the_page_is_opened_again(

@@ -8,6 +8,10 @@ const FILES = [PAGE, ...{{ files|tojson }}];
 const LEFT_ALONE = {{ left_alone|tojson }};
 
 self.addEventListener("install", (event) => {
+  // A page that is left sends its last change. Through the worker, Chromium would drop it.
+  event.addRoutes?.({ condition: { requestMethod: "POST" }, source: "network" });
+  // Pages that are open need that too.
+  self.skipWaiting();
   const requests = FILES.map((path) => new Request(path, { credentials: "omit", cache: "reload" }));
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(requests)));
 });
