@@ -43,7 +43,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         make.post(post_id="1", text=TEXT),
         make.post(post_id="2", text="https://t.co/x", article=ARTICLE),
         make.post(post_id="3", text="without a script"),
-        *(make.post(post_id=str(number), text="left early") for number in range(4, 15)),
+        *(make.post(post_id=str(number), text="left early") for number in range(4, 16)),
     ]
     file.write_text(json.dumps(posts))
     with serving.serving(folder) as running:
@@ -176,10 +176,10 @@ def leave_by_closing(page: Page, _: Server) -> None:
 @pytest.mark.parametrize(
     ("post_id", "leave"),
     [
-        ("8", leave_by_address),
-        ("9", leave_backwards),
-        ("10", leave_by_reload),
-        ("11", leave_by_closing),
+        ("12", leave_by_address),
+        ("13", leave_backwards),
+        ("14", leave_by_reload),
+        ("15", leave_by_closing),
     ],
 )
 def test_a_note_leaves_the_browser_with_its_page_while_the_service_worker_runs(
