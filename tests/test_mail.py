@@ -209,7 +209,6 @@ async def test_a_password_is_sent_to_another_machine_only_encrypted() -> None:
         ({"mail_from": "nobody"}, "MAIL_FROM='nobody' must look like"),
         ({"mail_from": "a@b\r\nBcc: c@d"}, "must look like"),
         ({"mail_from": "a..b@c.example"}, "must look like"),
-        ({"mail_from": "a@b"}, "must look like"),
     ],
 )
 def test_an_invalid_setting_is_reported_without_its_password(
@@ -221,8 +220,9 @@ def test_an_invalid_setting_is_reported_without_its_password(
     assert "hidden" not in str(caught.value)
 
 
+# Hosts of an operator's own network need no dot.
 @pytest.mark.parametrize(
-    "sender", ["a@localhost", FROM, "<a.b+c@d.example>", "Die Vögel <a@b.example>"]
+    "sender", ["a@nas", "Birds <a@localhost>", FROM, "<a.b+c@d.example>", "Die Vögel <a@b.example>"]
 )
 def test_a_sender_with_a_name_is_a_valid_setting(sender: str) -> None:
     settings = Settings(smtp_url="smtps://user:pass@mail.example.com", mail_from=sender)

@@ -1,6 +1,7 @@
-"""Which texts are email addresses: one rule for accounts, settings and sign-in providers.
+"""Which texts are email addresses of people: one rule for accounts and sign-in providers.
 
-The domain has a dot. Only `localhost` needs none: mail of a single machine goes there.
+The domain has a dot. Only `localhost` needs none: mail of a single machine goes there. Settings
+accept more, because an operator's own network may have hosts without a dot (settings/values.py).
 """
 
 import re
@@ -11,10 +12,6 @@ _SPECIAL: Final = r"\s@<>\"(),:;\\\[\]\x00-\x1f\x7f"
 _ADDRESS: Final = re.compile(
     rf"[^{_SPECIAL}]+@(?:localhost|[^.{_SPECIAL}]+(?:\.[^.{_SPECIAL}]+)+)", re.IGNORECASE
 )
-_ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
-_LABEL: Final = r"[A-Za-z0-9-]+"
-# An address that mail servers accept without extensions, inside another pattern.
-MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@(?:localhost|{_LABEL}(?:\.{_LABEL})+)"
 
 
 def is_address(text: str) -> bool:

@@ -274,10 +274,10 @@ async def test_security_txt_has_a_contact_and_a_moving_expiry_date(open_site: Op
 
 
 async def test_security_txt_falls_back_to_the_operator_contact(open_site: OpenSite) -> None:
-    with_contact = await open_site(operator_contact="ops@example.org")
+    with_contact = await open_site(operator_contact="root@nas")
     without_contact = await open_site()
 
-    assert "Contact: mailto:ops@example.org\n" in (await with_contact.get(SECURITY)).text
+    assert "Contact: mailto:root@nas\n" in (await with_contact.get(SECURITY)).text
     assert (await without_contact.get(SECURITY)).status_code == 404
 
 

@@ -4,8 +4,8 @@ import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from bowerbird.email_addresses import MAILBOX
 from bowerbird.settings.values import (
+    MAILBOX,
     PREFIX,
     BadSetting,
     check_address,

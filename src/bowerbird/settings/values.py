@@ -5,8 +5,6 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from bowerbird.email_addresses import MAILBOX
-
 PREFIX: Final = "BOWERBIRD_"
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]*")
 _ORIGIN: Final = re.compile(r"[a-z]+://[^/?#@\s]+/?")
@@ -14,6 +12,9 @@ _HOST_NAME: Final = re.compile(
     r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]"
 )
 LOOPBACK: Final = ("localhost", "127.0.0.1")
+_ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_{|}~-]+"
+# An address that mail servers accept without extensions, inside another pattern.
+MAILBOX: Final = rf"{_ATOM}(?:\.{_ATOM})*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
 _CONTACT: Final = re.compile(rf"{MAILBOX}|https://[^\s<>\"]+")
 
 
