@@ -274,10 +274,10 @@ async def test_security_txt_has_a_contact_and_a_moving_expiry_date(open_site: Op
 
 
 async def test_security_txt_falls_back_to_the_operator_contact(open_site: OpenSite) -> None:
-    with_contact = await open_site(operator_contact="root@nas")
+    with_contact = await open_site(operator_contact="ops@example.org")
     without_contact = await open_site()
 
-    assert "Contact: mailto:root@nas\n" in (await with_contact.get(SECURITY)).text
+    assert "Contact: mailto:ops@example.org\n" in (await with_contact.get(SECURITY)).text
     assert (await without_contact.get(SECURITY)).status_code == 404
 
 
@@ -285,6 +285,11 @@ async def test_security_txt_falls_back_to_the_operator_contact(open_site: OpenSi
 def test_an_invalid_contact_is_rejected(contact: str) -> None:
     with pytest.raises(BadSetting, match="BOWERBIRD_SECURITY_CONTACT"):
         Settings(security_contact=contact).check()
+
+
+@pytest.mark.parametrize("contact", ["root@nas", "a@localhost", "ops@example.org", "https://a.b/c"])
+def test_an_address_in_the_operator_s_own_network_is_a_contact(contact: str) -> None:
+    Settings(security_contact=contact, operator_contact=contact).check()
 
 
 async def test_no_url_comes_from_a_request_header(site: httpx.AsyncClient) -> None:
