@@ -112,7 +112,7 @@ async function isOpen(tab) {
 export async function stop(why) {
   const state = why === "stalled" ? "gave_up" : "interrupted";
   const before = await get();
-  // An end that X does not show in a known form looks like no end.
+  // The end of the list may have come in a form that nothing here knows: the list seems to go on then.
   const isUnread = why === "stalled" && before !== null && (await runs.get(before.run))?.isUnread === true;
   const said = isUnread ? "unread" : why;
   const sync = await update((now) => (["running", "paused"].includes(now.state) ? { state, why: said } : null));

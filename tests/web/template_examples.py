@@ -70,7 +70,7 @@ AGAIN: Final[Values] = {
     "next": NEXT,
     "problem": "",
 }
-CONNECT: Final[Values] = FRAME | {"line": "", "line_id": "", "minutes": 10}
+CONNECT: Final[Values] = FRAME | {"link": "", "link_id": "", "minutes": 10}
 KEYS: Final[Values] = FRAME | {
     "keys": [
         {
@@ -276,19 +276,19 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "connect": ("connect.html", CONNECT),
     "connect-line": (
         "connect.html",
-        CONNECT | {"line": "https://library.example.org/#K7QM-2XRD", "line_id": "3f9c01ab"},
+        CONNECT | {"link": "https://library.example.org/#K7QM-2XRD", "link_id": "3f9c01ab"},
     ),
-    "connect_line": (
-        "connect_line.html",
-        CONNECT | {"line_id": "3f9c01ab", "state": "waiting", "device": ""},
+    "connect_link": (
+        "connect_link.html",
+        CONNECT | {"link_id": "3f9c01ab", "state": "waiting", "device": ""},
     ),
-    "connect_line-connected": (
-        "connect_line.html",
-        CONNECT | {"line_id": "3f9c01ab", "state": "connected", "device": "Firefox on Linux"},
+    "connect_link-connected": (
+        "connect_link.html",
+        CONNECT | {"link_id": "3f9c01ab", "state": "connected", "device": "Firefox on Linux"},
     ),
-    "connect_line-over": (
-        "connect_line.html",
-        CONNECT | {"line_id": "3f9c01ab", "state": "over", "device": ""},
+    "connect_link-over": (
+        "connect_link.html",
+        CONNECT | {"link_id": "3f9c01ab", "state": "over", "device": ""},
     ),
     "connect-full": (
         "connect.html",

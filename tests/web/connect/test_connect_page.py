@@ -1,4 +1,4 @@
-"""The page that creates the line to paste into an extension."""
+"""The page that creates the link to paste into an extension."""
 
 import pytest
 

@@ -12,7 +12,7 @@ from tests.web.account.test_in_chromium import address
 from tests.web.chromium import Chromium, follow
 from tests.web.sign_in.test_in_chromium import Watch
 
-LINE = re.compile(r"http://localhost:\d+/#[0-9A-Z]{4}-[0-9A-Z]{4}")
+LINK = re.compile(r"http://localhost:\d+/#[0-9A-Z]{4}-[0-9A-Z]{4}")
 
 
 def test_an_extension_is_connected_and_disconnected(
@@ -24,15 +24,15 @@ def test_an_extension_is_connected_and_disconnected(
         follow(page, page.get_by_role("link", name="Connect an extension"))
         found = violations(page)
         page.get_by_role("button", name="Create a connection link").click()
-        line = page.locator(".secret code").inner_text()
-        assert LINE.fullmatch(line)
+        link = page.locator(".secret code").inner_text()
+        assert LINK.fullmatch(link)
         page.get_by_role("button", name="Copy the link").click()
         expect(page.get_by_role("button", name="Copied")).to_be_visible()
-        assert page.evaluate("() => navigator.clipboard.readText()") == line
+        assert page.evaluate("() => navigator.clipboard.readText()") == link
         found += violations(page)
         problems = list(watch.problems)
 
-        site, _, code = line.partition("/#")
+        site, _, code = link.partition("/#")
         sent = {"code": code, "name": "<b>Chromium</b> on Linux"}
         answer = serving.http.post(f"{site}/connect/redeem", json=sent)
         assert answer.status_code == 200
@@ -51,13 +51,13 @@ def test_an_extension_is_connected_and_disconnected(
     assert found == ([], [])
 
 
-def test_the_line_is_created_without_javascript(
+def test_the_link_is_created_without_javascript(
     server: Server, chromium: Chromium, state: Any
 ) -> None:
     def visit(page: Page) -> None:
         page.goto(address(server, "/connect"))
         page.get_by_role("button", name="Create a connection link").click()
-        assert LINE.fullmatch(page.locator(".secret code").inner_text())
+        assert LINK.fullmatch(page.locator(".secret code").inner_text())
         expect(page.get_by_role("button", name="Copy the link")).to_have_count(0)
 
     chromium.run(visit, storage_state=state, java_script_enabled=False)

@@ -93,7 +93,7 @@ class ConnectCodes:
         if _ID.fullmatch(code_id):
             link = await self._store.find(account_id, LinkKind.CONNECT, code_id)
         if link is None:
-            raise errors.not_found("line", code_id)
+            raise errors.not_found("link", code_id)
         is_open = link.used_at is None and link.expires_at > self._clock()
         return CodeUse(await self._device_of(link), is_open)
 

@@ -1,4 +1,4 @@
-"""The pages that connect an extension: one creates the line, one says which browser has used it."""
+"""The pages that connect an extension: one creates the link, one says which browser has used it."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = newcomers.CONNECT
-_LINE: Final = "/connect/lines/{line_id}"
+_LINK: Final = "/connect/links/{link_id}"
 
 
 class ConnectPage:
@@ -25,8 +25,8 @@ class ConnectPage:
         return [
             PageRoute("GET", PATH, self.open, Access.ANYONE),
             PageRoute("POST", PATH, self.create, page=PATH),
-            PageRoute("GET", _LINE, self.line),
-            PageRoute("GET", f"{_LINE}/state", self.state, is_json=True),
+            PageRoute("GET", _LINK, self.link),
+            PageRoute("GET", f"{_LINK}/state", self.state, is_json=True),
         ]
 
     async def open(self, visit: Visit) -> Reply:
@@ -42,33 +42,33 @@ class ConnectPage:
         except Refusal as refused:
             return self._shown(visit, problem=refused.sentence, status=refused.status)
         # Not after a redirect: the code would have to be kept until then.
-        line = f"{self._pages.site}/#{new.code}"
-        return self._shown(visit, line=line, line_id=new.code_id)
+        link = f"{self._pages.site}/#{new.code}"
+        return self._shown(visit, link=link, link_id=new.code_id)
 
-    async def line(self, visit: Visit) -> Reply:
-        """Whether a browser has used a line. The line itself is shown only once."""
-        line_id = visit.request.path_params["line_id"]
-        use = await self._codes.use_of(visit.account_id, line_id)
+    async def link(self, visit: Visit) -> Reply:
+        """Whether a browser has used a link. The link itself is shown only once."""
+        link_id = visit.request.path_params["link_id"]
+        use = await self._codes.use_of(visit.account_id, link_id)
         return self._pages.show(
             visit,
-            "connect_line.html",
+            "connect_link.html",
             state=_state(use),
             device=use.device,
-            line_id=line_id,
+            link_id=link_id,
             minutes=limits.CONNECT_CODE_S // 60,
         )
 
     async def state(self, visit: Visit) -> Reply:
-        line_id = visit.request.path_params["line_id"]
-        use = await self._codes.use_of(visit.account_id, line_id)
+        link_id = visit.request.path_params["link_id"]
+        use = await self._codes.use_of(visit.account_id, link_id)
         return self._pages.json({"state": _state(use)})
 
     def _shown(
         self,
         visit: Visit,
         *,
-        line: str = "",
-        line_id: str = "",
+        link: str = "",
+        link_id: str = "",
         problem: str = "",
         status: int = 200,
     ) -> Reply:
@@ -76,8 +76,8 @@ class ConnectPage:
             visit,
             "connect.html",
             status=status,
-            line=line,
-            line_id=line_id,
+            link=link,
+            link_id=link_id,
             minutes=limits.CONNECT_CODE_S // 60,
             problem=problem,
         )

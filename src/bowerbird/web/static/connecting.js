@@ -1,10 +1,10 @@
-// Opens the page that names the connected browser, as soon as one has used the line.
+// Opens the page that names the connected browser, as soon as one has used the link.
 // @ts-check
 
 const EVERY_MILLISECONDS = 3_000;
 
 /**
- * Asks only while somebody looks at the page, and not after the line has expired.
+ * Asks only while somebody looks at the page, and not after the link has expired.
  * @param {HTMLAnchorElement} check
  */
 function follow(check) {
@@ -18,7 +18,7 @@ function follow(check) {
 
   const ask = async () => {
     const answer = await fetch(`${check.href}/state`, { cache: "no-store" });
-    // Signed out, or another line was created since.
+    // Signed out, or another link was created since.
     if (answer.status === 401 || answer.status === 404) return stop();
     if (!answer.ok) return;
     /** @type {{ state: string }} */

@@ -1,4 +1,4 @@
-"""The page with a line in a real browser: it notices that an extension has used the line."""
+"""The page with a link in a real browser: it notices that an extension has used the link."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,8 +24,8 @@ def create(page: Page, server: Server) -> str:
     return page.locator(".secret code").inner_text()
 
 
-def use(line: str) -> None:
-    site, _, code = line.partition("/#")
+def use(link: str) -> None:
+    site, _, code = link.partition("/#")
     answer = serving.http.post(f"{site}/connect/redeem", json={"code": code, "name": NAME})
     assert answer.status_code == 200
 
@@ -46,7 +46,7 @@ def test_the_page_says_which_browser_was_connected(
     assert chromium.run(visit, storage_state=state) == ([], [])
 
 
-def test_the_page_asks_only_while_it_is_seen_and_the_line_is_valid(
+def test_the_page_asks_only_while_it_is_seen_and_the_link_is_valid(
     server: Server, chromium: Chromium, state: Any
 ) -> None:
     def visit(page: Page) -> None:
@@ -83,10 +83,10 @@ def test_a_link_says_the_same_without_javascript(
     server: Server, chromium: Chromium, state: Any
 ) -> None:
     def visit(page: Page) -> None:
-        line = create(page, server)
+        link = create(page, server)
         page.get_by_role("link", name="Check the connection").click()
         expect(page.get_by_role("main")).to_contain_text("No browser has used the link yet.")
-        use(line)
+        use(link)
         page.get_by_role("link", name="Check again").click()
         expect(page.get_by_role("heading", name=f"Connected: {NAME}")).to_be_visible()
 

@@ -1,4 +1,4 @@
-"""Whether a browser has used a line, on its own page and for the script of the page."""
+"""Whether a browser has used a link, on its own page and for the script of the page."""
 
 import re
 
@@ -16,11 +16,11 @@ MINUTE = 60 * MICROSECONDS
 NAME = "<b>Firefox</b> on Linux"
 
 
-async def new_line(person: Visitor) -> tuple[str, str]:
-    """The code of a new line, and the path of its page."""
+async def new_link(person: Visitor) -> tuple[str, str]:
+    """The code of a new link, and the path of its page."""
     page = (await person.send("/connect", "/connect")).text
     [code] = re.findall(r"/#([0-9A-Z]{4}-[0-9A-Z]{4})</code>", page)
-    [path] = re.findall(r'href="(/connect/lines/[0-9a-f]+)"', page)
+    [path] = re.findall(r'href="(/connect/links/[0-9a-f]+)"', page)
     return code, path
 
 
@@ -28,9 +28,9 @@ async def state(person: Visitor, path: str) -> httpx.Response:
     return await person.client.get(f"{path}/state")
 
 
-async def test_a_line_waits_until_a_browser_uses_it(house: House) -> None:
+async def test_a_link_waits_until_a_browser_uses_it(house: House) -> None:
     person = await house.owner()
-    code, path = await new_line(person)
+    code, path = await new_link(person)
 
     assert (await state(person, path)).json() == {"state": "waiting"}
     page = await person.open(path)
@@ -45,10 +45,10 @@ async def test_a_line_waits_until_a_browser_uses_it(house: House) -> None:
     assert 'href="/library"' in page.text
 
 
-async def test_a_line_names_the_browser_that_used_it_and_no_other(house: House) -> None:
+async def test_a_link_names_the_browser_that_used_it_and_no_other(house: House) -> None:
     person = await house.owner()
-    code, path = await new_line(person)
-    other_code, other_path = await new_line(person)
+    code, path = await new_link(person)
+    other_code, other_path = await new_link(person)
 
     await redeem(house.service, other_code, "Firefox on Linux")
     assert (await state(person, path)).json() == {"state": "waiting"}
@@ -58,9 +58,9 @@ async def test_a_line_names_the_browser_that_used_it_and_no_other(house: House) 
     assert "Connected: Firefox on Linux" in text_of(await person.open(other_path))
 
 
-async def test_an_expired_line_says_so(house: House) -> None:
+async def test_an_expired_link_says_so(house: House) -> None:
     person = await house.owner()
-    _, path = await new_line(person)
+    _, path = await new_link(person)
 
     house.clock.now += 10 * MINUTE
 
@@ -72,7 +72,7 @@ async def test_an_expired_line_says_so(house: House) -> None:
 
 async def test_a_browser_that_was_disconnected_is_not_shown_as_connected(house: House) -> None:
     person = await house.owner()
-    code, path = await new_line(person)
+    code, path = await new_link(person)
     device = (await redeem(house.service, code)).json()["data"]["device_id"]
 
     await person.send("/keys/disconnect", "/keys", device=device)
@@ -80,15 +80,16 @@ async def test_a_browser_that_was_disconnected_is_not_shown_as_connected(house: 
     assert (await state(person, path)).json() == {"state": "over"}
 
 
-async def test_other_people_learn_nothing_about_a_line(house: House) -> None:
+async def test_other_people_learn_nothing_about_a_link(house: House) -> None:
     person = await house.owner()
     other = await house.member("other@example.com", "pro")
-    code, path = await new_line(person)
+    code, path = await new_link(person)
     await redeem(house.service, code, NAME)
 
-    for one in (path, "/connect/lines/00000000", "/connect/lines/%FF"):
+    for one in (path, "/connect/links/00000000", "/connect/links/%FF"):
         assert (await other.client.get(one)).status_code == 404
-        assert (await state(other, one)).status_code == 404
+        refused = await state(other, one)
+        assert (refused.status_code, "No link" in refused.text) == (404, True)
     stranger = house.somebody()
     assert (await stranger.client.get(path)).headers["location"].startswith("/sign-in?next=")
     assert (await state(stranger, path)).status_code == 401
