@@ -10,11 +10,10 @@ import * as sync from "./sync.js";
 
 const MAX_BYTES = 8 * 1024 * 1024 - 4_096;
 const SHOWN = 2;
+const UNKNOWN_EVERY_MS = 60_000;
 const CHANGES = new Set(globalThis.bowerbirdX.changes);
 const OPENED = new Set(globalThis.bowerbirdX.opened);
 
-/** The last answer, if it was no list. */
-let lastUnknown = "";
 /** @type {Promise<unknown>} */
 let order = Promise.resolve();
 
@@ -123,10 +122,8 @@ function isBookmark({ variables }, document) {
 async function storeListed(captured, document, tab) {
   const cursorIn = String(captured.variables.cursor ?? "");
   const listed = readList(document, cursorIn);
-  // X's page may ask again and again, and get the same error each time.
-  const isRepeated = !listed.isKnown && captured.body === lastUnknown;
-  lastUnknown = listed.isKnown ? "" : captured.body;
-  if (isRepeated) return { isKept: false, isFull: false, isEnd: false };
+  const request = `${captured.user} ${cursorIn}`;
+  if (!listed.isKnown && (await isRepeated(request))) return { isKept: false, isFull: false, isEnd: false };
   const run = (await sync.runOf(tab, captured.user, !cursorIn)) ?? (await runs.ofList(tab, captured.user, !cursorIn));
   if (!run) return { isKept: false, isFull: false, isEnd: false };
   const lowest = run.lowest ? BigInt(run.lowest) : null;
@@ -139,6 +136,7 @@ async function storeListed(captured, document, tab) {
     seen: run.seen + fresh.length,
     lowest: low === null ? "" : String(low),
   });
+  if (isKept) await chrome.storage.session.set({ unknown: listed.isKnown ? null : { request, at: Date.now() } });
   if (!cursorIn) await noteLatest(listed.posts.map((post) => shortly(post.result)));
   await sync.notePage(run.id, run.seen + fresh.length, savedAt(low === null ? "" : String(low)));
   if (listed.isEnd && isKept) {
@@ -146,6 +144,16 @@ async function storeListed(captured, document, tab) {
     await sync.noteEnd(run.id, "end");
   }
   return { isKept, isFull: false, isEnd: listed.isEnd };
+}
+
+/**
+ * Whether the last page was no list and answered the same request. X's page asks again and again
+ * after an error, and no two errors are equal: each has an id of its own.
+ * @param {string} request
+ */
+async function isRepeated(request) {
+  const { unknown } = await chrome.storage.session.get("unknown");
+  return unknown?.request === request && Date.now() - unknown.at < UNKNOWN_EVERY_MS;
 }
 
 /** @param {Captured} captured */

@@ -33,6 +33,7 @@ def x(shared_x: FakeX) -> FakeX:
     shared_x.most_listed = None
     shared_x.failing_with = 0
     shared_x.reporting = ""
+    shared_x.has_trace_ids = True
     shared_x.renamed = {}
     shared_x.asked.clear()
     return shared_x

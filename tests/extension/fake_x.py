@@ -61,8 +61,9 @@ class FakeX:
     most_listed: int | None = None
     # Answers with this status instead, such as 429.
     failing_with: int = 0
-    # Answers with this error instead, in the form of GraphQL.
+    # Answers with this error instead, in the form of GraphQL. Each has an id of its own.
     reporting: str = ""
+    has_trace_ids: bool = True
     # New names of fields, which the script of its pages knows.
     renamed: dict[str, str] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
@@ -130,7 +131,9 @@ class FakeX:
         if self.failing_with:
             return _http(b"Rate limit exceeded\n", f"{self.failing_with} Failed")
         if self.reporting:
-            return _json({"errors": [{"message": self.reporting}], "data": {}})
+            trace_id = secrets.token_hex(8) if self.has_trace_ids else "0" * 16
+            error = {"message": self.reporting, "tracing": {"trace_id": trace_id}}
+            return _json({"errors": [error], "data": {}})
         return _json(x_answers.answer(self.world, operation, variables, self.renamed))
 
     async def _may_answer(self, variables: dict[str, Any]) -> bool:
