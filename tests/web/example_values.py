@@ -19,6 +19,7 @@ FRAME: Final[Values] = {
     "email": "nora.van.der.meer@example.org",
     "is_owner": True,
     "csrf": "c5rf",
+    "drafts": "note 1 ",
     "message": "",
     "unsent": {},
     "problem": "",

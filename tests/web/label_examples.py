@@ -26,7 +26,7 @@ _PAGE: Final[dict[str, Any]] = library_examples.LIST | {
     "back": "/labels",
     "search": "",
     "can_make": False,
-    "name_rule": "A name has 1 to 100 characters.",
+    "name_problem": "A label has at most 100 characters; this one has 120.",
     "labels": [
         {
             **post_parts.label(name, colour),

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from bowerbird.web.labels.words import name_problem
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
@@ -27,6 +28,8 @@ _HITS: Final = {"field": "text", "html": "…is not a <mark>nest</mark>. The mal
 LIST: Final[Values] = {
     "email": "nora.van.der.meer@example.org",
     "is_owner": False,
+    "drafts": "note 1 ",
+    "unsent": {},
     "csrf": "c5rf",
     "message": "",
     "problem": "",
@@ -152,7 +155,7 @@ def _post(number: int, strand: list[int], *, is_noted: bool = False) -> Values:
         "following": "/p/2?from=%2Flibrary%3Ftag%3Dbirds",
         "undo_annotation": "",
         "note_max": 20_000,
-        "draft_key": "note 1 1",
+        "name_problem": name_problem,
         "quote_max": 2_000,
         "json": '{\n  "post_id": "1"\n}',
     }
@@ -250,6 +253,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
     "post-noted": (
         "post.html",
         _post(2, [2], is_noted=True)
+        | {"unsent": {"add": "x" * 120}}
         | {"message": "The highlight is removed.", "undo_annotation": "a1"},
     ),
     "post-article-noted": ("post.html", _post(5, [5], is_noted=True)),

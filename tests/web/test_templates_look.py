@@ -113,6 +113,27 @@ def test_axe_finds_no_problem_nothing_is_blocked_and_no_page_is_wider_than_a_pho
     assert found == {name: [] for name in names}
 
 
+_ALONE = (".aside .tag a", ".aside .edit > summary", ".side h2 > a")
+
+
+@pytest.mark.parametrize(("size", "least"), [(DESKTOP, 24), (PHONE, 44)])
+def test_links_that_stand_alone_are_as_high_as_a_target(
+    site: str, chromium: Chromium, size: ViewportSize, least: int
+) -> None:
+    def visit(page: Page) -> dict[str, list[float]]:
+        page.set_viewport_size(size)
+        page.goto(f"{site}/post-noted")
+        if size is PHONE:
+            page.locator("#side").evaluate("(side) => side.showPopover()")
+        measure = "(links) => links.map((link) => link.getBoundingClientRect().height)"
+        return {each: page.locator(each).evaluate_all(measure) for each in _ALONE}
+
+    heights = chromium.run(visit, bypass_csp=True)
+
+    assert all(heights.values())
+    assert {each: found for each, found in heights.items() if min(found) < least} == {}
+
+
 @pytest.mark.parametrize(("size", "least"), [(DESKTOP, 24), (PHONE, 44)])
 def test_a_highlight_is_a_target_that_a_finger_can_hit(
     site: str, chromium: Chromium, size: ViewportSize, least: int

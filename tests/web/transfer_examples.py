@@ -32,6 +32,7 @@ CHECKED: Final[Values] = {
         {"line": 455, "sentence": "The row has no end quote."},
         {"line": 0, "sentence": "<b>تصميم</b> is not a link to a post."},
     ],
+    "loses_labels": True,
     "notices": ["The file has no dates of saving, so its order counts."],
 }
 NOTHING_NEW: Final[Values] = {
@@ -107,7 +108,7 @@ SAVE: Final[Values] = FRAME | {
         "link": "https://x.com/bowerwatch/status/1945678901234567890",
     },
     "known_at": "",
-    "supported": "X (Twitter), Mastodon, Bluesky and Reddit",
+    "supported": "X (Twitter), Mastodon, Bluesky or Reddit",
     "labels": "birds, تصميم",
     "label_names": ["birds", "<b>bold</b>"],
     "can_label": True,

@@ -162,6 +162,9 @@ async def test_the_owner_stays_while_others_have_accounts(house: House) -> None:
     refused = await delete(owner, "owner@example.com")
     assert refused.status_code == 400
     assert "bowerbird account owner" in text_of(refused)
+    assert (
+        "<code>bowerbird account owner EMAIL</code>" in (await owner.open("/account/delete")).text
+    )
     assert await house.accounts.find("owner@example.com")
 
     await house.accounts.set_owner("other@example.com")

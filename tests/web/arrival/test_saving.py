@@ -1,5 +1,6 @@
 """/save: what a bookmarklet or a share sheet sends is shown, and saved only by the form."""
 
+import re
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
@@ -69,7 +70,10 @@ async def test_the_form_saves_the_post_with_labels(ann: Reader) -> None:
     [
         ({"link": "https://blog.example/"}, "is not a link to a post"),
         ({"link": ""}, "is not a link to a post"),
-        ({"link": LINK, "labels": "x" * 101}, "labels[0]"),
+        (
+            {"link": LINK, "labels": "birds, " + "x" * 120},
+            "A label has at most 100 characters; this one has 120.",
+        ),
     ],
 )
 async def test_what_cannot_be_saved_is_explained_and_kept(
@@ -78,8 +82,32 @@ async def test_what_cannot_be_saved_is_explained_and_kept(
     refused = await ann.person.send("/save", "/save", **fields)
     assert refused.status_code == 400
     assert sentence in refused.text
+    assert "labels[" not in refused.text
     assert f'value="{fields["link"]}"' in refused.text
     assert (await ann.member.account()).total == 0
+
+
+async def test_labels_of_a_known_post_are_added_without_a_word_about_its_text(ann: Reader) -> None:
+    post_id = (await ann.member.save(post_id=POST, text="A whole text", tags=["birds"]))["post_id"]
+
+    async def said(labels: str) -> str:
+        saved = await ann.person.send("/save", "/save", link=LINK, labels=labels)
+        assert urlsplit(saved.headers["location"]).path == f"/p/{post_id}"
+        shown = await ann.page(saved.headers["location"])
+        found = re.search(r'role="status"><span>(.*?)</span>', shown)
+        assert found is not None
+        return found[1]
+
+    assert await said("BIRDS, art") == "Added 1 label."
+    assert await said("one, two, birds") == "Added 2 labels."
+    assert await said("birds") == "The post has these labels already."
+    assert await said("") == "This post was in your library already."
+
+
+async def test_the_page_names_each_network_that_it_takes_a_link_of(ann: Reader) -> None:
+    assert "A link to a post of X (Twitter), Mastodon, Bluesky or Reddit." in await ann.page(
+        "/save"
+    )
 
 
 async def test_hostile_text_stays_text(ann: Reader) -> None:

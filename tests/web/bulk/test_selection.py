@@ -144,7 +144,7 @@ async def test_all_posts_of_an_import_are_changed_and_no_others(ann: Reader) -> 
     [
         ({"read": ""}, "No post is selected."),
         ({"p-1": "on"}, "The form has no action."),
-        ({"add_label": "", "p-1": "on", "label": " "}, "The name must"),
+        ({"add_label": "", "p-1": "on", "label": " "}, "A label has 1 to 100"),
         ({"read": "", "all": "yes", "list": "/account"}, "The form names no list."),
     ],
 )

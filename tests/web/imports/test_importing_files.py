@@ -92,6 +92,8 @@ async def test_a_check_tells_what_is_left_out_and_why(house: House) -> None:
     assert "Dates of saving in the future 1 not used" in said
     assert "Posts with a note of yours 1 kept with their notes" in said
     assert "Line 3" in said
+    assert "The row that is left out Line" in said
+    assert "until you import or cancel it, and until " in said
 
 
 async def test_a_file_without_news_offers_no_import(house: House) -> None:

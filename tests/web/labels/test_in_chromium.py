@@ -70,6 +70,32 @@ def pick(page: Page, *numbers: int) -> None:
         post(page, number).get_by_role("checkbox", name="Select").check()
 
 
+def test_the_row_stays_marked_while_its_labels_are_chosen(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    mark = """(row) => {
+      const { backgroundColor, borderInlineStart } = getComputedStyle(row, "::before");
+      return backgroundColor + borderInlineStart;
+    }"""
+
+    def visit(page: Page) -> None:
+        page.goto(address(server, LIST))
+        page.keyboard.press("j")
+        first = page.locator(".post:focus").locator("xpath=..").get_attribute("id")
+        row = page.locator(f"#{first} > .post")
+        marked = row.evaluate(mark)
+        page.keyboard.press("l")
+        expect(page.get_by_role("combobox", name="Find or make a label")).to_be_focused()
+        assert row.evaluate(mark) == marked
+        page.keyboard.press("Escape")
+        expect(row).to_be_focused()
+        page.keyboard.press("j")
+        expect(row).not_to_be_focused()
+        assert row.evaluate(mark) != marked
+
+    watched(server, chromium, state, visit)
+
+
 def test_a_post_is_labelled_with_the_keyboard_only(
     server: Server, chromium: Chromium, state: Any
 ) -> None:

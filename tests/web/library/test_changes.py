@@ -140,9 +140,12 @@ async def test_refusals_are_those_of_the_api(ann: Reader, house: House) -> None:
     blank = await ann.person.send("/library/label", page, back=page, post=post_id, add="  ")
     unknown = await ann.change("/library", read="42")
     nothing = await ann.change("/library", explode=post_id)
+    shown = await ann.page(page)
+    empty = await ann.person.send("/library/label", page, back=page, post=post_id, add="")
 
-    assert blank.status_code == 400
-    assert "label_name" in blank.text
+    assert blank.headers["location"] == f"{page}#labels"
+    assert "A label has 1 to 100 characters" in shown
+    assert empty.status_code == 400
     assert unknown.status_code == 404
     assert nothing.status_code == 400
 

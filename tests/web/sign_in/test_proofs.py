@@ -71,8 +71,23 @@ async def test_what_was_typed_is_there_after_the_proof_that_its_form_asked_for(
     typed = re.search(rf'name="{field}" type="text" value="([^"]*)"', shown.text)
     assert typed
     assert unescape(typed[1]) == text
-    assert "Nothing has changed yet. Press the button again to finish." in shown.text
-    assert "Nothing has changed yet" not in (await person.open(page)).text
+    assert "Confirmed. Press the button again to finish." in shown.text
+
+
+async def test_a_form_that_somebody_takes_back_is_not_called_confirmed(house: House) -> None:
+    person = await house.owner()
+    authenticator = await ceremonies.add(person)
+    house.clock.now += TEN_MINUTES
+
+    asked = await person.send("/keys", "/keys", name="Laptop")
+    assert "Go back without a change" in (await person.open(asked.headers["location"])).text
+    shown = await person.open("/keys")
+
+    assert 'value="Laptop"' in shown.text
+    assert 'class="toast"' not in shown.text
+    # No form waits any more.
+    proved = await ceremonies.prove(person, authenticator, next="/keys")
+    assert proved.headers["location"] == "/keys"
 
 
 async def test_a_long_form_is_not_kept_for_a_proof(house: House) -> None:

@@ -10,14 +10,17 @@ from urllib.parse import quote
 
 import msgspec
 
-from bowerbird.errors import Refusal
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.imports.saving import Saving
 from bowerbird.library.labels.labels import Labels
 from bowerbird.model.accounts import Account
+from bowerbird.model.labels import name_key
 from bowerbird.requests.saving import SUPPORTED, SaveRequest
 from bowerbird.sources import post_links
 from bowerbird.sources.post_links import MAX_LINK_CHARACTERS, PostLink
+from bowerbird.web.labels.words import name_problem
+from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import of_post
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -54,6 +57,7 @@ class SavePage:
         account, link = visit.signed_in.account, visit.form.get("link", "").strip()
         try:
             request = _request(account, link, visit.form.get("labels", ""))
+            before = await self._labels_of(account, link)
             result = await self._saving.save_now(account, request.items, request.labels or ())
         except Refusal as refused:
             return await self._shown(visit, link, status=refused.status, problem=refused.sentence)
@@ -62,8 +66,19 @@ class SavePage:
             problem = item.error.message if item.error else ""
             problem = problem.removeprefix("links[0]: ")
             return await self._shown(visit, link, status=400, problem=problem)
-        said = "link-known" if item.result == "unchanged" else "link-saved"
+        left_out = {name_key(name) for name in item.labels_left_out or ()}
+        wanted = {name_key(name) for name in request.labels or ()} - left_out
+        said = "link-saved" if before is None else _said(wanted, wanted - before)
         return self._pages.go(f"{of_post(item.post_id)}?said={said}")
+
+    async def _labels_of(self, account: Account, link: str) -> set[str] | None:
+        """The keys of the labels of a known post."""
+        post = post_links.parse(link)
+        body = post and await self._bookmarks.found(account, post.post_id)
+        if not body:
+            return None
+        [bookmark] = post_parts.bookmarks_in(body)
+        return {name_key(name) for name in bookmark.get("tags") or ()}
 
     async def _shown(
         self, visit: Visit, link: str, *, status: int = 200, problem: str = ""
@@ -80,7 +95,7 @@ class SavePage:
             link=link,
             post=None if post is None else _words(post),
             known_at=of_post(post.post_id) if post is not None and known else "",
-            supported=SUPPORTED,
+            supported=SUPPORTED.replace(" and ", " or "),
             labels=visit.form.get("labels", ""),
             label_names=[use.label_name for use in uses[:_SUGGESTED]],
             can_label=not account.is_free,
@@ -115,9 +130,18 @@ def _words(post: PostLink) -> dict[str, Any]:
     }
 
 
+def _said(wanted: set[str], added: set[str]) -> str:
+    """The message about a post that was there already."""
+    if added:
+        return f"labels-added-{len(added)}"
+    return "labels-there" if wanted else "link-known"
+
+
 def _request(account: Account, link: str, labels: str) -> SaveRequest:
     """The form as a request of the API, which has all its rules."""
     names = list(dict.fromkeys(name.strip() for name in labels.split(",") if name.strip()))
+    if problem := next(filter(None, map(name_problem, names)), ""):
+        raise Refusal(Code.INVALID_REQUEST, problem)
     body = {"links": [link], **({"labels": names} if names else {})}
     request = writes.admitted(account, msgspec.json.encode(body), SaveRequest, lambda _: None)
     if isinstance(request, Refusal):

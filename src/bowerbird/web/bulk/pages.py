@@ -122,8 +122,9 @@ class BulkPages:
 
     def _refused(self, visit: Visit, refused: Refusal) -> Reply:
         back = sender(visit.form.get("back", ""))
+        sentence = in_words(refused, visit.form.get("label", ""))
         return self._pages.problem(
-            visit, refused.status, "Nothing was changed", in_words(refused), (back, "Back")
+            visit, refused.status, "Nothing was changed", sentence, (back, "Back")
         )
 
 

@@ -79,6 +79,7 @@ def report(file: FileReport) -> dict[str, Any]:
         "labels_created": file.labels_created,
         "new_labels": file.new_labels,
         "rows": [{"line": row.line, "sentence": row.sentence} for row in file.rows],
+        "loses_labels": file.labels_left_out > 0,
         "notices": file.notices,
     }
 

@@ -11,11 +11,11 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.label_list import FoundLabel, LabelList
 from bowerbird.model.accounts import Account
-from bowerbird.model.labels import COLORS, NAME_RULE, clean_name, name_key
+from bowerbird.model.labels import COLORS, name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.labels import LabelChange
 from bowerbird.web.bulk.pages import BulkPages
-from bowerbird.web.labels.words import in_words
+from bowerbird.web.labels.words import in_words, name_problem
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.visits.pages import VisitPages
@@ -126,7 +126,7 @@ class LabelPages:
             visit,
             "labels.html",
             status=200 if refused is None else refused.status,
-            problem="" if refused is None else in_words(refused),
+            problem="" if refused is None else in_words(refused, visit.form.get("name", text)),
             **side,
             title="Labels",
             here=PATH,
@@ -135,8 +135,9 @@ class LabelPages:
             undo_post="",
             **await self._many.values(visit),
             search=values.get(_FIND, ""),
-            can_make=clean_name(text) is not None and not is_known,
-            name_rule=f"A name has {NAME_RULE}.",
+            can_make=not name_problem(text) and not is_known,
+            # Said once.
+            name_problem="" if refused else name_problem(text),
             labels=[_row(each, back) for each in page.labels],
             edited=edited if any(each.label_id == edited for each in page.labels) else "",
             typed=visit.form.get("name", ""),

@@ -11,13 +11,13 @@ from bowerbird.library.bulk.changes import BulkChanges, NewChange
 from bowerbird.library.bulk.selection import packed_parts
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.model.bulk import BulkAction
-from bowerbird.model.labels import NAME_RULE, clean_name, name_key
+from bowerbird.model.labels import clean_name, name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.labels import LabelRequest
 from bowerbird.requests.limits import PICKED_LABELS_MAX
 from bowerbird.web.bulk import sentences
 from bowerbird.web.labels.pages import PATH
-from bowerbird.web.labels.words import in_words
+from bowerbird.web.labels.words import in_words, name_problem
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY
 from bowerbird.web.visits.pages import VisitPages
@@ -47,7 +47,7 @@ class LabelPicking:
         is_known = any(name_key(each.label_name) == name_key(text) for each in found)
         labels = [_label(each.label_name, each.color, each.count) for each in found]
         new = None if is_known else clean_name(text)
-        return self._pages.json({"labels": labels, "new": new, "rule": f"A name has {NAME_RULE}."})
+        return self._pages.json({"labels": labels, "new": new, "rule": name_problem(text)})
 
     async def apply(self, visit: Visit) -> Reply:
         """Adds a label to posts or removes it."""
@@ -77,11 +77,12 @@ class LabelPicking:
 
 def _request(visit: Visit) -> LabelRequest:
     posts = [each for each in visit.form.get("posts", "").split() if is_post_id(each)]
-    fields = {"tweet_ids": posts, "label_name": visit.form.get("label", "")}
+    name = visit.form.get("label", "")
+    fields = {"tweet_ids": posts, "label_name": name}
     try:
         return decoding.decode(msgspec.json.encode(fields), LabelRequest)
     except Refusal as refused:
-        raise Refusal(refused.code, in_words(refused)) from None
+        raise Refusal(refused.code, in_words(refused, name)) from None
 
 
 def _label(name: str, color: str | None, count: int | None) -> dict[str, Any]:

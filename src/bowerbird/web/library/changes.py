@@ -12,7 +12,7 @@ from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.labels import LabelRequest
-from bowerbird.web.labels.words import in_words
+from bowerbird.web.labels.words import in_words, name_problem
 from bowerbird.web.library.addresses import LIBRARY, of_post, returning
 from bowerbird.web.library.returns import saying, sender
 from bowerbird.web.visits.messages import MESSAGES
@@ -94,25 +94,26 @@ class ChangePages:
     async def _relabel(self, visit: Visit, op: Op, post_id: str, name: str) -> Reply:
         """Adds a label to a post, or removes it. The undo needs the post and the label."""
         path = sender(visit.form.get("back", ""))
+        is_alone = urlsplit(path).path == of_post(post_id)
         sent = msgspec.json.encode({"tweet_ids": [post_id], "label_name": name})
         try:
             request = decoding.decode(sent, LabelRequest)
             done = await self._changes.label(visit.signed_in.account, op, request)
         except Refusal as refused:
-            return self._unchanged(visit, refused, path)
+            is_typed = is_alone and name and name_problem(name)
+            if is_typed and visit.keep_unsent(of_post(post_id)):
+                return self._pages.go(f"{path}#labels")
+            return self._unchanged(visit, refused, path, name)
         said = "label-removed" if op == "remove" else "label-added"
         if op == "add" and not done.affected:
             said = "label-there"
-        is_alone = urlsplit(path).path == of_post(post_id)
         place = "labels" if is_alone else _place(path, said, post_id, "")
         there = saying(path, said=said, post=f"{post_id} {name}")
         return self._pages.go(f"{there}#{place}")
 
-    def _unchanged(self, visit: Visit, refused: Refusal, path: str) -> Reply:
-        heading = "Nothing was changed"
-        return self._pages.problem(
-            visit, refused.status, heading, in_words(refused), (path, "Back")
-        )
+    def _unchanged(self, visit: Visit, refused: Refusal, path: str, label: str = "") -> Reply:
+        heading, sentence = "Nothing was changed", in_words(refused, label)
+        return self._pages.problem(visit, refused.status, heading, sentence, (path, "Back"))
 
     async def _after(
         self,

@@ -13,6 +13,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.requests.bookmarks import SimilarQuery
 from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX
 from bowerbird.web.bulk.pages import BulkPages
+from bowerbird.web.labels.words import name_problem
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, of_post, returning
 from bowerbird.web.library.changes import UNDO
@@ -90,9 +91,8 @@ class ReadingPage:
             previous=previous_id and _with_list(previous_id, before),
             following=next_id and _with_list(next_id, before),
             note_max=NOTE_MAX,
-            # Of one account: others may use the same browser.
-            draft_key=f"note {visit.account_id} {post_id}",
             quote_max=HIGHLIGHT_QUOTE_MAX,
+            name_problem=name_problem,
             undo_annotation=visit.query.get("undo", "") if said in _ANNOTATIONS else "",
             post=post,
             network=_NETWORKS.get(post["source"], post["source"]),

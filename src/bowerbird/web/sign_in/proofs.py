@@ -75,7 +75,7 @@ def routes(
         except Refusal as refused:
             return await shown(visit, problem=refused.sentence, status=refused.status)
         visit.renew(token, ABSOLUTE_DAYS)
-        return pages.go(visit.next_path())
+        return pages.go(visit.after_proof(visit.next_path()))
 
     return [
         PageRoute("GET", PROVE, show),

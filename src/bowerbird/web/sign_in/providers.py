@@ -131,11 +131,11 @@ class ProviderPages:
         if purpose is Purpose.PROOF:
             token = await self._sign_in.prove(returned, visit.signed_in, visit.where)
             visit.renew(token, ABSOLUTE_DAYS)
-        else:
-            entered = await self._sign_in.enter(returned, visit.where)
-            if entered is None:
-                return await self._sign_up.offer(visit, returned)
-            visit.enter(entered.session_token, ABSOLUTE_DAYS)
+            return self._pages.go(visit.after_proof(attempt.next or "/"))
+        entered = await self._sign_in.enter(returned, visit.where)
+        if entered is None:
+            return await self._sign_up.offer(visit, returned)
+        visit.enter(entered.session_token, ABSOLUTE_DAYS)
         return self._pages.go(attempt.next or "/")
 
     async def disconnect(self, visit: Visit) -> Reply:

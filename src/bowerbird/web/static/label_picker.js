@@ -14,6 +14,8 @@ const parts = (script instanceof HTMLElement ? script.dataset.labelParts ?? "" :
 
 /** @type {HTMLElement | null} */
 let opener = null;
+/** @type {HTMLElement[]} */
+let marked = [];
 /** Keeps it at its post while the page scrolls. */
 let follow = () => {};
 
@@ -66,6 +68,13 @@ function chosenBy(target) {
   return own instanceof HTMLElement ? [own] : [];
 }
 
+/** @param {HTMLElement[]} rows look like the current row, which has lost the focus to the field */
+function mark(rows) {
+  for (const row of marked) row.classList.remove("labelling");
+  for (const row of rows) row.classList.add("labelling");
+  marked = rows;
+}
+
 /**
  * @param {HTMLElement[]} targets what it is open for: rows, or the labels of the page's post
  * @param {HTMLElement | null} place what the picker opens at
@@ -74,6 +83,7 @@ async function open(targets, place) {
   if (targets.length === 0) return;
   const focused = document.activeElement;
   opener = place ?? (focused instanceof HTMLElement && focused !== document.body ? focused : null);
+  mark(targets);
   input.value = "";
   list.replaceChildren();
   list.hidden = true;
@@ -123,6 +133,7 @@ function moveTo(place, target, mayScroll = true) {
 addEventListener("scroll", () => { if (picker.matches(":popover-open")) follow(); }, { passive: true });
 picker.addEventListener("toggle", (event) => {
   if (!(event instanceof ToggleEvent) || event.newState === "open") return;
+  mark([]);
   if (picker.contains(document.activeElement) || document.activeElement === document.body) {
     opener?.focus({ preventScroll: true });
   }

@@ -2,8 +2,10 @@
 
 from typing import Final
 
+from bowerbird.requests.limits import SAVED_LABELS_MAX
+
 MESSAGES: Final = {
-    "unsent": "Nothing has changed yet. Press the button again to finish.",
+    "confirmed": "Confirmed. Press the button again to finish.",
     "signed-in": "You are signed in.",
     "passkey-added": "The passkey is added. You can sign in with it from now on.",
     "passkey-renamed": "The passkey is renamed.",
@@ -68,4 +70,9 @@ MESSAGES: Final = {
     "demo-removed": "The demo is removed.",
     "link-saved": "Saved. The text comes when a later import has it.",
     "link-known": "This post was in your library already.",
+    "labels-there": "The post has these labels already.",
+    **{
+        f"labels-added-{number}": f"Added {number} label{'' if number == 1 else 's'}."
+        for number in range(1, SAVED_LABELS_MAX + 1)
+    },
 }

@@ -36,19 +36,20 @@ class VisitPages:
 
     def show(self, visit: Visit, name: str, *, status: int = 200, **values: Any) -> Reply:
         nonce = secrets.token_urlsafe(16)
-        visitor, unsent = visit.visitor, visit.take_unsent()
-        said = "unsent" if unsent is not None else visit.query.get("said", "")
+        visitor = visit.visitor
         shared = {
             "nonce": nonce,
             "csrf": visit.form_token(),
             "email": visitor.email if visitor else "",
+            # Of one account: others may use the same browser.
+            "drafts": f"note {visitor.account.account_id} " if visitor else "",
             "is_signed_in": visitor is not None,
             "is_owner": visitor is not None and visitor.is_owner,
             "theme": visit.theme,
             "time_lang": visit.date_words.attributes,
-            "message": MESSAGES.get(said, ""),
+            "message": MESSAGES.get(visit.query.get("said", ""), ""),
             "problem": "",
-            "unsent": unsent or {},
+            "unsent": visit.take_unsent(),
             # A passkey belongs to the name of the site: another address cannot use it.
             "has_passkeys": self.is_at_site(visit) and bool(self._passkey_site),
             "passkey_site": self._passkey_site,

@@ -21,7 +21,7 @@ from bowerbird.wire.responses.replies import Header
 SESSION: Final = "session"
 ANONYMOUS: Final = "visit"
 ATTEMPT: Final = "attempt"
-# What was typed into a form that needs a proof first.
+# What was typed into a form that needs a proof first, or has a text that is refused.
 UNSENT: Final = "unsent"
 _TEN_MINUTES: Final = 10 / (24 * 60)
 FORM_TOKEN: Final = "csrf"  # noqa: S105 - the name of a field
@@ -29,7 +29,7 @@ _SALT_BYTES: Final = 8
 _MAX_NEXT: Final = 2_000
 _MAX_UNSENT: Final = 2_000
 # Of no use later.
-_NOT_TYPED: Final = (FORM_TOKEN, "credential")
+_NOT_TYPED: Final = (FORM_TOKEN, "credential", "back", "post")
 
 
 class Visit(Struct, kw_only=True):
@@ -119,21 +119,32 @@ class Visit(Struct, kw_only=True):
     def end_attempt(self) -> None:
         self.cookies.append(self.jar.remove(ATTEMPT))
 
-    def keep_unsent(self, page: str) -> None:
-        """Keeps the form for its page, which is shown again after a proof."""
+    def keep_unsent(self, page: str) -> bool:
+        """Keeps the form for its page, which is shown again. Not if it is too long for a cookie."""
         typed = {name: text for name, text in self.form.items() if name not in _NOT_TYPED}
         kept = f"{page}?{urlencode(typed)}"
-        if len(kept) <= _MAX_UNSENT:
-            self.cookies.append(self.jar.write(UNSENT, kept, _TEN_MINUTES))
+        if len(kept) > _MAX_UNSENT:
+            return False
+        self.cookies.append(self.jar.write(UNSENT, kept, _TEN_MINUTES))
+        return True
 
-    def take_unsent(self) -> Form | None:
-        """What was typed into a form of this page before a proof, once."""
-        kept = self.jar.read(self.request.headers.get(b"cookie"), UNSENT)
-        page, _, typed = kept.partition("?")
-        if not kept or len(kept) > _MAX_UNSENT or page != self.request.path:
-            return None
+    def take_unsent(self) -> Form:
+        """What was typed into a form of this page that was not accepted, once."""
+        page, typed = self._unsent()
+        if page != self.request.path:
+            return {}
         self.cookies.append(self.jar.remove(UNSENT))
         return forms.query(typed.encode("latin-1"))
+
+    def after_proof(self, path: str) -> str:
+        """The page that asked for a proof. It says so if its form has to be sent again."""
+        return f"{path}?said=confirmed" if self._unsent()[0] == path else path
+
+    def _unsent(self) -> tuple[str, str]:
+        """The page of the form that is kept, and what was typed."""
+        kept = self.jar.read(self.request.headers.get(b"cookie"), UNSENT)
+        page, _, typed = kept.partition("?")
+        return (page, typed) if len(kept) <= _MAX_UNSENT else ("", "")
 
     def leave(self) -> None:
         """Signs this browser out."""
