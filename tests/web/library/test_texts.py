@@ -207,7 +207,7 @@ FRAME: dict[str, Any] = library_examples.LIST | {
     "list_before": "",
     "undo_annotation": "",
     "note_max": 20_000,
-    "draft_key": "note 1 1",
+    "drafts": "note 1 ",
     "quote_max": 2_000,
 }
 TEMPLATES = Templates(Settings(), has_sandbox=False)
