@@ -79,12 +79,12 @@ async def test_a_term_matches_the_labels_with_the_shortest_names(alice: Member) 
     assert other == ["owl"]
 
 
-@pytest.mark.parametrize("q", ["{} " * 20, "-({})", "({})"], ids=["all", "none", "any"])
+@pytest.mark.parametrize("q", ["{} " * 8, "-({})", "({})"], ids=["all", "none", "any"])
 async def test_the_terms_of_a_query_share_the_labels(alice: Member, q: str) -> None:
-    letters = "abcdefghijklmnopqrst"
-    names = [" ".join(f"{letter}x{number}" for letter in letters) for number in range(60)]
+    letters = "abcdefgh"
+    names = [" ".join(f"{letter * 3}x{number}" for letter in letters) for number in range(150)]
     await writing.save_unbounded(alice, "1", names)
-    prefixes = [f"{letter}x*" for letter in letters]
+    prefixes = [f"{letter * 3}x*" for letter in letters]
     text = q.format(*prefixes) if q.startswith("{}") else q.format(" OR ".join(prefixes))
     filter = BookmarkFilter(words=query_language.parse(text))
 

@@ -228,35 +228,6 @@ def test_a_note_that_could_not_be_sent_is_there_when_the_page_is_opened_again(
     visited(server, chromium, state, visit)
 
 
-def test_the_next_page_sends_a_note_that_a_page_could_not_send_when_it_was_left(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    # As in a browser that drops what a page sends while it is left.
-    dropped = """const send = window.fetch;
-      window.fetch = (path, how) =>
-        how?.keepalive ? new Promise(() => {}) : send.call(window, path, how);"""
-
-    def visit(page: Page) -> None:
-        page.add_init_script(dropped)
-        field = page.get_by_label("Note about this post")
-        page.goto(address(server, "/p/12"))
-        field.press_sequentially("First")
-        page.goto(address(server, "/labels"))
-        wait_until(lambda: stored(page, server, "12").get("note") == "First")
-        page.wait_for_function("localStorage.length === 0")
-
-        # A page that is open keeps what is typed there.
-        page.goto(address(server, "/p/13"))
-        field.press_sequentially("Not finished")
-        other = page.context.new_page()
-        with other.expect_response("**/library/places*"):
-            other.goto(address(server, "/labels"))
-            other.keyboard.press("Control+k")
-        assert not stored(page, server, "13").get("note")
-
-    visited(server, chromium, state, visit)
-
-
 def test_an_old_draft_waits_for_the_button(server: Server, chromium: Chromium, state: Any) -> None:
     def visit(page: Page) -> None:
         page.goto(address(server, "/p/2"))

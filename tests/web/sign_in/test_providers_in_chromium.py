@@ -163,7 +163,7 @@ def test_the_provider_confirms_who_somebody_is(opened: Server, chromium: Chromiu
         # The provider remembers berta, and asks nevertheless.
         sign_in_at_provider(page, "berta")
 
-        page.wait_for_url(address(opened, "/account"))
+        page.wait_for_url("**/account?said=confirmed")
         return watch.problems
 
     assert run(chromium, visit) == []

@@ -92,7 +92,7 @@ def stop_reason(taken: TakenPage, results: Sequence[ItemResult]) -> EndReason | 
     if not read.is_listed:
         return None
     if read.proves_end:
-        return None if read.hides_posts else EndReason.END
+        return EndReason.END
     is_known = ItemResult.NEW not in results and not read.unreadable and not taken.has_stubs
     if run.kind not in UP_TO_KNOWN or not is_known:
         return None
