@@ -1,4 +1,5 @@
-// Registers the page that browsers show when the server does not answer.
+// Registers the page that browsers show when the server does not answer. Removes drafts of notes from
+// the browser at sign-out.
 // @ts-check
 "use strict";
 
@@ -10,3 +11,9 @@ const policy = types?.createPolicy("offline", { createScriptURL: () => address }
 
 // Browsers offer it on https and on localhost only, and may refuse it in private windows.
 navigator.serviceWorker?.register(policy ? policy.createScriptURL("") : address).catch(() => {});
+
+document.querySelector("form[action$='/sign-out']")?.addEventListener("submit", () => {
+  try {
+    for (const key of Object.keys(localStorage)) if (key.startsWith("note ")) localStorage.removeItem(key);
+  } catch { /* Private windows refuse it. */ }
+});
