@@ -5,7 +5,7 @@ one, so that neither can take the memory of the other. Until the application has
 refused its caller, nobody knows which part it belongs to. That takes milliseconds, so it counts as
 one of a known caller: strangers must not be able to crowd out an upload before its key is checked.
 
-In a full part, whoever holds the most is refused first: an account, or a network address. Its
+If a part is full, the account or network address that holds the most is refused first. Its
 oldest body goes, because bodies that are held back on purpose are old.
 """
 
