@@ -91,7 +91,7 @@ EXAMPLES: Final[dict[str, tuple[str, Values]]] = {
             "slug": "",
             "problem": "Bucket 2, label: is already set by the view.",
             "refusal": "Writing labels and Smart Views needs a paid plan.",
-            "preview": {"problem": "Saved from: must be a date, got 'soon'."},
+            "preview": {"problem": "“Saved from” must be a date, got 'soon'."},
         },
     ),
 }

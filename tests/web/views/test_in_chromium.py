@@ -61,7 +61,7 @@ def test_a_list_becomes_a_view_with_a_live_preview(
         expect(count).to_have_text("1 post matches")
         expect(page.locator(".preview li")).to_contain_text(HOSTILE)
         page.get_by_label("Saved from", exact=True).fill("soon")
-        expect(count).to_contain_text("Saved from: must be")
+        expect(count).to_contain_text("“Saved from” must be")
         page.get_by_label("Saved from", exact=True).fill("last 2 weeks")
         page.get_by_label("Name", exact=True).fill(f"巣 {HOSTILE}")
         words.press("Enter")
