@@ -10,6 +10,7 @@ from typing import Any, Final
 import httpx
 
 from benchmarks import posts as generated
+from bowerbird.requests import limits
 from endurance.upgrade import posts
 from endurance.upgrade.ledger import Answer, Ledger, Write
 from endurance.upgrade.nodes import Balancer
@@ -45,6 +46,7 @@ class Client(threading.Thread):
         self._counter = itertools.count()
         self._own: list[int] = []
         self._export = ""
+        self._exports_left = limits.EXPORTS_PER_DAY
         self._stopping = threading.Event()
         self._http = httpx.Client(timeout=30, trust_env=False)
         self.failure: BaseException | None = None
@@ -155,6 +157,10 @@ class Client(threading.Thread):
             if page is not None and page["data"]["status"] in ("completed", "failed"):
                 self._export = ""
             return
+        # Some in every phase: the account may start no more of them in a day.
+        if self._random.random() < 0.5 or not self._exports_left:
+            return
+        self._exports_left -= 1
         wrote = self._write("export", SMALL, "POST", "/v1/exports/json", {})
         self._export = "" if wrote is None else wrote.data["job_id"]
 
