@@ -4,6 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 DEV := .venv/.installed-dev
 SYSTEM := .venv/.installed-system
+FIREFOX := .venv/.installed-firefox
 BENCH := .venv/.installed-bench
 MODEL := .venv/.installed-model
 TELEMETRY := .venv/.installed-telemetry
@@ -11,10 +12,10 @@ TELEMETRY := .venv/.installed-telemetry
 PYTEST := --numprocesses auto --dist worksteal
 CHECKS := check-format check-lint check-types check-imports check-scripts check-generated
 
-.PHONY: install packages telemetry fonts model serve test ready coverage check $(CHECKS) format generate extension wheel bench soak crash upgrade requirements clean
+.PHONY: install packages telemetry fonts model serve test test-slow test-all ready ready-all coverage check $(CHECKS) format generate extension wheel bench soak crash upgrade requirements clean
 
-# Only `make fonts`, `make test`, `make coverage` and `make ready` run apt-get. Everything else uses
-# what is there.
+# Only `make fonts`, the tests and what makes ready for them run apt-get. Everything else uses what
+# is there.
 install: $(STAMP) $(MODEL)
 	@sh requirements/system.sh fonts --check
 
@@ -54,6 +55,10 @@ $(SYSTEM): $(DEV) requirements/system.sh
 	@sh requirements/system.sh tests
 	@touch $@
 
+$(FIREFOX): $(SYSTEM)
+	@sh requirements/system.sh all-tests
+	@touch $@
+
 $(BENCH): $(DEV) requirements/bench.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/bench.txt
 	@touch $@
@@ -61,19 +66,26 @@ $(BENCH): $(DEV) requirements/bench.txt
 serve: install
 	@$(BIN)/bowerbird serve
 
-# Tests start the service hundreds of times: compiled files are kept, whatever the machine prefers.
-test: export PYTHONDONTWRITEBYTECODE =
+# Tests start the service many times: compiled files are kept, whatever the machine prefers.
+test test-slow coverage: export PYTHONDONTWRITEBYTECODE =
 test: ready
-	$(BIN)/pytest $(PYTEST)
+	$(BIN)/pytest $(PYTEST) --statements -m "not slow"
 
-# All that the tests need. The gate installs it while it runs the checks.
+# Kills, large libraries, Firefox, generated requests and clients, deployment, packages.
+test-slow: ready-all
+	$(BIN)/pytest $(PYTEST) -m slow
+
+test-all: test test-slow
+
+# What the tests need. The gate installs it while it runs the checks.
 ready: $(DEV) $(SYSTEM) $(MODEL)
 
+ready-all: ready $(FIREFOX)
+
 # Measuring makes the tests half as long again, so the gate does not: run it before a release.
-coverage: export PYTHONDONTWRITEBYTECODE =
-coverage: $(DEV) $(SYSTEM) $(MODEL)
+coverage: ready
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(PYTEST) -m "not unmeasured"
+	$(BIN)/coverage run -m pytest $(PYTEST) -m "not slow and not unmeasured"
 	$(BIN)/coverage combine --quiet
 	@$(BIN)/python -m tests.support.coverage_by_package
 	@$(BIN)/coverage report --format=total

@@ -22,6 +22,8 @@ from tests.support.s3 import s3_server
 from tests.support.service import Member, Service
 from tests.support.tool_server import Running, running
 
+pytest_plugins = ["tests.support.ran_statements"]
+
 # The same examples on every machine, however slow it is.
 settings.register_profile("suite", derandomize=True, deadline=None)
 settings.load_profile("suite")
@@ -47,10 +49,21 @@ structlog.configure(
     ]
 )
 
-# Whole servers and browsers, which are slow to measure.
-_UNMEASURED_FILES = re.compile(
-    r"/tests/(contract|crash|extension)/|/tests/web/test_(browser|templates_look)|_in_chromium\.py"
+# The second tier, `make test-slow`: kills, large libraries, other browsers, deployment, packages,
+# generated requests and clients. A single slow test elsewhere is marked where it stands.
+_SLOW_FILES = re.compile(
+    r"/tests/(crash|deploy|endurance|extension|packages|search_quality|web/large)/"
+    r"|/tests/contract/test_(schemathesis|generated_clients)\.py"
+    r"|/tests/storage/test_migrating_under_load\.py"
 )
+
+# The folders whose tests run on PostgreSQL too. Elsewhere only what is marked `both` does:
+# `make test` fails if a statement ran on one database alone (tests/support/ran_statements.py).
+_BOTH_DATABASES = re.compile(r"/tests/(storage|contract|crash)/")
+_FIXTURES_OF_BOTH = {"database", "empty"}
+
+# Browsers, which are slow to measure.
+_UNMEASURED_FILES = re.compile(r"/tests/web/test_(browser|templates_look)|_in_chromium\.py")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -59,16 +72,24 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests that `make coverage` leaves out, because measuring takes half as long again.
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Leaves out PostgreSQL where a test need not run on it again."""
+    test = metafunc.definition
+    if _BOTH_DATABASES.search(test.path.as_posix()) or test.get_closest_marker("both"):
+        return
+    chosen = {mark.args[0] for mark in test.iter_markers("parametrize")}
+    for fixture in _FIXTURES_OF_BOTH & set(metafunc.fixturenames) - chosen:
+        # Before the fixture's own parameters are read: a mark takes their place.
+        test.add_marker(pytest.mark.parametrize(fixture, ["sqlite"], indirect=True))
 
-    A test that runs on both databases is measured on SQLite; PostgreSQL's own code is measured
-    by the tests of storage.
-    """
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         path = item.path.as_posix()
-        again = _is_on_postgres(item) and "/tests/storage/" not in path
-        if again or _UNMEASURED_FILES.search(path):
+        if _SLOW_FILES.search(path):
+            item.add_marker("slow")
+        if _UNMEASURED_FILES.search(path):
             item.add_marker("unmeasured")
 
 
@@ -84,11 +105,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 10, 10)
-
-
-def _is_on_postgres(item: pytest.Item) -> bool:
-    call = getattr(item, "callspec", None)
-    return call is not None and call.params.get("database") == "postgres"
 
 
 @pytest.fixture(scope="session")

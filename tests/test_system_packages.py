@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FONTS = "fontconfig fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji"
-BROWSERS = " chromium chromium-headless-shell firefox-esr"
+CHROMIUM = " chromium chromium-headless-shell"
 
 
 @pytest.fixture
@@ -46,7 +46,10 @@ def test_the_check_names_what_is_missing_and_installs_nothing(machine: Path) -> 
     assert not (machine / "installed").exists()
 
 
-@pytest.mark.parametrize(("kind", "more"), [("fonts", ""), ("tests", BROWSERS)])
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [("fonts", ""), ("tests", CHROMIUM), ("all-tests", f"{CHROMIUM} firefox-esr")],
+)
 def test_packages_are_named_and_installed(machine: Path, kind: str, more: str) -> None:
     ran = run(machine, "sh", "requirements/system.sh", kind)
 

@@ -11,6 +11,8 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from tests.cli.libraries import EMAIL, Library, sqlite_library
 from tests.support.in_turn import in_turn
 
+pytestmark = pytest.mark.both
+
 _OWNED = (
     *("person", "library", "api_key", "api_call", "bookmark", "label", "bookmark_label"),
     *("idempotency", "trash", "smart_view", "deleted_view", "job", "version_use", "sunset_notice"),

@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.libraries import EMAIL, Library
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def target(tmp_path: Path) -> Path:

@@ -7,6 +7,8 @@ import pytest
 
 from tests.cli.libraries import EMAIL, WRITER, Library, Ran, sqlite_library
 
+pytestmark = pytest.mark.both
+
 NO_PROBLEMS = "No problems found.\n"
 
 

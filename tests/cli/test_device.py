@@ -5,6 +5,8 @@ import pytest
 from bowerbird.model.keys import DEVICE_PREFIX, key_hash, parse_key
 from tests.cli.libraries import EMAIL, Library
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def library(empty: Library) -> Library:

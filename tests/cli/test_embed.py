@@ -5,6 +5,8 @@ import pytest
 from tests.cli.libraries import EMAIL, Library
 from tests.support.models import MODEL_DIR
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def library(empty: Library) -> Library:

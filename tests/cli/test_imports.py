@@ -19,6 +19,8 @@ from tests.cli.libraries import EMAIL, Library
 from tests.support import ingesting
 from tests.support.imports import found
 
+pytestmark = pytest.mark.both
+
 # Runs a command that gets Ctrl-C when the second turn of an undo begins.
 INTERRUPTED = """
 import os, signal

@@ -16,6 +16,8 @@ from tests.cli.libraries import EMAIL, Library, sqlite_library
 from tests.support.serving import free_port
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.both
+
 ON_POSTGRES = pytest.mark.parametrize("empty", ["postgres"], indirect=True)
 
 NO_CLAIMS = {

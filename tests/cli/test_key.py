@@ -6,6 +6,8 @@ from bowerbird.model.keys import key_hash, parse_key
 from tests.cli.libraries import EMAIL, Library
 from tests.support.in_turn import in_turn
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def library(empty: Library) -> Library:

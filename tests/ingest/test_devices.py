@@ -9,7 +9,7 @@ from tests.support import ingesting, writing
 from tests.support.ingesting import Sender, data, sender
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 def token_of(device: Sender) -> str:

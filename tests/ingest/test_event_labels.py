@@ -12,7 +12,7 @@ from tests.support import ingesting, writing
 from tests.support.ingesting import data, listed, post_id
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def tags(member: Member, number: int) -> Any:

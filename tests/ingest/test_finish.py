@@ -10,7 +10,7 @@ from tests.support import ingesting, make, writing
 from tests.support.ingesting import data, listed, post_id
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def test_a_post_that_is_missing_from_the_whole_list_is_recorded_as_removed(

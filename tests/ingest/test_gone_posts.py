@@ -11,7 +11,7 @@ from tests.support.imports import found, take
 from tests.support.ingesting import Sender, captured, data, listed, post_id, sort_index, url
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 DELETED = "This Post is from an account that no longer exists"
 NOTHING = {

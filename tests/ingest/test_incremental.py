@@ -8,7 +8,7 @@ from tests.support import ingesting
 from tests.support.ingesting import listed
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 @pytest.mark.parametrize("kind", ["incremental", "visit"])

@@ -13,7 +13,7 @@ from tests.support import ingesting
 from tests.support.ingesting import Sender, data, listed, post_id
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def kept(sender: Sender) -> int:

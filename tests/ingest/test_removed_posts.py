@@ -13,7 +13,7 @@ from tests.support import ingesting
 from tests.support.ingesting import data, listed, post_id
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 REMOVED_AT = "2026-09-01T12:30:00.000000+00:00"
 

@@ -24,7 +24,7 @@ from bowerbird.storage.places import place_values
 from tests.support import make, waiting, working
 from tests.support.service import NOW, Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 TIMED: Final = "1945678901234567890"
 TIME: Final = "2025-07-17T02:56:13.677000+00:00"

@@ -17,7 +17,7 @@ from tests.support.smtp import MailServer, mail_server
 from tests.support.waiting import until
 from tests.support.writing import SECOND
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 def of(cast: Service, server: MailServer | None = None) -> DigestJobs:

@@ -17,7 +17,7 @@ from bowerbird.storage.jobs import JobStore
 from tests.support import waiting, working
 from tests.support.working import add, at_work, new_account, until
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 def metrics(worker: Worker) -> dict[str, float]:

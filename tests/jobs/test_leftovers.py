@@ -20,7 +20,7 @@ from tests.support.exporting import begin, export
 from tests.support.service import Service
 from tests.support.waiting import PATIENCE_S, until
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 Moment = Callable[[], Awaitable[object]]
 

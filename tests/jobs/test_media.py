@@ -15,7 +15,7 @@ from tests.support.image_hosts import ImageHosts, X, image_hosts
 from tests.support.keeping import Shelf, image
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.support.service import Member, Service
 from tests.support.watched_writes import WatchedWrites
 from tests.support.word_counts import age
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 POSTS = 450
 

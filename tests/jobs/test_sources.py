@@ -15,7 +15,7 @@ from tests.support.networks import Networks, playing, record, status
 from tests.support.service import Member
 from tests.support.sources import Desk, no_report
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 @pytest.fixture

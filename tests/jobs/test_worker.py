@@ -17,7 +17,7 @@ from tests.support import waiting, working
 from tests.support.waiting import PATIENCE_S
 from tests.support.working import add, at_work, new_account, shown, until
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 class Errand:

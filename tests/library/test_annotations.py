@@ -17,7 +17,7 @@ from bowerbird.storage.database import Transaction
 from tests.support import writing
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 DAYS_31 = 31 * writing.DAY
 

@@ -17,7 +17,7 @@ from tests.support.imports import dump
 from tests.support.service import NOW, Member
 from tests.support.writing import DAY, HOUR, SECOND
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 EVERYTHING = {"is_unread_only": "false", "hide_archived": "false", "limit": 50}
 
 

@@ -13,7 +13,7 @@ from tests.support.digesting import MONDAY, post_ids
 from tests.support.models import MODELS
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def save(member: Member, day: str, **fields: Any) -> str:

@@ -15,7 +15,7 @@ from tests.support import digesting, service, writing
 from tests.support.digesting import MONDAY, instant
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def is_due(member: Member, at: str) -> bool:

@@ -8,7 +8,7 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.storage.database import Database, Transaction
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 FULL = errors.unavailable("The disk is full; this change was not made.", 30)
 

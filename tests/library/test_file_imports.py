@@ -23,7 +23,7 @@ from tests.support.service import Member
 from tests.support.waiting import until
 from tests.support.watched_writes import BUSY, WatchedWrites
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def _import(member: Member, data: bytes, **options: Any) -> ImportReport:

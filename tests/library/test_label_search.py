@@ -8,7 +8,7 @@ from bowerbird.library.labels.labels import Labels
 from tests.support import writing
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def found(member: Member, text: str, limit: int = 10) -> list[str]:

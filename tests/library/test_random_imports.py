@@ -15,7 +15,7 @@ from tests.support import make, writing
 from tests.support.imports import dump, found, run, take
 from tests.support.service import NOW, Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 SEEDS = range(12)
 INDEX = (NOW // 1000) << 20

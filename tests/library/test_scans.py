@@ -10,7 +10,7 @@ from tests.support import make
 from tests.support.models import MODELS
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 QUERY = "cats and other pets"
 

@@ -12,7 +12,7 @@ from tests.support import make
 from tests.support.imports import found, result, stored, take
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 STUB = Completeness.STUB
 GONE_AT, REMOVED_AT = "2026-07-01T00:00:00.000000+00:00", "2026-07-02T00:00:00.000000+00:00"
 STATE = {"gone_at": GONE_AT, "gone_reason": "Deleted", "removed_at": REMOVED_AT, "note": "Mine."}

@@ -16,7 +16,7 @@ from tests.support.service import Member, Service
 from tests.support.word_counts import age
 from tests.support.writing import DAY
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 def _with_text(post: dict[str, Any], text: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from tests.support import make
 from tests.support.digesting import instant
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 NOW = instant("2026-07-18T12:00:00+00:00")
 ALL, MONTHS, YEAR = StatisticsPeriod.ALL, StatisticsPeriod.MONTHS, StatisticsPeriod.YEAR

@@ -19,7 +19,7 @@ from tests.support import writing
 from tests.support.imports import found
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 HOUR = 3_600 * MICROSECONDS
 DAY = 24 * HOUR

@@ -12,7 +12,7 @@ from tests.support import make, writing
 from tests.support.service import Member, SetClock
 from tests.support.watched_writes import WatchedWrites
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 POSTS = 40
 FIRST = 10

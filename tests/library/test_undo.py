@@ -22,7 +22,7 @@ from tests.support import make, writing
 from tests.support.imports import dump, found, run, take
 from tests.support.service import NOW, Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 INDEX = (NOW // 1000) << 20
 THREAD = {"tweet_conversation_id": "1"}

@@ -19,7 +19,7 @@ from tests.support.embedding_service import EmbeddingService, embedding_service
 from tests.support.models import MODEL_DIR, MODELS, ignore
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def _state(member: Member) -> Any:

@@ -23,7 +23,7 @@ from tests.support.service import Member, Service
 from tests.support.waiting import until
 from tests.support.writing import DAY
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 def _sweeps(cast: Service, models: Models = MODELS) -> VectorSweeps:

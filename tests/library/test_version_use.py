@@ -14,7 +14,7 @@ from tests.support import toolcalls
 from tests.support.service import NOW, Member, Service, SetClock
 from tests.support.waiting import PATIENCE_S
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 DAY = 86_400 * 1_000_000
 TODAY = NOW // DAY

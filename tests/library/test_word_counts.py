@@ -36,7 +36,7 @@ from tests.support.service import Member
 from tests.support.word_counts import age, indexed
 from tests.support.working import new_account
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 IDS = st.sampled_from("123")
 TEXTS = st.lists(

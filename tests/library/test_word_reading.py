@@ -8,7 +8,7 @@ from bowerbird.search.queries import query_language
 from tests.support.loop_time import least_loop_time
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 # Twelve letters of an alphabet with many of them: 900 words are one letter away from each.
 NONSENSE = " ".join(

@@ -10,7 +10,7 @@ from tests.support.service import Member
 from tests.support.toolcalls import call, refusal
 from tests.support.wishes import Wish
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 ALL = {"is_unread_only": "false", "hide_archived": "false"}
 LINK = [{"type": "link", "url": "https://www.example.com/a"}]

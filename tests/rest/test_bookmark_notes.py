@@ -7,7 +7,7 @@ import pytest
 from tests.support import writing
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def _note(member: Member, post_id: str, note: Any) -> dict[str, Any]:

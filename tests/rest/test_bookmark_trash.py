@@ -12,7 +12,7 @@ from tests.support import make, writing
 from tests.support.service import Member
 from tests.support.writing import DAY
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 PATH = "/v1/bookmarks/1"
 

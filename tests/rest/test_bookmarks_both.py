@@ -7,7 +7,7 @@ import pytest
 from tests.support import make
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def _both(member: Member, text: str, **params: Any) -> list[dict[str, Any]]:

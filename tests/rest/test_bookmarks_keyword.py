@@ -9,7 +9,7 @@ from bowerbird.settings import Settings
 from tests.support import make
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 EVERYTHING: dict[str, Any] = {"is_unread_only": "false", "hide_archived": "false"}
 

@@ -5,7 +5,7 @@ import pytest
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 @in_turn(

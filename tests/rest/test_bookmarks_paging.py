@@ -12,7 +12,7 @@ from bowerbird.settings import Settings
 from tests.support import make
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 Record = dict[str, Any]
 Between = Callable[[list[str]], Awaitable[None]]

@@ -10,7 +10,7 @@ from bowerbird.model.filters import SORT_FIELDS
 from tests.support import make
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 Bookmark = dict[str, Any]
 METRICS: Final = (

@@ -9,7 +9,7 @@ from tests.support import make
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 COUNTS = ("favorite_count", "retweet_count", "reply_count", "quote_count", "bookmark_count")
 

@@ -9,7 +9,7 @@ from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 ADA = {"author": "ada"}
 ALL = {"is_unread_only": "false", "hide_archived": "false"}

@@ -18,7 +18,7 @@ from tests.support.service import Member, Service, SetClock
 from tests.support.service import build as build_service
 from tests.support.toolcalls import result_of
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 PARALLEL = 200
 

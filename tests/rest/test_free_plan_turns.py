@@ -12,7 +12,7 @@ from tests.library.test_words_ahead import article
 from tests.support import make, writing
 from tests.support.service import Member, Service
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 IDS = [str(100 + number) for number in range(12)]
 KEYS = pytest.mark.parametrize("key", [None, "k"])

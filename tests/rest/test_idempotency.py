@@ -14,7 +14,7 @@ from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 from tests.support.writing import HOUR
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 ADD = "/v1/labels/add"
 

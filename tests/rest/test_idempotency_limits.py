@@ -17,7 +17,7 @@ from tests.support.service import Member, Service
 from tests.support.toolcalls import call, refusal
 from tests.support.writing import DAY, HOUR
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 # From 08:21:13.84 to midnight.
 LEFT_OF_DAY_S = 15 * 3_600 + 38 * 60 + 47

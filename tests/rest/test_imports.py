@@ -7,7 +7,7 @@ from tests.support import writing
 from tests.support.imports import found, run, take
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def test_an_import_is_shown_with_its_counts(alice: Member) -> None:

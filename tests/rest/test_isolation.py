@@ -13,7 +13,7 @@ from tests.support.offenders import Offenders
 from tests.support.published import of_accounts
 from tests.support.service import Member, Service, member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 THEIRS: Final = ("7001", "7002", "7003")
 THROWN_AWAY: Final = "7004"

@@ -15,7 +15,7 @@ from tests.support.service import Member
 from tests.support.watched_writes import WatchedWrites, interrupted
 from tests.support.writing import HOUR, SECOND
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 __all__ = ["short_turns"]
 

@@ -8,7 +8,7 @@ from tests.support import writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 COLOUR = {"colour": "#ff0000", "note": "later", "deep": {"list": [1, None, True]}}
 

@@ -14,7 +14,7 @@ from tests.support import make, writing
 from tests.support.service import Member
 from tests.support.watched_writes import Pause, WatchedWrites, interrupted
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 # A fifth of the real length, so that fewer posts are enough for several turns.
 PER_TURN = 40

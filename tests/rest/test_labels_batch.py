@@ -11,7 +11,7 @@ from tests.support.service import Member
 from tests.support.watched_writes import WatchedWrites
 from tests.support.writing import operation
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def test_a_batch_that_succeeds_completely_is_200(alice: Member) -> None:

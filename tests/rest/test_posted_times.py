@@ -10,7 +10,7 @@ from bowerbird.sources import own_json
 from tests.support import make
 from tests.support.service import NOW, Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 SAVED: Final = with_offset(NOW)
 LINKS: Final = {

@@ -7,7 +7,7 @@ import pytest
 from tests.support import make
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 ARTICLE: Final = {"title": "How bowers are built", "plain_text": "Twigs first."}
 QUOTED: Final = {"post_id": "77", "text": "My article", "article": ARTICLE}

@@ -15,7 +15,7 @@ from tests.support import make
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 LINK = {
     "type": "link",

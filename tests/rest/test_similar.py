@@ -6,7 +6,7 @@ from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 BIRDS = "Bowerbirds collect blue things."
 TEXTS = (BIRDS, "Crows hide shiny objects in the garden.", "The bank raised its rates.")

@@ -10,7 +10,7 @@ from tests.support import make, writing
 from tests.support.service import Member
 from tests.support.writing import DAY, HOUR, SECOND
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 BOOLEANS = st.sampled_from([True, False, "true", "0"])
 DATES = st.sampled_from(["2026-01-02", "2026-01-03T12:00:00+02:00", "2026-01-05"])

@@ -31,7 +31,7 @@ from tests.support.service import Member
 from tests.support.waiting import PATIENCE_S, until
 from tests.support.writing import DAY
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 @pytest.fixture(autouse=True)

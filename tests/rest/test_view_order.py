@@ -10,7 +10,7 @@ from tests.support import writing
 from tests.support.service import Member
 from tests.support.writing import SECOND
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def _create(member: Member, **fields: Any) -> Any:

@@ -11,7 +11,7 @@ from tests.support.toolcalls import call, refusal
 from tests.support.wishes import Wish
 from tests.support.working import at_work
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 OLD, NEW = "2023-05-01T10:00:00+00:00", "2026-05-01T10:00:00+00:00"
 ALL = {"is_unread_only": "false", "hide_archived": "false"}

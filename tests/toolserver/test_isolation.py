@@ -11,7 +11,7 @@ from tests.support.offenders import Offenders
 from tests.support.service import Member
 from tests.support.toolcalls import ask, call, message, post, result_of
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 SECRET = "geheim"
 THEIRS = "777001"

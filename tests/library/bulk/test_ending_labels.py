@@ -12,7 +12,7 @@ from tests.support import make, writing
 from tests.support.bulk import change, changes, finish, step, undo
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 # `fill` gives Birds to these, in the order in which a deletion reaches them.
 BIRDS = [one for index, one in enumerate(IDS) if index % 3 != 1]

@@ -12,7 +12,7 @@ from tests.support import writing
 from tests.support.bulk import change, changes, finish, step, undo
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 @pytest.fixture(autouse=True)

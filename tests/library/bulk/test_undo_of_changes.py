@@ -13,7 +13,7 @@ from tests.support.bulk import change, change_all, changes, finish, undo
 from tests.support.imports import dump
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 IDS = [str(number) for number in range(1, 13)]
 # Library rows change their numbers when posts go through the trash.

@@ -23,7 +23,7 @@ from tests.support.networks import ALICE_TOKEN, Networks, Reply, status
 from tests.support.service import Service
 from tests.support.sources import Desk
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 SECRETS = (ALICE_TOKEN, "access-1", "refresh-1", "x-access", "x-refresh", "sec/ret")
 
 

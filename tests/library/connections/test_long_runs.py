@@ -7,7 +7,7 @@ from bowerbird.model.connections import Connection, Problem
 from tests.support.networks import Networks, tweet
 from tests.support.sources import Desk
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 DAY_S = 86_400
 

@@ -21,7 +21,7 @@ from tests.support.image_hosts import INSTANCE, ImageHosts, X
 from tests.support.keeping import Shelf, image, video
 from tests.support.service import Member
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 DAY = 86_400 * MICROSECONDS
 
 

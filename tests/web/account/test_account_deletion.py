@@ -20,7 +20,7 @@ from tests.support.visiting import Visitor
 from tests.web.account.conftest import key_in, text_of
 from tests.web.sign_in.conftest import House
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 EMAIL = "leaving@example.com"
 MINUTE = 60 * MICROSECONDS

@@ -14,7 +14,7 @@ from tests.web.sign_in import ceremonies, providing
 from tests.web.sign_in.ceremonies import ANY_PAGE
 from tests.web.sign_in.conftest import House, build
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 MINUTE = 60 * MICROSECONDS
 
 

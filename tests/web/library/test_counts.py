@@ -12,7 +12,7 @@ from tests.web.digests.test_digest_pages import made
 from tests.web.library.conftest import Reader, signed_in
 from tests.web.sign_in.conftest import House
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 SAVED = "2026-07-15T12:00:00+00:00"
 BEFORE = "2020-02-03T12:00:00+00:00"

@@ -11,7 +11,7 @@ from tests.support.visiting import form_token
 from tests.web.library.conftest import Reader, signed_in
 from tests.web.sign_in.conftest import House
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 AS_SCRIPT = {"Accept": "application/json"}
 
 

@@ -10,7 +10,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.model.activity import ActivityKind
 from tests.web.sign_in.conftest import House
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 CHANGES = (
     "/operator/plan",

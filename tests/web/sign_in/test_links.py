@@ -13,7 +13,7 @@ from bowerbird.storage.files.files import Files
 from tests.web.sign_in.ceremonies import account_of
 from tests.web.sign_in.conftest import House
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
 MINUTE = 60 * MICROSECONDS
 DAY = 24 * 60 * MINUTE
 

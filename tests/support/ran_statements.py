@@ -1,0 +1,91 @@
+"""`pytest --statements` fails if a statement of storage/sql ran on one database only, or on none.
+
+Most tests run on SQLite alone. A statement that PostgreSQL refuses would then be noticed by
+nobody, so `make test` asks for this. Every statement gets a comment with its name, because many
+are put together from several; what the databases execute is searched for these comments.
+Only the test processes themselves are watched, not the servers that they start.
+"""
+
+import re
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+import apsw
+import pytest
+
+from bowerbird.storage import queries
+
+_NAME_IN_COMMENT: Final = re.compile(r"/\* ran (\S+) \*/")
+_DIALECTS: Final = ("sqlite", "postgres")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--statements",
+        action="store_true",
+        help="fail if a statement did not run on both databases",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--statements"):
+        config.pluginmanager.register(_Watch(), "ran-statements")
+
+
+class _Watch:
+    def __init__(self) -> None:
+        self._ran: set[str] = set()
+        self._texts: set[str] = set()
+        plain, plain_numbered = queries.load, queries.numbered
+
+        @cache
+        def load(resource: str, dialect: str) -> queries.Queries:
+            texts = plain(resource, dialect)
+            return {n: f"{t} /* ran {dialect}:{resource}.{n} */" for n, t in texts.items()}
+
+        def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
+            self._note(sql)
+            return plain_numbered(sql)
+
+        def watch(connection: apsw.Connection) -> None:
+            connection.exec_trace = self._traced
+
+        # mypy sees functions where the modules have variables of the same type.
+        queries.__dict__.update(load=load, numbered=numbered)
+        apsw.connection_hooks.append(watch)
+
+    def _traced(self, _cursor: apsw.Cursor, sql: str, _bindings: Any) -> bool:
+        self._note(sql)
+        return True
+
+    def _note(self, sql: str) -> None:
+        if sql not in self._texts:
+            self._texts.add(sql)
+            self._ran.update(_NAME_IN_COMMENT.findall(sql))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        self._ran.update(getattr(node, "workeroutput", {}).get("ran_statements", ()))
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["ran_statements"] = sorted(self._ran)
+        elif self._missing() and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        for name in self._missing():
+            terminalreporter.write_line(f"No test ran the statement {name}")
+
+    def _missing(self) -> list[str]:
+        return sorted(_named() - self._ran)
+
+
+def _named() -> set[str]:
+    """Every statement of every dialect, in the form in which it is noted."""
+    folder = resources.files("bowerbird.storage") / "sql"
+    files = [folder, *(folder / dialect for dialect in _DIALECTS)]
+    found = {file.name.removesuffix(".sql") for each in files for file in each.iterdir()}
+    names = {(dialect, each) for dialect in _DIALECTS for each in found - set(_DIALECTS)}
+    return {f"{d}:{r}.{name}" for d, r in names for name in queries.load(r, d)}
