@@ -94,13 +94,18 @@ def test_a_key_that_no_header_takes_is_refused_and_not_quoted() -> None:
     assert offenders == {}
 
 
-def test_the_former_name_of_a_setting_is_refused_with_the_new_one() -> None:
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("BOWERBIRD_SIGNUP_PLAN", "was replaced by BOWERBIRD_DEFAULT_PLAN"),
+        ("BOWERBIRD_HTTP2_PORT", "was removed; a proxy reaches the service over HTTP/1.1 only"),
+    ],
+)
+def test_a_former_setting_is_refused_with_the_reason(name: str, reason: str) -> None:
     with pytest.raises(BadSetting) as refused:
-        Settings.from_env({"BOWERBIRD_SIGNUP_PLAN": "free"})
+        Settings.from_env({name: "0"})
 
-    assert str(refused.value) == (
-        "BOWERBIRD_SIGNUP_PLAN was replaced by BOWERBIRD_DEFAULT_PLAN. See docs/settings.md."
-    )
+    assert str(refused.value) == f"{name} {reason}. See docs/settings.md."
 
 
 def test_new_accounts_are_pro_and_made_by_the_operator_unless_the_settings_say_otherwise() -> None:

@@ -79,13 +79,12 @@ def run_worker(settings: Settings) -> None:
 def require_free_port(settings: Settings) -> None:
     """Raises BadSetting if the server cannot listen on the configured address."""
     family, address = _address(settings)
-    for port in filter(None, (settings.port, settings.http2_port)):
-        with socket.socket(family) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((address, port))
-            except OSError as error:
-                raise _cannot_listen(settings, port, error) from None
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, settings.port))
+        except OSError as error:
+            raise _cannot_listen(settings, error) from None
 
 
 def _address(settings: Settings) -> tuple[socket.AddressFamily, str]:
@@ -93,17 +92,16 @@ def _address(settings: Settings) -> tuple[socket.AddressFamily, str]:
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise _cannot_listen(settings, settings.port, error) from None
+        raise _cannot_listen(settings, error) from None
     family, _, _, _, address = found[0]
     return family, str(address[0])
 
 
-def _cannot_listen(settings: Settings, port: int, error: OSError) -> BadSetting:
-    if port == settings.http2_port:
-        advice = "Set BOWERBIRD_HTTP2_PORT to another port, or to 0 to turn HTTP/2 off."
-    else:
-        advice = "Choose another address with --host and --port."
-    return BadSetting(f"Cannot listen on {settings.host}:{port}: {error.strerror}. {advice}")
+def _cannot_listen(settings: Settings, error: OSError) -> BadSetting:
+    return BadSetting(
+        f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
+        "Choose another address with --host and --port."
+    )
 
 
 async def _serve(
@@ -138,18 +136,6 @@ async def _serve(
             listener.listen(_BACKLOG)
             await announce(database)
         serving.append(_serve_http1(settings, service.asgi, listener, limits, stopping))
-        if settings.http2_port:
-            from bowerbird import http2  # noqa: PLC0415 - optional, and slow to import
-
-            serving.append(
-                http2.serve(
-                    service.asgi,
-                    _address(settings)[1],
-                    settings.http2_port,
-                    stopping=stopping,
-                    stop_timeout_s=settings.stop_timeout_s,
-                )
-            )
         if settings.tool_preload == "on":
             serving.append(_load_tools(service.tools))
         if process == 0:
@@ -186,7 +172,7 @@ def _listener(settings: Settings, *, is_shared: bool) -> socket.socket:
         listener.bind((address, settings.port))
     except OSError as error:
         listener.close()
-        raise _cannot_listen(settings, settings.port, error) from None
+        raise _cannot_listen(settings, error) from None
     return listener
 
 

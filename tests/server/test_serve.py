@@ -219,10 +219,8 @@ def test_a_port_above_65535_is_reported_in_one_sentence(
 @pytest.mark.parametrize(
     ("variables", "named"),
     [
-        ({"port": 9000, "http2_port": 9000}, "BOWERBIRD_HTTP2_PORT uses port 9000"),
         ({"port": 9000, "admin_port": 9000}, "BOWERBIRD_ADMIN_PORT uses port 9000"),
         ({"port": 9001, "admin_port": 9000, "workers": 2}, "BOWERBIRD_ADMIN_PORT uses port 9001"),
-        ({"admin_port": 9000, "http2_port": 9000}, "BOWERBIRD_HTTP2_PORT uses port 9000"),
     ],
 )
 def test_a_port_with_two_uses_is_reported_in_one_sentence(

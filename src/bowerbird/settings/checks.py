@@ -32,7 +32,6 @@ _HOST_AND_PORT: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[
 _LEAST: Final = {
     "port": 1,
     "admin_port": 0,
-    "http2_port": 0,
     "max_connections": 1,
     "header_timeout_s": 1,
     "body_timeout_s": 1,
@@ -107,11 +106,7 @@ def _check_data_folder(settings: "Settings") -> None:
 
 def _check_ports(settings: "Settings") -> None:
     last_admin_port = settings.admin_port + settings.workers - 1 if settings.admin_port else 0
-    for name, last in (
-        ("port", settings.port),
-        ("http2_port", settings.http2_port),
-        ("admin_port", last_admin_port),
-    ):
+    for name, last in (("port", settings.port), ("admin_port", last_admin_port)):
         value = getattr(settings, name)
         if value <= _LAST_PORT < last:
             raise BadSetting(
@@ -123,21 +118,11 @@ def _check_ports(settings: "Settings") -> None:
             raise BadSetting(
                 f"{PREFIX}{name.upper()}={value} is too large; the maximum is {_LAST_PORT}."
             )
-
-    _check_different_ports(settings, last_admin_port)
-
-
-def _check_different_ports(settings: "Settings", last_admin_port: int) -> None:
-    admin_ports = range(settings.admin_port, last_admin_port + 1) if settings.admin_port else ()
-    for name, port, others in (
-        ("HTTP2_PORT", settings.http2_port, (settings.port, *admin_ports)),
-        ("ADMIN_PORT", settings.port if settings.port in admin_ports else 0, (settings.port,)),
-    ):
-        if port and port in others:
-            raise BadSetting(
-                f"{PREFIX}{name} uses port {port}, which another setting uses too. "
-                "Choose another port."
-            )
+    if settings.admin_port <= settings.port <= last_admin_port:
+        raise BadSetting(
+            f"{PREFIX}ADMIN_PORT uses port {settings.port}, which another setting uses too. "
+            "Choose another port."
+        )
 
 
 def _check_addresses(settings: "Settings") -> None:

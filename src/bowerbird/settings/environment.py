@@ -9,7 +9,10 @@ from typing import Any, Final
 
 from bowerbird.settings.values import PREFIX, BadSetting
 
-_RENAMED: Final = {"BOWERBIRD_SIGNUP_PLAN": "BOWERBIRD_DEFAULT_PLAN"}
+_GONE: Final = {
+    "BOWERBIRD_SIGNUP_PLAN": "was replaced by BOWERBIRD_DEFAULT_PLAN",
+    "BOWERBIRD_HTTP2_PORT": "was removed; a proxy reaches the service over HTTP/1.1 only",
+}
 
 
 def read(env: Mapping[str, str], table: Any) -> dict[str, Any]:
@@ -33,8 +36,8 @@ def _resolve(variable: str, given: str, known: Mapping[str, Any]) -> tuple[str, 
     """The setting of a variable, and its text. NAME_FILE contains the path of a secret's file."""
     if variable in known:
         return variable, given
-    if variable in _RENAMED:
-        raise BadSetting(f"{variable} was replaced by {_RENAMED[variable]}. See docs/settings.md.")
+    if variable in _GONE:
+        raise BadSetting(f"{variable} {_GONE[variable]}. See docs/settings.md.")
     name = variable.removesuffix("_FILE")
     if name == variable or name not in known or not known[name].metadata["secret"]:
         near = difflib.get_close_matches(variable, known, n=1, cutoff=0)

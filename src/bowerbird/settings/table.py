@@ -34,12 +34,6 @@ class Settings:
         "port plus *n*; `bowerbird worker` uses the port itself. 0 means that there is no admin "
         "port.",
     )
-    http2_port: int = setting(
-        0,
-        "Port that serves HTTP/2 without TLS, for a reverse proxy that speaks it. Only that proxy "
-        "should reach it: it limits headers, but has no time-outs. 0 turns it off; the main port "
-        "always speaks HTTP/1.1.",
-    )
     max_connections: int = setting(
         4096,
         "Connections that one server process keeps open. When more arrive, those whose client has "
