@@ -37,7 +37,7 @@ async def test_a_note_is_saved_shown_and_undone(ann: Reader) -> None:
     assert saved == "/p/1?said=note-saved&undo=note#note"
     assert (await bookmark(ann))["note"] == "**After**\nmore"
     page = await ann.page(saved)
-    assert "<strong>After</strong><br>more" in page
+    assert "<strong>After</strong><br>\nmore" in page
     assert "The note is saved." in page
     assert 'name="annotation" value="note"' in page
     assert where(await send(ann, "/undo", annotation="note")) == "/p/1?said=annotation-undone#note"

@@ -22,7 +22,6 @@ from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.passages import Passages
 from bowerbird.web.library.texts import LinkedTexts, language_of, marked, web_url
-from bowerbird.web.notes import markdown
 
 Values = dict[str, Any]
 
@@ -137,7 +136,7 @@ class PostParts:
             "original": web_url(details.get("link")),
             "source": _text(bookmark, "source") or "x",
             "note": note,
-            "note_markup": markdown.rendered(note),
+            "note_markup": _markup(note) if note else "",
             "metrics": _metrics(_dict(_dict(details, "meta"), "non_real_time_engagement_metrics")),
             "words": len(text.split()) + len(body.split()),
             "gone": self._dates.of(_text(bookmark, "gone_at")),
@@ -256,6 +255,12 @@ class PostParts:
             "choices": [shown for each in _list(poll, "choices") if (shown := _choice(each))],
             "ends": self._dates.of(_text(poll, "ends_at")),
         }
+
+
+def _markup(note: str) -> Markup:
+    from bowerbird.web.notes import markdown  # noqa: PLC0415 - takes 40 ms; few posts have a note
+
+    return markdown.rendered(note)
 
 
 def picture(attachment: Values) -> Values:

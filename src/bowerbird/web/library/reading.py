@@ -1,5 +1,6 @@
 """/p/{post_id}: one post with all that is stored about it."""
 
+import asyncio
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
@@ -76,7 +77,8 @@ class ReadingPage:
         [bookmark] = post_parts.bookmarks_in(body)
         parts = await self._lists.parts(visit)
         await self._images.add(account, parts, [bookmark])
-        post = parts.on_page(bookmark)
+        # A long note takes up to 0.4 s to render; other requests go on during that time.
+        post = await asyncio.to_thread(parts.on_page, bookmark)
         before = self._list_before(visit)
         previous_id, next_id = await self._beside(account, post_id, before)
         said = visit.query.get("said", "")

@@ -1,175 +1,110 @@
 """Renders the Markdown of notes as safe markup.
 
-Every character of a note is escaped; markup is only added around it. There is no raw HTML and no
-image, and a link leads to http or https only. Each pattern ends at the next delimiter, so the time
-grows with the length of the note and not faster.
+The parser knows no HTML and no image, and a link leads to http or https only. It also leaves out
+entities, reference links, and code and headings that have no sign of their own.
 """
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_inline import StateInline, link
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
 from bowerbird.web.library.texts import web_url
 
-_MAX_DEPTH: Final = 4
-_INLINE: Final = re.compile(
-    r"\\(?P<escaped>[!-/:-@\[-`{-~])"
-    r"|`(?P<code>[^`\n]{1,1000})`"
-    r"|!?\[(?P<text>[^\[\]\n]{0,1000})\]\((?P<target><?[^\s()<>]{1,2000}>?)\)"
-    r"|<(?P<bracketed>https?://[^\s<>]{1,2000})>"
-    r"|(?P<url>\bhttps?://[^\s<>\"'`*]{1,2000}[^\s<>\"'`*.,;:!?)\]])"
-    r"|\*\*(?P<strong>(?=\S)[^*\n]{1,1000}(?<=\S))\*\*"
-    r"|\*(?P<emphasis>(?=\S)[^*\n]{1,1000}(?<=\S))\*"
-    r"|(?<!\w)__(?P<strong2>(?=\S)[^_\n]{1,1000}(?<=\S))__(?!\w)"
-    r"|(?<!\w)_(?P<emphasis2>(?=\S)[^_\n]{1,1000}(?<=\S))_(?!\w)"
-    r"|~~(?P<struck>(?=\S)[^~\n]{1,1000}(?<=\S))~~",
-    re.IGNORECASE,
-)
-_TAGS: Final = {
-    "strong": "strong",
-    "strong2": "strong",
-    "emphasis": "em",
-    "emphasis2": "em",
-    "struck": "s",
-}
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
-_RULE: Final = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
-_FENCE: Final = re.compile(r" {0,3}(```|~~~)")
-_QUOTE: Final = re.compile(r" {0,3}> ?")
-_ITEM: Final = re.compile(r"( {0,3})(?:([-*+])|(\d{1,9})[.)])[ \t]+")
+# Bounds the time: each level of a hostile note is parsed again for the one around it.
+_MAX_NESTING: Final = 10
+_DEEPEST_HEADING: Final = 6
+_SCHEME: Final = re.compile(r"\bhttps?\Z", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"://[^\s<>\"'`*]{1,2000}[^\s<>\"'`*.,;:!?)\]]")
+_LEFT_OUT: Final = ("code", "entity", "html_block", "html_inline", "lheading", "reference")
+_OF_TEXT: Final = frozenset({"heading_open", "list_item_open", "paragraph_open"})
 
 
 def rendered(text: str) -> Markup:
-    return Markup(_blocks(text.expandtabs(4).split("\n"), 0))  # noqa: S704 - every piece is escaped
+    return Markup(_NOTES.render(text))  # noqa: S704 - the renderer escapes every text
 
 
-def _blocks(lines: Sequence[str], depth: int) -> str:
-    """Headings start below those of the page."""
-    found: list[str] = []
-    paragraph: list[str] = []
+class _Notes(MarkdownIt):
+    def normalizeLink(self, url: str) -> str:  # noqa: N802
+        return web_url(url)
 
-    def end_paragraph() -> None:
-        if paragraph:
-            found.append(f'<p dir="auto">{_lines(paragraph)}</p>')
-            paragraph.clear()
+    def validateLink(self, url: str) -> bool:  # noqa: N802
+        return bool(url)
 
-    place = 0
-    while place < len(lines):
-        line = lines[place]
-        block = _block(lines, place, depth)
-        if block is None:
-            place += 1
-            if line.strip():
-                paragraph.append(line.strip())
-            else:
-                end_paragraph()
-            continue
-        end_paragraph()
-        markup, place = block
-        found.append(markup)
-    end_paragraph()
-    return "".join(found)
+    def normalizeLinkText(self, url: str) -> str:  # noqa: N802
+        return url.partition("://")[2]
 
 
-def _block(lines: Sequence[str], place: int, depth: int) -> tuple[str, int] | None:
-    """The block that starts at a line, and the line after it; None for a line of a paragraph."""
-    line = lines[place]
-    if fence := _FENCE.match(line):
-        return _code(lines, place, fence[1])
-    if heading := _HEADING.match(line):
-        level = min(len(heading[1]) + 2, 6)
-        text = heading[2].rstrip("#").rstrip(" \t")
-        return f'<h{level} dir="auto">{_inline(text)}</h{level}>', place + 1
-    if _RULE.match(line):
-        return "<hr>", place + 1
-    if depth >= _MAX_DEPTH:
-        return None
-    if _QUOTE.match(line):
-        end = place
-        while end < len(lines) and _QUOTE.match(lines[end]):
-            end += 1
-        inner = [_QUOTE.sub("", each, count=1) for each in lines[place:end]]
-        return f"<blockquote>{_blocks(inner, depth + 1)}</blockquote>", end
-    return _list(lines, place, depth) if _ITEM.match(line) else None
+class _Renderer(RendererHTML):
+    """Headings start below those of the page. Each text has the direction of its own script."""
+
+    def renderToken(  # noqa: N802
+        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
+    ) -> str:
+        del options, env
+        token = tokens[idx]
+        if token.hidden:
+            return ""
+        tag = token.tag
+        if token.type.startswith("heading"):
+            tag = f"h{min(int(tag[1]) + 2, _DEEPEST_HEADING)}"
+        if token.nesting < 0:
+            return f"</{tag}>"
+        if token.type == "link_open":
+            href = escape(token.attrs["href"])
+            shown = href if tokens[idx + 1].type == "link_close" else ""
+            return f'<a href="{href}" rel="noreferrer">{shown}' if href else "<a>"
+        direction = ' dir="auto"' if token.type in _OF_TEXT else ""
+        return f"<{tag}{self.renderAttrs(token)}{direction}>"
 
 
-def _code(lines: Sequence[str], place: int, fence: str) -> tuple[str, int]:
-    end = place + 1
-    while end < len(lines) and not lines[end].strip().startswith(fence):
-        end += 1
-    text = escape("\n".join(lines[place + 1 : end]))
-    return f'<pre tabindex="0"><code dir="auto">{text}</code></pre>', end + 1
+def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """An image becomes a link. Silent: inside the text of a link, which cannot contain another."""
+    if silent or not state.src.startswith("![", state.pos):
+        return False
+    state.pos += 1
+    is_link = link(state, silent)
+    state.pos -= not is_link
+    return is_link
 
 
-def _list(lines: Sequence[str], place: int, depth: int) -> tuple[str, int]:
-    first = _ITEM.match(lines[place])
-    assert first is not None
-    is_ordered = first[3] is not None
-    items: list[list[str]] = []
-    indent = 0
-    while place < len(lines):
-        line = lines[place]
-        item = _ITEM.match(line)
-        if item and (item[3] is not None) == is_ordered and len(item[1]) <= len(first[1]) + 1:
-            items.append([line[item.end() :]])
-            indent = len(item[1]) + 2
-        elif line.strip() and line.startswith(" " * indent):
-            items[-1].append(line[indent:])
-        else:
-            break
-        place += 1
-    inner = "".join(f'<li dir="auto">{_item(each, depth)}</li>' for each in items)
-    start = f' start="{int(first[3])}"' if is_ordered and int(first[3]) != 1 else ""
-    return (f"<ol{start}>{inner}</ol>" if is_ordered else f"<ul>{inner}</ul>"), place
+def _address(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Links an address that stands in the text. The parser stops at its colon."""
+    scheme = _SCHEME.search(state.pending[-6:])
+    rest = _ADDRESS.match(state.src, state.pos, state.posMax)
+    url = web_url(scheme[0] + rest[0]) if scheme and rest else ""
+    if silent or state.linkLevel or not (scheme and rest and url):
+        return False
+    state.pending = state.pending.removesuffix(scheme[0])
+    state.push("link_open", "a", 1).attrs = {"href": url}
+    state.push("text", "", 0).content = state.md.normalizeLinkText(rest[0])
+    state.push("link_close", "a", -1)
+    state.pos = rest.end()
+    return True
 
 
-def _item(lines: Sequence[str], depth: int) -> str:
-    """Its text, and the blocks below it. A single paragraph needs no element."""
-    end = 1
-    while end < len(lines) and _block(lines, end, _MAX_DEPTH) is None and not _starts(lines[end]):
-        end += 1
-    return _lines([each.strip() for each in lines[:end]]) + _blocks(lines[end:], depth + 1)
+def _code(text: str, language: str, attributes: str) -> str:
+    del language, attributes
+    return f'<pre tabindex="0"><code dir="auto">{escape(text)}</code></pre>'
 
 
-def _starts(line: str) -> bool:
-    return bool(_ITEM.match(line) or _QUOTE.match(line))
-
-
-def _lines(lines: Sequence[str]) -> str:
-    return "<br>".join(map(_inline, lines))
-
-
-def _inline(text: str, depth: int = 0) -> str:
-    pieces: list[str] = []
-    end = 0
-    for found in _INLINE.finditer(text):
-        pieces += (str(escape(text[end : found.start()])), _span(found, depth))
-        end = found.end()
-    pieces.append(str(escape(text[end:])))
-    return "".join(pieces)
-
-
-def _span(found: re.Match[str], depth: int) -> str:
-    kind = found.lastgroup or ""
-    if kind == "escaped":
-        return str(escape(found[kind]))
-    if kind == "code":
-        return f"<code>{escape(found[kind])}</code>"
-    if kind in _TAGS:
-        inner = found[kind]
-        shown = _inline(inner, depth + 1) if depth < _MAX_DEPTH else str(escape(inner))
-        return f"<{_TAGS[kind]}>{shown}</{_TAGS[kind]}>"
-    if kind == "target":
-        target = found[kind].strip("<>")
-        return _link(target, found["text"]) or str(escape(found[0]))
-    return _link(found[kind], found[kind].partition("://")[2]) or str(escape(found[0]))
-
-
-def _link(target: str, shown: str) -> str:
-    """'' if the target is not a web address."""
-    url = web_url(target)
-    if not url:
-        return ""
-    return f'<a href="{escape(url)}" rel="noreferrer">{escape(shown or target)}</a>'
+_NOTES: Final = _Notes(
+    "commonmark",
+    {
+        "html": False,
+        "breaks": True,
+        "xhtmlOut": False,
+        "highlight": _code,
+        "maxNesting": _MAX_NESTING,
+    },
+    renderer_cls=_Renderer,
+)
+_NOTES.enable("strikethrough").disable(_LEFT_OUT)
+_NOTES.inline.ruler.at("image", _image)
+_NOTES.inline.ruler.before("text", "address", _address)
