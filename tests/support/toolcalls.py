@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import jsonschema_rs
 
+from bowerbird.requests import schemas
+from bowerbird.requests.schemas import Form
 from bowerbird.toolserver.tools import catalogue
 from tests.support.service import Member
 
@@ -94,6 +96,10 @@ def published(tool: str) -> dict[str, Any]:
 @cache
 def _validators(tool: str) -> list[Any]:
     """Of the schema that clients get, and of the whole one."""
-    (whole,) = (one.returns for one in catalogue.TOOLS if one.name == tool)
-    schemas = (published(tool)["outputSchema"], whole)
-    return [jsonschema_rs.Draft202012Validator(schema) for schema in schemas]
+    (one,) = (one for one in catalogue.TOOLS if one.name == tool)
+    returned = [kind for kind in (one.returns, one.returns_by_ids) if kind is not None]
+    whole = {"anyOf": [schemas.inline(kind, Form.RESULT) for kind in returned]}
+    return [
+        jsonschema_rs.Draft202012Validator(schema)
+        for schema in (published(tool)["outputSchema"], whole)
+    ]

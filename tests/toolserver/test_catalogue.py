@@ -156,7 +156,7 @@ def test_output_schemas_have_only_names_and_types() -> None:
             if not tool.describes_result:
                 assert whole == {"type": "object"}
                 continue
-            assert whole["properties"].keys() == tool.returns["properties"].keys()
+            assert whole["properties"].keys() == set(tool.returns.__struct_encode_fields__)
             for field in whole["properties"].values():
                 assert field.keys() <= {"type", "anyOf"}
 

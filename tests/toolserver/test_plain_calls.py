@@ -14,7 +14,15 @@ from bowerbird.toolserver.protocol.plain_calls import PlainCalls
 from bowerbird.toolserver.protocol.sdk_server import Handlers, server
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
 from bowerbird.toolserver.tools import catalogue
-from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
+from bowerbird.toolserver.tools.tool import (
+    READS,
+    BoundTool,
+    Json,
+    NoArguments,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from bowerbird.wire.responses.replies import Header, Reply
 from tests.support.service import Service
 from tests.support.toolcalls import NEWEST, OLDER, headers_of, message
@@ -58,7 +66,7 @@ async def refuse(_: ToolCall) -> ToolResult:
 
 
 def tool(name: str) -> Tool:
-    return Tool(name=name, title=name, description=name, returns={}, hints=READS)
+    return Tool(name=name, title=name, description=name, returns=NoArguments, hints=READS)
 
 
 CALLS = ToolCalls(

@@ -1,4 +1,4 @@
-"""JSON schemas of requests, for the OpenAPI document, the tools and error sentences."""
+"""JSON schemas of requests and of results of tools, derived from their structs."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -24,6 +24,8 @@ class Form(Enum):
     PARAMETERS = "parameters"
     # What a model should send. It reads the schemas of all tools at once.
     ARGUMENTS = "arguments"
+    # What a tool returns.
+    RESULT = "result"
 
 
 def components(kinds: Sequence[type[Struct]], ref: str, form: Form = Form.BODY) -> dict[str, Json]:
@@ -109,7 +111,7 @@ def _field(schema: Json, extra: Json, ref: str, form: Form) -> Json:
     details = _details(extra, form)
     alternatives = made.pop("anyOf", None)
     if alternatives and "type" not in details:
-        if form is not Form.BODY or not extra.get("nullable"):
+        if not _may_be_null(schema, extra, form):
             alternatives = [one for one in alternatives if one != {"type": "null"}]
         if form is Form.ARGUMENTS:
             # A text that is accepted instead of an object is only a shorter way to write it.
@@ -117,6 +119,13 @@ def _field(schema: Json, extra: Json, ref: str, form: Form) -> Json:
         made = _either(alternatives) | made
     made |= details
     return {"type": "string", **made} if "enum" in made and form is not Form.BODY else made
+
+
+def _may_be_null(schema: Json, extra: Json, form: Form) -> bool:
+    if form is Form.RESULT:
+        # A result leaves fields out that have their default.
+        return "default" not in schema
+    return form is Form.BODY and bool(extra.get("nullable"))
 
 
 def _details(extra: Json, form: Form) -> Json:

@@ -18,7 +18,7 @@ from bowerbird.model.views import View
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.toolserver.tools import digests
 from bowerbird.toolserver.tools.results import posts, response_size
-from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS, shown_text
+from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS, shown_text
 from bowerbird.toolserver.tools.results.shown_results import shown
 from bowerbird.toolserver.tools.tool import Json
 
@@ -146,4 +146,4 @@ def _listing(view: View) -> Json:
 
 
 def _content(fields: Json) -> Content:
-    return Content(msgspec.json.encode({**CONTENT_IS, **shown(fields)}).decode())
+    return Content(msgspec.json.encode({"content_is": QUOTED_POSTS, **shown(fields)}).decode())

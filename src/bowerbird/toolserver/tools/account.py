@@ -3,21 +3,51 @@
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
-from bowerbird.library.accounts.account_state import AccountResponse, AccountState, VectorState
+from bowerbird.library.accounts.account_state import (
+    AccountResponse,
+    AccountState,
+    Vectors,
+    VectorState,
+)
 from bowerbird.toolserver.tools.arguments import reading
-from bowerbird.toolserver.tools.results import json_schemas
 from bowerbird.toolserver.tools.tool import (
     READS,
     BoundTool,
-    Json,
     NoArguments,
     Tool,
     ToolCall,
     ToolResult,
 )
 
-_FLAG: Final[Json] = {"type": "boolean"}
+
+class VectorStore(Struct, kw_only=True, omit_defaults=True):
+    state: VectorState
+    embedded: int
+    total: int
+    # Why it is unavailable.
+    problem: str | None = None
+
+
+class AccountInfo(Struct, kw_only=True, omit_defaults=True):
+    plan: str
+    can_filter: bool
+    can_page: bool
+    can_write_labels_and_views: bool
+    can_search_by_meaning: bool
+    calls_used: int
+    # Absent if calls are not limited.
+    calls_left: int | None = None
+    next_month_begins: str
+    total: int
+    # Archived ones too.
+    unread: int
+    archived: int
+    vector_store: VectorStore
+    advice: str = ""
+
+
 GET: Final = Tool(
     name="get_account",
     title="Show plan, calls left and library size",
@@ -27,41 +57,7 @@ GET: Final = Tool(
         "Does not count as a call. Use it when a call was refused because of the plan or the "
         "vector store."
     ),
-    returns=json_schemas.record(
-        "The account.",
-        {
-            "plan": json_schemas.text("free or pro."),
-            "can_filter": _FLAG,
-            "can_page": _FLAG,
-            "can_write_labels_and_views": _FLAG,
-            "can_search_by_meaning": {
-                "type": "boolean",
-                "description": "Whether modes semantic and hybrid work now.",
-            },
-            "calls_used": json_schemas.count("API calls this calendar month (UTC)."),
-            "calls_left": json_schemas.count("Calls left; absent if calls are not limited."),
-            "next_month_begins": json_schemas.text("When the count of calls restarts."),
-            "total": json_schemas.count("Posts in the library."),
-            "unread": json_schemas.count("Posts not marked read, archived ones too."),
-            "archived": json_schemas.count("Posts that are archived."),
-            "vector_store": json_schemas.record(
-                "Progress of search by meaning.",
-                {
-                    "state": json_schemas.choice(
-                        "off: the plan does not include it. building: it does not work yet. ready: "
-                        "it finds the posts that have a vector. unavailable: see problem.",
-                        *VectorState,
-                    ),
-                    "embedded": json_schemas.count("Posts that have a vector."),
-                    "total": json_schemas.count("Posts that need one."),
-                    "problem": json_schemas.text("Why it is unavailable."),
-                },
-                optional=("problem",),
-            ),
-            "advice": json_schemas.ADVICE,
-        },
-        optional=("calls_left", "advice"),
-    ),
+    returns=AccountInfo,
     describes_result=True,
     hints=READS,
 )
@@ -77,33 +73,29 @@ def bind(state: AccountState) -> list[BoundTool]:
     return [BoundTool(GET, get_account, counts=lambda _: False)]
 
 
-def _content(account: AccountResponse) -> Json:
-    vectors: Json = msgspec.to_builtins(account.vector_store)
-    is_ready = account.vector_store.state is VectorState.READY
-    fields: Json = {
-        "plan": account.plan,
-        "can_filter": account.limits.filtering,
-        "can_page": account.limits.paging,
-        "can_write_labels_and_views": account.limits.writing,
-        "can_search_by_meaning": is_ready,
-        "calls_used": account.calls.used,
-        "calls_left": account.calls.left,
-        "next_month_begins": account.calls.next_month_begins,
-        "total": account.library.total,
-        "unread": account.library.unread,
-        "archived": account.library.archived,
-        "vector_store": {
-            name: vectors[name]
-            for name in ("state", "embedded", "total", "problem")
-            if vectors[name] is not None
-        },
-        "advice": _missing(vectors["total"] - vectors["embedded"]) if is_ready else None,
-    }
-    return {name: value for name, value in fields.items() if value is not None}
+def _content(account: AccountResponse) -> AccountInfo:
+    vectors = account.vector_store
+    is_ready = vectors.state is VectorState.READY
+    return AccountInfo(
+        plan=account.plan,
+        can_filter=account.limits.filtering,
+        can_page=account.limits.paging,
+        can_write_labels_and_views=account.limits.writing,
+        can_search_by_meaning=is_ready,
+        calls_used=account.calls.used,
+        calls_left=account.calls.left,
+        next_month_begins=account.calls.next_month_begins,
+        total=account.library.total,
+        unread=account.library.unread,
+        archived=account.library.archived,
+        vector_store=msgspec.convert(vectors, VectorStore, from_attributes=True),
+        advice=_missing(vectors) if is_ready else "",
+    )
 
 
-def _missing(count: int) -> str | None:
+def _missing(vectors: Vectors) -> str:
+    count = vectors.total - vectors.embedded
     if not count:
-        return None
+        return ""
     posts, them = ("1 post is", "it") if count == 1 else (f"{count:,} posts are", "them")
     return f"{posts} not embedded yet; search by meaning does not find {them}."

@@ -24,15 +24,16 @@ from bowerbird.search.queries import query_language
 from bowerbird.toolserver.tools import searching
 from bowerbird.toolserver.tools.arguments import reading, vocabulary
 from bowerbird.toolserver.tools.results import (
-    json_schemas,
     left_out,
     listing,
     long_texts,
     response_size,
 )
+from bowerbird.toolserver.tools.results.concise_posts import Post
 from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
 from bowerbird.toolserver.tools.results.listing import ResponseFormat
-from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS
+from bowerbird.toolserver.tools.results.posts import Page
+from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import (
     READS,
     BoundTool,
@@ -80,6 +81,26 @@ class CountArguments(WordFilters, frozen=True, kw_only=True):
     pass
 
 
+class FullPosts(Struct, kw_only=True, omit_defaults=True):
+    content_is: str
+    bookmarks: Annotated[list[Json], Meta(extra={"items": Post})]
+    # Ids that are not in the library, and ids of posts that did not fit.
+    not_found: list[str]
+    left_out: list[str]
+    truncated: bool
+    advice: str = ""
+
+
+class Counts(Struct, kw_only=True, omit_defaults=True):
+    count: int
+    total: int
+    # Archived ones too.
+    unread: int
+    archived: int
+    filters: Json
+    advice: str = ""
+
+
 LIST: Final = Tool(
     name="list_bookmarks",
     title="List saved posts",
@@ -91,7 +112,7 @@ LIST: Final = Tool(
     ),
     takes=ListArguments,
     describes_result=True,
-    returns=json_schemas.PAGE,
+    returns=Page,
     hints=READS,
 )
 GET: Final = Tool(
@@ -103,18 +124,7 @@ GET: Final = Tool(
         "characters at most: send its next_offset as offset to read on."
     ),
     takes=GetArguments,
-    returns=json_schemas.record(
-        "Saved posts in full.",
-        {
-            "content_is": {"type": "string"},
-            "bookmarks": json_schemas.array(json_schemas.POST, "In the requested order."),
-            "not_found": json_schemas.array({"type": "string"}, "Ids not in the library."),
-            "left_out": json_schemas.array({"type": "string"}, "Ids that did not fit."),
-            "truncated": json_schemas.TRUNCATED,
-            "advice": json_schemas.ADVICE,
-        },
-        optional=("advice",),
-    ),
+    returns=FullPosts,
     describes_result=True,
     hints=READS,
 )
@@ -127,18 +137,7 @@ COUNT: Final = Tool(
         "unread in the result includes archived posts."
     ),
     takes=CountArguments,
-    returns=json_schemas.record(
-        "Counts of saved posts.",
-        {
-            "count": json_schemas.count("Posts that match."),
-            "total": json_schemas.count("Posts in the library."),
-            "unread": json_schemas.count("Posts not marked read, archived ones too."),
-            "archived": json_schemas.count("Posts that are archived."),
-            "filters": {"type": "object", "description": "The filters that were applied."},
-            "advice": json_schemas.ADVICE,
-        },
-        optional=("advice",),
-    ),
+    returns=Counts,
     describes_result=True,
     hints=READS,
 )
@@ -168,16 +167,15 @@ def bind(bookmarks: Bookmarks) -> list[BoundTool]:
         applied = response_size.short_filters(
             vocabulary.in_published_words({**filters.flags_of(values), **sent})
         )
-        content: Json = {**msgspec.to_builtins(counts), "filters": applied}
         if not counts.count:
-            content["advice"] = await EmptyLists(bookmarks).of_filters(call.account, sent)
+            advice = [await EmptyLists(bookmarks).of_filters(call.account, sent)]
         else:
             advice = [
                 *query_language.parse((values.q or "").strip()).hints,
                 *await left_out.of_query(bookmarks, call.account, query, counts.count),
             ]
-            content |= {"advice": " ".join(advice)} if advice else {}
-        return ToolResult(content)
+        found = msgspec.structs.asdict(counts)
+        return ToolResult(Counts(**found, filters=applied, advice=" ".join(advice)))
 
     return [
         BoundTool(LIST, list_bookmarks),
@@ -203,7 +201,7 @@ async def _found(
     return found, missing
 
 
-def _details(found: list[bytes], not_found: list[str], values: GetArguments) -> Json:
+def _details(found: list[bytes], not_found: list[str], values: GetArguments) -> FullPosts:
     offset, max_chars = values.offset or 0, values.max_chars or _CHARS
     posts: list[Json] = [msgspec.json.decode(json_depth.cut(body)) for body in found]
     # Each id occurs once: in not_found, in left_out, or with its post.
@@ -215,13 +213,6 @@ def _details(found: list[bytes], not_found: list[str], values: GetArguments) -> 
     fitted = response_size.fit(parts, max_bytes)
     left_out = [post["post_id"] for post in posts[len(fitted.records) :]]
     is_cut = any(post["truncated"] for post in fitted.records)
-    content: Json = {
-        **CONTENT_IS,
-        "bookmarks": fitted.records,
-        "not_found": not_found,
-        "left_out": left_out,
-        "truncated": is_cut or not fitted.is_complete,
-    }
     advice = [response_size.TRUNCATED] if is_cut or fitted.is_truncated else []
     if any("next_offset" in post for post in fitted.records):
         advice.append("Send the id of a post and its next_offset as offset to read on.")
@@ -230,4 +221,11 @@ def _details(found: list[bytes], not_found: list[str], values: GetArguments) -> 
     if offset and all(post["text_length"] <= offset for post in fitted.records):
         longest = max(post["text_length"] for post in fitted.records)
         advice.append(f"offset is past the end: the longest text has {longest:,} characters.")
-    return {**content, "advice": " ".join(advice)} if advice else content
+    return FullPosts(
+        content_is=QUOTED_POSTS,
+        bookmarks=fitted.records,
+        not_found=not_found,
+        left_out=left_out,
+        truncated=is_cut or not fitted.is_complete,
+        advice=" ".join(advice),
+    )

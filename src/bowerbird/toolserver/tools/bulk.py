@@ -3,12 +3,11 @@
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final, TypeVar
 
-import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags, FlagsResult
 from bowerbird.library.bulk.requests import DRY_RUN, BulkChange, BulkRequests, Prepared
@@ -23,9 +22,9 @@ from bowerbird.requests.filters import flags_of, sent
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes
 from bowerbird.toolserver.tools.arguments.selection import Selection
-from bowerbird.toolserver.tools.results import json_schemas, response_size
+from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
-from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS
+from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -39,7 +38,6 @@ from bowerbird.toolserver.tools.tool import (
 from bowerbird.wire.idempotency import Idempotency
 
 S = TypeVar("S", bound=Selection)
-Step = Json | Unfinished[Json]
 _CHANGE_ID_MAX: Final = 64
 _STUCK: Final = "Tell the user if the number does not grow."
 _MISSING: Final[dict[str, str]] = {
@@ -89,20 +87,19 @@ class ChangeArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ]
 
 
-# What a change of all posts that match returns.
-CHANGE_FIELDS: Final[dict[str, Json]] = {
-    "affected": {"type": "integer"},
-    "count": {"type": "integer"},
-    "state": {"type": "string"},
-    "change_id": {"type": "string"},
-    "undo_until": {"type": "string"},
-    "examples": {"type": "array"},
-    "not_found": {"type": "array"},
-    "content_is": {"type": "string"},
-    "advice": {"type": "string"},
-}
-OPTIONAL: Final = ("change_id", "undo_until", "examples", "not_found", "content_is", "advice")
-CHANGE: Final = json_schemas.record("A change.", CHANGE_FIELDS, optional=OPTIONAL)
+class Change(Struct, kw_only=True, omit_defaults=True):
+    """A change of all posts that match."""
+
+    affected: int
+    count: int
+    state: str
+    change_id: str | None = None
+    undo_until: str = ""
+    examples: list[Json] = []
+    not_found: list[str] = []
+    content_is: str = ""
+    advice: str = ""
+
 
 UPDATE: Final = Tool(
     name="update_bookmarks",
@@ -114,14 +111,8 @@ UPDATE: Final = Tool(
         "expected_count; undo_change undoes it for an hour."
     ),
     takes=UpdateArguments,
-    returns=json_schemas.record(
-        "The changed posts.",
-        {
-            "posts": {"type": "array"},
-            **CHANGE_FIELDS,
-        },
-        optional=tuple(n for n in ("posts", *CHANGE_FIELDS) if n != "affected"),
-    ),
+    returns=Change,
+    returns_by_ids=FlagsResult,
     # The note before is not kept.
     hints=DESTROYS,
 )
@@ -133,7 +124,7 @@ DELETE: Final = Tool(
         "undo_change brings them back for an hour, restore_bookmarks for 30 days."
     ),
     takes=DeleteArguments,
-    returns=CHANGE,
+    returns=Change,
     hints=DESTROYS,
 )
 RESTORE: Final = Tool(
@@ -144,7 +135,7 @@ RESTORE: Final = Tool(
         "deleted for good after 30 days."
     ),
     takes=RestoreArguments,
-    returns=CHANGE,
+    returns=Change,
     hints=WRITES_IDEMPOTENTLY,
 )
 UNDO: Final = Tool(
@@ -155,7 +146,7 @@ UNDO: Final = Tool(
         "stay as they are; affected counts those that got their state back."
     ),
     takes=ChangeArguments,
-    returns=CHANGE,
+    returns=Change,
     hints=WRITES_IDEMPOTENTLY,
 )
 GET: Final = Tool(
@@ -163,7 +154,7 @@ GET: Final = Tool(
     title="Show the progress of a change",
     description="Shows how far a change is whose state is working or undoing, by its change_id.",
     takes=ChangeArguments,
-    returns=CHANGE,
+    returns=Change,
     hints=READS,
 )
 TOOLS: Final = (UPDATE, DELETE, RESTORE, UNDO, GET)
@@ -192,7 +183,7 @@ class BulkCalls:
         takes: type[S],
         request_of: Callable[[S], BulkRequest],
         *,
-        by_ids: Callable[[Transaction, S], Awaitable[Step]] | None = None,
+        by_ids: Callable[[Transaction, S], Awaitable[writes.Step]] | None = None,
         gate: Callable[[Account], None] = lambda _: None,
         check: Callable[[S], Awaitable[None]] | None = None,
     ) -> ToolResult:
@@ -211,13 +202,13 @@ class BulkCalls:
                 prepared.append(await self.requests.prepare(call.account, request))
                 further.update(await self._further(call.account, request, prepared[0]))
 
-        async def effect(transaction: Transaction, values: S) -> Step:
+        async def effect(transaction: Transaction, values: S) -> writes.Step:
             if by_ids is not None and values.post_ids is not None:
                 return await by_ids(transaction, values)
             step = await self.requests.start(
                 transaction, call.account, request_of(values), prepared[0]
             )
-            return turns.then(step, lambda change: {**shown(change), **further})
+            return turns.then(step, lambda change: replace(shown(change), **further))
 
         return await self.write(call, tool, takes, effect, gate=gate, prepare=prepare)
 
@@ -242,7 +233,7 @@ class BulkCalls:
         call: ToolCall,
         tool: Tool,
         takes: type[writes.T],
-        effect: Callable[[Transaction, writes.T], Awaitable[Step]],
+        effect: Callable[[Transaction, writes.T], Awaitable[writes.Step]],
         *,
         gate: Callable[[Account], None] = lambda _: None,
         prepare: Callable[[writes.T], Awaitable[None]] | None = None,
@@ -254,19 +245,13 @@ class BulkCalls:
         return result
 
 
-def _marked(result: FlagsResult) -> Json:
-    content: Json = msgspec.to_builtins(result)
-    return content
-
-
 def bind(calls: BulkCalls, flags: Flags) -> list[BoundTool]:
     async def update_bookmarks(call: ToolCall) -> ToolResult:
-        async def by_ids(transaction: Transaction, values: UpdateArguments) -> Step:
+        async def by_ids(transaction: Transaction, values: UpdateArguments) -> writes.Step:
             asked = values.flags
-            step = await flags.update_many(
+            return await flags.update_many(
                 transaction, call.account, values.post_ids or [], asked, asked.note
             )
-            return turns.then(step, _marked)
 
         return await calls.run(call, UPDATE, UpdateArguments, _marking, by_ids=by_ids)
 
@@ -279,7 +264,7 @@ def bind(calls: BulkCalls, flags: Flags) -> list[BoundTool]:
         )
 
     async def undo_change(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: ChangeArguments) -> Step:
+        async def effect(transaction: Transaction, values: ChangeArguments) -> writes.Step:
             step = await calls.requests.undo(transaction, call.account, values.change_id)
             return turns.then(step, shown)
 
@@ -303,37 +288,33 @@ def _marking(values: UpdateArguments) -> BulkRequest:
     return values.change(action)
 
 
-def shown(change: BulkChange) -> Json:
+def shown(change: BulkChange) -> Change:
     """A change as a model sees it."""
     is_undo = change.state in ("undoing", "undone")
-    content: Json = {
-        "affected": change.restored if is_undo else change.changed,
-        "count": change.count,
-        "state": change.state,
-    }
+    content = Change(
+        affected=change.restored if is_undo else change.changed,
+        count=change.count,
+        state=change.state,
+        change_id=change.change_id,
+    )
     if change.state == DRY_RUN:
-        return {**content, **_examples(change), "advice": _next_step(change)}
-    content["change_id"] = change.change_id
+        content.examples = [
+            {"post_id": one.post_id, "author": one.author_username, "text": one.text}
+            for one in change.examples
+        ]
+        content.content_is = QUOTED_POSTS if content.examples else ""
+        content.advice = _next_step(change)
+        return content
     if change.undo_until is not None and not is_undo:
-        content["undo_until"] = response_size.second(change.undo_until)
+        content.undo_until = response_size.second(change.undo_until)
     if change.error is not None:
-        content["advice"] = f"The rest was not changed: {change.error}"
+        content.advice = f"The rest was not changed: {change.error}"
     elif change.is_open:
         done = change.restored if is_undo else change.done
         so_far = f"{done} of {change.count} posts are done"
         since = f"The change was started at {response_size.second(change.created_at or '')}"
-        content["advice"] = f"{so_far}. {since}; get_change shows the progress. {_STUCK}"
+        content.advice = f"{so_far}. {since}; get_change shows the progress. {_STUCK}"
     return content
-
-
-def _examples(change: BulkChange) -> Json:
-    if not change.examples:
-        return {}
-    posts = [
-        {"post_id": one.post_id, "author": one.author_username, "text": one.text}
-        for one in change.examples
-    ]
-    return {"examples": posts, **CONTENT_IS}
 
 
 def _next_step(change: BulkChange) -> str:

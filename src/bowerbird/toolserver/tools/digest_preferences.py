@@ -5,15 +5,15 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.library.digests.digests import Digests
+from bowerbird.library.digests.digests import Digests, PreferencesResponse
+from bowerbird.model.digests import Frequency
 from bowerbird.requests.digests import PreferencesRequest
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import writes
-from bowerbird.toolserver.tools.results import json_schemas, response_size
+from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.tool import (
     WRITES_IDEMPOTENTLY,
     BoundTool,
-    Json,
     Tool,
     ToolCall,
     ToolResult,
@@ -21,6 +21,17 @@ from bowerbird.toolserver.tools.tool import (
 from bowerbird.wire.idempotency import Idempotency
 
 _NO_MAIL: Final = "This service cannot send email yet; digests are only on the website."
+
+
+class Preferences(Struct, kw_only=True, omit_defaults=True):
+    frequency: Frequency
+    time_zone: str
+    hour: int
+    mail: bool
+    mail_available: bool
+    next_digest_at: str | None = None
+    advice: str = ""
+
 
 UPDATE: Final = Tool(
     name="update_digest_preferences",
@@ -30,19 +41,7 @@ UPDATE: Final = Tool(
         "it changes nothing and returns the present preferences."
     ),
     takes=PreferencesRequest,
-    returns=json_schemas.record(
-        "The preferences.",
-        {
-            "frequency": {"type": "string"},
-            "time_zone": {"type": "string"},
-            "hour": {"type": "integer"},
-            "mail": {"type": "boolean"},
-            "mail_available": {"type": "boolean"},
-            "next_digest_at": {"type": "string"},
-            "advice": {"type": "string"},
-        },
-        optional=("next_digest_at", "advice"),
-    ),
+    returns=Preferences,
     hints=WRITES_IDEMPOTENTLY,
 )
 TOOLS: Final = (UPDATE,)
@@ -50,23 +49,19 @@ TOOLS: Final = (UPDATE,)
 
 def bind(digests: Digests, idempotency: Idempotency) -> list[BoundTool]:
     async def update_digest_preferences(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: PreferencesRequest) -> Json:
+        async def effect(transaction: Transaction, values: PreferencesRequest) -> Preferences:
             changed = shown(await digests.update_preferences(transaction, call.account, values))
-            return {**changed, "advice": _NO_MAIL} if _lacks_mail(changed) else changed
+            if changed.mail and not changed.mail_available:
+                changed.advice = _NO_MAIL
+            return changed
 
         return await writes.run(idempotency, call, UPDATE, PreferencesRequest, effect)
 
     return [BoundTool(UPDATE, update_digest_preferences)]
 
 
-def shown(preferences: Struct) -> Json:
-    """The preferences with instants to the second, without those that have no value."""
-    whole: Json = msgspec.to_builtins(preferences)
-    next_at = whole.get("next_digest_at")
-    if isinstance(next_at, str):
-        whole["next_digest_at"] = response_size.second(next_at)
-    return {name: value for name, value in whole.items() if value is not None}
-
-
-def _lacks_mail(preferences: Json) -> bool:
-    return bool(preferences["mail"]) and not preferences["mail_available"]
+def shown(preferences: PreferencesResponse) -> Preferences:
+    shown = msgspec.convert(preferences, Preferences, from_attributes=True)
+    if shown.next_digest_at is not None:
+        shown.next_digest_at = response_size.second(shown.next_digest_at)
+    return shown

@@ -6,32 +6,26 @@ import msgspec
 from msgspec import Meta, Struct
 
 from bowerbird.library.digests.digests import LATEST, Digests, rendered
-from bowerbird.library.digests.responses import DigestResponse, DigestSummary
+from bowerbird.library.digests.responses import DigestResponse
 from bowerbird.requests.digests import DigestsQuery
 from bowerbird.requests.fields import about
 from bowerbird.toolserver.tools import digest_preferences
 from bowerbird.toolserver.tools.arguments import reading
-from bowerbird.toolserver.tools.results import json_schemas, response_size
-from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS, shown_text
-from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
-
-_SUMMARY: Final[dict[str, Json]] = {
-    "digest_id": json_schemas.text("Identifies the digest in get_digest."),
-    "kind": json_schemas.text("daily or weekly."),
-    "title": json_schemas.text("The period in words."),
-    "first_day": json_schemas.text("First day of the period."),
-    "last_day": json_schemas.text("Last day of the period."),
-    "saved_count": json_schemas.count("Posts saved in the period."),
-}
-_POSTS: Final = json_schemas.array({"type": "object"}, "Short form of the posts.")
-_PART: Final = json_schemas.record(
-    "Posts.", {"count": json_schemas.count("Number of posts."), "posts": _POSTS}
+from bowerbird.toolserver.tools.results import response_size
+from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS, shown_text
+from bowerbird.toolserver.tools.tool import (
+    READS,
+    BoundTool,
+    Json,
+    Tool,
+    ToolCall,
+    ToolResult,
 )
 
 _SECTIONS: Final = ("saved", "unread", "a_year_ago")
 # Tried in this order: the maximum length of a text, and the maximum number of labels per post.
 _STEPS: Final = ((280, 20), (280, 10), (140, 10), (100, 8))
-_QUOTED: Final = f"Content: {CONTENT_IS['content_is']}.\n\n"
+_QUOTED: Final = f"Content: {QUOTED_POSTS}.\n\n"
 _NONE_YET: Final = (
     "There is no digest yet. The user's preferences decide when the next one is written."
 )
@@ -50,6 +44,49 @@ class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = None
 
 
+class Summary(Struct, kw_only=True, omit_defaults=True):
+    # Only if the posts follow.
+    content_is: str = ""
+    digest_id: str
+    kind: str
+    title: str
+    first_day: str
+    last_day: str
+    saved_count: int
+
+
+class DigestList(Struct, kw_only=True, omit_defaults=True):
+    digests: list[Summary]
+    count: int
+    total_count: int
+    next_cursor: str | None
+    preferences: digest_preferences.Preferences
+    advice: str = ""
+
+
+class SavedPart(Struct, kw_only=True, omit_defaults=True):
+    count: int
+    by_label: list[Json]
+    by_author: list[Json]
+    posts: list[Json]
+
+
+class PostsPart(Struct, kw_only=True, omit_defaults=True):
+    count: int
+    posts: list[Json]
+
+
+class DigestContent(Summary, kw_only=True):
+    introduction: str | None = None
+    saved: SavedPart
+    unread: PostsPart
+    a_year_ago: PostsPart
+    # A post saved long ago.
+    forgotten: Json | None = None
+    truncated: bool
+    advice: str = ""
+
+
 LIST: Final = Tool(
     name="list_digests",
     title="List digests",
@@ -58,20 +95,7 @@ LIST: Final = Tool(
         "the user's preferences, which it returns too. get_digest returns the content of a digest."
     ),
     takes=ListArguments,
-    returns=json_schemas.record(
-        "A page of digests.",
-        {
-            "digests": json_schemas.array(
-                json_schemas.record("A digest.", _SUMMARY), "Newest first."
-            ),
-            "count": json_schemas.count("Digests on this page."),
-            "total_count": json_schemas.count("Digests in total."),
-            "next_cursor": json_schemas.NEXT_CURSOR,
-            "preferences": {"type": "object"},
-            "advice": json_schemas.ADVICE,
-        },
-        optional=("advice",),
-    ),
+    returns=DigestList,
     describes_result=True,
     hints=READS,
 )
@@ -84,29 +108,7 @@ GET: Final = Tool(
         "the newest digest."
     ),
     takes=GetArguments,
-    returns=json_schemas.record(
-        "A digest.",
-        {
-            "content_is": {"type": "string"},
-            **_SUMMARY,
-            "introduction": json_schemas.text("A summary in a few sentences."),
-            "saved": json_schemas.record(
-                "Posts saved in the period.",
-                {
-                    "count": json_schemas.count("Number of posts."),
-                    "by_label": json_schemas.array({"type": "object"}, "Counts by label."),
-                    "by_author": json_schemas.array({"type": "object"}, "Counts by author."),
-                    "posts": _POSTS,
-                },
-            ),
-            "unread": _PART,
-            "a_year_ago": _PART,
-            "forgotten": {"type": "object", "description": "A post saved long ago."},
-            "truncated": json_schemas.TRUNCATED,
-            "advice": json_schemas.ADVICE,
-        },
-        optional=("introduction", "forgotten", "advice"),
-    ),
+    returns=DigestContent,
     describes_result=True,
     hints=READS,
 )
@@ -117,14 +119,16 @@ def bind(digests: Digests) -> list[BoundTool]:
     async def list_digests(call: ToolCall) -> ToolResult:
         values = reading.read(LIST, call, ListArguments)
         page = await digests.list(call.account, values)
-        content: Json = {
-            "digests": [_summary(one) for one in page.digests],
-            "count": len(page.digests),
-            "total_count": page.total_count,
-            "next_cursor": page.next_cursor,
-            "preferences": digest_preferences.shown(await digests.preferences(call.account)),
-        }
-        return ToolResult(content if page.total_count else {**content, "advice": _NONE_YET})
+        return ToolResult(
+            DigestList(
+                digests=msgspec.convert(page.digests, list[Summary], from_attributes=True),
+                count=len(page.digests),
+                total_count=page.total_count,
+                next_cursor=page.next_cursor,
+                preferences=digest_preferences.shown(await digests.preferences(call.account)),
+                advice="" if page.total_count else _NONE_YET,
+            )
+        )
 
     async def get_digest(call: ToolCall) -> ToolResult:
         values = reading.read(GET, call, GetArguments)
@@ -132,11 +136,6 @@ def bind(digests: Digests) -> list[BoundTool]:
         return ToolResult(_content(found))
 
     return [BoundTool(LIST, list_digests), BoundTool(GET, get_digest)]
-
-
-def _summary(digest: DigestSummary) -> Json:
-    whole: Json = msgspec.to_builtins(digest)
-    return {name: whole[name] for name in _SUMMARY}
 
 
 def markdown(digest: DigestResponse) -> str:
@@ -151,14 +150,15 @@ def markdown(digest: DigestResponse) -> str:
     return shown_text(text)
 
 
-def _content(digest: DigestResponse) -> Json:
+def _content(digest: DigestResponse) -> DigestContent:
     fields: Json = msgspec.to_builtins(digest)
-    whole = {n: fields[n] for n in GET.returns["properties"] if fields.get(n) is not None}
+    names = DigestContent.__struct_fields__
+    whole = {name: fields[name] for name in names if fields.get(name) is not None}
     short = _shrink(whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
-    if short is whole:
-        return {**CONTENT_IS, **whole, "truncated": False}
-    kept = {name: value for name, value in short.items() if value is not None}
-    return {**CONTENT_IS, **kept, "truncated": True, "advice": _ADVICE}
+    state: Json = {"content_is": QUOTED_POSTS, "truncated": short is not whole}
+    return msgspec.convert(
+        {**short, **state, "advice": "" if short is whole else _ADVICE}, DigestContent
+    )
 
 
 def _shrink(digest: Json, max_bytes: int) -> Json:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.exports.formats import FORMATS
@@ -19,7 +19,7 @@ from bowerbird.requests.fields import ToolPostIds, about
 from bowerbird.requests.filters import WordFilters, check_filters, sent
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
-from bowerbird.toolserver.tools.results import json_schemas, left_out, response_size
+from bowerbird.toolserver.tools.results import left_out, response_size
 from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
 from bowerbird.toolserver.tools.tool import (
     READS,
@@ -81,30 +81,22 @@ class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = None
 
 
-_JOB: Final = json_schemas.record(
-    "An export and its progress.",
-    {
-        "job_id": json_schemas.text("Identifies the export in get_export."),
-        "format": json_schemas.text("Format of the file."),
-        "status": json_schemas.choice(
-            "pending or processing: not ready yet. completed: see download_url. failed: see "
-            "error. expired: start a new export.",
-            *JobState,
-        ),
-        "done": json_schemas.count("Posts written so far."),
-        "total": json_schemas.count("Posts to write."),
-        "file_size": json_schemas.count("Size of the file in bytes."),
-        "download_url": json_schemas.text(
-            "Works without a key for five minutes; get_export returns a new one."
-        ),
-        "expires_at": json_schemas.text("When download_url expires."),
-        "error": json_schemas.text("Why the export failed."),
-        "notes": json_schemas.array({"type": "string"}, "Notes about the file."),
-        "filters": {"type": "object"},
-        "advice": json_schemas.ADVICE,
-    },
-    optional=("total", "file_size", "download_url", "expires_at", "error", "filters", "advice"),
-)
+class Export(Struct, kw_only=True, omit_defaults=True):
+    job_id: str
+    format: str
+    status: str
+    done: int
+    # Absent until a worker has counted the posts.
+    total: int | None = None
+    file_size: int | None = None
+    # Works without a key until expires_at.
+    download_url: str = ""
+    expires_at: str = ""
+    error: str | None = None
+    notes: list[str]
+    filters: Json | None = None
+    advice: str = ""
+
 
 CREATE: Final = Tool(
     name="create_export",
@@ -116,7 +108,7 @@ CREATE: Final = Tool(
         "call get_export with the job_id and wait_s to get its link."
     ),
     takes=CreateArguments,
-    returns=_JOB,
+    returns=Export,
     hints=WRITES,
 )
 GET: Final = Tool(
@@ -127,7 +119,7 @@ GET: Final = Tool(
         "without a key for five minutes. Give the link to the user. Send wait_s instead of polling."
     ),
     takes=GetArguments,
-    returns=_JOB,
+    returns=Export,
     hints=READS,
 )
 TOOLS: Final = (CREATE, GET)
@@ -151,15 +143,16 @@ def bind(
             else:
                 reasons.extend(await _left_out(exports, call.account, values, matching[0]))
 
-        async def effect(transaction: Transaction, values: CreateArguments) -> Json:
+        async def effect(transaction: Transaction, values: CreateArguments) -> Export:
             if not matching[0]:
                 raise Refusal(Code.INVALID_REQUEST, f"{_NOTHING} {reasons[0]}")
             job = await exports.create(transaction, call.account, values.format, values.request)
             applied = vocabulary.in_published_words(values.applied)
-            filters = response_size.short_filters(applied)
-            content = _content(job, addresses)
-            advice = " ".join([*reasons, *([content["advice"]] if "advice" in content else [])])
-            return {**content, "total": matching[0], "filters": filters, "advice": advice}
+            export = _export(job, addresses)
+            export.total = matching[0]
+            export.filters = response_size.short_filters(applied)
+            export.advice = " ".join([*reasons, *filter(None, [export.advice])])
+            return export
 
         result = await writes.run(
             idempotency, call, CREATE, CreateArguments, effect, prepare=prepare
@@ -170,10 +163,10 @@ def bind(
     async def get_export(call: ToolCall) -> ToolResult:
         values = reading.read(GET, call, GetArguments)
         job = await _wait(exports, call, values)
-        content = _content(job, addresses)
+        export = _export(job, addresses)
         if not job.is_finished:
-            content["advice"] = _unfinished(job, exports.waiting_s(job))
-        return ToolResult(content, links=_links(job, addresses))
+            export.advice = _unfinished(job, exports.waiting_s(job))
+        return ToolResult(export, links=_links(job, export.download_url))
 
     # Waiting for an export is free, as in REST.
     return [
@@ -212,18 +205,28 @@ async def _wait(exports: Exports, call: ToolCall, values: GetArguments) -> Expor
         await asyncio.sleep(min(_POLL_S, left))
 
 
-def _content(job: ExportJob, addresses: ExportAddresses) -> Json:
-    response: Json = msgspec.to_builtins(addresses.response(job))
-    fields = {name: response.get(name) for name in _JOB["properties"]}
-    # A worker counts the posts first.
-    total = job.progress.total if job.progress.total or job.is_finished else None
-    fields |= {"done": job.progress.done, "total": total, "advice": _advice(job)}
-    if expires_at := fields["expires_at"]:
-        fields["expires_at"] = response_size.second(expires_at)
-    return {name: value for name, value in fields.items() if value is not None}
+def _export(job: ExportJob, addresses: ExportAddresses) -> Export:
+    response = addresses.response(job)
+    progress = job.progress
+    return Export(
+        job_id=response.job_id,
+        format=response.format,
+        status=job.status,
+        done=progress.done,
+        # A worker counts the posts first.
+        total=progress.total if progress.total or job.is_finished else None,
+        file_size=response.file_size,
+        download_url="" if response.download_url is UNSET else response.download_url,
+        expires_at=""
+        if response.expires_at is UNSET
+        else response_size.second(response.expires_at),
+        error=response.error,
+        notes=response.notes,
+        advice=_advice(job),
+    )
 
 
-def _advice(job: ExportJob) -> str | None:
+def _advice(job: ExportJob) -> str:
     if not job.is_finished:
         now = f"Call get_export with this job_id and wait_s {_WAIT_MAX_S}"
         wait_s = retry_after_s(job)
@@ -231,7 +234,7 @@ def _advice(job: ExportJob) -> str | None:
         return f"Not ready yet. {now}, or call it again in {later}."
     if job.status in (JobState.FAILED, JobState.EXPIRED):
         return "Call create_export again if the file is still needed."
-    return None
+    return ""
 
 
 def _unfinished(job: ExportJob, waiting_s: int) -> str:
@@ -248,10 +251,9 @@ def _unfinished(job: ExportJob, waiting_s: int) -> str:
     return f"{known} {_advice(job)}"
 
 
-def _links(job: ExportJob, addresses: ExportAddresses) -> list[Json]:
+def _links(job: ExportJob, download_url: str) -> list[Json]:
     """A link to the file, which clients can show."""
-    download_url = addresses.response(job).download_url
-    if not isinstance(download_url, str):
+    if not download_url:
         return []
     form = FORMATS[job.format]
     link: Json = {

@@ -3,6 +3,7 @@
 from typing import ClassVar, Final
 
 import msgspec
+from msgspec import Struct
 
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.statistics.facets import FacetCounts, Facets
@@ -10,10 +11,17 @@ from bowerbird.requests.bookmarks import Limit
 from bowerbird.requests.facets import FacetBy, FacetsQuery
 from bowerbird.requests.filters import WordFilters, sent
 from bowerbird.toolserver.tools.arguments import reading, vocabulary
-from bowerbird.toolserver.tools.results import json_schemas, response_size
+from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
-from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS, shown_name
-from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
+from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS, shown_name
+from bowerbird.toolserver.tools.tool import (
+    READS,
+    BoundTool,
+    Json,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 
 
 class FacetArguments(WordFilters, frozen=True, kw_only=True):
@@ -21,6 +29,16 @@ class FacetArguments(WordFilters, frozen=True, kw_only=True):
 
     by: FacetBy
     limit: Limit = None
+
+
+class Counts(Struct, kw_only=True, omit_defaults=True):
+    content_is: str = ""
+    facets: list[Json]
+    count: int
+    total_count: int
+    bookmarks: int
+    filters: Json
+    advice: str = ""
 
 
 FACETS: Final = Tool(
@@ -33,19 +51,7 @@ FACETS: Final = Tool(
         "saved most."
     ),
     takes=FacetArguments,
-    returns=json_schemas.record(
-        "The counts.",
-        {
-            "facets": {"type": "array"},
-            "count": {"type": "integer"},
-            "total_count": {"type": "integer"},
-            "bookmarks": {"type": "integer"},
-            "filters": {"type": "object"},
-            "content_is": {"type": "string"},
-            "advice": {"type": "string"},
-        },
-        optional=("content_is", "advice"),
-    ),
+    returns=Counts,
     hints=READS,
 )
 TOOLS: Final = (FACETS,)
@@ -66,21 +72,21 @@ def bind(facets: FacetCounts, bookmarks: Bookmarks) -> list[BoundTool]:
     return [BoundTool(FACETS, facet_bookmarks)]
 
 
-def _shown(found: Facets, by: str, filters: Json, advice: str) -> Json:
+def _shown(found: Facets, by: str, filters: Json, advice: str) -> Counts:
     whole: list[Json] = msgspec.to_builtins(found.facets)
     if by == "label":
         whole = [{**one, "value": shown_name(one["value"])} for one in whole]
     most = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
     shown = response_size.fit(whole, most).records if whole else []
-    content: Json = {
-        **(CONTENT_IS if shown else {}),
-        "facets": shown,
-        "count": len(shown),
-        "total_count": found.values,
-        "bookmarks": found.posts,
-        "filters": filters,
-    }
-    return {**content, "advice": advice} if advice else content
+    return Counts(
+        content_is=QUOTED_POSTS if shown else "",
+        facets=shown,
+        count=len(shown),
+        total_count=found.values,
+        bookmarks=found.posts,
+        filters=filters,
+        advice=advice,
+    )
 
 
 def _advice(found: Facets, limit: int | None) -> str:

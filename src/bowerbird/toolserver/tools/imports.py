@@ -6,15 +6,15 @@ import msgspec
 from msgspec import Meta, Struct
 
 from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.undoing import UndoOutcome
+from bowerbird.model.imports import RunState
 from bowerbird.requests.fields import about
 from bowerbird.requests.imports import ImportsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes
-from bowerbird.toolserver.tools.results import json_schemas, response_size
+from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -26,7 +26,6 @@ from bowerbird.toolserver.tools.tool import (
 )
 from bowerbird.wire.idempotency import Idempotency
 
-_Step = Json | Unfinished[Json]
 _SHOWN: Final = ("run_id", "source", "kind", "state", "reason", "started_at", "undo_until")
 
 _INSTANTS: Final = ("started_at", "undo_until")
@@ -40,19 +39,25 @@ class UndoArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     run_id: Annotated[Annotated[str, Meta(max_length=40)], about("run_id from list_imports.")]
 
 
+class ImportList(Struct, kw_only=True, omit_defaults=True):
+    imports: list[Json]
+    total_count: int
+    next_cursor: str | None
+
+
+class Undone(Struct, kw_only=True, omit_defaults=True):
+    state: RunState
+    removed: int
+    restored: int
+    kept: int
+
+
 LIST: Final = Tool(
     name="list_imports",
     title="List imports",
     description="Lists the imports of the last months, latest first, with what each changed.",
     takes=ListArguments,
-    returns=json_schemas.record(
-        "A page of imports.",
-        {
-            "imports": {"type": "array"},
-            "total_count": {"type": "integer"},
-            "next_cursor": json_schemas.NEXT_CURSOR,
-        },
-    ),
+    returns=ImportList,
     hints=READS,
 )
 UNDO: Final = Tool(
@@ -63,15 +68,7 @@ UNDO: Final = Tool(
         "changed. What the user changed since stays."
     ),
     takes=UndoArguments,
-    returns=json_schemas.record(
-        "What was undone.",
-        {
-            "state": {"type": "string"},
-            "removed": {"type": "integer"},
-            "restored": {"type": "integer"},
-            "kept": {"type": "integer"},
-        },
-    ),
+    returns=Undone,
     hints=DESTROYS,
 )
 TOOLS: Final = (LIST, UNDO)
@@ -86,15 +83,11 @@ def bind(imports: ImportRuns, idempotency: Idempotency) -> list[BoundTool]:
             limit = len(page.runs) // 2
             page = await imports.list(call.account, limit, values.cursor)
         return ToolResult(
-            {
-                "imports": shown,
-                "total_count": page.total_count,
-                "next_cursor": page.next_cursor,
-            }
+            ImportList(imports=shown, total_count=page.total_count, next_cursor=page.next_cursor)
         )
 
     async def undo_import(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: UndoArguments) -> _Step:
+        async def effect(transaction: Transaction, values: UndoArguments) -> writes.Step:
             step = await imports.undo_within(transaction, call.account, values.run_id)
             return turns.then(step, _outcome)
 
@@ -113,6 +106,5 @@ def _shown(run: Struct) -> Json:
     return {**short, **{name: count for name, count in whole["counts"].items() if count}}
 
 
-def _outcome(outcome: UndoOutcome) -> Json:
-    whole: Json = msgspec.to_builtins(outcome)
-    return {name: whole[name] for name in UNDO.returns["properties"]}
+def _outcome(outcome: UndoOutcome) -> Undone:
+    return msgspec.convert(outcome, Undone, from_attributes=True)

@@ -13,15 +13,15 @@ from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.labels import LabelChange
 from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.bulk import CHANGE, BulkCalls, Step, shown
-from bowerbird.toolserver.tools.results import json_schemas, near_labels
+from bowerbird.toolserver.tools.arguments import writes
+from bowerbird.toolserver.tools.bulk import BulkCalls, Change, shown
+from bowerbird.toolserver.tools.results import near_labels
 from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, has_hidden
 from bowerbird.toolserver.tools.results.refusals import Advised
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     WRITES_IDEMPOTENTLY,
     BoundTool,
-    Json,
     Tool,
     ToolCall,
     ToolResult,
@@ -74,6 +74,12 @@ class DeleteArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return (self.label,)
 
 
+class Label(Struct, kw_only=True, omit_defaults=True):
+    label: str
+    count: int
+    color: str | None = None
+
+
 UPDATE: Final = Tool(
     name="update_label",
     title="Rename or colour a label",
@@ -82,11 +88,7 @@ UPDATE: Final = Tool(
         "name, use merge_labels instead. Needs a paid plan."
     ),
     takes=UpdateArguments,
-    returns=json_schemas.record(
-        "The label.",
-        {"label": {"type": "string"}, "count": {"type": "integer"}, "color": {"type": "string"}},
-        optional=("color",),
-    ),
+    returns=Label,
     hints=WRITES_IDEMPOTENTLY,
 )
 MERGE: Final = Tool(
@@ -97,7 +99,7 @@ MERGE: Final = Tool(
         "undoes it for an hour. Needs a paid plan."
     ),
     takes=MergeArguments,
-    returns=CHANGE,
+    returns=Change,
     hints=DESTROYS,
 )
 DELETE: Final = Tool(
@@ -108,7 +110,7 @@ DELETE: Final = Tool(
         "for an hour. Needs a paid plan."
     ),
     takes=DeleteArguments,
-    returns=CHANGE,
+    returns=Change,
     hints=DESTROYS,
 )
 TOOLS: Final = (UPDATE, MERGE, DELETE)
@@ -129,7 +131,7 @@ def _updating(labels: Labels, calls: BulkCalls) -> BoundTool:
         async def prepare(values: UpdateArguments) -> None:
             found.append(await near_labels.id_of(labels, call.account, values.label))
 
-        async def effect(transaction: Transaction, values: UpdateArguments) -> Step:
+        async def effect(transaction: Transaction, values: UpdateArguments) -> writes.Step:
             try:
                 step = await labels.update(transaction, call.account, found[0], values.change)
             except Refusal as refused:
@@ -154,7 +156,9 @@ def _ending(
             ids = [await near_labels.id_of(labels, call.account, name) for name in values.names]
             found.extend(ids)
 
-        async def effect(transaction: Transaction, _: MergeArguments | DeleteArguments) -> Step:
+        async def effect(
+            transaction: Transaction, _: MergeArguments | DeleteArguments
+        ) -> writes.Step:
             step = await calls.requests.start_label(transaction, call.account, *found)
             return turns.then(step, shown)
 
@@ -172,6 +176,5 @@ def _renaming(refused: Refusal) -> Refusal:
     return Advised(refused.code, problem, "merge_labels moves all posts to that label.")
 
 
-def _label(label: LabelResponse) -> Json:
-    content: Json = {"label": label.label_name, "count": label.count}
-    return content if label.color is None else {**content, "color": label.color}
+def _label(label: LabelResponse) -> Label:
+    return Label(label=label.label_name, count=label.count, color=label.color)

@@ -8,8 +8,8 @@ from msgspec import Meta, Struct
 
 from bowerbird.errors import Refusal
 from bowerbird.library.access import plans, turns
-from bowerbird.library.labels.labels import BatchResult, Labels
-from bowerbird.library.labels.operations import Labelled, Op, Tagged
+from bowerbird.library.labels.labels import BatchResult, Labels, OperationResult
+from bowerbird.library.labels.operations import Labelled, Op
 from bowerbird.model.bulk import BulkAction
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.bulk import BulkRequest
@@ -25,9 +25,9 @@ from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes
 from bowerbird.toolserver.tools.arguments.selection import Selection
-from bowerbird.toolserver.tools.bulk import CHANGE_FIELDS, OPTIONAL, BulkCalls, Step
-from bowerbird.toolserver.tools.results import json_schemas, near_labels, response_size
-from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS, HIDDEN, has_hidden
+from bowerbird.toolserver.tools.bulk import BulkCalls, Change
+from bowerbird.toolserver.tools.results import near_labels, response_size
+from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, QUOTED_POSTS, has_hidden
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -89,30 +89,54 @@ class BatchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return [_operation(index, one) for index, one in enumerate(self.operations)]
 
 
-_TAGGED: Final = json_schemas.record(
-    "A post after the change.",
-    {
-        "post_id": json_schemas.text("Id of the post."),
-        "labels": json_schemas.array({"type": "string"}, "Names of its labels now."),
-    },
-)
-_NOT_FOUND: Final = json_schemas.array({"type": "string"}, "Ids not in the library.")
-_NOT_CHANGED: Final = json_schemas.array(
-    {"type": "string"},
-    "Posts that could not get the label.",
-)
-_CHANGED: Final = json_schemas.record(
-    "The posts that were changed.",
-    {
-        **CHANGE_FIELDS,
-        "affected": json_schemas.count("Posts whose labels changed."),
-        "posts": json_schemas.array(_TAGGED, "The posts after the change."),
-        "not_found": _NOT_FOUND,
-        "not_changed": _NOT_CHANGED,
-        **json_schemas.SHORT_TRUNCATED,
-    },
-    optional=("posts", "not_found", "not_changed", "truncated", *OPTIONAL, "count", "state"),
-)
+class LabelCount(Struct, kw_only=True, omit_defaults=True):
+    label: str
+    count: int
+
+
+class LabelCounts(Struct, kw_only=True, omit_defaults=True):
+    """Labels by name; only the most used ones if not all fit."""
+
+    content_is: str = ""
+    labels: Annotated[list[Json], Meta(extra={"items": LabelCount})]
+    total_count: int
+    truncated: bool
+    advice: str = ""
+
+
+class LabelledPost(Struct, kw_only=True, omit_defaults=True):
+    post_id: str
+    labels: list[str]
+
+
+class LabelledPosts(Struct, kw_only=True, omit_defaults=True):
+    affected: int
+    posts: Annotated[list[Json], Meta(extra={"items": LabelledPost})]
+    not_found: list[str]
+    truncated: bool
+    # Posts that could not get the label.
+    not_changed: list[str] = []
+    advice: str = ""
+
+
+class Outcome(Struct, kw_only=True, omit_defaults=True):
+    """The outcome of one change of a batch."""
+
+    index: int
+    ok: bool
+    affected: int | None = None
+    not_found: list[str] | None = None
+    not_changed: list[str] | None = None
+    error: str = ""
+
+
+class Outcomes(Struct, kw_only=True, omit_defaults=True):
+    results: Annotated[list[Json], Meta(extra={"items": Outcome})]
+    truncated: bool
+    succeeded: int
+    failed: int
+    advice: str = ""
+
 
 LIST: Final = Tool(
     name="list_labels",
@@ -121,26 +145,7 @@ LIST: Final = Tool(
         "Lists the user's labels and the number of posts with each. Call it before you add a "
         "label, and use an existing name if one fits."
     ),
-    returns=json_schemas.record(
-        "The account's labels.",
-        {
-            "labels": json_schemas.array(
-                json_schemas.record(
-                    "A label.",
-                    {
-                        "label": json_schemas.text("Name of the label."),
-                        "count": json_schemas.count("Posts with this label."),
-                    },
-                ),
-                "Sorted by name; only the most used ones if not all fit.",
-            ),
-            "total_count": json_schemas.count("Labels in total."),
-            "truncated": json_schemas.TRUNCATED,
-            "content_is": {"type": "string"},
-            "advice": json_schemas.ADVICE,
-        },
-        optional=("content_is", "advice"),
-    ),
+    returns=LabelCounts,
     hints=READS,
 )
 ADD: Final = Tool(
@@ -151,7 +156,8 @@ ADD: Final = Tool(
         "the label if it does not exist. Needs a paid plan."
     ),
     takes=LabelArguments,
-    returns=_CHANGED,
+    returns=Change,
+    returns_by_ids=LabelledPosts,
     hints=WRITES_IDEMPOTENTLY,
 )
 REMOVE: Final = Tool(
@@ -162,7 +168,8 @@ REMOVE: Final = Tool(
         "the posts nor the label is deleted. Needs a paid plan."
     ),
     takes=LabelArguments,
-    returns=_CHANGED,
+    returns=Change,
+    returns_by_ids=LabelledPosts,
     hints=DESTROYS,
 )
 BATCH: Final = Tool(
@@ -174,31 +181,7 @@ BATCH: Final = Tool(
         "Needs a paid plan."
     ),
     takes=BatchArguments,
-    returns=json_schemas.record(
-        "The outcome of every change.",
-        {
-            "results": json_schemas.array(
-                json_schemas.record(
-                    "The outcome of one change.",
-                    {
-                        "index": json_schemas.count("Index of the change in operations, from 0."),
-                        "ok": {"type": "boolean", "description": "Whether it was made."},
-                        "affected": json_schemas.count("Posts whose labels changed."),
-                        "not_found": _NOT_FOUND,
-                        "not_changed": _NOT_CHANGED,
-                        "error": json_schemas.text("Why it failed."),
-                    },
-                    optional=("affected", "not_found", "not_changed", "error"),
-                ),
-                "One per change, in the same order.",
-            ),
-            "succeeded": json_schemas.count("Changes that were made."),
-            "failed": json_schemas.count("Changes that failed."),
-            "truncated": json_schemas.TRUNCATED,
-            "advice": json_schemas.ADVICE,
-        },
-        optional=("advice",),
-    ),
+    returns=Outcomes,
     hints=DESTROYS,
 )
 TOOLS: Final = (LIST, ADD, REMOVE, BATCH)
@@ -210,13 +193,13 @@ def bind(labels: Labels, calls: BulkCalls, idempotency: Idempotency) -> list[Bou
     async def list_labels(call: ToolCall) -> ToolResult:
         reading.read(LIST, call, NoArguments)
         found, total = await labels.listed.uses(call.account)
-        used: list[Json] = [{"label": one.label_name, "count": one.count} for one in found]
-        return ToolResult(_listed(used, total))
+        used = [LabelCount(label=one.label_name, count=one.count) for one in found]
+        return ToolResult(_listed(msgspec.to_builtins(used), total))
 
     async def batch_label(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: BatchArguments) -> Step:
+        async def effect(transaction: Transaction, values: BatchArguments) -> writes.Step:
             result = await labels.batch(transaction, call.account, values.parsed)
-            return turns.then(result, _outcome)
+            return turns.then(result, _outcomes)
 
         return await writes.run(idempotency, call, BATCH, BatchArguments, effect, gate=gate)
 
@@ -232,7 +215,7 @@ def _labelling(labels: Labels, calls: BulkCalls, tool: Tool, op: Op) -> BoundToo
     action = BulkAction.ADD_LABEL if op == "add" else BulkAction.REMOVE_LABEL
 
     async def run(call: ToolCall) -> ToolResult:
-        async def by_ids(transaction: Transaction, values: LabelArguments) -> Step:
+        async def by_ids(transaction: Transaction, values: LabelArguments) -> writes.Step:
             changed = await labels.change(transaction, call.account, op, values.request)
             return turns.then(changed, _changed)
 
@@ -255,27 +238,26 @@ def _labelling(labels: Labels, calls: BulkCalls, tool: Tool, op: Op) -> BoundToo
     return BoundTool(tool, run)
 
 
-def _listed(labels: list[Json], total: int) -> Json:
+def _listed(labels: list[Json], total: int) -> LabelCounts:
     max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
     fitted = response_size.fit(labels, max_bytes)
-    is_all = fitted.is_all and len(labels) == total
-    content: Json = {
-        # Some names are those of folders in imported files.
-        **(CONTENT_IS if labels else {}),
-        "labels": fitted.records,
-        "total_count": total,
-        "truncated": not is_all,
-    }
-    if not total:
-        content["advice"] = "There are no labels yet. add_label creates the first one."
-    elif not is_all:
+    is_cut = not fitted.is_all or len(labels) < total
+    advice = "" if total else "There are no labels yet. add_label creates the first one."
+    if is_cut:
         most_used = sorted(labels, key=lambda label: label["count"], reverse=True)
-        content["labels"] = response_size.fit(most_used, max_bytes).records
-        content["advice"] = (
-            f"Only the {len(content['labels'])} most used of {total} labels fit. The others "
+        fitted = response_size.fit(most_used, max_bytes)
+        advice = (
+            f"Only the {len(fitted.records)} most used of {total} labels fit. The others "
             "can still be used by name."
         )
-    return content
+    return LabelCounts(
+        # Some names are those of folders in imported files.
+        content_is=QUOTED_POSTS if labels else "",
+        labels=fitted.records,
+        total_count=total,
+        truncated=is_cut,
+        advice=advice,
+    )
 
 
 def _operation(index: int, sent: Any) -> LabelOperation | InvalidOperation:
@@ -286,55 +268,61 @@ def _operation(index: int, sent: Any) -> LabelOperation | InvalidOperation:
     return LabelOperation(op=values.op, post_ids=values.post_ids, label_name=values.label_name)
 
 
-def _changed(labelled: Labelled) -> Json:
+def _changed(labelled: Labelled) -> LabelledPosts:
     ids_size = response_size.size([*labelled.not_found, *labelled.not_changed])
-    posts = [_post(post) for post in labelled.posts]
+    posts: list[Json] = [
+        {"post_id": post.post_id, "labels": post.tags or []} for post in labelled.posts
+    ]
     total = len(posts) + len(labelled.further_ids)
     fitted = response_size.fit(
         posts, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES // 2 - ids_size
     )
-    content: Json = {
-        "affected": labelled.affected,
-        "posts": fitted.records,
-        "not_found": labelled.not_found,
-        "truncated": not fitted.is_complete or len(posts) < total,
-    }
-    if labelled.not_changed:
-        content["not_changed"] = labelled.not_changed
-    if content["truncated"]:
-        content["advice"] = (
+    content = LabelledPosts(
+        affected=labelled.affected,
+        posts=fitted.records,
+        not_found=labelled.not_found,
+        truncated=not fitted.is_complete or len(posts) < total,
+        not_changed=labelled.not_changed,
+    )
+    if content.truncated:
+        content.advice = (
             f"All {labelled.affected} posts were changed, but only {len(fitted.records)} of "
             f"{total} fit here. get_bookmarks returns the labels of the others."
         )
     return content
 
 
-def _post(post: Tagged) -> Json:
-    return {"post_id": post.post_id, "labels": post.tags or []}
+def _outcomes(batch: BatchResult) -> Outcomes:
+    results: list[Json] = msgspec.to_builtins([_outcome(one) for one in batch.results])
+    short, max_ids = _fit(results)
+    return Outcomes(
+        results=short,
+        truncated=short is not results,
+        succeeded=batch.succeeded,
+        failed=batch.failed,
+        advice=""
+        if short is results
+        else f"not_found has only the first {max_ids} ids per change.",
+    )
 
 
-def _outcome(batch: BatchResult) -> Json:
-    results: list[Json] = []
-    for result in batch.results:
-        content: Json = msgspec.to_builtins(result)
-        content.pop("op", None)
-        # The posts of 50 changes would make the result long, and the model rarely needs them.
-        content.pop("data", None)
-        content.pop("further_ids", None)
-        if result.error is not None:
-            content["error"] = f"{result.error.code}: {result.error.message}"
-        results.append(content)
-    return {**_fit(results), "succeeded": batch.succeeded, "failed": batch.failed}
+def _outcome(result: OperationResult) -> Outcome:
+    """Without the posts: those of 50 changes are long, and a model rarely needs them."""
+    return Outcome(
+        index=result.index,
+        ok=result.ok,
+        affected=result.affected,
+        not_found=result.not_found,
+        not_changed=result.not_changed,
+        error=f"{result.error.code}: {result.error.message}" if result.error else "",
+    )
 
 
-def _fit(results: list[Json]) -> Json:
+def _fit(results: list[Json]) -> tuple[list[Json], int]:
     """Keeps every outcome, and fewer of the ids that were not found if they do not fit."""
     short, max_ids = results, limits.TOOL_POST_IDS_MAX
     max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
     while max_ids and response_size.size(short) > max_bytes:
         max_ids //= 2
         short = [response_size.truncate_all(one, _ERROR_CHARS, max_ids) for one in results]
-    if short is results:
-        return {"results": results, "truncated": False}
-    advice = f"not_found has only the first {max_ids} ids per change."
-    return {"results": short, "truncated": True, "advice": advice}
+    return short, max_ids

@@ -2,26 +2,23 @@
 
 from typing import Annotated, Final
 
-import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.model.bookmarks import Note
-from bowerbird.model.highlights import Comment, Field
+from bowerbird.model.highlights import Comment, Field, HighlightedPassage
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.fields import about
 from bowerbird.requests.highlights import HighlightChange, NewHighlight
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import writes
-from bowerbird.toolserver.tools.results import json_schemas
-from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS
+from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     WRITES_IDEMPOTENTLY,
     BoundTool,
-    Json,
     Tool,
     ToolCall,
     ToolResult,
@@ -83,22 +80,23 @@ class RemoveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     highlight_id: _HighlightId
 
 
-_PASSAGE: Final = json_schemas.record(
-    "A marked passage.",
-    {
-        "content_is": {"type": "string"},
-        "id": {"type": "string"},
-        "quote": {"type": "string"},
-        "comment": {"type": "string"},
-    },
-    optional=("comment",),
-)
+class Affected(Struct, kw_only=True, omit_defaults=True):
+    affected: int
+
+
+class Passage(Struct, kw_only=True, omit_defaults=True):
+    content_is: str
+    id: str
+    quote: str
+    comment: str = ""
+
+
 UPDATE_NOTE: Final = Tool(
     name="update_note",
     title="Write a note on a post",
     description="Replaces the user's note on a saved post. get_bookmarks shows the present one.",
     takes=NoteArguments,
-    returns=json_schemas.record("What changed.", {"affected": {"type": "integer"}}),
+    returns=Affected,
     hints=DESTROYS,
 )
 ADD: Final = Tool(
@@ -106,7 +104,7 @@ ADD: Final = Tool(
     title="Mark a passage of a post",
     description="Marks a passage of a saved post or its article, with a comment if you want.",
     takes=AddArguments,
-    returns=_PASSAGE,
+    returns=Passage,
     hints=WRITES_IDEMPOTENTLY,
 )
 UPDATE: Final = Tool(
@@ -114,7 +112,7 @@ UPDATE: Final = Tool(
     title="Change a comment on a passage",
     description="Replaces the comment on a marked passage. get_bookmarks shows the present one.",
     takes=ChangeArguments,
-    returns=_PASSAGE,
+    returns=Passage,
     hints=DESTROYS,
 )
 REMOVE: Final = Tool(
@@ -122,7 +120,7 @@ REMOVE: Final = Tool(
     title="Unmark a passage",
     description="Removes the mark and the comment of a passage. The text of the post stays.",
     takes=RemoveArguments,
-    returns=_PASSAGE,
+    returns=Passage,
     hints=DESTROYS,
 )
 TOOLS: Final = (UPDATE_NOTE, ADD, UPDATE, REMOVE)
@@ -130,12 +128,12 @@ TOOLS: Final = (UPDATE_NOTE, ADD, UPDATE, REMOVE)
 
 def bind(flags: Flags, highlights: Highlights, idempotency: Idempotency) -> list[BoundTool]:
     async def update_note(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: NoteArguments) -> Json:
+        async def effect(transaction: Transaction, values: NoteArguments) -> Affected:
             request = UpdateRequest(note=values.note)
             changed = await flags.update(
                 transaction, call.account, [values.post_id], request, request.note
             )
-            return {"affected": changed.affected}
+            return Affected(affected=changed.affected)
 
         return await writes.run(idempotency, call, UPDATE_NOTE, NoteArguments, effect)
 
@@ -144,7 +142,7 @@ def bind(flags: Flags, highlights: Highlights, idempotency: Idempotency) -> list
 
 def _highlighting(highlights: Highlights, idempotency: Idempotency) -> list[BoundTool]:
     async def add_highlight(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: AddArguments) -> Json:
+        async def effect(transaction: Transaction, values: AddArguments) -> Passage:
             return _shown(
                 await highlights.add(transaction, call.account, values.post_id, values.request)
             )
@@ -152,7 +150,7 @@ def _highlighting(highlights: Highlights, idempotency: Idempotency) -> list[Boun
         return await writes.run(idempotency, call, ADD, AddArguments, effect)
 
     async def update_highlight(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: ChangeArguments) -> Json:
+        async def effect(transaction: Transaction, values: ChangeArguments) -> Passage:
             change = HighlightChange(comment=values.comment)
             place = (values.post_id, values.highlight_id)
             return _shown(await highlights.update(transaction, call.account, *place, change))
@@ -160,7 +158,7 @@ def _highlighting(highlights: Highlights, idempotency: Idempotency) -> list[Boun
         return await writes.run(idempotency, call, UPDATE, ChangeArguments, effect)
 
     async def delete_highlight(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: RemoveArguments) -> Json:
+        async def effect(transaction: Transaction, values: RemoveArguments) -> Passage:
             place = (values.post_id, values.highlight_id)
             return _shown(await highlights.remove(transaction, call.account, *place))
 
@@ -173,7 +171,6 @@ def _highlighting(highlights: Highlights, idempotency: Idempotency) -> list[Boun
     ]
 
 
-def _shown(passage: Struct) -> Json:
-    whole: Json = msgspec.to_builtins(passage)
-    fields = {name: whole[name] for name in ("id", "quote", "comment") if whole.get(name)}
-    return {**CONTENT_IS, **fields}
+def _shown(passage: HighlightedPassage) -> Passage:
+    comment = "" if passage.comment is UNSET else passage.comment
+    return Passage(content_is=QUOTED_POSTS, id=passage.id, quote=passage.quote, comment=comment)

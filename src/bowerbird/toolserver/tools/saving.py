@@ -8,10 +8,10 @@ from msgspec import UNSET, Meta, Struct
 
 from bowerbird import errors
 from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.imports.saving import (
     RESULTS,
     PreparedSave,
+    SavedItem,
     SaveResult,
     Saving,
 )
@@ -32,7 +32,7 @@ from bowerbird.requests.saving import (
 from bowerbird.sources.found import Completeness, OrderSource
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import writes
-from bowerbird.toolserver.tools.results import json_schemas, response_size
+from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, has_hidden
 from bowerbird.toolserver.tools.tool import (
     WRITES_IDEMPOTENTLY,
@@ -94,6 +94,25 @@ class SaveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return [*posts, *read_links(self.links)]
 
 
+class Item(Struct, kw_only=True, omit_defaults=True):
+    """The outcome of an item: posts first, then links."""
+
+    index: int
+    ok: bool
+    post_id: str | None = None
+    result: Annotated[str, Meta(extra_json_schema={"enum": list(RESULTS)})] | None = None
+    labels_left_out: list[str] | None = None
+    error: str = ""
+
+
+class Saved(Struct, kw_only=True, omit_defaults=True):
+    results: Annotated[list[Json], Meta(extra={"items": Item})]
+    succeeded: int
+    failed: int
+    truncated: bool
+    advice: str = ""
+
+
 SAVE: Final = Tool(
     name="save_bookmarks",
     title="Save posts",
@@ -103,30 +122,7 @@ SAVE: Final = Tool(
         "deleted post. An item can fail alone."
     ),
     takes=SaveArguments,
-    returns=json_schemas.record(
-        "What happened.",
-        {
-            "results": json_schemas.array(
-                json_schemas.record(
-                    "One item.",
-                    {
-                        "index": json_schemas.count("Posts first, then links."),
-                        "ok": {"type": "boolean"},
-                        "post_id": {"type": "string"},
-                        "result": {"type": "string", "enum": list(RESULTS)},
-                        "labels_left_out": {"type": "array", "items": {"type": "string"}},
-                        "error": {"type": "string"},
-                    },
-                    optional=("post_id", "result", "labels_left_out", "error"),
-                ),
-                "In order.",
-            ),
-            "succeeded": {"type": "integer"},
-            "failed": {"type": "integer"},
-            **json_schemas.SHORT_TRUNCATED,
-        },
-        optional=("advice",),
-    ),
+    returns=Saved,
     hints=WRITES_IDEMPOTENTLY,
 )
 TOOLS: Final = (SAVE,)
@@ -140,7 +136,7 @@ def bind(saving: Saving, idempotency: Idempotency) -> list[BoundTool]:
             nonlocal prepared
             prepared = await saving.prepare(call.account, values.items, values.labels or ())
 
-        async def effect(transaction: Transaction, _: SaveArguments) -> Json | Unfinished[Json]:
+        async def effect(transaction: Transaction, _: SaveArguments) -> writes.Step:
             assert prepared is not None
             return turns.then(await saving.save(transaction, call.account, prepared), _outcome)
 
@@ -170,23 +166,27 @@ def _post(place: str, sent: Any) -> ItemToSave:
     return ItemToSave(place=place, found=found)
 
 
-def _outcome(saved: SaveResult) -> Json:
-    results: list[Json] = []
-    for item in saved.results:
-        content: Json = msgspec.to_builtins(item)
-        if item.error is not None:
-            content["error"] = f"{item.error.code}: {item.error.message}"
-        results.append(content)
+def _outcome(saved: SaveResult) -> Saved:
+    results: list[Json] = msgspec.to_builtins([_item(one) for one in saved.results])
     short = _fitted(results)
-    content = {
-        "results": short,
-        "succeeded": saved.succeeded,
-        "failed": saved.failed,
-        "truncated": short is not results,
-    }
-    if short is not results:
-        content["advice"] = response_size.TRUNCATED
-    return content
+    return Saved(
+        results=short,
+        succeeded=saved.succeeded,
+        failed=saved.failed,
+        truncated=short is not results,
+        advice="" if short is results else response_size.TRUNCATED,
+    )
+
+
+def _item(saved: SavedItem) -> Item:
+    return Item(
+        index=saved.index,
+        ok=saved.ok,
+        post_id=saved.post_id,
+        result=saved.result,
+        labels_left_out=saved.labels_left_out,
+        error=f"{saved.error.code}: {saved.error.message}" if saved.error else "",
+    )
 
 
 def _fitted(results: list[Json]) -> list[Json]:

@@ -15,9 +15,10 @@ from bowerbird.requests.filters import BookmarkFilters
 from bowerbird.requests.gates import Gate
 from bowerbird.search.queries import query_language
 from bowerbird.toolserver.tools.arguments import reading
-from bowerbird.toolserver.tools.results import json_schemas, listing
+from bowerbird.toolserver.tools.results import listing
 from bowerbird.toolserver.tools.results.empty_lists import EmptyLists, only_words
 from bowerbird.toolserver.tools.results.listing import ResponseFormat
+from bowerbird.toolserver.tools.results.posts import Page
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
 
 _WITHOUT_MEANING: Final = (Code.VECTOR_SEARCH_NOT_ALLOWED, Code.SERVICE_UNAVAILABLE)
@@ -54,7 +55,7 @@ SEARCH: Final = Tool(
         "both. semantic and hybrid need a paid plan and a complete vector store."
     ),
     takes=SearchArguments,
-    returns=json_schemas.PAGE,
+    returns=Page,
     hints=READS,
 )
 

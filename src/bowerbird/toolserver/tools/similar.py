@@ -12,7 +12,7 @@ from bowerbird.requests.bookmarks import SimilarQuery
 from bowerbird.requests.fields import about
 from bowerbird.requests.filters import flags_of
 from bowerbird.toolserver.tools.arguments import reading
-from bowerbird.toolserver.tools.results import json_schemas, left_out, posts
+from bowerbird.toolserver.tools.results import left_out, posts
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Tool, ToolCall, ToolResult
 
 
@@ -28,7 +28,7 @@ SIMILAR: Final = Tool(
         "Needs a paid plan."
     ),
     takes=SimilarArguments,
-    returns=json_schemas.PAGE,
+    returns=posts.Page,
     hints=READS,
 )
 TOOLS: Final = (SIMILAR,)

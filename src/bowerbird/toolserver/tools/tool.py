@@ -70,8 +70,10 @@ class Tool(Struct, frozen=True, kw_only=True):
     title: str
     description: str
     takes: type[Struct] = NoArguments
-    # The JSON schema of the result.
-    returns: Json
+    # Leaves out the fields that have their default.
+    returns: type[Struct]
+    # If it returns something else for posts that post_ids names.
+    returns_by_ids: type[Struct] | None = None
     hints: Hints
 
     # Whether the list of tools has the fields of the result, and not only that it is an object.
@@ -139,13 +141,18 @@ def _brief(schema: Json) -> Json:
     return {**short, "items": {"type": schema["items"]["type"]}} if "items" in schema else short
 
 
-def _outline(schema: Json) -> Json:
+def _outline(returns: type[Struct]) -> Json:
     """Only the names of the fields and their types."""
-    fields = {
-        name: {key: one[key] for key in ("type", "anyOf") if key in one}
-        for name, one in schema["properties"].items()
+    properties: dict[str, Json] = schemas.inline(returns, Form.RESULT)["properties"]
+    return {
+        "type": "object",
+        "properties": {name: _types(one["type"]) for name, one in properties.items()},
     }
-    return {"type": "object", "properties": fields}
+
+
+def _types(of: str | list[str]) -> Json:
+    # Some clients reject a list of types.
+    return {"type": of} if isinstance(of, str) else {"anyOf": [{"type": one} for one in of]}
 
 
 class ToolCall(Struct, frozen=True):
@@ -158,14 +165,16 @@ class ToolCall(Struct, frozen=True):
 
 
 class ToolResult(Struct, frozen=True):
-    """The result of a tool: one object, and links to related resources."""
+    """What a call returns: one object, and links to related resources."""
 
-    content: Json
+    # A struct, or its JSON if it was stored with an idempotency key.
+    content: Struct | Json
     links: list[Json] = []
 
     def __post_init__(self) -> None:
         # Here, so that no tool can show a hidden character.
-        msgspec.structs.force_setattr(self, "content", shown_results.shown(self.content))
+        shown = shown_results.shown(msgspec.to_builtins(self.content))
+        msgspec.structs.force_setattr(self, "content", shown)
 
 
 Run = Callable[[ToolCall], Coroutine[Any, Any, ToolResult]]

@@ -28,9 +28,9 @@ from bowerbird.requests.views import (
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
-from bowerbird.toolserver.tools.results import json_schemas, left_out, posts, response_size
+from bowerbird.toolserver.tools.results import left_out, posts, response_size
 from bowerbird.toolserver.tools.results.listing import ResponseFormat
-from bowerbird.toolserver.tools.results.posts import Pages
+from bowerbird.toolserver.tools.results.posts import Page, Pages
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -101,29 +101,26 @@ class DeleteViewArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     slug: Slug
 
 
-_VIEW: Final = json_schemas.record(
-    "A Smart View: a saved query.",
-    {
-        "slug": json_schemas.text("Its id in other tools."),
-        "name": {"type": "string"},
-        "description": {"type": "string"},
-        "base_query": {"type": "object", "description": "Its filters."},
-        "triage_buckets": json_schemas.array({"type": "object"}, "Each has slug, name and query."),
-        "position": {"type": "integer"},
-        "is_pinned": {"type": "boolean"},
-        "count": json_schemas.count("Posts that match now, if count_state is exact."),
-        "count_state": {
-            "type": "string",
-            "enum": [state.value for state in CountState],
-            "description": (
-                "earlier: an older count; pending: not counted yet, so count is 0; "
-                "unavailable: counting takes too long."
-            ),
-        },
-        **json_schemas.SHORT_TRUNCATED,
-    },
-    optional=("truncated", "advice"),
-)
+class SmartView(Struct, kw_only=True, omit_defaults=True):
+    slug: str
+    name: str
+    description: str
+    base_query: Json
+    triage_buckets: list[Json]
+    position: int
+    is_pinned: bool
+    count: int
+    count_state: CountState
+    truncated: bool = False
+    advice: str = ""
+
+
+class ViewList(Struct, kw_only=True, omit_defaults=True):
+    views: Annotated[list[Json], Meta(extra={"items": SmartView})]
+    total_count: int
+    truncated: bool
+    advice: str = ""
+
 
 LIST: Final = Tool(
     name="list_views",
@@ -132,16 +129,7 @@ LIST: Final = Tool(
         "Lists the user's Smart Views, which are saved queries, with the number of posts that "
         "match each. In a large library some counts are pending; a later call has more of them."
     ),
-    returns=json_schemas.record(
-        "The account's Smart Views.",
-        {
-            "views": json_schemas.array(_VIEW, "The views, in the user's order."),
-            "total_count": json_schemas.count("Views in total."),
-            "truncated": json_schemas.TRUNCATED,
-            "advice": json_schemas.ADVICE,
-        },
-        optional=("advice",),
-    ),
+    returns=ViewList,
     describes_result=True,
     hints=READS,
 )
@@ -153,7 +141,7 @@ BOOKMARKS: Final = Tool(
         "list_views returns the slugs."
     ),
     takes=ViewBookmarksArguments,
-    returns=json_schemas.PAGE,
+    returns=Page,
     hints=READS,
 )
 CREATE: Final = Tool(
@@ -164,7 +152,7 @@ CREATE: Final = Tool(
         "name. Needs a paid plan."
     ),
     takes=CreateViewArguments,
-    returns=_VIEW,
+    returns=SmartView,
     hints=WRITES,
 )
 UPDATE: Final = Tool(
@@ -175,7 +163,7 @@ UPDATE: Final = Tool(
         "never changes. Needs a paid plan."
     ),
     takes=UpdateViewArguments,
-    returns=_VIEW,
+    returns=SmartView,
     hints=DESTROYS,
 )
 DELETE: Final = Tool(
@@ -186,7 +174,7 @@ DELETE: Final = Tool(
         "restore it, for an hour. Needs a paid plan."
     ),
     takes=DeleteViewArguments,
-    returns=_VIEW,
+    returns=SmartView,
     hints=DESTROYS,
 )
 TOOLS: Final = (LIST, BOOKMARKS, CREATE, UPDATE, DELETE)
@@ -201,7 +189,7 @@ def _reading(views: Views, bookmarks: Bookmarks) -> list[BoundTool]:
         reading.read(LIST, call, NoArguments)
         found = await views.all(call.account)
         responses = await views.responses(call.account, found)
-        return ToolResult(_listed([_content(view) for view in responses]))
+        return ToolResult(_listed(msgspec.to_builtins([_content(view) for view in responses])))
 
     async def get_view_bookmarks(call: ToolCall) -> ToolResult:
         values = reading.read(BOOKMARKS, call, ViewBookmarksArguments)
@@ -247,7 +235,7 @@ def _changing(views: Views, idempotency: Idempotency) -> list[BoundTool]:
     gate = plans.check_writes
 
     async def create_view(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: CreateViewArguments) -> Json:
+        async def effect(transaction: Transaction, values: CreateViewArguments) -> SmartView:
             return _content(await views.create(transaction, call.account, values))
 
         return await writes.run(
@@ -261,7 +249,7 @@ def _changing(views: Views, idempotency: Idempotency) -> list[BoundTool]:
         )
 
     async def update_view(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: UpdateViewArguments) -> Json:
+        async def effect(transaction: Transaction, values: UpdateViewArguments) -> SmartView:
             return _content(await views.update(transaction, call.account, values.slug, values))
 
         return await writes.run(
@@ -275,7 +263,7 @@ def _changing(views: Views, idempotency: Idempotency) -> list[BoundTool]:
         )
 
     async def delete_view(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: DeleteViewArguments) -> Json:
+        async def effect(transaction: Transaction, values: DeleteViewArguments) -> SmartView:
             return _content(await views.delete(transaction, call.account, values.slug))
 
         return await writes.run(
@@ -325,41 +313,34 @@ async def _left_out(
     return left_out.said(flags, number, _INCLUDES)
 
 
-def _content(view: ViewResponse) -> Json:
-    whole = _fields(view)
-    short = response_size.shrink(whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
-    if short is whole:
-        return whole
-    return {**short, "truncated": True, "advice": response_size.TRUNCATED}
-
-
-def _fields(view: ViewResponse) -> Json:
+def _content(view: ViewResponse) -> SmartView:
     fields: Json = msgspec.to_builtins(view)
-    shown = {name: fields[name] for name in _VIEW["properties"] if name in fields}
     buckets = [
         {**bucket, "query": vocabulary.in_published_words(bucket.get("query") or {})}
-        for bucket in shown["triage_buckets"]
+        for bucket in fields["triage_buckets"]
     ]
-    base_query = vocabulary.in_published_words(shown["base_query"])
-    return {**shown, "base_query": base_query, "triage_buckets": buckets}
+    base_query = vocabulary.in_published_words(fields["base_query"])
+    shown = {name: fields[name] for name in SmartView.__struct_fields__ if name in fields}
+    whole = {**shown, "base_query": base_query, "triage_buckets": buckets}
+    short = response_size.shrink(whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
+    if short is not whole:
+        short = {**short, "truncated": True, "advice": response_size.TRUNCATED}
+    return msgspec.convert(short, SmartView)
 
 
-def _listed(views: list[Json]) -> Json:
+def _listed(views: list[Json]) -> ViewList:
     fitted = response_size.fit(views, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
-    content: Json = {
-        "views": fitted.records,
-        "total_count": len(views),
-        "truncated": not fitted.is_complete or any(v.get("truncated") for v in fitted.records),
-    }
+    is_cut = not fitted.is_complete or any(v.get("truncated") for v in fitted.records)
+    advice = ""
     if not views:
-        content["advice"] = "There is no Smart View yet. create_view creates one."
+        advice = "There is no Smart View yet. create_view creates one."
     elif not fitted.is_all:
-        content["advice"] = (
+        advice = (
             f"Only the first {len(fitted.records)} of {len(views)} views fit. The others can still "
             "be read by their slugs."
         )
-    elif content["truncated"]:
-        content["advice"] = response_size.TRUNCATED
+    elif is_cut:
+        advice = response_size.TRUNCATED
     elif any(CountState(view["count_state"]).is_pending for view in views):
-        content["advice"] = "Some counts are not exact yet. Call list_views again in a few seconds."
-    return content
+        advice = "Some counts are not exact yet. Call list_views again in a few seconds."
+    return ViewList(views=fitted.records, total_count=len(views), truncated=is_cut, advice=advice)

@@ -12,13 +12,15 @@ from bowerbird.library.access.turns import Unfinished
 from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading
-from bowerbird.toolserver.tools.tool import Json, Tool, ToolCall, ToolResult
+from bowerbird.toolserver.tools.tool import Tool, ToolCall, ToolResult
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.writes import fingerprint
 
 T = TypeVar("T", bound=Struct)
+# What a tool returns, or a large edit that needs more transactions.
+Step = Struct | Unfinished[Any]
 
 KEY: Final = "idempotency_key"
 IdempotencyKey = Annotated[
@@ -33,7 +35,7 @@ async def run(
     call: ToolCall,
     tool: Tool,
     takes: type[T],
-    effect: Callable[[Transaction, T], Awaitable[Json | Unfinished[Json]]],
+    effect: Callable[[Transaction, T], Awaitable[Step]],
     *,
     gate: Callable[[Account], None] = lambda _: None,
     prepare: Callable[[T], Awaitable[None]] | None = None,
@@ -46,7 +48,7 @@ async def run(
     if prepare is not None and not isinstance(request, Refusal):
         await prepare(request)
 
-    async def work(transaction: Transaction) -> Json | Unfinished[Json]:
+    async def work(transaction: Transaction) -> Step:
         # Raised in the transaction, because a refusal is stored under the key too.
         if isinstance(request, Refusal):
             raise request
@@ -83,7 +85,7 @@ def _fingerprint(call: ToolCall, tool: Tool) -> bytes:
     return fingerprint("POST", f"tool {tool.name}", _encode(sent))
 
 
-def _to_reply(result: Json | Refusal) -> Reply:
+def _to_reply(result: Struct | Refusal) -> Reply:
     if isinstance(result, Refusal):
         return envelope.refusal(Refusal(result.code, result.sentence), upgrade_url="")
     return Reply(200, [], envelope.success(result))

@@ -1,11 +1,11 @@
 """Pages of posts for a model: concise, detailed or ids, and within the maximum size of a result."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.model import json_depth
@@ -13,8 +13,8 @@ from bowerbird.model.accounts import Account
 from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.toolserver.tools.arguments import vocabulary
 from bowerbird.toolserver.tools.results import empty_lists, long_texts, response_size
-from bowerbird.toolserver.tools.results.concise_posts import concise
-from bowerbird.toolserver.tools.results.quoted_text import CONTENT_IS
+from bowerbird.toolserver.tools.results.concise_posts import Post, concise
+from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import Json
 
 IDS: Final = "ids"
@@ -56,14 +56,31 @@ class Pages(Struct, frozen=True, kw_only=True):
     remark: Callable[[BookmarkList], Awaitable[list[str]]] = _nothing
 
 
-async def page(pages: Pages, response_format: str) -> Json:
+class Page(Struct, kw_only=True, omit_defaults=True):
+    content_is: str = ""
+    # In the requested order: bookmarks, or post_ids for the format ids.
+    bookmarks: Annotated[list[Json] | None, Meta(extra={"items": Post})] = None
+    post_ids: list[str] | None = None
+    count: int
+    total_count: int
+    next_cursor: str | None
+    filters: Json
+    # Posts that a search by meaning cannot find yet.
+    vector_pending: int = 0
+    relaxed: bool = False
+    did_you_mean: str | None = None
+    truncated: bool
+    advice: str = ""
+
+
+async def page(pages: Pages, response_format: str) -> Page:
     """A page that fits in a result. Its cursor continues after the last post that it contains."""
     listed = await pages.read(None)
     found = listed.count
     filters = response_size.short_filters(vocabulary.in_published_words(pages.applied))
     if response_format == IDS:
-        shown: Json = {"post_ids": [one.post_id for one in _ids(b"[%b]" % listed.body)]}
-        is_truncated = False
+        post_ids = [one.post_id for one in _ids(b"[%b]" % listed.body)]
+        bookmarks, is_truncated = None, False
     else:
         max_bytes = (
             response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(filters)
@@ -73,29 +90,28 @@ async def page(pages: Pages, response_format: str) -> Json:
             # Read again with a smaller limit, so that the cursor skips no post that was left out.
             listed = await pages.read(len(fitted.records))
             fitted = response_size.fit(forms(listed.body, response_format, pages.zone), max_bytes)
-        shown = {**CONTENT_IS, "bookmarks": fitted.records}
+        post_ids, bookmarks = None, fitted.records
         is_truncated = fitted.is_truncated or any(p.get("truncated") for p in fitted.records)
-    content: Json = {
-        **shown,
-        "count": listed.count,
-        "total_count": listed.total_count,
-        # The free plan would refuse it.
-        "next_cursor": None if pages.account.is_free else listed.next_cursor,
-        "filters": filters,
-        "truncated": listed.count < found or is_truncated,
-    }
-    if listed.vector_pending:
-        content["vector_pending"] = listed.vector_pending
-    if listed.is_relaxed:
-        content["relaxed"] = True
-    if listed.did_you_mean:
-        content["did_you_mean"] = listed.did_you_mean
     sentences = [f"{response_size.TRUNCATED} {_IN_FULL}"] if is_truncated else []
     sentences += [listed.hint] if listed.hint and listed.total_count else []
     sentences += _pending(listed.vector_pending)
     sentences += _more(pages.account, listed, found)
     sentences += await pages.remark(listed) if listed.total_count else await pages.explain(listed)
-    return {**content, "advice": " ".join(sentences)} if sentences else content
+    return Page(
+        content_is="" if bookmarks is None else QUOTED_POSTS,
+        bookmarks=bookmarks,
+        post_ids=post_ids,
+        count=listed.count,
+        total_count=listed.total_count,
+        # The free plan would refuse it.
+        next_cursor=None if pages.account.is_free else listed.next_cursor,
+        filters=filters,
+        vector_pending=listed.vector_pending,
+        relaxed=listed.is_relaxed,
+        did_you_mean=listed.did_you_mean or None,
+        truncated=listed.count < found or is_truncated,
+        advice=" ".join(sentences),
+    )
 
 
 def forms(body: bytes, response_format: str, zone: ZoneInfo) -> list[Json]:
