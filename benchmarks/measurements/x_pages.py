@@ -18,7 +18,7 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.settings import Settings
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.x import graphql
-from bowerbird.sources.x.requests import Operation, PageRequest
+from bowerbird.sources.x.pages import Operation, PageRequest
 from bowerbird.storage.opening import open_database
 
 _POSTS, _POSTS_PER_PAGE = 2_000, 20

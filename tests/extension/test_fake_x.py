@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from bowerbird.sources.found import FoundPost, LeftOut
-from bowerbird.sources.x import graphql, requests
-from bowerbird.sources.x.pages import Page
+from bowerbird.sources.x import graphql
+from bowerbird.sources.x.pages import Page, read_request
 from tests.extension import fake_x as stand_in
 from tests.extension.fake_x import FakeX
 from tests.extension.x_account import Form
@@ -47,7 +47,7 @@ def path(x: FakeX, operation: str, **variables: Any) -> str:
 
 def read(x: FakeX, client: httpx.Client, operation: str, **variables: Any) -> Page:
     target = path(x, operation, **variables)
-    request = requests.read(f"https://x.com{target}")
+    request = read_request(f"https://x.com{target}")
     assert request
     answer = client.get(target)
     assert answer.status_code == 200

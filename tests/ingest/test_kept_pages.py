@@ -7,7 +7,7 @@ import pytest
 from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.requests import limits
 from bowerbird.sources.x import graphql
-from bowerbird.sources.x.requests import Operation
+from bowerbird.sources.x.pages import Operation
 from tests.ingest.test_gone_posts import gone
 from tests.support import ingesting
 from tests.support.ingesting import Sender, data, listed, post_id

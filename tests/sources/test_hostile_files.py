@@ -14,7 +14,7 @@ from msgspec import json as msgspec_json
 from bowerbird.sources import own_json, reading
 from bowerbird.sources.formats import Choices, Format
 from bowerbird.sources.found import FoundPost
-from bowerbird.sources.parsing.html_tokens import tokens
+from bowerbird.sources.parsing.html_text import tokens
 from bowerbird.sources.reading import read
 from bowerbird.sources.recognition import FORMATS, UnknownFile
 from bowerbird.sources.x import files as x_files

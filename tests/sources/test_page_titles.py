@@ -2,7 +2,7 @@
 
 import pytest
 
-from bowerbird.sources.page_titles import text_and_name
+from bowerbird.sources.file_posts import text_and_name
 from bowerbird.sources.post_links import parse
 
 X = "https://x.com/ada/status/20"

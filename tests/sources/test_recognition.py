@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from bowerbird.sources.parsing.json_outline import outline
+from bowerbird.sources.parsing.json_walk import outline
 from bowerbird.sources.recognition import UnknownFile
 from tests.support.source_files import report
 

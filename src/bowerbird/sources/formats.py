@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from bowerbird.sources.found import Found
 from bowerbird.sources.parsing.csv_rows import sniff_delimiter, split_line
-from bowerbird.sources.parsing.json_outline import Outline, outline
+from bowerbird.sources.parsing.json_walk import Outline, outline
 from bowerbird.sources.parsing.text_lines import SeekableFile, decode
 
 BEGINNING_BYTES: Final = 256 << 10

@@ -1,4 +1,7 @@
-"""Reads bookmarks in the format of the API and of JSON exports."""
+"""Reads bookmarks in the format of the API and of JSON exports.
+
+A record that cannot be decoded is reported in our words: those of the decoder are for programs.
+"""
 
 import json
 import re
@@ -14,8 +17,66 @@ from bowerbird.model.json_depth import MAX_DEPTH, is_too_deep
 from bowerbird.model.labels import NAME_RULE, clean_name, name_key
 from bowerbird.model.rendering import content_hash, post_json
 from bowerbird.model.upsert import Incoming
-from bowerbird.sources import record_problems
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
+
+# The decoder ends its message with the path of the field: " - at `$.tweet_details.text`".
+_MESSAGE: Final = re.compile(r"^(?P<problem>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
+_MISSING: Final = re.compile(r"Object missing required field `(?P<name>.*)`")
+_TYPE: Final = re.compile(r"Expected `(?P<expected>[^`]+)`(?:, got `(?P<got>[^`]+)`)?")
+_BOUND: Final = re.compile(r"Expected `(?:int|float)` (?P<sign>[<>]=?) (?P<bound>\S+)")
+_LENGTH: Final = re.compile(r"Expected `\w+` of length (?P<sign>[<>]=?) (?P<bound>\d+)")
+_NAMES: Final = {
+    "str": "a string",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "an array",
+    "object": "an object",
+    "null": "null",
+}
+_GOT: Final = {**_NAMES, "int": "a number", "float": "a number with a fraction"}
+_SIGNS: Final = {"<=": "at most", "<": "less than", ">=": "at least", ">": "more than"}
+_BROKEN: Final = ("JSON is malformed", "Input data was truncated")
+# Python's own decoder says where a record is broken.
+_PLACE_IN_JSON: Final = re.compile(r"line \d+ column \d+ \(char \d+\)$")
+
+
+def sentence_of(message: str) -> str:
+    """The message of the decoder as a sentence that names the field."""
+    parted = _MESSAGE.match(message)
+    assert parted
+    path = parted["path"] or ""
+    problem = parted["problem"].rstrip(".")
+    if missing := _MISSING.fullmatch(problem):
+        path = f"{path}.{missing['name']}" if path else missing["name"]
+        problem = "is required"
+    else:
+        problem = _said(problem)
+    return f"{path}: {problem}." if path else f"{_begun(problem)}."
+
+
+def _begun(problem: str) -> str:
+    """A sentence about the record as a whole."""
+    return f"The record {problem}" if problem.startswith(("must ", "is ")) else problem
+
+
+def _said(problem: str) -> str:
+    if "matching regex" in problem:
+        return "must be a string of 1 to 40 digits"
+    for pattern, words in ((_LENGTH, "must have {} {} characters"), (_BOUND, "must be {} {}")):
+        if bounded := pattern.fullmatch(problem):
+            return words.format(_SIGNS[bounded["sign"]], bounded["bound"])
+    if typed := _TYPE.fullmatch(problem):
+        expected = " or ".join(_NAMES.get(one, one) for one in typed["expected"].split(" | "))
+        return f"must be {expected}" + (
+            f", got {_GOT.get(got, got)}" if (got := typed["got"]) else ""
+        )
+    if "out of range" in problem:
+        return "must be a smaller number"
+    if problem.startswith(_BROKEN) or _PLACE_IN_JSON.search(problem):
+        return "is not valid JSON"
+    return problem.replace("`", "'")
+
 
 # Escapes that may be characters no database can store: U+0000 and half a surrogate pair.
 _SUSPICIOUS_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
@@ -201,4 +262,4 @@ def _sentence(error: Exception) -> str:
         return _TOO_DEEP
     if isinstance(error, UnicodeDecodeError):
         return "The record is not UTF-8 text."
-    return record_problems.sentence_of(str(error))
+    return sentence_of(str(error))

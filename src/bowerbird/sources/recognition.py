@@ -5,19 +5,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from bowerbird.sources import own_json_file
-from bowerbird.sources.bookmark_programs import karakeep_json, linkwarden_json, netscape_html
+from bowerbird.sources.bookmark_programs import json_exports, netscape_html
 from bowerbird.sources.file_posts import shown
 from bowerbird.sources.formats import Beginning, Format
-from bowerbird.sources.networks import bluesky_json, mastodon_archive, mastodon_json, x_archive
-from bowerbird.sources.tables import (
-    dewey_csv,
-    link_list,
-    pocket_csv,
-    post_csv,
-    raindrop_csv,
-    readwise_csv,
-    reddit_csv,
-)
+from bowerbird.sources.networks import bluesky, mastodon, x_archive
+from bowerbird.sources.tables import csv_programs, link_list
 from bowerbird.sources.x import files as x_files
 
 # Tried in this order, the first that fits reads the file. To add a reader, add a line: the
@@ -26,18 +18,11 @@ FORMATS: Final[tuple[Format, ...]] = (
     own_json_file.FORMAT,
     *x_files.FORMATS,
     *x_archive.FORMATS,
-    bluesky_json.FORMAT,
-    *mastodon_archive.FORMATS,
-    mastodon_json.FORMAT,
-    karakeep_json.FORMAT,
-    linkwarden_json.FORMAT,
+    bluesky.FORMAT,
+    *mastodon.FORMATS,
+    *json_exports.FORMATS,
     netscape_html.FORMAT,
-    dewey_csv.FORMAT,
-    readwise_csv.FORMAT,
-    pocket_csv.FORMAT,
-    raindrop_csv.FORMAT,
-    reddit_csv.FORMAT,
-    *post_csv.FORMATS,
+    *csv_programs.FORMATS,
     *link_list.FORMATS,
 )
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from bowerbird.sources.found import FoundPost, LeftOut
 from bowerbird.sources.x import graphql
-from bowerbird.sources.x.pages import Page
-from bowerbird.sources.x.requests import Operation, PageRequest
+from bowerbird.sources.x.pages import Operation, Page, PageRequest
 
 Json = dict[str, Any]
 

@@ -7,8 +7,7 @@ import pytest
 
 from bowerbird.sources.found import FoundPost, LeftOut, Reason
 from bowerbird.sources.x import graphql
-from bowerbird.sources.x.pages import Page
-from bowerbird.sources.x.requests import Operation
+from bowerbird.sources.x.pages import Operation, Page
 from tests.sources.x.pages import (
     HEADS,
     SORT_INDEX,

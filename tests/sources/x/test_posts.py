@@ -7,7 +7,7 @@ import pytest
 
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, OrderSource
-from bowerbird.sources.x.requests import Operation
+from bowerbird.sources.x.pages import Operation
 from tests.sources.x.pages import (
     AUTHOR_ID,
     POST_ID,

@@ -4,10 +4,8 @@ import json
 
 import pytest
 
-from bowerbird.sources.x import requests
-from bowerbird.sources.x.folders import Folder
 from bowerbird.sources.x.graphql import read_folders
-from bowerbird.sources.x.requests import Operation, PageRequest
+from bowerbird.sources.x.pages import Folder, Operation, PageRequest, read_request
 
 
 @pytest.mark.parametrize("wrapper", ["user_results", ""])
@@ -38,7 +36,7 @@ def test_a_page_without_folders_is_an_error() -> None:
 def test_the_post_of_a_change_is_read_from_its_body(operation: str) -> None:
     body = json.dumps({"variables": {"tweet_id": "20"}, "queryId": "q"}).encode()
 
-    request = requests.read(f"https://x.com/i/api/graphql/q/{operation}", body)
+    request = read_request(f"https://x.com/i/api/graphql/q/{operation}", body)
 
     assert request == PageRequest(operation=Operation(operation), post_id="20")
 
@@ -49,7 +47,7 @@ def test_a_request_is_read_from_its_address() -> None:
         "%7B%22count%22%3A20%2C%22cursor%22%3A%22HBa%3D%22%2C%22bookmark_collection_id%22%3A%2277%22%7D"
     )
 
-    assert requests.read(url) == PageRequest(
+    assert read_request(url) == PageRequest(
         operation=Operation.FOLDER, cursor="HBa=", folder_id="77"
     )
 
@@ -68,11 +66,11 @@ def test_a_request_is_read_from_its_address() -> None:
     ],
 )
 def test_another_request_is_not_read(url: str) -> None:
-    assert requests.read(url) is None
+    assert read_request(url) is None
 
 
 @pytest.mark.parametrize("variables", ["5", "%7B", "[]", "null", '{"cursor":5}'])
 def test_variables_that_cannot_be_read_leave_the_operation(variables: str) -> None:
     url = f"https://x.com/i/api/graphql/q/Bookmarks?variables={variables}"
 
-    assert requests.read(url, b"\xff") == PageRequest(operation=Operation.BOOKMARKS)
+    assert read_request(url, b"\xff") == PageRequest(operation=Operation.BOOKMARKS)

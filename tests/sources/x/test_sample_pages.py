@@ -9,7 +9,7 @@ import pytest
 from bowerbird.sources import own_json
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.x import graphql
-from bowerbird.sources.x.requests import Operation, PageRequest
+from bowerbird.sources.x.pages import Operation, PageRequest
 
 _ROOT = Path(__file__).parents[3]
 _FOLDER = Path(os.environ.get("BOWERBIRD_X_SAMPLES", _ROOT.parent / "shared" / "samples"))

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.sources.x import texts
-from bowerbird.sources.x.texts import readable, unescape
+from bowerbird.sources.x.content import MAX_ADDED_CHARACTERS, readable, unescape
 from tests.sources.x.pages import Json, read_post, tweet
 
 
@@ -77,7 +76,7 @@ def test_one_link_repeated_very_often_does_not_fill_the_memory() -> None:
 
     grown = readable(text, {"https://t.co/a": target}, ())
 
-    assert len(grown) <= len(text) + texts.MAX_ADDED_CHARACTERS
+    assert len(grown) <= len(text) + MAX_ADDED_CHARACTERS
 
 
 @pytest.mark.parametrize("text", ["https://t.co/a " * 200_000, " " * 2_000_000, "http" * 500_000])

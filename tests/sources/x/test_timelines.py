@@ -7,7 +7,7 @@ import pytest
 
 from bowerbird.sources.found import Completeness, FoundPost, LeftOut, Reason
 from bowerbird.sources.x import graphql
-from bowerbird.sources.x.requests import Operation, PageRequest
+from bowerbird.sources.x.pages import Operation, PageRequest
 from tests.sources.x.pages import (
     NOW,
     POST_ID,

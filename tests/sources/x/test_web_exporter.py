@@ -8,8 +8,7 @@ import pytest
 from msgspec import UNSET
 
 from bowerbird.sources.found import Completeness, Found, FoundPost, LeftOut, OrderSource, Reason
-from bowerbird.sources.x.exporter_database import read_database
-from bowerbird.sources.x.web_exporter import read_csv, read_json
+from bowerbird.sources.x.web_exporter import read_csv, read_database, read_json
 from tests.sources.x.pages import NOW, POST_ID, POSTED_AT, SORT_INDEX, Json, tweet
 
 _MEDIUM = {

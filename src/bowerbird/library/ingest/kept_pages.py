@@ -20,7 +20,7 @@ from bowerbird.library.ingest.removed_posts import RemovedPosts
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import KeptPage, KeptPageHead
 from bowerbird.requests import limits
-from bowerbird.sources.x.folders import Folder
+from bowerbird.sources.x.pages import Folder
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.ingest.kept_pages import KeptPageStore

@@ -19,10 +19,19 @@ from bowerbird.sources.formats import Choices
 from bowerbird.sources.found import Completeness, Found, FoundPost, LeftOut, OrderSource, Reason
 from bowerbird.sources.networks import list_pages
 from bowerbird.sources.own_json_file import FORMAT as OWN_JSON
-from bowerbird.sources.x import api2, api2_requests, graphql, placing, requests
-from bowerbird.sources.x.folders import Folder, Folders
-from bowerbird.sources.x.pages import MAX_ENTRIES, TOO_MANY, Page
-from bowerbird.sources.x.requests import Operation, PageRequest
+from bowerbird.sources.x import api2, graphql
+from bowerbird.sources.x.pages import (
+    MAX_ENTRIES,
+    TOO_MANY,
+    Folder,
+    Folders,
+    Operation,
+    Page,
+    PageRequest,
+    folder_request,
+    read_request,
+)
+from bowerbird.sources.x.posts import valid_index
 from bowerbird.sources.x.values import short_text
 
 _MAX_QUERY_FIELDS: Final = 50
@@ -109,10 +118,10 @@ class ReadPage(Struct, frozen=True, kw_only=True):
 def request_of(page: CapturedPage) -> PageRequest | None:
     """Which page of X it is. None for other formats, and for lists that need no name."""
     if page.format == "x.api2":
-        return api2_requests.folder_request(page.request_url)
+        return folder_request(page.request_url)
     if page.format != "x.graphql":
         return None
-    if found := requests.read(page.request_url):
+    if found := read_request(page.request_url):
         return found
     try:
         return PageRequest(operation=Operation(page.op))
@@ -172,7 +181,7 @@ def _gone(read: ReadPage, now: int) -> dict[str, GonePost]:
     gone = {}
     for one in read.left_out:
         if one.reason is Reason.UNAVAILABLE and one.post_id and one.post_id not in shown:
-            index = placing.valid_index(one.sort_index, one.post_id, now)
+            index = valid_index(one.sort_index, one.post_id, now)
             gone[one.post_id] = GonePost(one.post_id, one.source_reason, index)
     return gone
 

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from bowerbird.sources import file_labels
-from bowerbird.sources.file_posts import FilePost, found_post, not_a_post
+from bowerbird.sources.file_posts import FilePost, found_post, not_a_post, text_and_name
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Found, Notice
-from bowerbird.sources.page_titles import text_and_name
-from bowerbird.sources.parsing.html_tokens import Tag, tokens
+from bowerbird.sources.parsing.html_text import Tag, tokens
 from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines
 from bowerbird.sources.post_links import parse
 

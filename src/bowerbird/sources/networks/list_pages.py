@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from bowerbird.sources.formats import Choices, Format
 from bowerbird.sources.found import Found, FoundPost
-from bowerbird.sources.networks import bluesky_json, mastodon_json
+from bowerbird.sources.networks import bluesky, mastodon
 from bowerbird.sources.x.pages import MAX_ENTRIES, TOO_MANY, Page, failed
 from bowerbird.sources.x.values import short_text
 
@@ -16,8 +16,8 @@ MASTODON: Final = "mastodon.api"
 BLUESKY: Final = "bluesky.api"
 # The reader of a format, and the parameter of a request that says where the page begins.
 _READERS: Final = {
-    MASTODON: (mastodon_json.FORMAT, "max_id"),
-    BLUESKY: (bluesky_json.FORMAT, "cursor"),
+    MASTODON: (mastodon.API, "max_id"),
+    BLUESKY: (bluesky.FORMAT, "cursor"),
 }
 _NO_LIST: Final = "The page has no list of posts."
 

@@ -8,14 +8,13 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from bowerbird.sources.file_posts import FilePost, found_post, invalid
+from bowerbird.sources.file_posts import LIKED, FilePost, found_post, invalid, only_if_requested
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Found
 from bowerbird.sources.parsing.json_records import Readable
 from bowerbird.sources.parsing.json_values import Unreadable, read_records, text_at
 from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 from bowerbird.sources.post_links import PostLink, parse, x_post
-from bowerbird.sources.requested_likes import LIKED, only_if_requested
 
 _ASSIGNMENT: Final = re.compile(r"\s*window\.YTD\.([A-Za-z_]{1,60})\.part[0-9]{1,6}\s*=")
 _ID_KEYS: Final = ("tweetId", "tweet_id", "tweetID", "id_str", "rest_id", "postId", "id")

@@ -1,4 +1,4 @@
-"""Decodes a JSON record of foreign shape, and reads values in it that may not be there."""
+"""Decodes JSON records of foreign shape, and reads values in them that may not be there."""
 
 import json
 import re
@@ -7,7 +7,14 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.sources.parsing.json_records import MalformedFile, Readable, records
+from bowerbird.sources.parsing.json_records import (
+    MalformedFile,
+    Readable,
+    Record,
+    Window,
+    element,
+    records,
+)
 from bowerbird.sources.parsing.text_lines import storable
 
 _SUSPICIOUS_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
@@ -22,7 +29,7 @@ def decode(raw: bytes) -> Any:
     """The value of a record, without characters that no database can store."""
     try:
         if _SUSPICIOUS_ESCAPE.search(raw):
-            return _cleaned(json.loads(raw, parse_constant=_reject_constant))
+            return cleaned(json.loads(raw, parse_constant=_reject_constant))
         return msgspec.json.decode(raw)
     except RecursionError:
         raise Unreadable("The record is nested too deeply.") from None
@@ -73,15 +80,36 @@ def list_at(value: Any, *path: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _cleaned(value: Any) -> Any:
+def cleaned(value: Any) -> Any:
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, list):
-        return [_cleaned(item) for item in value]
+        return [cleaned(item) for item in value]
     if isinstance(value, dict):
-        return {storable(key): _cleaned(item) for key, item in value.items()}
+        return {storable(key): cleaned(item) for key, item in value.items()}
     return value
 
 
 def _reject_constant(name: str) -> Any:
     raise ValueError(f"{name} is not allowed")
+
+
+# The bracket of an array around the documents says nothing.
+_BETWEEN: Final = re.compile(rb"[ \t\r\n,\[\]]*")
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+def documents(file: Readable) -> Iterator[Record]:
+    """Each document with its first line. A broken end of the file is a record with a problem."""
+    window = Window(file)
+    window.more()
+    if window.data.startswith(_BOM):
+        window.position = len(_BOM)
+    try:
+        while True:
+            window.skip(_BETWEEN)
+            if window.position == len(window.data):
+                return
+            yield element(window)
+    except MalformedFile as problem:
+        yield Record(problem.line, b"", str(problem))

@@ -13,10 +13,10 @@ from bowerbird.sources.file_posts import (
     media_attachments,
     not_a_post,
     shown,
+    text_and_name,
 )
 from bowerbird.sources.formats import beginning_of, column_name
 from bowerbird.sources.found import Completeness, Found, Notice
-from bowerbird.sources.page_titles import text_and_name
 from bowerbird.sources.parsing.csv_rows import CsvRows, Row
 from bowerbird.sources.parsing.text_lines import SeekableFile
 from bowerbird.sources.post_links import PostLink, parse, x_post

@@ -13,14 +13,13 @@ import msgspec
 from bowerbird.sources.file_posts import invalid
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Found, Notice
-from bowerbird.sources.parsing.json_documents import documents
-from bowerbird.sources.parsing.json_values import Unreadable
+from bowerbird.sources.parsing.json_values import Unreadable, at, documents
 from bowerbird.sources.parsing.json_walk import PART, walk
 from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File, byte_lines
-from bowerbird.sources.x import api2, exporter_database, graphql, requests, web_exporter
-from bowerbird.sources.x.pages import Page
-from bowerbird.sources.x.requests import Operation, PageRequest
-from bowerbird.sources.x.values import at, short_text
+from bowerbird.sources.x import api2, graphql, web_exporter
+from bowerbird.sources.x.pages import Operation, Page, PageRequest, read_request
+from bowerbird.sources.x.values import short_text
+from bowerbird.sources.x.web_exporter import read_database
 
 _LISTS: Final = {
     b'"bookmark_timeline': Operation.BOOKMARKS,
@@ -124,7 +123,7 @@ def _folder_names(file: SeekableFile) -> dict[str, str]:
 
 
 def _request(entry: Any) -> PageRequest | None:
-    return requests.read(short_text(at(entry, "request", "url")))
+    return read_request(short_text(at(entry, "request", "url")))
 
 
 def _content(entry: Any) -> bytes:
@@ -185,6 +184,6 @@ FORMATS: Final = (
     Format(
         "twitter-web-exporter database",
         _fits_database,
-        lambda file, choices: exporter_database.read_database(file, choices.now),
+        lambda file, choices: read_database(file, choices.now),
     ),
 )

@@ -5,23 +5,32 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.model.labels import clean_name
-from bowerbird.sources.x import listed, timelines
-from bowerbird.sources.x.folders import Folder, Folders, without_folders
+from bowerbird.sources.parsing.json_values import at
+from bowerbird.sources.x import timelines
 from bowerbird.sources.x.pages import (
     MAX_ENTRIES,
     NO_LIST,
     TOO_MANY,
     UNKNOWN_FORM,
+    Folder,
+    Folders,
+    Operation,
     Page,
+    PageRequest,
     errors_of,
     failed,
+    without_folders,
     without_list,
 )
-from bowerbird.sources.x.requests import Operation, PageRequest
-from bowerbird.sources.x.timelines import Item, Timeline
+from bowerbird.sources.x.timelines import (
+    Item,
+    Timeline,
+    has_unknown_form,
+    has_unknown_item,
+    read_items,
+)
 from bowerbird.sources.x.values import (
     InvalidDocument,
-    at,
     decode,
     mapping,
     objects,
@@ -56,8 +65,8 @@ def read_page(request: PageRequest, payload: bytes, now: int, folder_name: str =
         return failed(TOO_MANY)
     is_list = request.operation in _LISTS
     label = clean_name(folder_name) if request.operation is Operation.FOLDER else None
-    posts = listed.read(timeline.items, now if is_list else None, (label,) if label else ())
-    is_unknown = timeline.hides_items or listed.is_unknown(timeline.items, posts)
+    posts = read_items(timeline.items, now if is_list else None, (label,) if label else ())
+    is_unknown = timeline.hides_items or has_unknown_form(timeline.items, posts)
     errors = (*errors, UNKNOWN_FORM) if is_unknown else errors
     return Page(
         posts=posts,
@@ -119,7 +128,7 @@ def _is_end(timeline: Timeline, cursor_in: str) -> bool:
     """
     if timeline.is_terminated:
         return True
-    if timeline.is_damaged or listed.has_unknown(timeline.items):
+    if timeline.is_damaged or has_unknown_item(timeline.items):
         return False
     is_repeated = timeline.cursor == cursor_in
     return not timeline.cursor or is_repeated or (timeline.stops_if_empty and not timeline.items)
@@ -132,8 +141,8 @@ def _single(request: PageRequest, document: object, errors: tuple[str, ...]) -> 
         failed = without_list(document, "The page has no post.")
         return msgspec.structs.replace(failed, lists_saved_posts=False)
     item = Item(f"tweet-{request.post_id}", {"tweet_results": holder}, None)
-    posts = listed.read([item])
-    is_unknown = listed.is_unknown([item], posts)
+    posts = read_items([item])
+    is_unknown = has_unknown_form([item], posts)
     return Page(
         posts=posts,
         lists_saved_posts=False,

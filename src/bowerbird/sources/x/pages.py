@@ -1,11 +1,23 @@
-"""What one page of a list says: its posts, where the list goes on, and whether it ends here."""
+"""Pages of lists at X: which page a request asks for, and what a page says."""
 
-from typing import Final
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
 
 from msgspec import Struct
 
 from bowerbird.sources.found import Found
-from bowerbird.sources.x.values import at, first_text, objects
+from bowerbird.sources.parsing.json_values import at
+from bowerbird.sources.x.values import (
+    InvalidDocument,
+    decode,
+    first_text,
+    objects,
+    post_id,
+    short_text,
+)
 
 # X's own pages have 20 posts, and those of its API 100.
 MAX_ENTRIES: Final = 1_000
@@ -65,3 +77,105 @@ def errors_of(document: object) -> tuple[str, ...]:
         f"X reports an error: {name[:_MAX_ERROR_CHARACTERS].rstrip('.') or 'no message'}."
         for name in names
     )
+
+
+class Folder(Struct, frozen=True):
+    id: str
+    # A valid label name, or "" if it is not known.
+    name: str
+
+
+class Folders(Struct, frozen=True, kw_only=True):
+    folders: tuple[Folder, ...] = ()
+    cursor_out: str = ""
+    errors: tuple[str, ...] = ()
+    # X has changed its answers.
+    is_unknown_form: bool = False
+    is_blank: bool = False
+
+
+def without_folders(document: object) -> Folders:
+    page = without_list(document, "The page has no list of folders.")
+    return Folders(errors=page.errors, is_unknown_form=page.is_unknown_form, is_blank=page.is_blank)
+
+
+MAX_URL_CHARACTERS: Final = 32_000
+_MAX_QUERY_FIELDS: Final = 50
+_PATH: Final = re.compile(r"/i/api/graphql/[^/]+/([A-Za-z]+)/?")
+_HOSTS: Final = frozenset({"x.com", "twitter.com", "mobile.x.com", "mobile.twitter.com"})
+
+
+class Operation(StrEnum):
+    """The operations of X's web client that show saved posts. Their ids change every few weeks."""
+
+    BOOKMARKS = "Bookmarks"
+    FOLDER = "BookmarkFolderTimeline"
+    SEARCH = "BookmarkSearchTimeline"
+    FOLDERS = "BookmarkFoldersSlice"
+    CREATE = "CreateBookmark"
+    DELETE = "DeleteBookmark"
+    POST_PAGE = "TweetDetail"
+    POST = "TweetResultByRestId"
+
+
+_OPERATIONS: Final[Mapping[str, Operation]] = {str(each): each for each in Operation}
+
+
+class PageRequest(Struct, frozen=True, kw_only=True):
+    operation: Operation
+    cursor: str = ""
+    folder_id: str = ""
+    # The post that the request names: the one to save, to remove or to show.
+    post_id: str = ""
+
+
+def read_request(url: str, body: bytes = b"") -> PageRequest | None:
+    """Reads the request of a captured answer. None if it is another request."""
+    if len(url) > MAX_URL_CHARACTERS:
+        return None
+    try:
+        parts = urlsplit(url)
+        query = parse_qs(parts.query, max_num_fields=_MAX_QUERY_FIELDS)
+        is_x = parts.scheme == "https" and parts.hostname in _HOSTS
+    except ValueError:
+        return None
+    match = _PATH.fullmatch(parts.path)
+    operation = _OPERATIONS.get(match[1]) if match else None
+    if not is_x or operation is None:
+        return None
+    variables = _json(query.get("variables", [""])[0].encode("utf-8", "replace"))
+    if not isinstance(variables, dict):
+        variables = at(_json(body), "variables")
+    return PageRequest(
+        operation=operation,
+        cursor=short_text(at(variables, "cursor")),
+        folder_id=post_id(at(variables, "bookmark_collection_id")),
+        post_id=next(filter(None, (post_id(at(variables, name)) for name in _POST_VARIABLES)), ""),
+    )
+
+
+_POST_VARIABLES: Final = ("tweet_id", "tweetId", "focalTweetId")
+
+
+def _json(raw: bytes) -> Any:
+    try:
+        return decode(raw)
+    except InvalidDocument:
+        return None
+
+
+_FOLDERS: Final = re.compile(r"/2/users/[0-9]{1,20}/bookmarks/folders(?:/([0-9]{1,20}))?")
+
+
+def folder_request(url: str) -> PageRequest | None:
+    """The list of folders, or the posts of one; None for any other request."""
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return None
+    found = _FOLDERS.fullmatch(path)
+    if found is None:
+        return None
+    if found[1] is None:
+        return PageRequest(operation=Operation.FOLDERS)
+    return PageRequest(operation=Operation.FOLDER, folder_id=found[1])

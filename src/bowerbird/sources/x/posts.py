@@ -1,15 +1,18 @@
-"""Maps a saved post of X's web client to the fields of a bookmark."""
+"""Maps a saved post of X to the fields of a bookmark, with its place in the list."""
 
 import re
 from typing import Final, NamedTuple
 
-from bowerbird.model.bookmarks import Metrics, PostDetails, PostMeta
-from bowerbird.sources.found import Completeness, Reason
-from bowerbird.sources.x import content
-from bowerbird.sources.x.content import Content, Unwrapped
+from msgspec import UNSET, UnsetType
+
+from bowerbird.model import instants
+from bowerbird.model.bookmarks import ImportRecord, Metrics, PostDetails, PostMeta
+from bowerbird.sources.found import Completeness, FoundPost, OrderSource, Reason
+from bowerbird.sources.parsing.json_values import at
+from bowerbird.sources.x.content import Content, Unwrapped, id_of, read_content, unwrap
 from bowerbird.sources.x.values import (
     Object,
-    at,
+    date_of_post,
     first_text,
     mapping,
     post_id,
@@ -51,10 +54,10 @@ class Missing(NamedTuple):
     is_empty: bool = False
 
 
-def read(result: object, listed_id: str = "", display_type: str = "") -> Saved | Missing:
+def read_post(result: object, listed_id: str = "", display_type: str = "") -> Saved | Missing:
     """Reads the value of `tweet_results.result`. `listed_id` is the id that the list gives."""
-    outer = content.unwrap(result)
-    number = content.id_of(outer.tweet) or listed_id
+    outer = unwrap(result)
+    number = id_of(outer.tweet) or listed_id
     is_unavailable = short_text(outer.tweet.get("__typename")) in _UNAVAILABLE
     if is_unavailable or not _has_content(outer.tweet):
         return _missing(result, number, is_unavailable=is_unavailable)
@@ -62,7 +65,7 @@ def read(result: object, listed_id: str = "", display_type: str = "") -> Saved |
         return Missing("", Reason.INVALID, "The post has no id.")
     inner = _reposted(outer.tweet)
     if inner is not None:
-        return _saved(inner, content.id_of(inner.tweet), "", via_repost=number)
+        return _saved(inner, id_of(inner.tweet), "", via_repost=number)
     return _saved(outer, number, display_type)
 
 
@@ -90,43 +93,45 @@ def unavailable_reason(result: object) -> str:
 def _reposted(tweet: Object) -> Unwrapped | None:
     """The post that this one reposts. The repost itself has only the beginning of its text."""
     wrapped = at(tweet, "legacy", "retweeted_status_result") or tweet.get("retweeted_status_result")
-    inner = content.unwrap(at(wrapped, "result"))
-    return inner if content.id_of(inner.tweet) and _has_content(inner.tweet) else None
+    inner = unwrap(at(wrapped, "result"))
+    return inner if id_of(inner.tweet) and _has_content(inner.tweet) else None
 
 
 def _saved(unwrapped: Unwrapped, number: str, display_type: str, via_repost: str = "") -> Saved:
     tweet = unwrapped.tweet
     quoted = _quoted(tweet)
-    read = content.read(unwrapped, number, hides_quote=quoted is not None)
-    article = read.article or mapping(at(quoted, "article")) or None
+    read = read_content(unwrapped, number, hides_quote=quoted is not None)
+    meta = _meta(tweet, read, display_type)
     is_lost_repost = not via_repost and _is_repost(tweet)
-    is_cut = read.is_cut or is_lost_repost or bool(article and article["is_preview"])
-    details = PostDetails(
-        text=read.text,
-        link=read.link,
-        posted_at=read.posted_at,
-        attachments=read.attachments,
-        article=article,
-        quoted_tweet=quoted,
-        meta=_meta(tweet, read, display_type),
-    )
+    saved = saved_post(read, quoted, meta, via_repost, is_cut=is_lost_repost)
+    return saved._replace(versions=_versions(tweet))
+
+
+def saved_post(
+    read: Content, quoted: Object | None, meta: PostMeta, via_repost: str, *, is_cut: bool = False
+) -> Saved:
+    """`is_cut`: the text is the beginning of a longer one, for another reason than it shows."""
+    article = read.article or mapping(at(quoted, "article")) or None
+    is_cut = is_cut or read.is_cut or bool(article and article["is_preview"])
+    completeness = Completeness.PREVIEW if is_cut else Completeness.FULL
     return Saved(
         content=read,
-        details=details,
-        completeness=_completeness(read, is_cut=is_cut),
+        details=PostDetails(
+            text=read.text,
+            link=read.link,
+            posted_at=read.posted_at,
+            attachments=read.attachments,
+            article=article,
+            quoted_tweet=quoted,
+            meta=meta,
+        ),
+        completeness=completeness if read.has_text else Completeness.STUB,
         via_repost=via_repost,
-        versions=_versions(tweet),
     )
 
 
 def _is_repost(tweet: Object) -> bool:
     return "retweeted_status_result" in mapping(tweet.get("legacy"))
-
-
-def _completeness(read: Content, *, is_cut: bool) -> Completeness:
-    if not read.has_text:
-        return Completeness.STUB
-    return Completeness.PREVIEW if is_cut else Completeness.FULL
 
 
 def _meta(tweet: Object, read: Content, display_type: str) -> PostMeta:
@@ -141,13 +146,22 @@ def _meta(tweet: Object, read: Content, display_type: str) -> PostMeta:
         tweet_conversation_id=conversation,
         tweet_is_thread=is_self_reply or is_thread or display_type == _SELF_THREAD,
         is_sub_tweet_of_thread=is_self_reply and conversation != read.post_id,
-        non_real_time_engagement_metrics=Metrics(
-            quote_count=whole_number(legacy.get("quote_count")) or 0,
-            reply_count=whole_number(legacy.get("reply_count")) or 0,
-            retweet_count=whole_number(legacy.get("retweet_count")) or 0,
-            bookmark_count=whole_number(legacy.get("bookmark_count")) or 0,
-            favorite_count=whole_number(legacy.get("favorite_count")) or 0,
-        ),
+        non_real_time_engagement_metrics=metrics_of(legacy),
+    )
+
+
+def metrics_of(
+    counts: Object, reposts: str = "retweet_count", likes: str = "favorite_count"
+) -> Metrics:
+    def count(name: str) -> int:
+        return whole_number(counts.get(name)) or 0
+
+    return Metrics(
+        quote_count=count("quote_count"),
+        reply_count=count("reply_count"),
+        retweet_count=count("retweet_count") or count(reposts),
+        bookmark_count=count("bookmark_count"),
+        favorite_count=count(likes),
     )
 
 
@@ -164,8 +178,8 @@ def _quoted(tweet: Object) -> Object | None:
     permalink = web_address(at(legacy, "quoted_status_permalink", "expanded"))
     wrapped = tweet.get("quoted_status_result") or legacy.get("quoted_status_result")
     result = at(wrapped, "result")
-    inner = content.unwrap(result)
-    number = content.id_of(inner.tweet) or post_id(legacy.get("quoted_status_id_str"))
+    inner = unwrap(result)
+    number = id_of(inner.tweet) or post_id(legacy.get("quoted_status_id_str"))
     if not number and (in_link := _STATUS.search(permalink)):
         number = in_link[1]
     if not number:
@@ -176,7 +190,7 @@ def _quoted(tweet: Object) -> Object | None:
             "unavailable": True,
             **present(reason=unavailable_reason(result)),
         }
-    return quoted_object(content.read(inner, number, hides_quote=False))
+    return quoted_object(read_content(inner, number, hides_quote=False))
 
 
 def quoted_object(read: Content) -> Object:
@@ -197,3 +211,70 @@ def quoted_object(read: Content) -> Object:
         "attachments": read.attachments,
         "article": read.article,
     }
+
+
+_SAVED_AT_SHIFT: Final = 20
+# Clocks differ. A moment further ahead than this is no moment of saving.
+_MAX_AHEAD_US: Final = 5 * 60 * 1_000_000
+# 2006-03-21, the day of the first post.
+_FIRST_POST_US: Final = 1_142_899_200_000_000
+
+
+class Place(NamedTuple):
+    sort_index: int | UnsetType = UNSET
+    bookmarked_at: str | UnsetType = UNSET
+    source: OrderSource | None = None
+
+
+UNPLACED: Final = Place()
+
+
+def place_of(saved: Saved, sort_index: int | None, now: int) -> Place:
+    """Reads X's index of a bookmark: the milliseconds of its saving, shifted by 20 bits.
+
+    An index that is the id of the post, or that is earlier than the post or in the future, is not
+    such a moment. Then only the order of the list counts.
+    """
+    ids = (saved.content.post_id, saved.via_repost)
+    moment = _moment(sort_index, ids, saved.content.posted_at, now)
+    if sort_index is None or moment is None:
+        return Place(source=OrderSource.FILE_POSITION)
+    return Place(sort_index, instants.with_offset(moment), OrderSource.X)
+
+
+def valid_index(sort_index: int | None, post_id: str, now: int) -> int | None:
+    """The index of a post of which only the id is known, if it is a moment of saving."""
+    is_valid = _moment(sort_index, (post_id,), date_of_post(post_id), now) is not None
+    return sort_index if is_valid else None
+
+
+def _moment(sort_index: int | None, ids: tuple[str, ...], posted_at: str, now: int) -> int | None:
+    if sort_index is None or str(sort_index) in ids:
+        return None
+    moment = (sort_index >> _SAVED_AT_SHIFT) * 1000
+    posted = instants.parse(posted_at) if posted_at else None
+    earliest = max(_FIRST_POST_US, _FIRST_POST_US if posted is None else posted)
+    return moment if earliest <= moment <= now + _MAX_AHEAD_US else None
+
+
+def found_post(saved: Saved, line: int, place: Place, tags: tuple[str, ...] = ()) -> FoundPost:
+    author = saved.content.author
+    record = ImportRecord(
+        post_id=saved.content.post_id,
+        tweet_details=saved.details,
+        author_id=author.id,
+        author_username=author.username,
+        author_details=author.details,
+        sort_index=place.sort_index,
+        bookmarked_at=place.bookmarked_at,
+        tags=list(tags) if tags else UNSET,
+    )
+    return FoundPost(
+        record=record,
+        line=line,
+        completeness=saved.completeness,
+        order_source=place.source,
+        source_id=saved.content.post_id,
+        via_repost=saved.via_repost,
+        versions=saved.versions,
+    )

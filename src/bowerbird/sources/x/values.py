@@ -1,15 +1,19 @@
 """Reads values from JSON whose shape nobody promises.
 
 X changes its answers without notice, and captured pages can be forged. A function here returns
-an empty value when it finds another type, and never raises.
+an empty value when it finds another type, and never raises. Dates become ISO 8601 texts in UTC.
 """
 
 import json
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
+
+from bowerbird.model import instants
+from bowerbird.sources.parsing.json_values import cleaned
 
 # Longer than every name, address, description and alternative text on X.
 MAX_SHORT_CHARACTERS: Final = 10_000
@@ -21,8 +25,6 @@ _MAX_INT64: Final = 2**63 - 1
 _MAX_DIGITS: Final = 19
 _POST_ID: Final = re.compile(r"[1-9][0-9]{0,18}")
 _BOM: Final = b"\xef\xbb\xbf"
-# Characters that no database can store: U+0000 and half a surrogate pair.
-_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 Object = dict[str, Any]
 
@@ -36,7 +38,7 @@ def decode(raw: bytes) -> Any:
     raw = raw.removeprefix(_BOM)
     try:
         document = msgspec.json.decode(raw)
-        return _cleaned(document) if rb"\u0000" in raw else document
+        return cleaned(document) if rb"\u0000" in raw else document
     except ValueError:
         return _decode_tolerantly(raw)
     except RecursionError:
@@ -50,7 +52,7 @@ def _decode_tolerantly(raw: bytes) -> Any:
     numbers that no float can express.
     """
     try:
-        return _cleaned(json.loads(raw.decode("utf-8", "replace"), strict=False, parse_int=_int))
+        return cleaned(json.loads(raw.decode("utf-8", "replace"), strict=False, parse_int=_int))
     except RecursionError:
         raise InvalidDocument("The JSON is nested too deeply.") from None
     except ValueError:
@@ -60,16 +62,6 @@ def _decode_tolerantly(raw: bytes) -> Any:
 def _int(digits: str) -> int:
     # Python refuses to convert very long numbers, and every number we read is shorter than this.
     return int(digits) if len(digits) <= 2 * _MAX_DIGITS else 0
-
-
-def _cleaned(value: Any) -> Any:
-    if isinstance(value, str):
-        return _UNSTORABLE.sub("", value)
-    if isinstance(value, list):
-        return [_cleaned(item) for item in value]
-    if isinstance(value, dict):
-        return {_cleaned(key): _cleaned(item) for key, item in value.items()}
-    return value
 
 
 def mapping(value: object) -> Object:
@@ -83,15 +75,6 @@ def sequence(value: object) -> list[Any]:
 def objects(value: object) -> list[Object]:
     """The objects of a list. Items of other types are left out."""
     return [item for item in sequence(value) if isinstance(item, dict)]
-
-
-def at(value: object, *path: str) -> Any:
-    """The value at this path of objects, or None."""
-    for key in path:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(key)
-    return value
 
 
 def short_text(value: object) -> str:
@@ -143,3 +126,62 @@ def whole_number(value: object) -> int | None:
 def present(**fields: object) -> Object:
     """An object with those fields that have a value."""
     return {name: value for name, value in fields.items() if value is not None and value != ""}
+
+
+_MONTHS: Final = {
+    name: number
+    for number, name in enumerate(
+        ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), 1
+    )
+}
+# Not strptime: it is slow, and reads the names of months in the language of the server.
+_WRITTEN: Final = re.compile(
+    r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d) (\d\d:\d\d:\d\d) ([+-]\d{4}) (\d{4})", re.ASCII
+)
+_SPACE_BEFORE_OFFSET: Final = re.compile(r" (?=[+-]\d\d:?\d\d$)", re.ASCII)
+# Ids are in the order of time since November 2010. Those before it are numbers without a date.
+_FIRST_SNOWFLAKE: Final = 29_700_859_247
+_SNOWFLAKE_EPOCH_MS: Final = 1_288_834_974_657
+_SNOWFLAKE_SHIFT: Final = 22
+_LAST_SECOND: Final = 253_402_300_799
+_MICROSECONDS: Final = 1_000_000
+
+
+def written_date(value: object) -> str:
+    """The date of "Wed Oct 10 20:19:24 +0000 2018"."""
+    match = _WRITTEN.fullmatch(short_text(value))
+    if not match or match[1] not in _MONTHS:
+        return ""
+    return iso_date(f"{match[5]}-{_MONTHS[match[1]]:02d}-{match[2]}T{match[3]}{match[4]}")
+
+
+def iso_date(value: object) -> str:
+    """The date of an ISO 8601 text, in UTC. A text without an offset is UTC."""
+    text = short_text(value).strip()
+    instant = instants.parse(_SPACE_BEFORE_OFFSET.sub("", text))
+    return "" if instant is None else _iso_text(instant // _MICROSECONDS)
+
+
+def date_of_post(post_id: str) -> str:
+    """The date in the id of a post."""
+    number = int(post_id) if post_id else 0
+    if number < _FIRST_SNOWFLAKE:
+        return ""
+    return date_of_milliseconds((number >> _SNOWFLAKE_SHIFT) + _SNOWFLAKE_EPOCH_MS)
+
+
+def date_of_seconds(value: object) -> str:
+    seconds = whole_number(value)
+    return _iso_text(seconds) if seconds and seconds <= _LAST_SECOND else ""
+
+
+def date_of_milliseconds(value: object) -> str:
+    milliseconds = whole_number(value)
+    return date_of_seconds(milliseconds // 1000) if milliseconds else ""
+
+
+def _iso_text(seconds: int) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return ""

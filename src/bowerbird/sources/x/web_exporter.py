@@ -1,29 +1,55 @@
-"""Reads what the browser extension twitter-web-exporter writes: JSON, CSV and its database."""
+"""Reads what the browser extension twitter-web-exporter writes: JSON, CSV and its database.
+
+The database, as an export with Dexie, has every post that the person looked at. Its table of
+captures says which of them were in the list of saved posts, and with which index.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from bowerbird.model.bookmarks import Metrics, PostDetails, PostMeta
-from bowerbird.sources.found import Completeness, Found, LeftOut, OrderSource, Reason
+from msgspec import UNSET
+
+from bowerbird.model.bookmarks import PostMeta
+from bowerbird.sources.found import Found, LeftOut, OrderSource, Reason
 from bowerbird.sources.parsing import json_records
 from bowerbird.sources.parsing.json_records import MalformedFile, Readable
-from bowerbird.sources.x import dates, placing, posts, texts
-from bowerbird.sources.x.authors import Author, original_image
-from bowerbird.sources.x.content import Content
-from bowerbird.sources.x.media import MAX_ATTACHMENTS, TYPES
-from bowerbird.sources.x.placing import Place
-from bowerbird.sources.x.posts import Saved
+from bowerbird.sources.parsing.json_values import Unreadable, at
+from bowerbird.sources.parsing.json_walk import PART, walk
+from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
+from bowerbird.sources.x.attachments import MAX_ATTACHMENTS, TYPES
+from bowerbird.sources.x.content import (
+    Author,
+    Content,
+    has_link_to_rest,
+    id_of,
+    original_image,
+    readable,
+    unwrap,
+)
+from bowerbird.sources.x.posts import (
+    UNPLACED,
+    Missing,
+    Place,
+    Saved,
+    found_post,
+    metrics_of,
+    place_of,
+    read_post,
+    saved_post,
+)
 from bowerbird.sources.x.values import (
     InvalidDocument,
     Object,
-    at,
+    date_of_post,
     decode,
+    iso_date,
     mapping,
     objects,
     post_id,
     post_text,
     present,
+    sequence,
     short_text,
     web_address,
     whole_number,
@@ -108,12 +134,12 @@ def _found(row: object, line: int) -> Found:
     fields = mapping(row)
     number = post_id(fields.get("id"))
     if isinstance(fields.get("metadata"), dict):
-        saved = posts.read(fields["metadata"], number)
+        saved = read_post(fields["metadata"], number)
         if isinstance(saved, Saved):
-            return placing.found(saved, line, _BY_POSITION)
+            return found_post(saved, line, _BY_POSITION)
     if not number:
         return _invalid(line, f"Record {line} has no id of a post.")
-    return placing.found(_flat(fields, number), line, _BY_POSITION)
+    return found_post(_flat(fields, number), line, _BY_POSITION)
 
 
 def _flat(row: Object, number: str) -> Saved:
@@ -130,22 +156,27 @@ def _flat(row: Object, number: str) -> Saved:
     hidden = {short_text(medium.get("url")) for medium in media} - {""}
     own_id = reposted or number
     # The date is in the time zone and format that the person chose; the one in the id is exact.
-    posted_at = dates.of_post(own_id) or dates.iso(row.get("created_at"))
+    posted_at = date_of_post(own_id) or iso_date(row.get("created_at"))
     read = Content(
         post_id=own_id,
         author=author,
-        text=texts.readable(text, {}, hidden),
+        text=readable(text, {}, hidden),
         posted_at=posted_at,
         attachments=[each for each in map(_attachment, media) if each],
         article=None,
         has_text=isinstance(row.get("full_text"), str),
-        is_cut=bool(reposted) or texts.has_link_to_rest(text, hidden),
+        is_cut=bool(reposted) or has_link_to_rest(text, hidden),
     )
-    completeness = Completeness.PREVIEW if read.is_cut else Completeness.FULL
-    return Saved(
-        content=read,
-        details=_details(row, read),
-        completeness=completeness if read.has_text else Completeness.STUB,
+    quoted = post_id(row.get("quoted_status"))
+    reply_to = post_id(row.get("in_reply_to"))
+    return saved_post(
+        read,
+        {"post_id": quoted, "link": f"https://x.com/i/status/{quoted}"} if quoted else None,
+        PostMeta(
+            tweet_reply_to_tweet_id=reply_to or None,
+            tweet_conversation_id="" if reply_to else read.post_id,
+            non_real_time_engagement_metrics=metrics_of(row),
+        ),
         via_repost=number if reposted else "",
     )
 
@@ -156,29 +187,6 @@ def _author(row: Object) -> Author:
         username=short_text(row.get("screen_name")),
         name=short_text(row.get("name")),
         profile_image=original_image(web_address(row.get("profile_image_url"))),
-    )
-
-
-def _details(row: Object, read: Content) -> PostDetails:
-    quoted = post_id(row.get("quoted_status"))
-    link = f"https://x.com/i/status/{quoted}"
-    return PostDetails(
-        text=read.text,
-        link=read.link,
-        posted_at=read.posted_at,
-        attachments=read.attachments,
-        quoted_tweet={"post_id": quoted, "link": link} if quoted else None,
-        meta=PostMeta(
-            tweet_reply_to_tweet_id=post_id(row.get("in_reply_to")) or None,
-            tweet_conversation_id="" if post_id(row.get("in_reply_to")) else read.post_id,
-            non_real_time_engagement_metrics=Metrics(
-                quote_count=whole_number(row.get("quote_count")) or 0,
-                reply_count=whole_number(row.get("reply_count")) or 0,
-                retweet_count=whole_number(row.get("retweet_count")) or 0,
-                bookmark_count=whole_number(row.get("bookmark_count")) or 0,
-                favorite_count=whole_number(row.get("favorite_count")) or 0,
-            ),
-        ),
     )
 
 
@@ -194,3 +202,90 @@ def _attachment(medium: Object) -> Object | None:
         preview_image=thumbnail if kind != "image" else None,
         alt_text=short_text(at(medium, "ext_alt_text")),
     )
+
+
+# The name of the extension's module for saved posts, and perhaps of one for their folders.
+_MODULE: Final = "Bookmark"
+# Where the number of a table is in the path data.data[number].
+_TABLE: Final = 2
+
+
+def read_database(file: SeekableFile, now: int) -> Iterator[Found]:
+    """Reads a database, in parts: it can be large. `now` is in microseconds."""
+    try:
+        names = _table_names(file)
+    except InvalidDocument as error:
+        yield LeftOut(line=1, reason=Reason.INVALID, sentence=str(error))
+        return
+    if "tweets" not in names.values():
+        yield LeftOut(line=1, reason=Reason.INVALID, sentence="The file has no table of posts.")
+        return
+    captures = dict(_captures(_rows(file, names, "captures")))
+    unread = dict(captures)
+    line = 0
+    for line, row in enumerate(_rows(file, names, "tweets"), 1):
+        number = id_of(unwrap(row).tweet)
+        unread.pop(number, None)
+        if number in captures or at(row, "legacy", "bookmarked") is True:
+            yield _found_row(row, line, captures.get(number), now)
+        else:
+            yield _not_saved(number, line)
+    for line, (number, sort_index) in enumerate(unread.items(), line + 1):  # noqa: B020 - goes on
+        sentence = f"The file has no content of post {number}."
+        yield _left_out(Missing(number, Reason.UNAVAILABLE, sentence), line, sort_index)
+
+
+def _found_row(row: Object, line: int, sort_index: int | None, now: int) -> Found:
+    read = read_post(row)
+    if isinstance(read, Missing):
+        return _left_out(read, line, sort_index)
+    place = place_of(read, sort_index, now)
+    # The rows are in the order of their ids, which says nothing about saving.
+    is_placed = place.sort_index is not UNSET
+    return found_post(read, line, place if is_placed else UNPLACED)
+
+
+def _not_saved(number: str, line: int) -> LeftOut:
+    if not number:
+        return _left_out(Missing("", Reason.INVALID, f"Row {line} is not a post."), line)
+    sentence = f"Post {number} was not in the list of saved posts."
+    return _left_out(Missing(number, Reason.NOT_SAVED, sentence), line)
+
+
+def _left_out(missing: Missing, line: int, sort_index: int | None = None) -> LeftOut:
+    return LeftOut(
+        line=line,
+        reason=missing.reason,
+        sentence=missing.sentence,
+        post_id=missing.post_id,
+        sort_index=sort_index,
+    )
+
+
+def _captures(rows: Iterator[Object]) -> Iterator[tuple[str, int | None]]:
+    for row in rows:
+        number = post_id(row.get("data_key"))
+        if number and short_text(row.get("extension")).startswith(_MODULE):
+            yield number, whole_number(row.get("sort_index"))
+
+
+def _table_names(file: SeekableFile) -> dict[str | int, str]:
+    """The name of each table by its number. Reads the whole file, so that its end is known."""
+    names = {}
+    for part in walk(Utf8File(file), {"data": {"data": [{"tableName": PART}]}}):
+        if isinstance(part.value, Unreadable):
+            raise InvalidDocument("The file is not a complete export of the database.")
+        names[part.path[_TABLE]] = short_text(part.value)
+    return names
+
+
+def _rows(file: SeekableFile, names: dict[str | int, str], table: str) -> Iterator[Object]:
+    for part in walk(Utf8File(file), {"data": {"data": [{"rows": [PART]}]}}):
+        if names.get(part.path[_TABLE]) == table:
+            yield _table_row(part.value)
+
+
+def _table_row(row: object) -> Object:
+    """A row. Dexie writes some as a pair of key and value, below the name `$`."""
+    pair = row if isinstance(row, list) else sequence(at(row, "$"))
+    return mapping(pair[1] if len(pair) > 1 else row)

@@ -1,10 +1,23 @@
-"""Reads saved answers of Mastodon's API: lists of statuses, as /api/v1/bookmarks returns them."""
+"""Reads posts of Mastodon: saved answers of its API, and the archive that a server gives its users.
 
+The API has lists of statuses, as /api/v1/bookmarks returns them. In an archive, bookmarks.json and
+likes.json are lists of addresses: `{"type": "OrderedCollection", "orderedItems": [...]}`.
+"""
+
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from bowerbird.model.bookmarks import Metrics, PostMeta
-from bowerbird.sources.file_posts import FilePost, found_post, invalid, web_address
+from bowerbird.sources.file_posts import (
+    LIKED,
+    FilePost,
+    found_post,
+    invalid,
+    not_a_post,
+    only_if_requested,
+    web_address,
+)
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Completeness, Found
 from bowerbird.sources.parsing import dates
@@ -17,6 +30,7 @@ from bowerbird.sources.parsing.json_values import (
     read_records,
     text_at,
 )
+from bowerbird.sources.parsing.json_walk import PART, walk
 from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 from bowerbird.sources.post_links import (
     MASTODON,
@@ -193,4 +207,46 @@ def _fits(beginning: Beginning) -> bool:
     return False
 
 
-FORMAT = Format("Mastodon JSON", _fits, read)
+_NAME: Final = re.compile(r'"id"\s*:\s*"(bookmarks|likes)\.json"')
+
+
+def _read(file: SeekableFile, labels: list[str]) -> Iterator[Found]:
+    for part in walk(Utf8File(file), {"orderedItems": [PART]}):
+        if isinstance(part.value, Unreadable):
+            yield invalid(part.line, str(part.value))
+            continue
+        if not isinstance(part.value, str):
+            yield invalid(part.line, "The record is not an address.")
+            continue
+        link = parse_fediverse(part.value)
+        if link is None:
+            yield not_a_post(part.line, part.value)
+        else:
+            # The posts are in the order in which they were written, the oldest first. That says
+            # nothing about saving, so a list of bookmarks gives them better places.
+            yield found_post(FilePost(link=link, line=part.line, labels=labels))
+
+
+def _read_bookmarks(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
+    return _read(file, [])
+
+
+def _read_likes(file: SeekableFile, choices: Choices) -> Iterator[Found]:
+    return only_if_requested(_read(file, [LIKED]), choices)
+
+
+def _name(beginning: Beginning) -> str:
+    match = _NAME.search(beginning.text) if beginning.json.has("orderedItems[]") else None
+    return match[1] if match else ""
+
+
+API: Final = Format("Mastodon JSON", _fits, read)
+FORMATS: Final = (
+    Format(
+        "bookmarks of a Mastodon archive",
+        lambda start: _name(start) == "bookmarks",
+        _read_bookmarks,
+    ),
+    Format("likes of a Mastodon archive", lambda start: _name(start) == "likes", _read_likes),
+    API,
+)
