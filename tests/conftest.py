@@ -52,9 +52,9 @@ structlog.configure(
 # The second tier, `make test-slow`: kills, large libraries, other browsers, deployment, packages,
 # generated requests and clients. A single slow test elsewhere is marked where it stands.
 _SLOW_FILES = re.compile(
-    r"/tests/(crash|deploy|endurance|extension|packages|search_quality|web/large)/"
-    r"|/tests/contract/test_(schemathesis|generated_clients)\.py"
-    r"|/tests/storage/test_migrating_under_load\.py"
+    r"/tests/(crash|deploy|endurance|extension|packages|releases|search_quality|telemetry)/"
+    r"|/tests/web/large/|/tests/contract/test_(schemathesis|generated_clients)\.py"
+    r"|/tests/server/test_(?!serve)|/tests/storage/test_migrating_under_load\.py"
 )
 
 # The folders whose tests run on PostgreSQL too. Elsewhere only what is marked `both` does:
@@ -87,7 +87,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         path = item.path.as_posix()
-        if _SLOW_FILES.search(path):
+        # axe-core takes a browser longer than all that people do on a page.
+        if _SLOW_FILES.search(path) or item.name.startswith("test_axe_"):
             item.add_marker("slow")
         if _UNMEASURED_FILES.search(path):
             item.add_marker("unmeasured")

@@ -102,6 +102,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 OPEN = st.dictionaries(TEXTS, st.none() | st.booleans() | TEXTS | st.integers(-(2**63), 2**63 - 1))
 
 
+@pytest.mark.slow
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=TEXTS, name=TEXTS, more=OPEN, tags=st.lists(TEXTS.filter(clean_name), max_size=3))
 async def test_any_content_survives_deleting_and_restoring(

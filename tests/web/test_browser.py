@@ -34,6 +34,7 @@ def url(server: Server, path: str) -> str:
     return f"http://localhost:{server.port}{path}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_is_accessible_fits_the_screen_and_the_browser_reports_nothing(
     served: Server, chromium: Chromium, path: str
