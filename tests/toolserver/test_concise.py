@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bowerbird.model import instants, periods
-from bowerbird.toolserver.tools.results import concise_posts
+from bowerbird.toolserver.tools.results import posts
 from tests.support import make
 from tests.support.service import Member
 from tests.support.toolcalls import call, result_of
@@ -135,7 +135,7 @@ def test_days_are_those_of_the_time_zone(zone: str) -> None:
     flags = {"tags": None, "is_read": False, "is_archived": False, "bookmarked_at": ""}
     stored = json.dumps([make.post(posted_at=text, **flags) for text in texts]).encode()
 
-    shown = concise_posts.concise(stored, ZoneInfo(zone))
+    shown = posts.concise(stored, ZoneInfo(zone))
 
     assert [post.get("posted_at", "") for post in shown] == [_day(text, zone) for text in texts]
 
@@ -148,7 +148,7 @@ def test_a_post_of_any_depth_has_a_short_form(field: str, depth: int) -> None:
     nested = b"[" * depth + b"]" * depth
     stored = json.dumps([post]).encode().replace(b'"DEEP"', nested)
 
-    [shown] = concise_posts.concise(stored, ZoneInfo("UTC"))
+    [shown] = posts.concise(stored, ZoneInfo("UTC"))
 
     assert shown["media"] == ["image"]
     assert shown["post_id"] == post["post_id"]

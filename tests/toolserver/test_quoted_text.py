@@ -8,9 +8,13 @@ from typing import Any, Final
 
 import pytest
 
-from bowerbird.toolserver.tools.results.quoted_text import read_name, shown_name, shown_text
-from bowerbird.toolserver.tools.results.shown_results import shown as shown_result
-from bowerbird.toolserver.tools.results.shown_results import shown_link
+from bowerbird.toolserver.tools.results.quoted_text import (
+    read_name,
+    shown_link,
+    shown_name,
+    shown_text,
+)
+from bowerbird.toolserver.tools.results.quoted_text import shown as shown_result
 from tests.support import digesting, make
 from tests.support.in_turn import in_turn
 from tests.support.service import Member

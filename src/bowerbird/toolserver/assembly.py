@@ -30,7 +30,6 @@ from bowerbird.toolserver.tools import (
     account,
     bookmarks,
     bulk,
-    digest_preferences,
     digests,
     exports,
     facets,
@@ -39,7 +38,6 @@ from bowerbird.toolserver.tools import (
     labels,
     notes,
     saving,
-    similar,
     views,
 )
 from bowerbird.toolserver.tools.tool import BoundTool, ToolCall, ToolResult
@@ -118,7 +116,6 @@ def bind(parts: ToolParts) -> list[BoundTool]:
     changes = bulk.BulkCalls(parts.bulk, parts.bookmarks, parts.idempotency, parts.wake_worker)
     return [
         *bookmarks.bind(parts.bookmarks),
-        *similar.bind(parts.bookmarks),
         *facets.bind(parts.facets, parts.bookmarks),
         *bulk.bind(changes, parts.flags),
         *notes.bind(parts.flags, parts.highlights, parts.idempotency),
@@ -133,8 +130,7 @@ def bind(parts: ToolParts) -> list[BoundTool]:
             parts.idempotency,
             parts.wake_worker,
         ),
-        *digests.bind(parts.digests),
-        *digest_preferences.bind(parts.digests, parts.idempotency),
+        *digests.bind(parts.digests, parts.idempotency),
         *imports.bind(parts.imports, parts.idempotency),
         *account.bind(parts.state),
     ]

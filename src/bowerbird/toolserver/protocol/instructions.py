@@ -1,6 +1,13 @@
-"""The instructions that every client receives before it calls a tool."""
+"""The instructions that every client receives before it calls a tool.
 
+The stdio package has them too, and responds from a generated file while the server is down.
+"""
+
+import json
 from typing import Final
+
+from bowerbird.toolserver.protocol.prompts import PROMPTS
+from bowerbird.toolserver.protocol.resources import TEMPLATES
 
 INSTRUCTIONS: Final = """\
 Bowerbird stores the social-media posts that the user has saved. These tools read and organise \
@@ -38,3 +45,16 @@ user what you will change, unless the user asked for exactly that.
 SUBSCRIPTION_REQUIRED and codes that end in NOT_ALLOWED: the plan does not include the operation.
 - If a tool has an idempotency_key, send one, and send the same one when you retry the call.
 """
+
+
+_PATH: Final = "packages/bowerbird-mcp/src/bowerbird_mcp/protocol.json"
+
+
+def published_files() -> dict[str, str]:
+    """The text of the file by path."""
+    content = {
+        "instructions": INSTRUCTIONS,
+        "prompts": [prompt.published() for prompt in PROMPTS],
+        "resourceTemplates": list(TEMPLATES),
+    }
+    return {_PATH: json.dumps(content, indent=1, ensure_ascii=False) + "\n"}

@@ -18,8 +18,7 @@ from bowerbird.model.views import View
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.toolserver.tools import digests
 from bowerbird.toolserver.tools.results import posts, response_size
-from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS, shown_text
-from bowerbird.toolserver.tools.results.shown_results import shown
+from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS, shown, shown_text
 from bowerbird.toolserver.tools.tool import Json
 
 JSON: Final = "application/json"

@@ -26,13 +26,11 @@ from bowerbird.toolserver.tools.arguments import reading, vocabulary
 from bowerbird.toolserver.tools.results import (
     left_out,
     listing,
-    long_texts,
     response_size,
 )
-from bowerbird.toolserver.tools.results.concise_posts import Post
-from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
+from bowerbird.toolserver.tools.results.left_out import EmptyLists
 from bowerbird.toolserver.tools.results.listing import ResponseFormat
-from bowerbird.toolserver.tools.results.posts import Page
+from bowerbird.toolserver.tools.results.posts import Page, Post
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import (
     READS,
@@ -141,7 +139,7 @@ COUNT: Final = Tool(
     describes_result=True,
     hints=READS,
 )
-TOOLS: Final = (LIST, searching.SEARCH, GET, COUNT)
+TOOLS: Final = (LIST, searching.SEARCH, GET, COUNT, searching.SIMILAR)
 
 
 def bind(bookmarks: Bookmarks) -> list[BoundTool]:
@@ -183,6 +181,7 @@ def bind(bookmarks: Bookmarks) -> list[BoundTool]:
         BoundTool(GET, get_bookmarks),
         # Without arguments it is free, as in REST: clients use it to check a key.
         BoundTool(COUNT, count_bookmarks, counts=lambda sent: bool(reading.named(sent))),
+        searching.similar_tool(bookmarks),
     ]
 
 
@@ -208,8 +207,8 @@ def _details(found: list[bytes], not_found: list[str], values: GetArguments) -> 
     ids_size = response_size.size([*not_found, *(post["post_id"] for post in posts)])
     max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES // 2 - ids_size
     first, *others = posts
-    parts = [long_texts.fitting_part(first, offset, max_chars, max_bytes - len("[]"))]
-    parts += [long_texts.part_of(post, offset, max_chars) for post in others]
+    parts = [response_size.fitting_part(first, offset, max_chars, max_bytes - len("[]"))]
+    parts += [response_size.part_of(post, offset, max_chars) for post in others]
     fitted = response_size.fit(parts, max_bytes)
     left_out = [post["post_id"] for post in posts[len(fitted.records) :]]
     is_cut = any(post["truncated"] for post in fitted.records)

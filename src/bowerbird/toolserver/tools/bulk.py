@@ -23,7 +23,7 @@ from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes
 from bowerbird.toolserver.tools.arguments.selection import Selection
 from bowerbird.toolserver.tools.results import response_size
-from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
+from bowerbird.toolserver.tools.results.left_out import EmptyLists
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,

@@ -7,7 +7,6 @@ from bowerbird.toolserver.tools import (
     account,
     bookmarks,
     bulk,
-    digest_preferences,
     digests,
     exports,
     facets,
@@ -16,14 +15,12 @@ from bowerbird.toolserver.tools import (
     labels,
     notes,
     saving,
-    similar,
     views,
 )
 from bowerbird.toolserver.tools.tool import Tool
 
 TOOLS: Final[tuple[Tool, ...]] = (
     *bookmarks.TOOLS,
-    *similar.TOOLS,
     *facets.TOOLS,
     *bulk.TOOLS,
     *notes.TOOLS,
@@ -33,7 +30,6 @@ TOOLS: Final[tuple[Tool, ...]] = (
     *views.TOOLS,
     *exports.TOOLS,
     *digests.TOOLS,
-    *digest_preferences.TOOLS,
     *imports.TOOLS,
     *account.TOOLS,
 )

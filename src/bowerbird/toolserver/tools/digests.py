@@ -1,26 +1,29 @@
-"""The tools that list and read digests."""
+"""The tools that list and read digests, and change how often the user gets one."""
 
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta, Struct
 
-from bowerbird.library.digests.digests import LATEST, Digests, rendered
+from bowerbird.library.digests.digests import LATEST, Digests, PreferencesResponse, rendered
 from bowerbird.library.digests.responses import DigestResponse
-from bowerbird.requests.digests import DigestsQuery
+from bowerbird.model.digests import Frequency
+from bowerbird.requests.digests import DigestsQuery, PreferencesRequest
 from bowerbird.requests.fields import about
-from bowerbird.toolserver.tools import digest_preferences
-from bowerbird.toolserver.tools.arguments import reading
+from bowerbird.storage.database import Transaction
+from bowerbird.toolserver.tools.arguments import reading, writes
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS, shown_text
 from bowerbird.toolserver.tools.tool import (
     READS,
+    WRITES_IDEMPOTENTLY,
     BoundTool,
     Json,
     Tool,
     ToolCall,
     ToolResult,
 )
+from bowerbird.wire.idempotency import Idempotency
 
 _SECTIONS: Final = ("saved", "unread", "a_year_ago")
 # Tried in this order: the maximum length of a text, and the maximum number of labels per post.
@@ -44,6 +47,32 @@ class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = None
 
 
+_NO_MAIL: Final = "This service cannot send email yet; digests are only on the website."
+
+
+class Preferences(Struct, kw_only=True, omit_defaults=True):
+    frequency: Frequency
+    time_zone: str
+    hour: int
+    mail: bool
+    mail_available: bool
+    next_digest_at: str | None = None
+    advice: str = ""
+
+
+PREFERENCES: Final = Tool(
+    name="update_digest_preferences",
+    title="Change digest preferences",
+    description=(
+        "Changes how often the user gets a digest, when, and whether by email. Without arguments "
+        "it changes nothing and returns the present preferences."
+    ),
+    takes=PreferencesRequest,
+    returns=Preferences,
+    hints=WRITES_IDEMPOTENTLY,
+)
+
+
 class Summary(Struct, kw_only=True, omit_defaults=True):
     # Only if the posts follow.
     content_is: str = ""
@@ -60,7 +89,7 @@ class DigestList(Struct, kw_only=True, omit_defaults=True):
     count: int
     total_count: int
     next_cursor: str | None
-    preferences: digest_preferences.Preferences
+    preferences: Preferences
     advice: str = ""
 
 
@@ -112,10 +141,10 @@ GET: Final = Tool(
     describes_result=True,
     hints=READS,
 )
-TOOLS: Final = (LIST, GET)
+TOOLS: Final = (LIST, GET, PREFERENCES)
 
 
-def bind(digests: Digests) -> list[BoundTool]:
+def bind(digests: Digests, idempotency: Idempotency) -> list[BoundTool]:
     async def list_digests(call: ToolCall) -> ToolResult:
         values = reading.read(LIST, call, ListArguments)
         page = await digests.list(call.account, values)
@@ -125,7 +154,7 @@ def bind(digests: Digests) -> list[BoundTool]:
                 count=len(page.digests),
                 total_count=page.total_count,
                 next_cursor=page.next_cursor,
-                preferences=digest_preferences.shown(await digests.preferences(call.account)),
+                preferences=_preferences(await digests.preferences(call.account)),
                 advice="" if page.total_count else _NONE_YET,
             )
         )
@@ -135,7 +164,22 @@ def bind(digests: Digests) -> list[BoundTool]:
         found = await digests.get(call.account, values.digest_id or LATEST, "json")
         return ToolResult(_content(found))
 
-    return [BoundTool(LIST, list_digests), BoundTool(GET, get_digest)]
+    async def update_digest_preferences(call: ToolCall) -> ToolResult:
+        async def effect(transaction: Transaction, values: PreferencesRequest) -> Preferences:
+            changed = _preferences(
+                await digests.update_preferences(transaction, call.account, values)
+            )
+            if changed.mail and not changed.mail_available:
+                changed.advice = _NO_MAIL
+            return changed
+
+        return await writes.run(idempotency, call, PREFERENCES, PreferencesRequest, effect)
+
+    return [
+        BoundTool(LIST, list_digests),
+        BoundTool(GET, get_digest),
+        BoundTool(PREFERENCES, update_digest_preferences),
+    ]
 
 
 def markdown(digest: DigestResponse) -> str:
@@ -174,3 +218,10 @@ def _shrink(digest: Json, max_bytes: int) -> Json:
             return {**short, "forgotten": None}
         longest.pop()
     return short
+
+
+def _preferences(preferences: PreferencesResponse) -> Preferences:
+    shown = msgspec.convert(preferences, Preferences, from_attributes=True)
+    if shown.next_digest_at is not None:
+        shown.next_digest_at = response_size.second(shown.next_digest_at)
+    return shown

@@ -20,7 +20,7 @@ from bowerbird.requests.filters import WordFilters, check_filters, sent
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
 from bowerbird.toolserver.tools.results import left_out, response_size
-from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
+from bowerbird.toolserver.tools.results.left_out import EmptyLists
 from bowerbird.toolserver.tools.tool import (
     READS,
     WRITES,

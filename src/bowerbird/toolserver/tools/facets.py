@@ -12,7 +12,7 @@ from bowerbird.requests.facets import FacetBy, FacetsQuery
 from bowerbird.requests.filters import WordFilters, sent
 from bowerbird.toolserver.tools.arguments import reading, vocabulary
 from bowerbird.toolserver.tools.results import response_size
-from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
+from bowerbird.toolserver.tools.results.left_out import EmptyLists
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS, shown_name
 from bowerbird.toolserver.tools.tool import (
     READS,

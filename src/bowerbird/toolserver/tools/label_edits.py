@@ -15,7 +15,7 @@ from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import writes
 from bowerbird.toolserver.tools.bulk import BulkCalls, Change, shown
-from bowerbird.toolserver.tools.results import near_labels
+from bowerbird.toolserver.tools.labels import find_label
 from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, has_hidden
 from bowerbird.toolserver.tools.results.refusals import Advised
 from bowerbird.toolserver.tools.tool import (
@@ -129,7 +129,7 @@ def _updating(labels: Labels, calls: BulkCalls) -> BoundTool:
         found: list[str] = []
 
         async def prepare(values: UpdateArguments) -> None:
-            found.append(await near_labels.id_of(labels, call.account, values.label))
+            found.append(await find_label(labels, call.account, values.label))
 
         async def effect(transaction: Transaction, values: UpdateArguments) -> writes.Step:
             try:
@@ -153,7 +153,7 @@ def _ending(
         found: list[str] = []
 
         async def prepare(values: MergeArguments | DeleteArguments) -> None:
-            ids = [await near_labels.id_of(labels, call.account, name) for name in values.names]
+            ids = [await find_label(labels, call.account, name) for name in values.names]
             found.extend(ids)
 
         async def effect(

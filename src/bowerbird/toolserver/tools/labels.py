@@ -6,10 +6,11 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from bowerbird.errors import Refusal
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.labels.labels import BatchResult, Labels, OperationResult
 from bowerbird.library.labels.operations import Labelled, Op
+from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkAction
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.bulk import BulkRequest
@@ -26,8 +27,13 @@ from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes
 from bowerbird.toolserver.tools.arguments.selection import Selection
 from bowerbird.toolserver.tools.bulk import BulkCalls, Change
-from bowerbird.toolserver.tools.results import near_labels, response_size
-from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, QUOTED_POSTS, has_hidden
+from bowerbird.toolserver.tools.results import response_size
+from bowerbird.toolserver.tools.results.quoted_text import (
+    HIDDEN,
+    QUOTED_POSTS,
+    has_hidden,
+    shown_name,
+)
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -228,7 +234,7 @@ def _labelling(labels: Labels, calls: BulkCalls, tool: Tool, op: Op) -> BoundToo
 
         async def check(values: LabelArguments) -> None:
             if op == "remove" or has_hidden(values.label_name):
-                await near_labels.id_of(labels, call.account, values.label_name)
+                await find_label(labels, call.account, values.label_name)
 
         gate = plans.check_writes
         return await calls.run(
@@ -326,3 +332,16 @@ def _fit(results: list[Json]) -> tuple[list[Json], int]:
         max_ids //= 2
         short = [response_size.truncate_all(one, _ERROR_CHARS, max_ids) for one in results]
     return short, max_ids
+
+
+async def find_label(labels: Labels, account: Account, name: str) -> str:
+    """The id of a label, or a refusal that names the nearest one."""
+    try:
+        return await labels.listed.id_of(account, name)
+    except Refusal as refused:
+        if refused.code is not Code.NOT_FOUND:
+            raise
+        meant = await labels.listed.nearest(account, name)
+        hint = f" Did you mean '{shown_name(meant)}'?" if meant else ""
+        problem = f"No label '{shown_name(name)}' on this account.{hint}"
+        raise Refusal(Code.NOT_FOUND, problem) from None

@@ -1,22 +1,26 @@
-"""The tool that searches saved posts by words, by meaning, or both."""
+"""The tools that search saved posts by words, by meaning, or both, and find similar ones."""
 
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Final, Literal
 
+import msgspec
+from msgspec import Meta
+
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal, TooManyWaiting
+from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.results import VectorState
+from bowerbird.library.bookmarks.results import BookmarkList, VectorState
 from bowerbird.model.filters import RELEVANCE
 from bowerbird.requests import filters
-from bowerbird.requests.bookmarks import Cursor, Limit, ListQuery, SortBy, SortOrder
+from bowerbird.requests.bookmarks import Cursor, Limit, ListQuery, SimilarQuery, SortBy, SortOrder
 from bowerbird.requests.fields import about
-from bowerbird.requests.filters import BookmarkFilters
+from bowerbird.requests.filters import BookmarkFilters, flags_of
 from bowerbird.requests.gates import Gate
 from bowerbird.search.queries import query_language
 from bowerbird.toolserver.tools.arguments import reading
-from bowerbird.toolserver.tools.results import listing
-from bowerbird.toolserver.tools.results.empty_lists import EmptyLists, only_words
+from bowerbird.toolserver.tools.results import left_out, listing, posts
+from bowerbird.toolserver.tools.results.left_out import EmptyLists, only_words
 from bowerbird.toolserver.tools.results.listing import ResponseFormat
 from bowerbird.toolserver.tools.results.posts import Page
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
@@ -154,3 +158,61 @@ def _search(values: SearchArguments, mode: str) -> tuple[ListQuery, Json]:
         highlight=None if mode == "semantic" else True,
     )
     return query, {"query": values.query, "mode": mode, **sent, **sorting}
+
+
+class SimilarArguments(SimilarQuery, frozen=True, kw_only=True):
+    post_id: Annotated[Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")], about("Id of the post.")]
+
+
+SIMILAR: Final = Tool(
+    name="similar_bookmarks",
+    title="Find similar posts",
+    description=(
+        "Finds the saved posts with the most similar meaning to one, best first, read ones too. "
+        "Needs a paid plan."
+    ),
+    takes=SimilarArguments,
+    returns=Page,
+    hints=READS,
+)
+
+
+def similar_tool(bookmarks: Bookmarks) -> BoundTool:
+    async def similar_bookmarks(call: ToolCall) -> ToolResult:
+        plans.check_similar(call.account)
+        values = reading.read(SIMILAR, call, SimilarArguments)
+        query = SimilarQuery(
+            is_unread_only=values.is_unread_only,
+            hide_archived=values.hide_archived,
+            limit=values.limit,
+        )
+
+        async def read(limit: int | None) -> BookmarkList:
+            page = query if limit is None else msgspec.structs.replace(query, limit=limit)
+            return await bookmarks.similar(call.account, values.post_id, page)
+
+        async def remark(listed: BookmarkList) -> list[str]:
+            flags = left_out.by_default(flags_of(query))
+            if not flags or not call.account.archived:
+                return []
+            if listed.count == listed.limit:
+                # More posts would not be shown, so they are not worth a second search.
+                return [left_out.uncounted(flags)]
+            whole = msgspec.structs.replace(query, limit=1, **dict.fromkeys(flags, False))
+            near = await bookmarks.similar(call.account, values.post_id, whole)
+            return left_out.included(flags, near.total_count - listed.total_count)
+
+        async def explain(listed: BookmarkList) -> list[str]:
+            return await remark(listed) or posts.why_empty(listed, "No post matches.")
+
+        pages = posts.Pages(
+            account=call.account,
+            zone=await bookmarks.zone(call.account),
+            read=read,
+            applied={"post_id": values.post_id},
+            explain=explain,
+            remark=remark,
+        )
+        return ToolResult(await posts.page(pages, "concise"))
+
+    return BoundTool(SIMILAR, similar_bookmarks)

@@ -16,7 +16,7 @@ from bowerbird.requests.filters import readers
 from bowerbird.requests.limits import TEXT_MAX
 from bowerbird.requests.schemas import Form
 from bowerbird.toolserver.tools.arguments import vocabulary
-from bowerbird.toolserver.tools.results import shown_results
+from bowerbird.toolserver.tools.results import quoted_text
 
 Json = dict[str, Any]
 
@@ -173,7 +173,7 @@ class ToolResult(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         # Here, so that no tool can show a hidden character.
-        shown = shown_results.shown(msgspec.to_builtins(self.content))
+        shown = quoted_text.shown(msgspec.to_builtins(self.content))
         msgspec.structs.force_setattr(self, "content", shown)
 
 

@@ -1,16 +1,23 @@
-"""How many posts a result leaves out by a default that the caller did not choose."""
+"""Advice about a list: which posts a default leaves out, and why no post matches."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 import msgspec
 
+from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.results import BookmarkList
+from bowerbird.library.bookmarks.results import BookmarkList, ByMeaning, VectorState
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.words import Field
+from bowerbird.requests import filters
 from bowerbird.requests.bookmarks import CountQuery, ListQuery
 from bowerbird.requests.filters import FlagFilters, flags_of, readers
+from bowerbird.search.queries import query_language
+from bowerbird.toolserver.tools.arguments import vocabulary
+from bowerbird.toolserver.tools.results import response_size
+from bowerbird.toolserver.tools.results.quoted_text import shown_name
 
 _SETS: Final = {name: reader.sets for name, reader in readers(FlagFilters).items()}
 _STATES: Final = {"is_unread_only": "read", "hide_archived": "archived"}
@@ -96,3 +103,145 @@ def _visible(account: Account, filter: BookmarkFilter) -> int:
         hide_archived=filter.hide_archived,
         archived_only=filter.archived_only,
     )
+
+
+_NO_MATCH: Final = "No post matches these filters."
+_EMPTY_LIBRARY: Final = "The library is empty. save_bookmarks adds posts."
+# Every filter that is tried costs a count.
+_TRIED_MAX: Final = 4
+_SOME_WORDS: Final = "No post has all of the words. {} some of them; search_bookmarks finds these."
+_SHOWN_CHARS: Final = 60
+_FLAGS: Final = ("is_unread_only", "hide_archived", "is_archived_only")
+_FILTER_OF: Final = {Field.LABEL: "tag", Field.AUTHOR: "author"}
+_HYBRID: Final = "Try mode hybrid, which also finds posts by their meaning."
+_SEARCH: Final = "search_bookmarks also finds posts by their meaning."
+_LABELS: Final = "list_labels returns the labels."
+
+
+class EmptyLists:
+    def __init__(self, bookmarks: Bookmarks) -> None:
+        self._bookmarks = bookmarks
+
+    async def advice(
+        self, account: Account, query: ListQuery, listed: BookmarkList, *, mode: str | None = None
+    ) -> list[str]:
+        """Sentences about an empty list. `mode` is that of a search."""
+        if not account.total:
+            return [_EMPTY_LIBRARY]
+        names = await self._names(account, query)
+        # A name that no post has is the reason, whatever the words are.
+        said = [*listed.hints, *names] if names else [listed.hint] if listed.hint else []
+        said += hidden(listed.hidden)
+        if not names and not listed.hidden:
+            said += await self._without_a_filter(account, query)
+        by_meaning = await self.by_meaning(account, listed, mode)
+        if mode == "keyword" and not account.is_free and query_language.plain_text(query.q or ""):
+            vectors = await self._bookmarks.vector_state(account)
+            if vectors.store is not None:
+                by_meaning = [_HYBRID]
+        return [*said, *by_meaning] or [_NO_MATCH]
+
+    async def by_meaning(
+        self, account: Account, listed: BookmarkList, mode: str | None = None
+    ) -> list[str]:
+        """How to search by meaning, if a question by words found nothing or only some words."""
+        if listed.by_meaning is ByMeaning.READY:
+            return [_HYBRID if mode == "keyword" else _SEARCH]
+        if listed.by_meaning is ByMeaning.BUILDING:
+            return await self.not_built(account)
+        return []
+
+    async def not_built(self, account: Account) -> list[str]:
+        """How far the vectors are, without which only words can be searched."""
+        try:
+            await self._bookmarks.require_vectors(account, VectorState(None))
+        except Refusal as refused:
+            return [only_words(refused)]
+        return []
+
+    async def of_filters(self, account: Account, sent: Mapping[str, Any]) -> str:
+        """What a list with these filters would say. For results that are not a list."""
+        query = ListQuery(**sent, limit=1)
+        listed = await self._bookmarks.list(account, query)
+        if listed.total_count:
+            # Only lists include posts that have some of the words.
+            reason = _SOME_WORDS.format(_posts(listed.total_count))
+            by_meaning = await self.by_meaning(account, listed)
+            return " ".join([*listed.hints, reason, *by_meaning])
+        return " ".join(await self.advice(account, query, listed))
+
+    async def _names(self, account: Account, query: ListQuery) -> list[str]:
+        """About labels and authors that no post has."""
+        sentences: list[str] = []
+        for name, label in _named(query, "label", Field.LABEL):
+            if not await self._exists(account, name, label):
+                meant = await self._bookmarks.names.label(account, label)
+                step = f"Did you mean {_quoted(meant)}?" if meant else _LABELS
+                sentences.append(f"No post has the label {_quoted(label)}. {step}")
+        for name, author in _named(query, "author", Field.AUTHOR):
+            if not await self._exists(account, name, author):
+                meant = await self._bookmarks.names.author(account, author)
+                step = f" Did you mean {_quoted(meant)}?" if meant else ""
+                sentences.append(f"No post is by {_quoted(author)}.{step}")
+        return sentences
+
+    async def _without_a_filter(self, account: Account, query: ListQuery) -> list[str]:
+        sent = {name: value for name, value in filters.sent(query).items() if name != "import_run"}
+        narrowing = [name for name in sent if name not in (*_FLAGS, "q", filters.MEANING)]
+        if len(sent.keys() - {*_FLAGS}) == 1:
+            # Without the only filter every post would match.
+            return []
+        for name in narrowing[:_TRIED_MAX]:
+            others = {other: value for other, value in sent.items() if other != name}
+            counts = await self._bookmarks.count(account, CountQuery(**others))
+            if counts.count:
+                return [f"Without {vocabulary.published(name)}, {_matching(counts.count)}."]
+        return []
+
+    async def _exists(self, account: Account, name: str, value: str) -> bool:
+        # The plan was checked with the list itself.
+        anywhere: dict[str, Any] = {"is_unread_only": False, "hide_archived": False, name: value}
+        return bool(await self._bookmarks.total(account, filters.filter_of(CountQuery(**anywhere))))
+
+
+def _named(query: ListQuery, published: str, field: Field) -> Iterable[tuple[str, str]]:
+    """The names in a filter and in the fields of a query, each with the filter to test it."""
+    own = [
+        (name, value)
+        for name, values in filters.sent(query).items()
+        if vocabulary.published(name) == published
+        for value in (values if isinstance(values, list) else _split(values))
+    ]
+    words = query_language.parse(query.q.strip()).conditions if query.q else ()
+    named = [one.value for one in words if one.field is field and not one.is_excluded]
+    return dict.fromkeys([*own, *((_FILTER_OF[field], name) for name in named)])
+
+
+def _split(text: str) -> list[str]:
+    """Several names are separated by commas."""
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+def only_words(refused: Refusal) -> str:
+    """Why a search did not use the meaning of posts."""
+    return f"Only words were searched. {refused.sentence}"
+
+
+def hidden(number: int) -> list[str]:
+    """How to include the posts that only the flags exclude."""
+    if not number:
+        return []
+    read = _matching(number).replace("post", "read or archived post", 1)
+    return [f"{read}. Send is_unread_only false and hide_archived false to include them."]
+
+
+def _posts(number: int) -> str:
+    return "1 post has" if number == 1 else f"{number} posts have"
+
+
+def _matching(number: int) -> str:
+    return "1 post matches" if number == 1 else f"{number} posts match"
+
+
+def _quoted(name: str) -> str:
+    return f"'{response_size.truncate(shown_name(name), _SHOWN_CHARS)}'"

@@ -12,7 +12,7 @@ from bowerbird.model.words import Either, WordQuery
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import about
 from bowerbird.toolserver.tools.results import left_out, posts
-from bowerbird.toolserver.tools.results.empty_lists import EmptyLists
+from bowerbird.toolserver.tools.results.left_out import EmptyLists
 from bowerbird.toolserver.tools.results.posts import Pages
 from bowerbird.toolserver.tools.tool import Json, ToolCall, ToolResult
 
