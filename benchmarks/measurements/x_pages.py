@@ -66,7 +66,7 @@ async def _store(pages: list[bytes], folder: Path) -> tuple[float, float]:
         for page in pages:
             read = graphql.read_page(_REQUEST, page, _NOW).posts
             found = [post for post in read if isinstance(post, FoundPost)]
-            new += (await intake.take(account, found, run_id=run.run_id)).new
+            new += (await intake.take(account, found, run_id=run.run_id)).counts.new
         seconds = time.perf_counter() - started
         cpu_seconds = time.process_time() - cpu_started
     finally:

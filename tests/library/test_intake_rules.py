@@ -171,13 +171,13 @@ async def test_taking_the_same_posts_again_changes_nothing(alice: Member) -> Non
         found(PREVIEW, post_id="3", order=OrderSource.FILE_POSITION),
         found(post_id="4", source="mastodon", source_id="https://a.example/@b/4"),
     ]
-    assert (await take(alice, *posts)).new == 4
+    assert (await take(alice, *posts)).counts.new == 4
     version = (await alice.account()).version
     alice.clock.now += 3_600_000_000
 
     outcome = await take(alice, *posts)
 
-    assert outcome.unchanged == 4
+    assert outcome.counts.unchanged == 4
     assert (await alice.account()).version == version
 
 

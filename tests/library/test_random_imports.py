@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from bowerbird.library.imports.chunks import parts
 from bowerbird.library.imports.dry_runs import DryRun
-from bowerbird.library.imports.intake import parts
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
@@ -115,5 +115,5 @@ async def test_random_posts_change_nothing_when_they_come_again(alice: Member, s
 
     again = await take(alice, *posts.values())
 
-    assert (again.new, again.changed) == (0, 0)
+    assert (again.counts.new, again.counts.changed) == (0, 0)
     assert await dump(alice) == before

@@ -66,7 +66,7 @@ class Demo:
         run = await self._runs.start(account, source=SOURCE, kind=DEMO, client="website")
         found = contents.posts(self._clock())
         outcome = await self._intake.take(account, found, run_id=run.run_id)
-        if outcome.new and not account.is_free:
+        if outcome.counts.new and not account.is_free:
             await self._database.write(
                 lambda transaction: self._create_view(transaction, account), account.account_id
             )

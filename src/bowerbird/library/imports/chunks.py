@@ -9,10 +9,10 @@ import msgspec
 from bowerbird.requests import limits
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice, OrderSource
 
-# A chunk is written in less than 20 ms, so that the writes of a running server do not wait.
+# One transaction writes a chunk. Other writers wait for it, on SQLite those of all accounts.
 CHUNK_POSTS: Final = 200
 # With long articles or many labels, a chunk has fewer posts.
-_CHUNK_BYTES: Final = 1 << 20
+CHUNK_BYTES: Final = 1 << 20
 # A label takes up to four rows: itself, its count, that the post has it, and the log of the run.
 _CHUNK_LABELS: Final = 700
 # A file may have a million rows that are left out, and no posts.
@@ -26,6 +26,7 @@ class Chunk:
     remarks: list[LeftOut | Notice] = field(default_factory=list)
     # The place of a post depends on how many came before it.
     is_by_position: bool = False
+    most_bytes: int = CHUNK_BYTES
     _bytes: int = 0
     _labels: int = 0
 
@@ -33,7 +34,7 @@ class Chunk:
     def is_full(self) -> bool:
         return (
             len(self.posts) >= CHUNK_POSTS
-            or self._bytes >= _CHUNK_BYTES
+            or self._bytes >= self.most_bytes
             or self._labels >= _CHUNK_LABELS
             or len(self.remarks) >= _CHUNK_REMARKS
         )
@@ -52,19 +53,23 @@ class Chunk:
         self._labels += min(labels, limits.POST_LABELS_MAX)
 
 
-def chunks(found: Iterable[Found]) -> Iterator[Chunk]:
-    chunk = Chunk()
+def chunks(found: Iterable[Found], most_bytes: int = CHUNK_BYTES) -> Iterator[Chunk]:
+    chunk = Chunk(most_bytes=most_bytes)
     for item in found:
+        # The later of two records of a post wins, so the earlier one is written first.
+        is_again = isinstance(item, FoundPost) and item.record.post_id in chunk.posts
+        if chunk.is_full or is_again:
+            yield chunk
+            chunk = Chunk(most_bytes=most_bytes)
         if isinstance(item, FoundPost):
-            # The later of two records of a post wins, so the earlier one is written first.
-            if chunk.is_full or item.record.post_id in chunk.posts:
-                yield chunk
-                chunk = Chunk()
             chunk.add(item)
         else:
-            if chunk.is_full:
-                yield chunk
-                chunk = Chunk()
             chunk.remarks.append(item)
     if chunk.posts or chunk.remarks:
         yield chunk
+
+
+def parts(found: Iterable[FoundPost], most_bytes: int = CHUNK_BYTES) -> Iterator[list[FoundPost]]:
+    """The posts of each chunk."""
+    for chunk in chunks(found, most_bytes):
+        yield list(chunk.posts.values())

@@ -7,7 +7,7 @@ its owner deleted stays deleted until it is saved again.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -25,8 +25,9 @@ from bowerbird.library.bookmarks.writing.change_log import ChangedBy, ChangeLog
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.upsert import Prepared, Upsert
 from bowerbird.library.imports import runs
+from bowerbird.library.imports.chunks import parts
 from bowerbird.library.imports.known_posts import KnownPosts
-from bowerbird.library.imports.planning import Index, Known, Plan, Planned, plan
+from bowerbird.library.imports.planning import Index, Known, Plan, Planned, comes_back, plan
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.imports import RunCounts, RunRow
@@ -34,17 +35,12 @@ from bowerbird.model.upsert import LeftOutLabels
 from bowerbird.search.indexing.second_process import index_texts
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost
-from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.word_merging import WordMerging
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.places import place_of
 
-# As many as the chunks of an import: one transaction takes about 20 ms.
-POSTS_PER_TRANSACTION: Final = 200
-BYTES_PER_TRANSACTION: Final = 1 << 20
 # SQLite merges its index of words after these many new posts, in another transaction.
 _MERGED_APART: Final = 100
 # From the poorest to the richest.
@@ -76,22 +72,6 @@ class IntakeOutcome(Struct, frozen=True):
             unchanged=of.count(ItemResult.UNCHANGED),
             ignored_deleted=of.count(ItemResult.IGNORED_DELETED),
         )
-
-    @property
-    def new(self) -> int:
-        return self.counts.new
-
-    @property
-    def changed(self) -> int:
-        return self.counts.changed
-
-    @property
-    def unchanged(self) -> int:
-        return self.counts.unchanged
-
-    @property
-    def ignored_deleted(self) -> int:
-        return self.counts.ignored_deleted
 
     def __add__(self, other: "IntakeOutcome") -> "IntakeOutcome":
         return IntakeOutcome(
@@ -126,11 +106,9 @@ class Intake:
         self._clock = clock
         self._index = index
         self._upsert = Upsert(database, clock)
-        self._deletions = DeletionStore(database)
         self._libraries = LibraryStore(database)
         self._runs = RunStore(database)
         self._known = KnownPosts(database)
-        self._changes = ChangeStore(database)
         self._renames = LabelRenames(database)
         self._log = ChangeLog(database, clock)
         self._trash = Trash(database, clock)
@@ -194,17 +172,12 @@ class Intake:
         place = place_of(account.local_number)
         known = await self._known.read(self._database, account.account_id, place, found, run)
         known = known if known_after is None else known_after(known)
-        made = await self._plan(found, known, is_saving=is_saving)
-        whole = await self._refilled(account, found, known, made)
-        if whole is not found:
-            found = whole
-            made = await self._plan(found, known, is_saving=is_saving)
-        return PreparedIntake(found, run_id, is_saving, known, made)
-
-    async def _plan(self, found: Sequence[FoundPost], known: Known, *, is_saving: bool) -> Plan:
         now = self._clock()
+        back = [one for one in found if comes_back(one, known, now, is_saving=is_saving)]
+        found = await self._refilled(account, found, known, back)
         # Finding the words of long posts takes too long for the event loop.
-        return await asyncio.to_thread(plan, found, known, now, self._index, is_saving=is_saving)
+        made = await asyncio.to_thread(plan, found, known, now, self._index, is_saving=is_saving)
+        return PreparedIntake(found, run_id, is_saving, known, made)
 
     async def without_changes(
         self, account: Account, found: Sequence[FoundPost]
@@ -219,15 +192,14 @@ class Intake:
         return outcome
 
     async def _refilled(
-        self, account: Account, found: Sequence[FoundPost], known: Known, made: Plan
+        self,
+        account: Account,
+        found: Sequence[FoundPost],
+        known: Known,
+        back: Sequence[FoundPost],
     ) -> Sequence[FoundPost]:
         """If only the link of a deleted post comes back, the post gets its content back too."""
-        back = {one.post_id for one in made.items if one.is_back}
-        stubs = [
-            one.record.post_id
-            for one in found
-            if one.completeness is Completeness.STUB and one.record.post_id in back
-        ]
+        stubs = [one.record.post_id for one in back if one.completeness is Completeness.STUB]
         contents = await self._trash.contents(account, stubs) if stubs else {}
         if not contents:
             return found
@@ -270,7 +242,7 @@ class Intake:
             made = plan(prepared.found, known, self._clock(), is_saving=prepared.is_saving)
         outcome = await self._put(transaction, opened, made, known, run, by=_changed_by(prepared))
         if prepared.is_saving:
-            await self._own(transaction, opened, made, known)
+            await self._log.forget(transaction, account_id, _numbers(made, known))
         if run is not None:
             placed = made.placed - run.placed_posts
             await self._runs.add_counts(transaction, account_id, run.number, outcome.counts, placed)
@@ -300,25 +272,17 @@ class Intake:
             deletions=back,
             by=by,
         )
-        await self._deletions.remove(transaction, opened.account_id, list(back))
         minor = frozenset(write.incoming.post_id for write in made.writes if write.is_minor)
         changed, left_out = written.changed - minor, written.outcome.left_out
         return outcome_of(made.items, changed, left_out, written.new, written.labels)
 
-    async def _own(
-        self, transaction: Transaction, opened: LockedLibrary, made: Plan, known: Known
-    ) -> None:
-        """Posts that their owner saves are no longer part of earlier runs."""
-        numbers = [
-            known.posts[one.post_id].existing.number
-            for one in made.items
-            if one.post_id in known.posts
-        ]
-        if numbers:
-            await self._changes.forget(transaction, opened.account_id, numbers)
-
     async def _run(self, reader: Reader, account_id: int, run_id: str) -> RunRow:
         return runs.require_running(await self._runs.by_id(reader, account_id, run_id), run_id)
+
+
+def _numbers(made: Plan, known: Known) -> list[int]:
+    stored = (known.posts.get(one.post_id) for one in made.items)
+    return [one.existing.number for one in stored if one is not None]
 
 
 def _changed_by(prepared: PreparedIntake) -> ChangedBy:
@@ -338,33 +302,6 @@ def _with_content(found: FoundPost, deleted: ImportRecord, completeness: int) ->
         own=None,
         completeness=COMPLETENESS[completeness],
     )
-
-
-def parts(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:
-    """Posts for one transaction each: up to 200, fewer if they are long.
-
-    The second of two records of a post comes in a later chunk.
-    """
-    chunk: dict[str, FoundPost] = {}
-    size = 0
-    for one in found:
-        is_full = len(chunk) >= POSTS_PER_TRANSACTION or size >= BYTES_PER_TRANSACTION
-        if is_full or one.record.post_id in chunk:
-            yield list(chunk.values())
-            chunk, size = {}, 0
-        chunk[one.record.post_id] = one
-        size += _size(one)
-    if chunk:
-        yield list(chunk.values())
-
-
-def _size(found: FoundPost) -> int:
-    """About as many bytes as the post takes. Only long texts matter."""
-    if found.own is not None:
-        return len(found.own.post_json)
-    details = found.record.tweet_details
-    body = (details.article or {}).get("plain_text")
-    return len(details.text) + (len(body) if isinstance(body, str) else 0)
 
 
 def unwritten(prepared: PreparedIntake) -> IntakeOutcome:

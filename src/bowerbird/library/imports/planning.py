@@ -105,6 +105,15 @@ def conversations(found: Iterable[FoundPost]) -> list[str]:
     return [meta.tweet_conversation_id for meta in metas if meta.is_sub_tweet_of_thread]
 
 
+def comes_back(found: FoundPost, known: Known, now: int, *, is_saving: bool) -> bool:
+    """Whether the owner deleted the post, and it was saved again."""
+    post_id = found.record.post_id
+    deletion = known.deletions.get(post_id)
+    if deletion is None or post_id in known.posts or found.is_mark:
+        return False
+    return is_saving or places.comes_back(found, deletion, now)
+
+
 def plan(
     found: Sequence[FoundPost],
     known: Known,
@@ -120,21 +129,15 @@ def plan(
     taken: list[FoundPost] = []
     for one in found:
         post_id = one.record.post_id
-        stored, deletion = known.posts.get(post_id), known.deletions.get(post_id)
-        if one.is_mark and stored is None:
+        is_absent = post_id not in known.posts
+        if one.is_mark and is_absent:
             items.append(Planned(post_id))
             continue
-        is_deleted = deletion is not None and stored is None
-        if (
-            is_deleted
-            and deletion is not None
-            and not is_saving
-            and not places.comes_back(one, deletion, now)
-        ):
-            items.append(Planned(post_id, is_ignored=True))
-            continue
-        items.append(Planned(post_id, is_back=is_deleted))
-        taken.append(one)
+        is_back = comes_back(one, known, now, is_saving=is_saving)
+        is_ignored = is_absent and post_id in known.deletions and not is_back
+        items.append(Planned(post_id, is_ignored=is_ignored, is_back=is_back))
+        if not is_ignored:
+            taken.append(one)
     library = _Library(known, known.threads | _continued(taken), now, positions)
     writes: list[Write] = []
     for one in taken:

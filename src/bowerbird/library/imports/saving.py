@@ -1,7 +1,7 @@
 """Saves posts that a person, a program or an agent sends: whole posts, or only links."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -11,6 +11,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.imports.chunks import parts
 from bowerbird.library.imports.intake import (
     COMPLETENESS,
     Intake,
@@ -39,10 +40,8 @@ _SUMMARY: Final = {
     _NOT_A_LINK: ("is not a link to a post", "are not links to posts"),
     _FAILED: ("could not be saved", "could not be saved"),
 }
-# Each takes about 50 ms on SQLite.
-_LABELS_PER_TURN: Final = 1_000
+# As JSON. Writing them takes about 50 ms on SQLite.
 _BYTES_PER_TURN: Final = 200_000
-_encode: Final = msgspec.json.Encoder().encode
 _Step = IntakeOutcome | Unfinished[IntakeOutcome]
 
 
@@ -88,10 +87,11 @@ class Saving:
         found = [
             msgspec.structs.replace(one, added_labels=tuple(labels)) for one in _once_each(admitted)
         ]
-        parts = [
-            await self._intake.prepare(account, part, is_saving=True) for part in _parts(found)
+        prepared = [
+            await self._intake.prepare(account, part, is_saving=True)
+            for part in parts(found, _BYTES_PER_TURN)
         ]
-        return PreparedSave(admitted, parts)
+        return PreparedSave(admitted, prepared)
 
     async def save(
         self, transaction: Transaction, account: Account, prepared: PreparedSave
@@ -187,23 +187,6 @@ def _once_each(items: Sequence[ItemToSave]) -> list[FoundPost]:
 
 def _richness(found: FoundPost) -> tuple[int, bool]:
     return COMPLETENESS.index(found.completeness), bool(found.record.tweet_details.text)
-
-
-def _parts(found: Sequence[FoundPost]) -> Iterator[list[FoundPost]]:
-    """Parts that one transaction writes in a short time, even if texts or labels are many."""
-    part: list[FoundPost] = []
-    labels, size = 0, 0
-    for one in found:
-        labels += len(one.record.tags or ()) + len(one.added_labels)
-        size += len(_encode(one.record.tweet_details))
-        if part and (labels > _LABELS_PER_TURN or size > _BYTES_PER_TURN):
-            yield part
-            part = []
-            labels = len(one.record.tags or ()) + len(one.added_labels)
-            size = len(_encode(one.record.tweet_details))
-        part.append(one)
-    if part:
-        yield part
 
 
 def _result(prepared: PreparedSave, outcome: IntakeOutcome) -> SaveResult:

@@ -15,7 +15,8 @@ from bowerbird.library.access import plans, turns
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
-from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake, parts
+from bowerbird.library.imports.chunks import parts
+from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.device_use import DeviceUse
 from bowerbird.library.ingest.page_reading import CapturedPage

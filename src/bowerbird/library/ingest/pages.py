@@ -15,7 +15,8 @@ from bowerbird.clock import Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.imports.intake import Intake, IntakeOutcome, parts
+from bowerbird.library.imports.chunks import parts
+from bowerbird.library.imports.intake import Intake, IntakeOutcome
 from bowerbird.library.imports.runs import NotRunning
 from bowerbird.library.ingest import page_reading, page_results, run_imports
 from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, UNKNOWN_FORM, KeptPages

@@ -74,6 +74,13 @@ class ChangeLog:
                 undo_until=undo_until(self._clock()),
             )
 
+    async def forget(
+        self, transaction: Transaction, account_id: int, numbers: Sequence[int]
+    ) -> None:
+        """Posts that their owner saves are no longer part of earlier runs."""
+        if numbers:
+            await self._store.forget(transaction, account_id, numbers)
+
     async def make_room(self, account_id: int) -> None:
         """Removes the oldest logs, in short transactions, until the others are small enough."""
 

@@ -26,6 +26,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.imports import Deletion, RunRow
 from bowerbird.model.upsert import ExistingBookmark, Incoming, UpsertOutcome
 from bowerbird.requests import limits
+from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.bookmarks.word_merging import AFTER_ADDING, WordMerging
 from bowerbird.storage.bulk import BulkStore
@@ -67,6 +68,7 @@ class Upsert:
         self._renames = LabelRenames(database)
         self._log = ChangeLog(database, clock)
         self._bulk = BulkStore(database)
+        self._deletions = DeletionStore(database)
         self._merging = WordMerging(database)
         self._clock = clock
 
@@ -141,6 +143,7 @@ class Upsert:
         for arrival, draft in zip(arrivals, prepared.drafts, strict=True):
             batch.add(arrival, draft)
         await self._store.insert(transaction, opened, batch.new)
+        await self._deletions.remove(transaction, opened.account_id, list(deletions))
         reworded = [row["number"] for row in batch.changed if row["words"] is not None]
         counted = await self._counted.of(transaction, opened, reworded)
         await self._store.update(transaction, opened, batch.changed, counted)
