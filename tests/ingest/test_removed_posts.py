@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.library.ingest.removed_posts import RemovedPosts
+from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.model.accounts import RemovedPostsChoice
 from bowerbird.model.ingest import SourceUser
 from bowerbird.model.instants import parse

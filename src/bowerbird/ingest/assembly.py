@@ -4,17 +4,15 @@ from collections.abc import Callable
 
 from bowerbird.clock import Clock
 from bowerbird.ingest import router
-from bowerbird.ingest.auth import DeviceAuthenticator
-from bowerbird.ingest.choosing import Choosing
 from bowerbird.ingest.files import FileHandlers
-from bowerbird.ingest.sending import Sending
+from bowerbird.ingest.router import DeviceAuthenticator
+from bowerbird.ingest.sending import Choosing, Sending
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.imports.saving import Saving
-from bowerbird.library.ingest.device_use import DeviceUse
 from bowerbird.library.ingest.events import IngestEvents
 from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.ingest.pages import IngestPages
-from bowerbird.library.ingest.rates import Rates
+from bowerbird.library.ingest.rates import DeviceUse, Rates
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.settings import Settings

@@ -1,8 +1,17 @@
-"""The handlers of files."""
+"""The handlers of files that devices send: the body is the file itself, or a form with one file.
 
-from typing import Final
+It may be compressed by gzip or zstd.
+"""
 
-from bowerbird.ingest import operations, uploads
+import asyncio
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from starlette.types import Receive
+
+from bowerbird import errors
+from bowerbird.ingest import bodies as ingest_bodies
+from bowerbird.ingest import operations
 from bowerbird.ingest.operations import FileProgress, FileResponse
 from bowerbird.ingest.router import IngestCall, IngestRoute
 from bowerbird.library.imports.file_imports import ImportOptions
@@ -11,10 +20,46 @@ from bowerbird.library.ingest.rates import Rates
 from bowerbird.model.ingest import FileImport
 from bowerbird.model.instants import with_offset
 from bowerbird.model.jobs import UNFINISHED
+from bowerbird.requests import limits
 from bowerbird.requests.ingest import FileQuery
 from bowerbird.storage.files.uploads import UploadFolders
-from bowerbird.wire import form_files, query_strings, writes
+from bowerbird.wire import bodies, form_files, query_strings, writes
 from bowerbird.wire.responses.replies import Header, Reply
+
+
+class Upload(NamedTuple):
+    path: Path
+    size: int
+
+
+async def receive_file(
+    receive: Receive, folder: Path, content_type: bytes, content_encoding: bytes | None
+) -> Upload:
+    """The received file in `folder`. Raises a refusal if it is too large or incomplete."""
+    encoding = ingest_bodies.encoding_of(content_encoding)
+    boundary = form_files.boundary_of(content_type)
+    sent, file = folder / "sent", folder / "file"
+    with form_files.created(sent) as target:
+        await form_files.store(receive, target)
+    if encoding:
+        unpacked = folder / "unpacked"
+        await asyncio.to_thread(_decompress, sent, unpacked, encoding)
+        sent = unpacked
+    if boundary is not None:
+        await asyncio.to_thread(form_files.extract, sent, file, boundary)
+        sent = file
+    size = await asyncio.to_thread(lambda: sent.stat().st_size)
+    if size > limits.INGEST_FILE_BYTES_MAX:
+        raise bodies.too_large(limits.INGEST_FILE_BYTES_MAX)
+    if not size:
+        raise errors.invalid("body", "is empty; send a file")
+    return Upload(sent, size)
+
+
+def _decompress(source: Path, target: Path, encoding: bytes) -> None:
+    with source.open("rb") as packed, form_files.created(target) as unpacked:
+        ingest_bodies.decompress(packed, unpacked, encoding, form_files.MAX_BODY_BYTES)
+
 
 _ACCEPTED: Final = 202
 _RETRY_AFTER: Final[Header] = (b"retry-after", b"1")
@@ -43,7 +88,7 @@ class FileHandlers:
         with self._rates.receiving(call.account):
             folder = self._folders.create(call.account.account_id)
             try:
-                upload = await uploads.receive_file(
+                upload = await receive_file(
                     call.receive,
                     folder.path,
                     call.headers.get(b"content-type", b""),

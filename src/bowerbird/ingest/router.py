@@ -1,4 +1,4 @@
-"""Finds the handler of a path under /ingest/v1, and serves the surface."""
+"""Authenticates devices and keys, finds the handler of a path under /ingest/v1, and serves it."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,9 +9,13 @@ from msgspec import Struct
 from starlette.routing import compile_path
 from starlette.types import Receive
 
+from bowerbird.errors import Code, Refusal
 from bowerbird.ingest.operations import PREFIX
+from bowerbird.library.accounts.devices import Devices
 from bowerbird.model.accounts import Account
+from bowerbird.model.keys import DEVICE_PREFIX
 from bowerbird.wire import router
+from bowerbird.wire.auth import bearer_token, unauthorized
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import (
     MAX_BODY_BYTES,
@@ -25,6 +29,43 @@ from bowerbird.wire.pipeline import (
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import CORS, Reply
 from bowerbird.wire.routes import NOBODY, Operation
+
+
+class DeviceAuthenticator:
+    """A revoked token stops working at once: every request reads its device."""
+
+    def __init__(self, devices: Devices, by_key: Authenticate, site_origin: str) -> None:
+        self._devices = devices
+        self._by_key = by_key
+        self._site_origin = site_origin
+
+    async def __call__(self, header: bytes | None) -> Account:
+        token = "" if header is None else bearer_token(header)
+        if not token:
+            problem = "No device token was sent" if header is None else "The header has no token"
+            sentence = (
+                f"{problem}; send a device token, or an API key, as Authorization: Bearer <TOKEN>."
+            )
+            raise unauthorized(sentence, self._site_origin, is_bad_token=False)
+        if not token.startswith(DEVICE_PREFIX):
+            return await self._account_of_key(header)
+        caller = await self._devices.caller(token)
+        if caller is None:
+            sentence = "The device token is not valid."
+            if await self._devices.is_revoked(token):
+                sentence = "The device was revoked. Connect it again to send more posts."
+            raise unauthorized(sentence, self._site_origin, is_bad_token=True)
+        return caller
+
+    async def _account_of_key(self, header: bytes | None) -> Account:
+        try:
+            return await self._by_key(header)
+        except Refusal as refused:
+            if refused.code is not Code.UNAUTHORIZED:
+                raise
+            sentence = "The device token or API key is not valid, or was revoked."
+            raise Refusal(refused.code, sentence, refused.headers) from None
+
 
 DOCUMENT: Final = f"{PREFIX}/openapi.json"
 

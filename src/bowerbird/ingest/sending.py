@@ -1,4 +1,4 @@
-"""The handlers of runs, pages and events."""
+"""The handlers of runs, pages, events, saved posts, and the labels that a person can choose."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,21 +10,28 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.ingest import bodies, operations
+from bowerbird.ingest.operations import SuggestedLabel
 from bowerbird.ingest.router import IngestCall, IngestRoute
+from bowerbird.library.imports.saving import Saving
 from bowerbird.library.ingest.events import IngestEvents
 from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.pages import IngestPages
-from bowerbird.library.ingest.rates import Rates
+from bowerbird.library.ingest.rates import DeviceUse, Rates
 from bowerbird.library.ingest.runs import IngestRuns
+from bowerbird.library.labels.label_list import LabelList
 from bowerbird.model import instants
 from bowerbird.model.json_surrogates import without_lone_surrogates
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.ingest import Events, FinishRequest, PageRequest, RunRequest
 from bowerbird.storage.database import Transaction
+from bowerbird.wire import saving as saves
 from bowerbird.wire import writes
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
 from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
+from bowerbird.wire.routes import Call
+from bowerbird.wire.writes import Writes
 
 T = TypeVar("T")
 
@@ -179,3 +186,39 @@ def _events_of(body: bytes) -> Events:
     decoding.parse(bodies.checked(body), msgspec.json.Decoder(msgspec.Raw).decode)
     # Only a payload can have characters that no database can store, and its readers remove them.
     return decoding.decode(b'{"events":%b}' % body, Events, is_checked=True)
+
+
+class Choosing:
+    def __init__(
+        self, labels: LabelList, saving: Saving, writes: Writes, *, rates: Rates, use: DeviceUse
+    ) -> None:
+        self._labels = labels
+        self._save = saves.handler(saving, writes)
+        self._rates = rates
+        self._use = use
+
+    def routes(self) -> list[IngestRoute]:
+        return [
+            IngestRoute(operations.LIST_LABELS, self._list_labels),
+            IngestRoute(operations.SAVE, self._save_posts),
+        ]
+
+    async def _list_labels(self, call: IngestCall) -> Reply:
+        found = await self._labels.matching(call.account, "", limits.DEVICE_LABELS_MAX)
+        return writes.done([SuggestedLabel(one.label_name, one.count) for one in found])
+
+    async def _save_posts(self, call: IngestCall) -> Reply:
+        self._rates.count(call.account)
+        body = await bodies.received(call, bodies.checked)
+        reply = await self._save(
+            Call(
+                call.account,
+                call.method,
+                RequestTarget(call.path, call.query_string, b"", None),
+                call.path_params,
+                body,
+                call.headers.get(b"idempotency-key"),
+            )
+        )
+        await self._use.note(call.account)
+        return reply

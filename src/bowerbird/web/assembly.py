@@ -90,8 +90,7 @@ from bowerbird.web.sign_in.provider_lists import ProviderLists
 from bowerbird.web.sign_in.providers import ProviderPages
 from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.site import ShowPublished, Visits
-from bowerbird.web.sources.assembly import source_parts
-from bowerbird.web.sources.pages import SourcePages
+from bowerbird.web.sources.pages import SourcePages, source_parts
 from bowerbird.web.statistics.pages import StatisticsPage
 from bowerbird.web.templating import Templates
 from bowerbird.web.trash.pages import TrashPages

@@ -12,7 +12,7 @@ from bowerbird.connections.sealing import FILE, CannotOpen, Sealer
 from bowerbird.errors import Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.account_download import AccountDownload
-from bowerbird.library.connections.device_runs import DeviceRuns
+from bowerbird.library.connections.connections import DeviceRuns
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.connections import ConnectionState, Problem
 from bowerbird.model.ingest import RunState

@@ -19,9 +19,9 @@ from bowerbird.connections.sealing import CannotOpen
 from bowerbird.connections.x import XApi
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.connections import sentences, servers
+from bowerbird.library.connections import sentences
+from bowerbird.library.connections.access import Vault
 from bowerbird.library.connections.connections import Connections
-from bowerbird.library.connections.vault import Vault
 from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
 from bowerbird.model.activity import ActivityKind
 from bowerbird.model.connections import (
@@ -41,6 +41,7 @@ from bowerbird.storage.database import Database, Transaction
 
 if TYPE_CHECKING:
     from bowerbird.connections.fetching import Fetcher
+from urllib.parse import urlsplit
 
 _TOKEN: Final = re.compile(r"[\x21-\x7e]{1,2048}")
 _CODE: Final = re.compile(r"[\x20-\x7e]{1,4096}")
@@ -79,7 +80,7 @@ class Connecting:
         return f"{self._settings.site_origin}/sources/x/return"
 
     async def mastodon(self, account_id: int, server: str, token: str) -> Connection:
-        origin = servers.origin_of(server)
+        origin = origin_of(server)
         tokens = Tokens(access=_plain(token, "Paste the access token."))
         async with self._asking(Network.MASTODON, origin) as fetcher:
             person = await Mastodon(fetcher, origin, self._clock).person(tokens)
@@ -88,7 +89,7 @@ class Connecting:
     async def bluesky(
         self, account_id: int, handle: str, password: str, server: str = ""
     ) -> Connection:
-        origin = servers.origin_of(server) if server.strip() else bluesky.SERVER
+        origin = origin_of(server) if server.strip() else bluesky.SERVER
         name = _plain(handle.strip().lstrip("@"), "Type your handle, such as you.bsky.social.")
         secret = _plain(password, "Paste the app password.")
         async with self._asking(Network.BLUESKY, origin) as fetcher:
@@ -319,3 +320,30 @@ def _plain(text: str, sentence: str) -> str:
             sentence if not text else "It contains characters that it cannot have. Copy it again.",
         )
     return text
+
+
+_LONGEST: Final = 253
+_LONGEST_TEXT: Final = 500
+
+
+def origin_of(text: str) -> str:
+    """`https://host` out of a host, the address of a page there, or `name@host`."""
+    text = text.strip()
+    if "://" not in text:
+        text = f"https://{text.rpartition('@')[2]}"
+    try:
+        parts = urlsplit(text[:_LONGEST_TEXT])
+        host, port = (parts.hostname or "").encode("idna").decode("ascii"), parts.port
+    except (ValueError, UnicodeError):
+        raise _refused() from None
+    is_plain = parts.scheme in ("https", "http") and "@" not in parts.netloc
+    is_host = bool(host) and all(each.isalnum() or each in ".-" for each in host)
+    if not (is_plain and is_host and len(host) <= _LONGEST):
+        raise _refused()
+    return f"{parts.scheme}://{host}" + (f":{port}" if port else "")
+
+
+def _refused() -> Refusal:
+    return Refusal(
+        Code.INVALID_REQUEST, "Type the address of the server, such as mastodon.example."
+    )

@@ -10,7 +10,7 @@ from bowerbird.clock import Clock, day_of
 from bowerbird.connections.records import CursorRefused, ListPage, SourceProblem
 from bowerbird.errors import Refusal
 from bowerbird.library.connections.access import Access
-from bowerbird.library.connections.charged_posts import ChargedPosts
+from bowerbird.library.connections.costs import ChargedPosts
 from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.page_results import PageResult
 from bowerbird.library.ingest.pages import IngestPages

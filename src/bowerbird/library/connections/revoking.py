@@ -14,8 +14,8 @@ from bowerbird.connections.bluesky import Bluesky
 from bowerbird.connections.records import SourceProblem, TokenExpired
 from bowerbird.connections.sealing import CannotOpen
 from bowerbird.connections.x import XApi
+from bowerbird.library.connections.access import Vault
 from bowerbird.library.connections.connecting import new_fetcher
-from bowerbird.library.connections.vault import Vault
 from bowerbird.model.connections import Connection, Network
 from bowerbird.settings import Settings
 

@@ -16,11 +16,10 @@ from bowerbird.clock import MICROSECONDS, Clock, day_of, month_of, seconds_left_
 from bowerbird.connections.records import CursorRefused, ListPage, SourceProblem
 from bowerbird.connections.x import PER_PAGE as X_PER_PAGE
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.connections.access import Access
-from bowerbird.library.connections.charged_posts import CLIENT, ChargedPosts
+from bowerbird.library.connections.access import Access, Vault
 from bowerbird.library.connections.connecting import new_fetcher
+from bowerbird.library.connections.costs import CLIENT, ChargedPosts
 from bowerbird.library.connections.folders import FolderReading
-from bowerbird.library.connections.vault import Vault
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.page_results import PageResult

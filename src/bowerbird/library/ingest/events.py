@@ -18,9 +18,9 @@ from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.imports.chunks import parts
 from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake
 from bowerbird.library.ingest import page_reading
-from bowerbird.library.ingest.device_use import DeviceUse
 from bowerbird.library.ingest.page_reading import CapturedPage
-from bowerbird.library.ingest.removed_posts import RemovedPosts
+from bowerbird.library.ingest.rates import DeviceUse
+from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.library.labels.labels import OperationError
 from bowerbird.model.accounts import Account

@@ -16,7 +16,7 @@ from bowerbird.library.imports.runs import ImportRuns, NotRunning
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.known_posts import of_known_posts
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
-from bowerbird.library.ingest.removed_posts import RemovedPosts
+from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import KeptPage, KeptPageHead
 from bowerbird.requests import limits

@@ -20,12 +20,10 @@ from bowerbird.library.imports.intake import Intake, IntakeOutcome
 from bowerbird.library.imports.runs import NotRunning
 from bowerbird.library.ingest import page_reading, page_results, run_imports
 from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, UNKNOWN_FORM, KeptPages
-from bowerbird.library.ingest.known_parts import KnownParts
-from bowerbird.library.ingest.known_posts import of_known_posts
+from bowerbird.library.ingest.known_posts import KnownParts, of_known_posts
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.library.ingest.page_results import TakenPage
-from bowerbird.library.ingest.removals import Removals
-from bowerbird.library.ingest.removed_posts import RemovedPosts
+from bowerbird.library.ingest.removals import Removals, RemovedPosts
 from bowerbird.library.ingest.run_imports import RunImports
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
 from bowerbird.model.accounts import Account

@@ -11,7 +11,7 @@ from bowerbird.model.connections import Network
 from bowerbird.model.devices import Device
 from bowerbird.model.ingest import IngestRun
 from bowerbird.storage.database import Database
-from bowerbird.web.sources import run_states
+from bowerbird.web.sources import rows
 from bowerbird.web.visits.moments import Times
 
 
@@ -57,5 +57,5 @@ def _run(run: IngestRun | None, times: Times) -> tuple[str, str]:
     if run is None:
         return "none yet", ""
     at = times.moment(run.updated_at).inline
-    state, kind = run_states.words(run)
+    state, kind = rows.run_state(run)
     return f"{state}, last page {at}" if kind == "busy" else f"{state}, {at}", kind

@@ -10,13 +10,14 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts.devices import NoLiveDevice
 from bowerbird.library.connections.connecting import BegunX, Connecting
-from bowerbird.library.connections.connections import Connections, NoConnection
-from bowerbird.library.connections.device_runs import DeviceRuns
+from bowerbird.library.connections.connections import Connections, DeviceRuns, NoConnection
 from bowerbird.library.connections.revoking import Revoking
 from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.sign_in.attempt_limits import AttemptLimits
 from bowerbird.model.connections import X_POSTS_PER_DAY, Connection
 from bowerbird.requests import limits
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database
 from bowerbird.web.sources import rows
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -220,3 +221,17 @@ class SourcePages:
 def _number(text: str) -> int:
     text = text.strip()
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER else 0
+
+
+def source_parts(
+    database: Database, clock: Clock, settings: Settings, wake_worker: Callable[[], None]
+) -> SourceParts:
+    connections = Connections(database, clock, wake_worker)
+    return SourceParts(
+        connections,
+        Connecting(database, clock, settings, connections),
+        DeviceRuns(database, clock),
+        KeptPages(database, clock),
+        Revoking(clock, settings),
+        clock,
+    )

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from bowerbird.clock import day_of
 from bowerbird.library.connections import costs, sentences
-from bowerbird.library.connections.device_runs import DeviceRun
+from bowerbird.library.connections.connections import DeviceRun
 from bowerbird.model.accounts import Account
 from bowerbird.model.connections import (
     NEEDS_PERSON,
@@ -14,8 +14,21 @@ from bowerbird.model.connections import (
     Network,
     Problem,
 )
-from bowerbird.web.sources import run_states
+from bowerbird.model.ingest import VISIT, IngestRun, RunState
 from bowerbird.web.visits.moments import Moment, Times
+
+
+def run_state(run: IngestRun) -> tuple[str, str]:
+    """Words, and how they are marked."""
+    # The pages prove it, not the client.
+    if run.state == RunState.FINISHED and run.is_complete:
+        return "complete", "on"
+    if run.kind == VISIT:
+        return "read while you browsed", ""
+    if run.state == RunState.RUNNING:
+        return "running", "busy"
+    return "stopped before the end", "hold"
+
 
 INTERVALS: Final = (
     (1_800, "every 30 minutes"),
@@ -71,7 +84,7 @@ def source(connection: Connection, account: Account, times: Times, now: int) -> 
 def device(run: DeviceRun, times: Times) -> dict[str, Any]:
     state, kind = "not used yet", ""
     if run.run is not None:
-        state, kind = run_states.words(run.run)
+        state, kind = run_state(run.run)
     elif run.device.last_used_at is not None:
         state, kind = "connected", "on"
     at = run.run.updated_at if run.run is not None else run.device.last_used_at
