@@ -82,8 +82,9 @@ def decode(body: bytes, kind: type[T], *, is_checked: bool = False) -> T:
 
 def convert(values: Any, kind: type[T]) -> T:
     """The request in values that are already parsed."""
-    parts = {name for name, meta in metadata_of(kind).items() if "items" in meta}
-    _check_texts(_without(values, parts | items_of(kind)), root="arguments")
+    if not _is_storable(values):
+        parts = {name for name, meta in metadata_of(kind).items() if "items" in meta}
+        _check_texts(_without(values, parts | items_of(kind)), root="arguments")
     try:
         # Strictly: otherwise the text "null" would mean that a field was not sent.
         return msgspec.convert(values, kind, dec_hook=read_scalar)

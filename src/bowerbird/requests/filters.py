@@ -328,7 +328,7 @@ def check_order(filter: BookmarkFilter) -> None:
 
 
 def _dates(query: FlagFilters) -> list[str]:
-    return [getattr(query, name, None) or "" for name in DATES]
+    return [text for name in DATES if (text := getattr(query, name, None))]
 
 
 def check_filters(query: FlagFilters) -> None:
@@ -342,10 +342,10 @@ def check_filters(query: FlagFilters) -> None:
 
 def moves(query: FlagFilters) -> bool:
     """Whether the query has a date that is relative to the current time."""
-    return any(map(relative_dates.is_relative, _dates(query))) or any(
-        reader.read is _read_words and query_language.moves(getattr(query, name) or "")
-        for name, reader in readers(type(query)).items()
-    )
+    text = getattr(query, "q", None)
+    if text and query_language.moves(text):
+        return True
+    return any(map(relative_dates.is_relative, _dates(query)))
 
 
 @cache
@@ -382,11 +382,9 @@ def flags_of(query: FlagFilters) -> dict[str, bool]:
 
 def _filter(query: FlagFilters, now: int | None, zone: ZoneInfo | None) -> BookmarkFilter:
     values: dict[str, Any] = {}
-    given = {**flags_of(query), **sent(query)}
-    for name, reader in readers(type(query)).items():
-        value = given.get(name)
-        if value is None:
-            continue
+    known = readers(type(query))
+    for name, value in {**flags_of(query), **sent(query)}.items():
+        reader = known[name]
         if reader.read is read_instant:
             values[reader.sets] = bound_of(name, value, now, zone)
         elif reader.read is _read_words:

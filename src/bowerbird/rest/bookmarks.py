@@ -1,5 +1,6 @@
 """/v1/bookmarks: list, count, one bookmark, flags, trash, and similar bookmarks."""
 
+import re
 from typing import Final
 
 import msgspec
@@ -36,7 +37,7 @@ from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done, done_with
 
 # A query with a relative date has one of these.
-_MAY_MOVE: Final = (b"before", b"after", b"_from", b"_to", b"_since", b"_until", b"%")
+_MAY_MOVE: Final = re.compile(rb"before|after|_from|_to|_since|_until|%", re.IGNORECASE)
 
 LIST: Final = Operation(
     method="GET",
@@ -231,8 +232,9 @@ async def admit(
     vectors: VectorState | None,
 ) -> None:
     """Checks plan and vectors first, so that a client never fixes a filter it cannot use."""
-    sent = query_strings.sent(call.target.query_string, kind)
-    plans.check_fields(call.account, gates_for(kind, sent))
+    if call.account.is_free:
+        sent = query_strings.sent(call.target.query_string, kind)
+        plans.check_fields(call.account, gates_for(kind, sent))
     if vectors is not None:
         await bookmarks.require_vectors(call.account, vectors)
 
@@ -279,8 +281,7 @@ def moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> Req
     """The target of the ETag, with the current minute if the query has a relative date."""
     target, query_string = _target(call, vectors), call.target.query_string
     # Letters may be percent-encoded.
-    lowered = query_string.lower()
-    if not any(text in lowered for text in _MAY_MOVE):
+    if not _MAY_MOVE.search(query_string):
         return target
     try:
         asked = query_strings.read(query_string, WordFilters)

@@ -1,7 +1,7 @@
 """Reading bookmarks: lists, counts and single bookmarks. REST and the tools call this."""
 
 import asyncio
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -124,7 +124,7 @@ class Bookmarks:
 
         `finds_newer`: looks for the page before too, which costs another read.
         """
-        plans.check_fields(account, gates_for(ListQuery, _sent(query)))
+        _check_plan(account, query)
         request = await self._request(account, query, saved)
         store = None
         if request.filter.meaning is not None:
@@ -193,7 +193,7 @@ class Bookmarks:
     async def count(
         self, account: Account, query: CountQuery, vectors: VectorState | None = None
     ) -> BookmarkCounts:
-        plans.check_fields(account, gates_for(CountQuery, _sent(query)))
+        _check_plan(account, query)
         filter = await self.filter(account, query)
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
@@ -221,7 +221,7 @@ class Bookmarks:
         query: bytes,
         store: VectorStoreState | None,
     ) -> _Found:
-        if request.cursor is not None and _is_of_relaxed_list(request.cursor, query):
+        if _continues_relaxed_list(request, query):
             return await self._relaxed(account, request, query)
         if request.is_ranked:
             order = None if request.is_best_first else request.sort
@@ -368,14 +368,18 @@ def is_post_id(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def _sent(query: ListQuery | CountQuery) -> dict[str, Any]:
-    """The fields that were sent with a value."""
+def _check_plan(account: Account, query: ListQuery | CountQuery) -> None:
+    if not account.is_free:
+        return
     values = ((name, getattr(query, name)) for name in query.__struct_fields__)
-    return {name: value for name, value in values if value not in (None, "")}
+    sent = {name: value for name, value in values if value not in (None, "")}
+    plans.check_fields(account, gates_for(type(query), sent))
 
 
-def _is_of_relaxed_list(cursor: str, query: bytes) -> bool:
-    end = cursors.read(cursor, query)
+def _continues_relaxed_list(request: ListRequest, query: bytes) -> bool:
+    if request.cursor is None or request.filter.words is None:
+        return False
+    end = cursors.read(request.cursor, query)
     return isinstance(end, Ranked) and end.is_relaxed
 
 
