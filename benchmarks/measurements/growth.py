@@ -26,7 +26,6 @@ _ROUNDS: Final = 3
 # A slow kind of request is measured less often.
 _ROUND_S: Final = 0.5
 _COMMON: Final = FUNCTION_WORDS[0]
-_RARE: Final = "q=xylophonist"
 
 
 class _Shape(NamedTuple):
@@ -54,14 +53,6 @@ def measure(options: Options) -> Iterator[Row]:
         Client(server.port) as client,
     ):
         server.wait_until_idle()
-        before = server.cpu_seconds()
-        for key in ours.keys:
-            # The first search of an account has its own row.
-            client.get_ok(f"/v1/bookmarks?limit=100&{_RARE}", key)
-            server.wait_until_idle()
-        read = server.cpu_seconds() - before
-        work = "first search of each account, and what is read in the background after it"
-        yield Row(work, f"{read:.1f} s of CPU", detail="the orders, and the sets of common words")
         for shape in track(_shapes(), description="Asking accounts of each size"):
             costs = [_costs(server, client, key, shape.queries) for key in ours.keys]
             yield from _rows(shape, costs)

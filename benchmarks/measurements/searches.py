@@ -121,8 +121,6 @@ def _search(  # noqa: PLR0917 - the server and its client belong together
 
     first, *others = words.rare
     ask(timings.first, rng.choice(first.paths))
-    # It has the sets of common words read in the background, which growth.py measures.
-    server.wait_until_idle()
     for word in others:
         ask(timings.rare, rng.choice(word.paths))
     for word in words.common:

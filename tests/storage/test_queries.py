@@ -41,8 +41,6 @@ ACROSS_ACCOUNTS = {
     *("latest", "counts", "counts_unfinished", "queue", "owner", "starting_with", "callers"),
     # The version of SQLite.
     "engine",
-    # Whether words of any account have changed.
-    "index_state",
     # Only find the accounts that are due.
     *("due_accounts", "accounts_with_renames", "partly_deleted", "accounts_with_files"),
     *("accounts_with_expired", "accounts_to_index", "accounts_with_undated"),

@@ -59,9 +59,6 @@ class WordSearch(Struct, frozen=True):
     labelled: tuple[Part, ...] = ()
     # Which of the values are queries for the search engine.
     expressions: tuple[str, ...] = ()
-    # A statement that selects the numbers of the filter, whatever their flags and without
-    # `labelled`, if it needs no column of the bookmarks.
-    numbers: str | None = None
 
     @property
     def is_flags_only(self) -> bool:

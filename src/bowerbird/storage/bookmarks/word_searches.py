@@ -1,6 +1,6 @@
 """Which searches take the fast path to keyword hits, and what it needs to know of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -14,9 +14,6 @@ from bowerbird.storage.database import Database, WordOrder, WordSearch
 from bowerbird.storage.queries import Queries
 
 _FLAGS: Final = ("unread_only", "hide_archived", "archived_only")
-# Each is a set of posts.
-_SETS: Final = ("tag", "labels", "author", "authors")
-_IN: Final = "b.number IN ("
 
 
 def fast_search(
@@ -47,20 +44,9 @@ def fast_search(
         _conditions(sql, [name for name in fragments if name in _FLAGS]),
         labelled,
         tuple(conditions.expressions),
-        _numbers(sql, [name for name in fragments if name not in _FLAGS]),
     )
 
 
 def _conditions(sql: Queries, fragments: Iterable[str]) -> str:
-    return " AND ".join(_texts(sql, fragments)) or "TRUE"
-
-
-def _numbers(sql: Queries, fragments: Sequence[str]) -> str | None:
-    if len(fragments) != 1 or fragments[0] not in _SETS:
-        return None
-    (text,) = _texts(sql, fragments)
-    return text.removeprefix(_IN).removesuffix(")")
-
-
-def _texts(sql: Queries, fragments: Iterable[str]) -> list[str]:
-    return [FRAGMENTS.get(name) or sql.get(f"filter_{name}", name) for name in fragments]
+    texts = [FRAGMENTS.get(name) or sql.get(f"filter_{name}", name) for name in fragments]
+    return " AND ".join(texts) or "TRUE"

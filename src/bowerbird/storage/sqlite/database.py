@@ -92,7 +92,6 @@ class SqliteDatabase(SqliteDialect):
         self._writer.require_free_lock()
 
     async def close(self) -> None:
-        await self.word_order.close()
         await self._slow_readers.close()
         self._reader.close()
         # The writer last: SQLite moves the log into the file when the last connection closes, if

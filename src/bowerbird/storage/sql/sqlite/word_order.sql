@@ -18,14 +18,6 @@ SELECT group_concat(h.number)
            AND keyword.rowid BETWEEN :place AND :place_end
          LIMIT :limit) AS h
 
--- name: hits_of_each
--- All numbers that match each query, whether visible or not.
-SELECT (SELECT group_concat(keyword.rowid - :place)
-          FROM keyword
-         WHERE keyword MATCH query.value
-           AND keyword.rowid BETWEEN :place AND :place_end)
-  FROM json_each(:queries) AS query
-
 -- name: hits_among
 -- `allowed` has one byte per number: 1 if the bookmark may be found.
 SELECT group_concat(keyword.rowid - :place)
@@ -47,16 +39,6 @@ SELECT group_concat(b.number)
  WHERE b.account_id = :account_id
    AND {filters}
 
--- name: numbers_selected
-SELECT group_concat(selected.number)
-  FROM ({numbers}) AS selected
-
--- name: numbers_with_labels
-SELECT group_concat(bl.number)
-  FROM json_each(:labels) AS wanted
-  CROSS JOIN bookmark_label AS bl
-     ON bl.account_id = :account_id AND bl.label_id = wanted.value
-
 -- name: keys_of_filter
 -- CROSS JOIN makes SQLite start with the list; otherwise it would scan the whole account.
 SELECT b.sort_index, b.number
@@ -70,20 +52,3 @@ SELECT b.sort_index
   FROM bookmark AS b
  WHERE b.account_id = :account_id
    AND b.number = :number
-
--- name: index_state
--- The list of segments that FTS5 stores in this row: every change of a word changes it, as long as
--- automerge is not 0 when a transaction ends. A row of the time before could come back otherwise.
-SELECT d.block
-  FROM keyword_data AS d
- WHERE d.id = 10
-
--- name: common_words
--- The row of the empty word counts the posts.
-SELECT w.word
-  FROM word_count AS w
- WHERE w.account_id = :account_id
-   AND w.posts >= :fewest
-   AND w.word <> ''
- ORDER BY w.posts DESC, w.word
- LIMIT :limit

@@ -20,10 +20,6 @@ class StaleError(Exception):
     """The library has changed since its order was read."""
 
 
-class OrderNeededError(Exception):
-    """A search needs the order, which another task is reading."""
-
-
 @dataclass(slots=True)
 class Order:
     """A library's visible bookmarks in the default order, and a table of their numbers."""
@@ -31,21 +27,11 @@ class Order:
     numbers: "array[int]"
     is_visible: bytes
     _ranks: "array[int] | None" = field(default=None, repr=False)
-    _visible: int | None = field(default=None, repr=False)
 
     @property
     def size(self) -> int:
-        """With the ranks and the set, although most libraries need none."""
-        table = len(self.is_visible)
-        return self.numbers.itemsize * len(self.numbers) + 5 * table + table // 7
-
-    def visible(self) -> int:
-        """The table as a set."""
-        if self._visible is None:
-            from bowerbird.storage.sqlite.words import number_sets  # noqa: PLC0415 - imports numpy
-
-            self._visible = number_sets.set_of(self.is_visible)
-        return self._visible
+        """With the ranks, although most libraries need none."""
+        return self.numbers.itemsize * len(self.numbers) + 5 * len(self.is_visible)
 
     def ranked(self) -> "array[int]":
         """The rank of each number."""
@@ -104,13 +90,11 @@ class ManyHits:
     ordered: "array[int] | None" = field(default=None, repr=False)
     # One byte per number.
     is_hit: bytes | None = field(default=None, repr=False)
-    # One bit per number, also of posts that are not visible.
-    packed: bytes | None = field(default=None, repr=False)
 
     @property
     def size(self) -> int:
         ordered = 0 if self.ordered is None else 8 * len(self.ordered)
-        return ordered + len(self.is_hit or b"") + len(self.packed or b"")
+        return ordered + len(self.is_hit or b"")
 
 
 Hits = FewHits | ManyHits
@@ -122,17 +106,6 @@ def walk(numbers: "array[int]", is_hit: bytes, first: int, limit: int) -> list[i
     while len(found) < limit and first < len(numbers):
         step = numbers[first : first + _STEP]
         found += compress(step, map(is_hit.__getitem__, step))
-        first += _STEP
-    return found
-
-
-def walk_packed(numbers: "array[int]", packed: bytes, first: int, limit: int) -> list[int]:
-    """The first hits in the order, from a rank on, with the hits as a packed set."""
-    end = 8 * len(packed)
-    found: list[int] = []
-    while len(found) < limit and first < len(numbers):
-        step = numbers[first : first + _STEP]
-        found += [n for n in step if n < end and packed[n >> 3] & (1 << (n & 7))]
         first += _STEP
     return found
 

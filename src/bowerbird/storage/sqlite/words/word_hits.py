@@ -9,7 +9,7 @@ import bisect
 from array import array
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import apsw
 
@@ -24,17 +24,12 @@ from bowerbird.storage.sqlite.words.hit_tables import (
     Key,
     ManyHits,
     Order,
-    OrderNeededError,
     StaleError,
     place_of,
     walk,
-    walk_packed,
 )
 from bowerbird.storage.sqlite.words.number_texts import json_list, parsed, table_of
 from bowerbird.storage.sqlite.words.word_prefixes import Expressions, with_words
-
-if TYPE_CHECKING:
-    from bowerbird.storage.sqlite.words.common_words import CommonWords
 
 # This many hits are read to find out how many there may be.
 _FIRST: Final = 2_000
@@ -46,8 +41,6 @@ _JOINED: Final = 5_000
 _READ_PER_JOINED: Final = 20
 # Up to this many hits are kept in order. Of more, FTS5 counts all and returns a page.
 _SORTED: Final = 25_000
-# Up to so many are looked at for each hit of a page.
-_WALKED: Final = 40
 _ALL: Final = -1
 _LARGEST: Final = 2**32
 
@@ -68,21 +61,13 @@ class HitReader:
         self._account = account
         self._search = search
         self.order = order
-        self.may_read_order = True
         # The words as FTS5 gets them, and the numbers of all posts that match them, if known.
         self.written: Expressions | None = None
         self.matches: str | None = None
-        self.common: CommonWords | None = None
-        # Whether the filter selects all posts in the set, but for its flags.
-        self._has_selected = False
-        # Sets that were read because they are not in `common`, and those of it that were used.
-        self.used_prefixes: Mapping[str, int] = {}
 
     def hits(self) -> Hits:
         if self.matches is not None:
             return self._hits_of(parsed(self.matches))
-        if (matching := self._set_of_common()) is not None:
-            return self._hits_in(matching)
         may_repeat = self._expressions().may_repeat
         text = self._text("first_hits", limit=_FIRST + 1 if may_repeat else _ALL)
         found = parsed(text)
@@ -105,8 +90,6 @@ class HitReader:
             return self._keys(hits.ordered[first : first + limit]), hits
         order = self.known_order()
         first = self._first_after(order.numbers, after)
-        if hits.packed is not None:
-            return self._keys(walk_packed(order.numbers, hits.packed, first, limit)[:limit]), hits
         found: list[int] = []
         if hits.is_hit is None:
             window = 2 * (limit + 10) * len(order.numbers) // max(hits.count, 1)
@@ -128,33 +111,6 @@ class HitReader:
         if len(numbers) <= _JOINED:
             return self._joined(numbers)
         return self._visible_hits(_known(numbers, self._allowed()))
-
-    def _set_of_common(self) -> int | None:
-        """All posts that match the words, if the sets in memory tell."""
-        if self.common is None:
-            return None
-        from bowerbird.storage.sqlite.words import word_sets  # noqa: PLC0415 - imports numpy
-
-        reader = word_sets.SetReader(self._connection, self._sql, self._account, self.common)
-        found = reader.matching(expression_of(self._search))
-        if found is not None and not self._search.is_flags_only:
-            selected = reader.selected(self._search)
-            self._has_selected = selected is not None
-            found = found if selected is None else found & selected
-        self.used_prefixes = reader.used_prefixes
-        return found
-
-    def _hits_in(self, found: int) -> Hits:
-        """The hits in a set of posts that match the words."""
-        from bowerbird.storage.sqlite.words import number_sets  # noqa: PLC0415 - imports numpy
-
-        if not (self._search.is_flags_only or self._has_selected):
-            return self._visible_hits(number_sets.chosen(self._numbers_of_filter(), found))
-        visible = found & self.known_order().visible()
-        count = visible.bit_count()
-        if count <= min(_SORTED, len(self.known_order().numbers) // _WALKED):
-            return self._visible_hits(number_sets.members(visible))
-        return ManyHits(count, packed=number_sets.packed(found))
 
     def _visible_hits(self, numbers: Sequence[int]) -> Hits:
         """The hits in the numbers of bookmarks that the filter selects."""
@@ -182,16 +138,11 @@ class HitReader:
         """A table of the bookmarks that the filter selects."""
         if self._search.is_flags_only:
             return self.known_order().is_visible
-        return table_of(self._numbers_of_filter())
-
-    def _numbers_of_filter(self) -> "array[int]":
         sql = self._sql["numbers_of_filter"].format(filters=self._search.conditions)
-        return _numbers(self._connection, sql, self._filter_values())
+        return table_of(_numbers(self._connection, sql, self._filter_values()))
 
     def known_order(self) -> Order:
         if self.order is None:
-            if not self.may_read_order:
-                raise OrderNeededError
             self.order = self._read_order()
         return self.order
 

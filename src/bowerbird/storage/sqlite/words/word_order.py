@@ -4,9 +4,9 @@ It remembers what it found in a library until the library changes: the order, an
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 import apsw
 
@@ -14,19 +14,18 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.filters import After
 from bowerbird.storage.database import WordSearch
 from bowerbird.storage.queries import Queries
-from bowerbird.storage.sqlite.words.common_words import CommonWordsAhead, Reading
 from bowerbird.storage.sqlite.words.hit_tables import (
     FewHits,
     Hits,
     Key,
     ManyHits,
     Order,
-    OrderNeededError,
     StaleError,
 )
-from bowerbird.storage.sqlite.words.order_ahead import OrderAhead
 from bowerbird.storage.sqlite.words.word_hits import HitReader, expression_of
 from bowerbird.storage.sqlite.words.word_prefixes import Expressions, has_prefix
+
+T = TypeVar("T")
 
 _KEPT_COUNTS: Final = 1_024
 _KEPT_BYTES: Final = 64 * 1024 * 1024
@@ -36,17 +35,17 @@ _ENTRY_BYTES: Final = 1_000
 _MATCHES_CHARACTERS: Final = 20_000
 
 
+class Reading(Protocol):
+    """Runs an account's work on a reader thread with its own connection."""
+
+    def __call__(self, owner: int, work: Callable[[apsw.Connection], T], /) -> Awaitable[T]: ...
+
+
 class WordOrder:
     def __init__(self, reading: Reading, sql: Queries) -> None:
         self._reading = reading
         self._sql = sql
         self._kept = _Kept()
-        self._ahead = OrderAhead(self._read_order)
-        self._common = CommonWordsAhead(reading, sql, self._ahead.ended)
-
-    async def close(self) -> None:
-        await self._common.close()
-        await self._ahead.close()
 
     async def page(
         self, account: Account, search: WordSearch, after: After | None, limit: int
@@ -89,45 +88,29 @@ class WordOrder:
         kept: Hits | None = self._kept.get(_hits_key(account, search), account)
         if kept is not None:
             return kept
-        may_read_order = not self._ahead.reads(account, search)
-        try:
-            reader, hits = await self._read_hits(account, search, may_read_order=may_read_order)
-        except OrderNeededError:
-            await self._ahead.ended()
-            reader, hits = await self._read_hits(account, search, may_read_order=True)
-        read = reader.order
-        self._keep(account, search, read, hits)
+        reader, hits = await self._read_hits(account, search)
+        self._keep(account, search, reader.order, hits)
         if reader.matches is not None:
             self.keep_matches(account, expression_of(search), reader.matches)
         if isinstance(hits, ManyHits) and (written := reader.written) is not None:
             # A page needs it again.
             size = _ENTRY_BYTES + 4 * sum(map(len, written.texts))
             self._kept.put(_written_key(account, search), account, written, size)
-        if read is None:
-            self._ahead.after(account, search)
-        if reader.common is not None:
-            self._common.add_prefixes(reader.common, reader.used_prefixes)
-        self._common.after(account)
         return hits
 
     def _written(self, account: Account, search: WordSearch) -> Expressions | None:
         written: Expressions | None = self._kept.get(_written_key(account, search), account)
         return written
 
-    async def _read_hits(
-        self, account: Account, search: WordSearch, *, may_read_order: bool
-    ) -> tuple[HitReader, Hits]:
+    async def _read_hits(self, account: Account, search: WordSearch) -> tuple[HitReader, Hits]:
         order = self._known_order(account, search)
         matches = self.matches(account, expression_of(search))
-        common = self._common.of(account)
-        # The words of a prefix, their hits and the state of the index are read by several
-        # statements.
-        has_parts = common is not None or has_prefix(expression_of(search))
+        # The words of a prefix and their hits are read by several statements.
+        has_parts = has_prefix(expression_of(search))
 
         def work(connection: apsw.Connection) -> tuple[HitReader, Hits]:
             reader = HitReader(connection, self._sql, account, search, order)
-            reader.matches, reader.may_read_order = matches, may_read_order
-            reader.common = common
+            reader.matches = matches
             try:
                 with connection if has_parts else nullcontext():
                     hits = reader.hits()
@@ -138,20 +121,6 @@ class WordOrder:
             return reader, hits
 
         return await self._reading(account.account_id, work)
-
-    async def _read_order(self, account: Account, search: WordSearch) -> None:
-        if self._known_order(account, search) is not None:
-            return
-
-        def work(connection: apsw.Connection) -> Order:
-            order = HitReader(connection, self._sql, account, search, None).known_order()
-            order.ranked()
-            if self._common.may_have_sets(account):
-                order.visible()
-            return order
-
-        order = await self._reading(account.account_id, work)
-        self._kept.put(_order_key(account, search), account, order, order.size)
 
     def _known_order(self, account: Account, search: WordSearch) -> Order | None:
         order: Order | None = self._kept.get(_order_key(account, search), account)

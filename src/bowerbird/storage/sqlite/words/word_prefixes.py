@@ -9,7 +9,7 @@ each other in the alphabet as a longer prefix.
 import re
 import sys
 from collections import Counter
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
@@ -28,8 +28,6 @@ _NOTHING: Final = '""'
 # In µs: to find a word or a prefix in the index, to read a hit of a word, and to collect a hit of a
 # prefix.
 _LOOKUP, _HIT, _COLLECTED = 60.0, 0.07, 0.125
-# The same if FTS5 runs each phrase by itself and does not merge them.
-_LOOKUP_ALONE, _COLLECTED_ALONE = 30.0, 0.25
 # To return a hit and put it into a table. Without that, the words are looked up twice more.
 _RETURNED, _REPEATED = 0.15, 2
 # With so many prefixes, only words are written that save several lookups.
@@ -48,15 +46,6 @@ class Expressions(NamedTuple):
     # Whether FTS5 can run them several times in less than the time in which it returns all hits.
     # Otherwise it collects the hits of a prefix each time.
     may_repeat: bool
-
-
-class Others(NamedTuple):
-    """How to find the words that begin with a prefix."""
-
-    known: Sequence[str]
-    phrases: Sequence[str]
-    # At most so many posts have one of the words.
-    posts: int
 
 
 class _Written(NamedTuple):
@@ -105,33 +94,6 @@ def with_words(
     return Expressions(
         [_PREFIX.sub(replaced, text) for text in texts],
         is_known and _may_repeat(written, kept, prefixes),
-    )
-
-
-def without_words(
-    connection: apsw.Connection,
-    sql: Queries,
-    account: Account,
-    prefix: str,
-    known: Collection[str],
-) -> Others | None:
-    """Phrases that match the words that begin with the prefix, but for the known ones.
-
-    None if the words of the account are not all counted, or too many begin with the prefix.
-    """
-    values: dict[str, Any] = {"account_id": account.account_id}
-    if not _rows(connection, sql["are_all_counted"], values)[0][0]:
-        return None
-    values |= {"first": prefix, "after_last": _after_all(prefix), "limit": _MOST_WORDS + 1}
-    words = _rows(connection, sql["words_between"], values)
-    if len(words) > _MOST_WORDS:
-        return None
-    collected = _share(connection, sql, account) * _COLLECTED_ALONE
-    trie = _Trie(words, collected, _LOOKUP_ALONE, known)
-    return Others(
-        [word for word in known if word.startswith(prefix)],
-        trie.written(prefix).phrases if words else (),
-        sum(posts for _, posts in words),
     )
 
 
@@ -190,13 +152,8 @@ class _Trie:
         words: Sequence[tuple[str, int]],
         collected: float,
         lookup: float,
-        known: Container[str] = (),
     ) -> None:
-        """`collected` and `lookup`: in µs, per hit of a prefix and per phrase.
-
-        `known` words need not be matched, but a prefix that matches them collects their hits.
-        """
-        self._known = known
+        """`collected` and `lookup`: in µs, per hit of a prefix and per phrase."""
         self._words = [word for word, _ in words]
         self._posts = [0, *accumulate(posts for _, posts in words)]
         self._collected = collected
@@ -215,8 +172,6 @@ class _Trie:
         """For words with the same beginning of some length."""
         word = self._words[first]
         if end - first == 1:
-            if word in self._known:
-                return [], 0.0
             return [FTS5.quoted(word)], self._lookup + _HIT * self._hits(first, end)
         whole = self._as_prefix(first, end)
         prefix = [FTS5.quoted(word[:length]) + FTS5.prefix]
