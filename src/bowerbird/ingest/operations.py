@@ -21,29 +21,41 @@ PREFIX: Final = "/ingest/v1"
 
 class SuggestedLabel(Struct, frozen=True):
     name: str
+    """Name of the label."""
     count: int
+    """Number of bookmarks with this label."""
 
 
 class FileProgress(Struct, frozen=True):
     """In bytes."""
 
     done: int
+    """Bytes of the file that were read so far. All of them once it is completed."""
     total: int
+    """Size of the file in bytes."""
 
 
 class FileResponse(Struct, frozen=True, kw_only=True):
     """A file that is imported in the background. Poll it like an export."""
 
     job_id: str
+    """The import of the file."""
     status: str
     is_dry_run: bool
+    """Whether the library stays as it is."""
     progress: FileProgress
+    """How much of the file was read."""
     poll_url: str
+    """Where to get the progress and the report."""
     file_size: int
+    """Size of the file in bytes."""
     error: str | None
+    """Why the import failed, or null."""
     report: ImportReport
     created_at: str
+    """When the file was received: ISO 8601 with an offset."""
     completed_at: str | None
+    """When the import ended, or null."""
 
 
 class IngestOperation(Operation, frozen=True, kw_only=True):

@@ -20,63 +20,96 @@ PostId = Annotated[str, Meta(pattern=r"^[0-9]{1,40}$(?!\n)")]
 
 class Metrics(Struct, frozen=True, kw_only=True):
     quote_count: Integer = 0
+    """Posts that quote this one."""
     reply_count: Integer = 0
+    """Replies."""
     retweet_count: Integer = 0
+    """Reposts."""
     bookmark_count: Integer = 0
+    """Times anyone bookmarked the post."""
     favorite_count: Integer = 0
+    """Likes."""
 
 
 class PostMeta(Struct, frozen=True, kw_only=True):
     tweet_reply_to_tweet_id: str | None = None
+    """The post that this one replies to, or null."""
     tweet_reply_to_user_id: str | None = None
+    """The author of the post that this one replies to, or null."""
     tweet_conversation_id: str = ""
+    """The first post of the conversation."""
     tweet_is_thread: bool = False
+    """Whether the author continues in further posts."""
     is_sub_tweet_of_thread: bool = False
+    """Whether the post continues a thread."""
     non_real_time_engagement_metrics: Metrics = Metrics()
-    # Only if they are known: the repost under which the post was saved, and the ids of all
-    # versions of an edited post.
+    """Counts at the time the post was saved."""
     via_repost_id: str | UnsetType = UNSET
+    """The repost under which the post was saved; absent otherwise."""
     version_ids: list[str] | UnsetType = UNSET
+    """Ids of all versions of an edited post; absent otherwise."""
 
 
 class Attachment(Struct, frozen=True, kw_only=True):
     """The known fields of an attachment. Other fields are stored unchanged."""
 
     type: str | UnsetType = UNSET
+    """image, video, gif, link or poll."""
     url: str | UnsetType = UNSET
+    """URL of the attachment."""
     preview_image: str | UnsetType | None = UNSET
+    """URL of a still image of it."""
     width: Integer | UnsetType | None = UNSET
+    """In pixels."""
     height: Integer | UnsetType | None = UNSET
+    """In pixels."""
     duration_ms: Integer | UnsetType | None = UNSET
+    """Length in milliseconds."""
     alt_text: str | UnsetType | None = UNSET
+    """The author's description for people who cannot see it."""
     title: str | UnsetType | None = UNSET
+    """Title of a linked page."""
     description: str | UnsetType | None = UNSET
+    """Description of a linked page."""
     domain: str | UnsetType | None = UNSET
+    """Domain of a linked page."""
     choices: list[Any] | UnsetType | None = UNSET
+    """The choices of a poll."""
     ends_at: str | UnsetType | None = UNSET
+    """When a poll closes."""
 
 
 class Article(Struct, frozen=True, kw_only=True):
     """The known fields of a long-form article. Other fields are stored unchanged."""
 
     id: str | UnsetType | None = UNSET
+    """Identifier of the article."""
     title: str | UnsetType | None = UNSET
+    """Its title."""
     plain_text: str | UnsetType | None = UNSET
+    """Its full text without markup."""
     preview_text: str | UnsetType | None = UNSET
+    """Its beginning."""
     cover_image: str | UnsetType | None = UNSET
+    """URL of its image."""
     url: str | UnsetType | None = UNSET
+    """Its URL."""
     published_at: str | UnsetType | None = UNSET
+    """When it was published."""
     is_preview: bool | UnsetType | None = UNSET
+    """Whether only its beginning is available."""
 
 
 class AuthorDetails(Struct, frozen=True, kw_only=True):
     name: str = ""
+    """Display name."""
     username: str = ""
     profile_image: str = ""
 
 
 class QuotedAuthor(Struct, frozen=True, kw_only=True):
     name: str | UnsetType | None = UNSET
+    """Display name."""
     username: str | UnsetType | None = UNSET
     profile_image: str | UnsetType | None = UNSET
 
@@ -94,6 +127,7 @@ class QuotedPost(Struct, frozen=True, kw_only=True):
     attachments: list[Attachment] | UnsetType | None = UNSET
     article: Article | UnsetType | None = UNSET
     unavailable: bool | UnsetType | None = UNSET
+    """true if the quoted post no longer exists."""
 
 
 class PostDetails(Struct, frozen=True, kw_only=True):
@@ -104,7 +138,9 @@ class PostDetails(Struct, frozen=True, kw_only=True):
     attachments: list[dict[str, Any]] = []
     article: dict[str, Any] | None = None
     quoted_tweet: dict[str, Any] | None = None
+    """The post that this one quotes, or null."""
     meta: PostMeta = PostMeta()
+    """The post's place in its conversation, and its counts."""
 
 
 class Post(Struct, frozen=True, kw_only=True):
@@ -117,18 +153,25 @@ class Post(Struct, frozen=True, kw_only=True):
     post_id: PostId
     # Required: importing a record without it would erase the text of an existing post.
     tweet_details: PostDetails
+    """The post itself."""
     author_id: str = ""
     author_username: str = ""
     author_details: AuthorDetails = AuthorDetails()
-    # Only for posts that are not from X: the network, and the id or address of the post there.
     source: str | UnsetType = UNSET
+    """The network of a post that is not from X, such as mastodon; absent for X."""
     source_id: str | UnsetType = UNSET
+    """The id or address of such a post there."""
     # Absent in most posts, so that these do not change when a field is added. Null means absent.
     gone_at: str | UnsetType | None = UNSET
+    """When the source first did not show the post any more; absent if it does."""
     gone_reason: str | UnsetType | None = UNSET
+    """Why not, in the words of the source. Absent if it gives no reason."""
     removed_at: str | UnsetType | None = UNSET
+    """When the owner removed the bookmark at the source; absent otherwise."""
     note: Note | UnsetType | None = UNSET
+    """The owner's note about the post, as Markdown; absent if there is none."""
     highlights: Passages | UnsetType | None = UNSET
+    """Passages that the owner marked; absent if there are none."""
 
 
 P = TypeVar("P", bound=Post)
@@ -138,8 +181,11 @@ class Bookmark(Post, frozen=True, kw_only=True):
     """A post with its position and state in the library of an account."""
 
     imported_at: str
+    """When the post was imported: UTC without an offset."""
     sort_index: Integer
+    """Position in the default order, higher is newer; a signed 64-bit integer."""
     bookmarked_at: str
+    """When the post was bookmarked, if known: ISO 8601 with an offset."""
     tags: list[str] | None
     is_read: bool
     is_archived: bool

@@ -41,12 +41,15 @@ class Preferences(Struct, frozen=True):
 class LabelCount(Struct, frozen=True):
     label_name: str
     count: int
+    """Number of posts with the label."""
 
 
 class AuthorCount(Struct, frozen=True):
     author_username: str
     author_name: str
+    """The author's display name."""
     count: int
+    """Number of posts by the author."""
 
 
 class Contents(Struct, frozen=True, kw_only=True):

@@ -33,12 +33,20 @@ class HighlightedPassage(Struct, frozen=True, kw_only=True):
 
     # "$" alone would allow a line break after it.
     id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,40}$(?!\n)")]
+    """Identifies the highlight within its post."""
     field: Field = "text"
+    """text: the text of the post. article: the text of its article."""
     quote: Quote
+    """The passage."""
     start: Offset | None = None
+    """Where it starts in that text, in Unicode code points. null if the text has changed and does
+    not contain the passage any more."""
     end: Offset | None = None
+    """Where it ends: the offset after its last code point, or null."""
     comment: Comment | UnsetType = UNSET
+    """The owner's comment; absent if there is none."""
     created_at: str = ""
+    """When it was marked: ISO 8601 with an offset."""
 
 
 Passages = Annotated[list[HighlightedPassage], Meta(max_length=HIGHLIGHTS_MAX)]

@@ -115,10 +115,13 @@ class RunState(StrEnum):
 
 class RunCounts(Struct, frozen=True, kw_only=True):
     new: int = 0
+    """Posts that the library did not have."""
     changed: int = 0
+    """Posts that got more content, another place or more labels."""
     unchanged: int = 0
-    # Posts that the owner has deleted, and that were not saved again.
+    """Posts that stayed the same, apart from their counts."""
     ignored_deleted: int = 0
+    """Posts that the account has deleted and that were not saved again."""
 
     def __add__(self, other: "RunCounts") -> "RunCounts":
         return RunCounts(
@@ -130,12 +133,12 @@ class RunCounts(Struct, frozen=True, kw_only=True):
 
 
 class UndoCounts(Struct, frozen=True, kw_only=True):
-    # Posts that the run had created.
     removed: int = 0
-    # Posts that have their earlier content, place, flags and labels again.
+    """New posts that were removed again."""
     restored: int = 0
-    # Posts that the run had created, and that stay because their owner has changed them since.
+    """Changed posts that are as they were before."""
     kept: int = 0
+    """Posts that stay, because the account or a later import has changed them since."""
 
     def __add__(self, other: "UndoCounts") -> "UndoCounts":
         return UndoCounts(

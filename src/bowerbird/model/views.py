@@ -12,7 +12,9 @@ class Bucket(Struct, frozen=True):
     """A part of a view: its query adds filters to those of the view."""
 
     slug: str
+    """The bucket's name in URLs."""
     name: str
+    """Its display name."""
     query: Query
 
 

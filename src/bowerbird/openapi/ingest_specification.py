@@ -4,11 +4,12 @@ from functools import cache
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from bowerbird import __version__
 from bowerbird.ingest.operations import OPERATIONS, SEND_EVENTS, SEND_FILE
 from bowerbird.model.jobs import JobState
-from bowerbird.openapi import ingest_fields, request_bodies, specification
+from bowerbird.openapi import field_descriptions, request_bodies, specification
 from bowerbird.openapi.headers import HEADERS
 from bowerbird.openapi.schemas import REF, Json, described, refusals, schemas
 from bowerbird.requests import limits
@@ -24,6 +25,12 @@ _TAGS: Final = {
 }
 _OF_V1: Final = ("SaveResult", "SavedItem", "OperationError", "MessageMeta")
 # They mean something else than in /v1.
+_SHARED: Final = {
+    "run_id": "The run.",
+    "next_seq": "The number of the next page.",
+    "cursor": "Where the list continues.",
+    "source_user_id": "The account of the source.",
+}
 _PARAMETERS: Final = {"job_id": "The id of the file's import.", "run_id": "The run's id."}
 _UNUSED: Final = frozenset(
     {"Deprecation", "Sunset", "Link", "X-Service-Environment", "Accept-Ranges", "ETag"}
@@ -97,7 +104,8 @@ def encoded(api_origin: str, site_origin: str) -> bytes:
 def _schemas() -> Json:
     kinds = sorted({one.data for one in OPERATIONS if one.data}, key=lambda kind: kind.__name__)
     _, records = msgspec.json.schema_components(kinds, ref_template=REF + "{name}")
-    made: Json = {name: _answered(name, schema) for name, schema in records.items()}
+    named = {kind.__name__: kind for kind in requests.with_nested(kinds)}
+    made: Json = {name: _answered(named[name], schema) for name, schema in records.items()}
     made["FileResponse"]["properties"]["status"] = {
         "enum": list(JobState),
         "description": "pending, processing, completed or failed.",
@@ -108,17 +116,18 @@ def _schemas() -> Json:
     made |= requests.components(bodies, REF)
     made["SaveRequest"] = request_bodies.enforced("SaveRequest", made["SaveRequest"])
     made |= refusals()
-    return {name: described(name, schema) for name, schema in made.items()}
+    return {name: described(schema) for name, schema in made.items()}
 
 
-def _answered(name: str, schema: Any) -> Json:
+def _answered(kind: type[Struct], schema: Any) -> Json:
     """An answer has every field, also those that have a default in the code."""
     made = {key: value for key, value in schema.items() if key not in ("title", "description")}
     made["required"] = list(made["properties"])
+    sentences = _SHARED | field_descriptions.of_struct(kind)
     for field, shape in made["properties"].items():
         shape.pop("default", None)
-        if sentence := ingest_fields.sentence(name, field):
-            shape["description"] = sentence
+        if field in sentences:
+            shape["description"] = sentences[field]
     return made
 
 

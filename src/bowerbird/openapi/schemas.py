@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from bowerbird.model.bookmarks import Article, Attachment, QuotedPost
 from bowerbird.model.jobs import JobState
@@ -22,18 +23,28 @@ _OPTIONAL: Final = (
 )
 _OPTIONAL_TEXTS: Final = ("gone_at", "gone_reason", "removed_at", "note")
 _TEXT: Final[Json] = {"type": "string"}
+# These are inside a bookmark, whose own struct leaves them open.
+_INSIDE: Final = (Attachment, Article, QuotedPost)
+_COUNTED: Final = {
+    "ListMeta": ("bookmarks", "bookmarks that match"),
+    "DigestListMeta": ("digests", "digests that the account has"),
+    "ImportListMeta": ("imports", "imports that are listed; the oldest leave the list"),
+}
 
 
 def schemas() -> Json:
     made = {**_records(), **_metas(), **_bodies(), **refusals()}
-    return {name: described(name, schema) for name, schema in made.items()}
+    kinds = [kind for one in OPERATIONS for kind in (one.data, one.meta) if kind is not None]
+    named = {kind.__name__: kind for kind in requests.with_nested([*kinds, *_INSIDE])}
+    return {name: described(schema, named.get(name)) for name, schema in made.items()}
 
 
-def described(name: str, schema: Json) -> Json:
-    """The schema with a description for each field that has none."""
+def described(schema: Json, kind: type[Struct] | None = None) -> Json:
+    """The schema of a struct with a description for each field that has none."""
+    sentences = field_descriptions.SHARED | (field_descriptions.of_struct(kind) if kind else {})
     properties = {
-        field: {"description": sentence, **shape}
-        if (sentence := field_descriptions.sentence(name, field)) and "description" not in shape
+        field: {"description": sentences[field], **shape}
+        if field in sentences and "description" not in shape
         else shape
         for field, shape in schema.get("properties", {}).items()
     }
@@ -50,8 +61,7 @@ def required(**properties: Json) -> Json:
 
 def _records() -> Json:
     kinds = {one.data for one in OPERATIONS if one.data is not None}
-    # These are inside a bookmark, whose own struct leaves them open.
-    records = [*sorted(kinds, key=lambda kind: kind.__name__), Attachment, Article, QuotedPost]
+    records = [*sorted(kinds, key=lambda kind: kind.__name__), *_INSIDE]
     _, components = msgspec.json.schema_components(records, ref_template=REF + "{name}")
     made: Json = dict(components)
     # "$" is the end of the text in JSON Schema, and not every validator knows Python's own anchor.
@@ -80,14 +90,30 @@ def _records() -> Json:
     choices = {"type": "array", "items": {}}
     made["Attachment"]["properties"]["choices"] = {"anyOf": [choices, {"type": "null"}]}
     made["Highlight"] = _highlight()
-    made["Bookmark"]["properties"]["highlight"] = {"$ref": REF + "Highlight"}
-    made["Bookmark"]["properties"]["score"] = {"type": "number"}
+    made["Bookmark"]["properties"] |= {
+        "highlight": {
+            "description": "Where the words of q occur. Only if requested, and if there is a "
+            "match.",
+            "$ref": REF + "Highlight",
+        },
+        "score": {
+            "description": "How well the bookmark matches a ranked search; higher is better. Only "
+            "in ranked lists, and comparable only within one list.",
+            "type": "number",
+        },
+    }
     return made
 
 
 def _highlight() -> Json:
     """Optional in a bookmark: present if it was requested and there is a match."""
-    return required(field=_TEXT, html=_TEXT)
+    return required(
+        field={"description": "The field that contains the matches, such as text.", **_TEXT},
+        html={
+            "description": "HTML-escaped text around the matches, each in a mark element.",
+            **_TEXT,
+        },
+    )
 
 
 def _metas() -> Json:
@@ -96,12 +122,14 @@ def _metas() -> Json:
         sorted(kinds, key=lambda kind: kind.__name__), ref_template=REF + "{name}"
     )
     made: Json = {name: _untitled(schema) for name, schema in found.items()}
-    for name in ("ListMeta", "DigestListMeta", "ImportListMeta"):
+    for name, (what, total) in _COUNTED.items():
         properties = made[name]["properties"]
         properties["next_cursor"] = {"type": ["string", "null"]}
         properties["limit"] |= {"minimum": 1, "maximum": PAGE_MAX}
-        properties["total_count"] |= {"minimum": 0}
-        properties["count"] |= {"minimum": 0, "maximum": PAGE_MAX}
+        counted = {"description": f"Number of {total}.", **properties["total_count"]}
+        properties["total_count"] = {**counted, "minimum": 0}
+        counted = {"description": f"Number of {what} on this page.", **properties["count"]}
+        properties["count"] = {**counted, "minimum": 0, "maximum": PAGE_MAX}
     made["ListMeta"]["properties"]["vector_pending"]["minimum"] = 1
     made["ChangeMeta"]["properties"]["affected"]["minimum"] = 0
     return made
@@ -118,8 +146,14 @@ def _untitled(schema: Json) -> Json:
 
 
 def refusals() -> Json:
-    refusal = required(status={"const": False}, code=_TEXT, error=_TEXT)
-    upgrade = {"type": "string", "format": "uri"}
+    code = "The error code. Codes are stable; new ones may be added."
+    error = "The reason, in a sentence for people to read. The wording may change."
+    refusal = required(
+        status={"const": False},
+        code={"description": code, **_TEXT},
+        error={"description": error, **_TEXT},
+    )
+    upgrade = {"description": "Where to upgrade the plan.", "type": "string", "format": "uri"}
     return {
         "Refusal": refusal,
         "UpgradeRefusal": required(**refusal["properties"], upgrade_url=upgrade),

@@ -91,7 +91,7 @@ def document(
             for one, row in operations
             if (one.method, one.path) in ROUTES
         ]
-        marks = {MARK: described(MARK, sandbox_routes.mark_schema())}
+        marks = {MARK: described(sandbox_routes.mark_schema())}
     else:
         unused = (*unused, sandbox_routes.ENVIRONMENT)
     tags = {name: text for name, text in TAGS.items() if has_sandbox or name != sandbox_routes.TAG}
@@ -270,7 +270,7 @@ def answer_schema(operation: Operation) -> Json:
     meta: Json = {"type": "object"}
     if operation.meta is not None:
         meta = {"$ref": REF + operation.meta.__name__}
-    return described(answer_name(operation), success(data, meta))
+    return described(success(data, meta))
 
 
 def _refusals(operation: Operation, more_headers: Sequence[str]) -> Json:

@@ -30,7 +30,7 @@ class Form(Enum):
 
 def components(kinds: Sequence[type[Struct]], ref: str, form: Form = Form.BODY) -> dict[str, Json]:
     """Named schemas of requests and of the structs inside them; `ref` precedes each name."""
-    every = _with_nested(kinds)
+    every = with_nested(kinds)
     _, made = msgspec.json.schema_components(
         every, schema_hook=scalar_schema, ref_template=ref + "{name}"
     )
@@ -52,7 +52,8 @@ def parameters(kind: type[Struct]) -> dict[str, Json]:
     return properties
 
 
-def _with_nested(kinds: Sequence[type[Struct]]) -> list[type[Struct]]:
+def with_nested(kinds: Sequence[type[Struct]]) -> list[type[Struct]]:
+    """The structs and those in their fields."""
     found: list[type[Struct]] = []
     waiting = list(kinds)
     while waiting:

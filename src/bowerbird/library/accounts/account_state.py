@@ -22,45 +22,68 @@ class Limits(Struct, frozen=True):
     """The limits of the plan. `calls_per_month` is null if the plan has no call limit."""
 
     calls_per_month: int | None
+    """Calls per month; null if the plan has no limit."""
     page_size: int
+    """Maximum number of bookmarks per page."""
     ranked_results: int
+    """Maximum number of bookmarks in a ranked list."""
     filtering: bool
+    """Whether the plan includes filters."""
     paging: bool
+    """Whether the plan includes more than the first page of a list."""
     writing: bool
+    """Whether the plan includes writing labels and Smart Views."""
     vector_search: bool
+    """Whether the plan includes search by meaning."""
 
 
 class Calls(Struct, frozen=True):
     """The calls of this calendar month, in UTC. `left` is null if the plan has no call limit."""
 
     used: int
+    """Calls counted this month."""
     left: int | None
+    """Calls left this month; null if the plan has no limit."""
     next_month_begins: str
+    """The day on which the count restarts (UTC)."""
 
 
 class LibraryCounts(Struct, frozen=True):
     total: int
+    """All bookmarks."""
     unread: int
+    """Unread bookmarks, archived ones too."""
     archived: int
+    """Archived bookmarks."""
 
 
 class Vectors(Struct, frozen=True):
     """Search by meaning: `embedded` of `total` posts have a vector of `model`."""
 
     state: VectorState
+    """off, building, ready or unavailable. When it is ready, search by meaning works, but does not
+    find bookmarks that are not embedded yet."""
     embedded: int
+    """Bookmarks that search by meaning can find."""
     total: int
+    """All bookmarks."""
     model: str | None
-    # Why vectors are unavailable, or why new posts are not embedded.
+    """The model that creates the vectors; null if there is none."""
     problem: str | None
+    """Why posts cannot be embedded at the moment, or null."""
 
 
 class AccountResponse(Struct, frozen=True):
     plan: str
+    """free or pro."""
     limits: Limits
+    """What the plan includes."""
     calls: Calls
+    """Calls in this calendar month (UTC)."""
     library: LibraryCounts
+    """How many bookmarks the account has."""
     vector_store: Vectors
+    """State of the vectors that search by meaning needs."""
 
 
 class AccountState:

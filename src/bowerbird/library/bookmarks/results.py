@@ -77,6 +77,10 @@ class VectorState(Struct, frozen=True):
 
 class BookmarkCounts(Struct, frozen=True):
     count: int
+    """Bookmarks that match the filters."""
     total: int
+    """All bookmarks in the library."""
     unread: int
+    """Unread bookmarks, archived ones too."""
     archived: int
+    """Archived bookmarks."""

@@ -30,6 +30,7 @@ from bowerbird.storage.libraries import LibraryStore
 class Deleted(Struct, frozen=True):
     post_id: str
     restorable_until: str
+    """The bookmark can be restored until then."""
 
 
 class Trash:

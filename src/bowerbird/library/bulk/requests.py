@@ -28,19 +28,35 @@ class BulkChange(Struct, frozen=True, kw_only=True):
     """A change of many posts as its account sees it."""
 
     change_id: str | None
+    """Identifier of the change, for its progress and its undo; null in a dry run."""
     action: str
+    """What is done."""
     label_name: str | None
+    """The label that is added or removed, or null."""
     state: str
+    """dry_run, working, done, undoing, undone or failed. The rest of a failed change is not made;
+    it can be undone."""
     count: int
+    """Number of bookmarks that matched when the change started."""
     done: int
+    """Number of these that were handled so far."""
     changed: int
+    """Number of bookmarks that were changed so far; others were so already."""
     restored: int
+    """Number of bookmarks that the undo gave something back."""
     error: str | None
+    """Why a change has failed, or null."""
     created_at: str | None
+    """When the change started: ISO 8601 with an offset."""
     finished_at: str | None
+    """When the change or its undo finished, or null."""
     undo_until: str | None
+    """Until when the change can be undone; null until it has finished."""
     examples: list[Example]
+    """In a dry run: up to five of the bookmarks."""
     not_found: list[str]
+    """Ids of the request that are not in the library, or not in the trash for restore; empty when
+    the progress is shown."""
 
     @property
     def is_open(self) -> bool:

@@ -41,9 +41,10 @@ class Example(Struct, frozen=True):
     """One of the bookmarks that a change would change."""
 
     post_id: str = msgspec.field(name="tweet_id")
+    """Identifier of the saved post: digits, as text."""
     author_username: str
-    # Its beginning.
     text: str
+    """The beginning of the text."""
 
 
 class Chosen(Struct, frozen=True):

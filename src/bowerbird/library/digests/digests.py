@@ -37,12 +37,17 @@ class DigestList(Struct, frozen=True):
 
 class PreferencesResponse(Struct, frozen=True):
     frequency: Frequency
+    """off, daily or weekly."""
     time_zone: str
+    """A name from the time zone database, such as Europe/Berlin."""
     hour: int
+    """Hour of the day after the period at which the digest is created, 0 to 23."""
     mail: bool
-    # False if the operator configured no mail server: then no email is sent.
+    """Whether each new digest is emailed to the account's address."""
     mail_available: bool
+    """Whether the operator has configured a mail server."""
     next_digest_at: str | None
+    """When the next digest is created; null if none is scheduled."""
 
 
 class Digests:

@@ -34,54 +34,82 @@ class DigestPost(Struct, frozen=True):
     post_id: str
     author_username: str
     author_name: str
-    # Empty unless the post is an article.
+    """The author's display name."""
     title: str
+    """Title of an article; empty for other posts."""
     text: str
-    # Empty if the post has no http or https link.
+    """The beginning of the text, on one line."""
     link: str
+    """URL of the original post; empty if it is not a web page."""
     bookmarked_at: str
+    """When the post was bookmarked, if known."""
     tags: list[str] | None
     is_read: bool
 
 
 class SavedPart(Struct, frozen=True):
     count: int
+    """Number of posts saved in the period."""
     by_label: list[LabelCount]
+    """The most frequent labels of these posts."""
     by_author: list[AuthorCount]
+    """The most frequent authors of these posts."""
     posts: list[DigestPost]
+    """The newest of these posts that are still in the library."""
 
 
 class PostsPart(Struct, frozen=True):
     count: int
+    """Number of matching posts."""
     posts: list[DigestPost]
+    """The selected posts that are still in the library."""
 
 
 class MailResponse(Struct, frozen=True):
     state: MailState
+    """none, waiting, sending, sent, failed, refused or unclear."""
     at: str | None
+    """Time of the last attempt or of the next one; null if there is neither."""
     reason: str | None
+    """Why it was not sent, as the mail server reported it."""
 
 
 class DigestSummary(Struct, frozen=True, kw_only=True):
     digest_id: str
+    """The digest's id: its period."""
     kind: str
+    """daily or weekly."""
     title: str
+    """The period in words."""
     first_day: str
+    """First day of the period."""
     last_day: str
+    """Last day of the period."""
     time_zone: str
+    """The time zone in which the days are counted."""
     made_at: str
+    """When the digest was created."""
     saved_count: int
+    """Number of posts saved in the period."""
     mail: MailResponse
+    """Delivery status of the email."""
 
 
 class DigestResponse(DigestSummary, frozen=True, kw_only=True):
     introduction: str | None
+    """A few sentences by a language model, if the operator has configured one."""
     saved: SavedPart
+    """Posts saved in the period."""
     unread: PostsPart
+    """A selection of unread posts."""
     a_year_ago: PostsPart
+    """Posts saved on the same days a year earlier."""
     forgotten: DigestPost | None
+    """An unread post saved long ago; null if there is none."""
     markdown: str | UnsetType = UNSET
+    """The digest as Markdown."""
     html: str | UnsetType = UNSET
+    """The digest as a complete page without scripts or external resources."""
 
 
 def summary(digest: Digest) -> DigestSummary:

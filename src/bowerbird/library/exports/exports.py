@@ -37,7 +37,9 @@ _file: Final = msgspec.json.Decoder(ExportFile).decode
 
 class ExportProgress(Struct, frozen=True):
     done: int
+    """Posts exported so far."""
     total: int
+    """Posts to export."""
 
 
 class DownloadLink(Struct, frozen=True):

@@ -25,9 +25,12 @@ class Row(Struct, frozen=True):
     """A record of a file that was left out, or imported without some of its labels."""
 
     line: int
+    """Line or number of the record, counted from 1."""
     # A Reason, or LABELS.
     reason: str
+    """Why it is left out; labels if it is imported without some of its labels."""
     sentence: str
+    """The reason as a sentence."""
 
 
 LABELS: Final = "labels"
@@ -35,32 +38,40 @@ LABELS: Final = "labels"
 
 class FileReport(Struct, kw_only=True):
     name: str
-    # What the file is, as people call it: "Dewey CSV". Empty if it was refused.
+    """Always file: the name that the client gave it is not used."""
     format: str = ""
-    # Why nothing in the file can be imported, as a sentence. Empty if it can.
+    """What the file is. Empty if it could not be read."""
     problem: str = ""
-    # Posts in the file. The following four add up to it, unless the import was interrupted.
+    """Why nothing in the file can be imported, as a sentence. Empty if it can."""
+    # The following four add up to it, unless the import was interrupted.
     found: int = 0
+    """Posts in the file."""
     new: int = 0
+    """Posts that are new in the library."""
     changed: int = 0
+    """Posts whose text, author, media or labels changed."""
     unchanged: int = 0
-    # Posts that the person deleted from the library. An import does not bring them back.
+    """Posts that the library already has."""
     ignored_deleted: int = 0
-    # How many records were left out, by reason.
+    """Posts that the owner deleted from the library. They stay deleted."""
     left_out: dict[str, int] = {}
-    # Labels that the library did not have, and the names of the first ones.
+    """Number of records that are not imported, by reason."""
     labels_created: int = 0
+    """Labels that the account did not have before."""
     new_labels: list[str] = []
+    """The names of the first 20 of these labels."""
     labels_left_out: int = 0
-    # Different labels of the file that were too long.
+    """Labels that posts did not get, because they or the account cannot have more."""
     labels_shortened: int = 0
-    # Posts with a note of their owner.
+    """Different labels that were too long and are shortened."""
     notes: int = 0
-    # Dates of saving that are in the future, and therefore not used.
+    """Posts with a note of their owner, which is imported too."""
     future_dates: int = 0
-    # The first records that were left out, and the first things to know about the file.
+    """Dates of saving that are in the future, and therefore not used."""
     rows: list[Row] = []
+    """The first records that are left out, or imported without some of their labels."""
     notices: list[str] = []
+    """Sentences about the file. No record is lost by them."""
 
     @property
     def written(self) -> int:
@@ -89,13 +100,15 @@ class FileReport(Struct, kw_only=True):
 
 
 class ImportReport(Struct, kw_only=True):
-    # The import run, with which the import can be undone as a whole. Empty in a dry run, and if
-    # no file could be read.
     run_id: str = ""
-    # Until when it can be undone, in ISO 8601.
+    """The import, which can be undone with /v1/imports. Empty in a dry run, and if the file could
+    not be read."""
     undo_until: str = ""
+    """Until when it can be undone: ISO 8601 with an offset. Empty if it cannot."""
     is_dry_run: bool = False
+    """Whether the library stays as it is. The counts say what would happen."""
     files: list[FileReport] = []
+    """The report about the file."""
 
     @property
     def is_complete(self) -> bool:

@@ -39,17 +39,26 @@ _INTERRUPTED: Final = ("interrupted", "gave_up")
 class Run(Struct, frozen=True, kw_only=True):
     run_id: str
     source: str
+    """Where the posts come from: x, or the name of a file and its format. Several files are named
+    by the first one."""
     kind: str
+    """How they were read, such as full, incremental, visit, file, api or demo."""
     client: str
+    """The program that read them."""
     state: RunState
-    # Why it ended; empty while it runs.
+    """running, finished, interrupted, undoing or undone."""
     reason: str
+    """Why it ended; empty while it runs."""
     started_at: str
+    """When it started."""
     finished_at: str | None
+    """When it ended; null while it runs."""
     counts: RunCounts
-    # None if it cannot be undone any more, or is undone.
+    """What became of its posts."""
     undo_until: str | None
+    """It can be undone until then; null if it cannot be undone."""
     undone: UndoCounts
+    """What undoing it has done so far."""
 
 
 class NotRunning(Refusal):

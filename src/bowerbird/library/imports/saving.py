@@ -49,19 +49,29 @@ class SavedItem(Struct, frozen=True, omit_defaults=True):
     """The outcome of one item of a request."""
 
     index: int
+    """Position of the item in the request, from 0: posts first, then links."""
     ok: bool
+    """Whether the item was saved."""
     post_id: str | None = None
+    """Identifier of the saved post; only if it was saved."""
     # One of RESULTS.
     result: str | None = None
-    # Labels that the post did not get, because of a bound.
+    """new, completed (only its link was known before), changed or unchanged; only if it was
+    saved."""
     labels_left_out: list[str] | None = None
+    """Labels that the post did not get, because an account or a post cannot have more; only if
+    there are any."""
     error: OperationError | None = None
+    """Why it failed; only if it failed."""
 
 
 class SaveResult(Struct, frozen=True):
     results: list[SavedItem]
+    """One entry per item: the posts, then the links, in the order of the request."""
     succeeded: int
+    """Number of items that were saved."""
     failed: int
+    """Number of items that failed."""
 
 
 class PreparedSave(Struct, frozen=True):

@@ -48,9 +48,13 @@ _LABELS_PER_TURN: Final = 500
 class UndoOutcome(Struct, frozen=True, kw_only=True):
     run_id: str
     state: RunState
+    """undone."""
     removed: int
+    """New posts that were removed again."""
     restored: int
+    """Changed posts that are as they were before."""
     kept: int
+    """Posts that stay, because the account or a later import has changed them since."""
 
 
 class Undoing:

@@ -43,25 +43,32 @@ _MILLISECOND: Final = 1_000
 
 class LabelsLeftOut(Struct, frozen=True):
     post_id: str
+    """The post."""
     labels: list[str]
+    """Names of the labels."""
     error: OperationError
+    """SUBSCRIPTION_REQUIRED on the free plan, INVALID_REQUEST beyond a bound."""
 
 
 class EventsResult(Struct, frozen=True, kw_only=True):
     received: int
+    """Number of events."""
     inserted: int
+    """Posts that are new in the library."""
     updated: int
+    """Posts whose text, author, media or labels changed."""
     unchanged: int
-    # Posts that were removed at the source. The account decides what becomes of them here.
+    """Posts that the library already has."""
     removed: int
-    # Removed posts that the library does not have.
+    """Posts that are recorded as removed. The library keeps their content."""
     not_found: int
-    # Events that are older than what is known about their post, such as that it was deleted here.
+    """Removed posts that the library does not have."""
     stale: int
-    # Added posts whose payload could not be read; the library has a link to them.
+    """Events that are older than what is known about their post."""
     unreadable: int
-    # Labels that posts did not get, because of the plan or a bound.
+    """Added posts whose payload could not be read. The library has their link."""
     labels_left_out: list[LabelsLeftOut]
+    """Labels that added posts did not get. The posts are stored."""
 
 
 class _Added(Struct, frozen=True):

@@ -19,28 +19,41 @@ from bowerbird.model.ingest import (
 
 class Skipped(Struct, frozen=True):
     post_id: str
+    """The post. Empty if the entry does not say which it is."""
     state: str
+    """unavailable, advertisement, invalid, or another reason."""
     reason: str
+    """The reason as a sentence."""
 
 
 class PageResult(Struct, frozen=True, kw_only=True):
     received: int
+    """Entries of the page."""
     inserted: int
+    """Posts that are new in the library."""
     updated: int
+    """Posts whose text, author, media or labels changed."""
     unchanged: int
-    # Posts that the owner deleted from the library.
+    """Posts that the library already has."""
     ignored_deleted: int
+    """Posts that the owner deleted from the library. They stay deleted."""
     skipped: list[Skipped]
+    """Entries that are not imported."""
     cursor_out: str | None
+    """Where the list continues, or null."""
     stop: bool
+    """Whether the run can end here."""
     stop_reason: str | None
-    # Parts of the page that could not be read, and sentences about them.
+    """end: the list ends. caught_up: everything below is known. Or null."""
     unreadable: int
+    """Parts of the page that could not be read. Do not send it again."""
     errors: list[str]
-    # The page is kept for a week, and read again after an upgrade.
+    """Sentences about the page."""
     is_kept: bool
-    # The source has changed its answers. Nothing is recorded as gone, removed or complete.
+    """Whether the page is kept for a week and read again after an upgrade."""
     is_unknown_form: bool
+    """Whether the source has changed its answers: most posts of the page have a form that the
+    server does not know. Nothing is recorded as gone, removed or complete."""
 
 
 class TakenPage(NamedTuple):

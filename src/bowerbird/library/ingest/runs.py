@@ -35,8 +35,8 @@ _MAX_ID_LENGTH: Final = 64
 
 class KnownPost(Struct, frozen=True):
     post_id: str
-    # As text: it does not fit into a number of JavaScript.
     sort_index: str
+    """Place in the list, higher is newer. A text, because it exceeds 2^53."""
 
 
 class Resume(Struct, frozen=True):
@@ -49,64 +49,90 @@ class StartedRun(Struct, frozen=True, kw_only=True):
     run_id: str
     next_seq: int
     known_head: list[KnownPost]
+    """The newest posts of the library."""
     stop_below_sort_index: str | None
+    """An incremental run stops at a page whose posts are all known and at or below this index;
+    null: it reads to the end."""
     resume: Resume | None
+    """An earlier run that can be continued with its own id, or null."""
 
 
 class FinishedRun(Struct, frozen=True, kw_only=True):
     run_id: str
     state: str
-    # Whether the pages prove that the list was read to its end, without a gap.
+    """finished, or interrupted if the run can be continued."""
     proved_end: bool
+    """Whether the pages prove that the whole list was read."""
     removed_candidates: int
+    """Known posts that are missing from the list."""
     removed: int
-    # The candidates were too many to be removed without a confirmation.
+    """Those of them that are recorded as removed. The library keeps their content."""
     is_held: bool
+    """Whether the candidates are too many to be removed without a confirmation."""
 
 
 class RunStatus(Struct, frozen=True, kw_only=True):
     run_id: str
     source: str
+    """Where the posts come from."""
     kind: str
+    """full, incremental, visit, file or api."""
     source_user_id: str
     client: str
+    """Name and version of the program."""
     state: str
+    """running, interrupted or finished."""
     reason: str
-    # The import of its posts, which can be undone; null before the first post.
+    """Why it ended; empty while it runs."""
     import_id: str | None
+    """The import of its posts, which can be undone; null before the first post."""
     pages: int
+    """Number of pages received."""
     next_seq: int
     cursor: str | None
     removed_candidates: int
+    """Known posts that are missing from the list."""
     removed: int
+    """Those of them that are recorded as removed. The library keeps their content."""
     started_at: str
+    """When it started: ISO 8601 with an offset."""
     updated_at: str
+    """When it last received a page: ISO 8601 with an offset."""
 
 
 class Totals(Struct, frozen=True):
     posts: int
+    """Posts in the library."""
     kept_pages: int
+    """Pages that are kept because no reader understood them."""
 
 
 class Quota(Struct, frozen=True):
     pages_today: int
+    """Pages that the account has sent today (UTC)."""
     pages_per_day: int
+    """The maximum per account and UTC day."""
     pages_per_minute: int
+    """The maximum of requests per device and minute."""
 
 
 class HeldRemovals(Struct, frozen=True):
     run_id: str
     posts: int
+    """How many posts were missing from the list."""
 
 
 class IngestStatus(Struct, frozen=True, kw_only=True):
     last_run: RunStatus | None
+    """The latest run of the account, or null."""
     totals: Totals
     quota: Quota
     device_id: str | None
+    """The device that calls; null for an API key."""
     source_user_id: str | None
-    # Runs of the last days after which so many posts were missing that the user has to confirm it.
+    """The account of the source that the device is bound to, or null."""
     held_removals: list[HeldRemovals]
+    """Runs whose removals the user has to confirm; finish confirms them."""
 
 
 class IngestRuns:

@@ -33,10 +33,14 @@ class LabelResponse(Struct, frozen=True):
     """A label as the API returns it."""
 
     id: str
+    """Identifier of the label."""
     label_name: str
     metadata: dict[str, Any]
+    """The account's own notes on the label."""
     count: int
+    """Number of bookmarks with this label."""
     color: str | None
+    """Colour on the website; null if none was chosen."""
 
 
 class LabelPage(Struct, frozen=True):

@@ -23,15 +23,21 @@ from bowerbird.storage.database import Database, Transaction
 
 class OperationError(Struct, frozen=True):
     code: str
+    """An error code, as in a refused request."""
     message: str
+    """The reason, in a sentence for people to read."""
 
 
 class OperationResult(Struct, frozen=True, omit_defaults=True):
     index: int
+    """Position of the operation in the request, from 0."""
     op: str
+    """add or remove, as sent; unknown if no text was sent."""
     ok: bool
+    """Whether the operation succeeded."""
     affected: int | None = None
     data: list[Tagged] | None = None
+    """The operation's posts with their labels; only if it succeeded."""
     # Ids of the operation's posts that are not in `data`, if any.
     further_ids: list[str] | None = None
     # Ids of the operation that are not in the library, if any.
@@ -39,12 +45,16 @@ class OperationResult(Struct, frozen=True, omit_defaults=True):
     # Ids of the operation that could not get the label any more, if any.
     not_changed: list[str] | None = None
     error: OperationError | None = None
+    """Why it failed; only if it failed."""
 
 
 class BatchResult(Struct, frozen=True):
     results: list[OperationResult]
+    """One entry per operation, in the order of the request."""
     succeeded: int
+    """Number of operations that succeeded."""
     failed: int
+    """Number of operations that failed."""
 
 
 class Labels:

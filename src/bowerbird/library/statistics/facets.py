@@ -38,9 +38,11 @@ class Facet(Struct, frozen=True):
     """A value of the property, and how many bookmarks have it."""
 
     value: str
+    """A handle, a label, a month such as 2026-10, a site or a type of media."""
     count: int
-    # The display name of an author.
+    """Number of bookmarks with this value."""
     name: str | UnsetType = UNSET
+    """The display name of an author."""
 
 
 class Facets(Struct, frozen=True):

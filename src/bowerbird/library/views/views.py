@@ -43,17 +43,28 @@ class ViewResponse(Struct, frozen=True):
     """A Smart View as the API returns it."""
 
     slug: str
+    """The view's name in URLs. It never changes."""
     name: str
+    """The view's display name."""
     description: str
+    """What the view is for."""
     base_query: Query
     default_sort: ViewSort | None
     triage_buckets: list[Bucket]
     position: int
+    """Its place in the list, from 1."""
     is_pinned: bool
+    """Whether the website's sidebar shows it."""
     count: int
+    """Number of bookmarks that it shows now if count_state is exact, else the last known number, or
+    0 if none is known."""
     count_state: CountState
+    """exact, earlier (counted before the last change), pending (not counted yet) or unavailable
+    (counting takes too long). Repeat the request to get more exact counts."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it was last changed."""
 
 
 class Views:

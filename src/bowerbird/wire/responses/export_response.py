@@ -7,21 +7,35 @@ from bowerbird.library.exports.exports import ExportJob, ExportProgress
 
 class ExportResponse(Struct, frozen=True, kw_only=True):
     job_id: str
+    """Identifier of the export."""
     format: str
+    """pdf, csv or json."""
     status: str
+    """pending, processing, completed, failed or expired."""
     progress: ExportProgress
+    """Progress of the export."""
     poll_url: str
+    """URL to poll for the status."""
     file_size: int | None
+    """Size of the file in bytes, once it exists."""
     error: str | None
-    # Sentences about the file, such as which scripts lack a font.
+    """Why it failed, in a sentence for people to read."""
     notes: list[str]
+    """Sentences about the file, such as which scripts lack a font."""
     created_at: str
+    """When it was requested."""
     completed_at: str | None
+    """When the file was completed."""
     attempts: int = 0
+    """How often a worker has started it."""
     started_at: str | None = None
+    """When a worker started it last, or null."""
     last_error: str | None = None
+    """Why the last attempt failed, while it waits for the next one, or null."""
     download_url: str | UnsetType = UNSET
+    """Link to the file, valid for five minutes; only if completed."""
     expires_at: str | UnsetType = UNSET
+    """When download_url expires; only if completed."""
 
 
 class ExportAddresses(Struct, frozen=True):
