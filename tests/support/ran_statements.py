@@ -42,7 +42,7 @@ class _Watch:
         @cache
         def load(resource: str, dialect: str) -> queries.Queries:
             texts = plain(resource, dialect)
-            return {n: f"{t} /* ran {dialect}:{resource}.{n} */" for n, t in texts.items()}
+            return {n: f"/* ran {dialect}:{resource}.{n} */ {t}" for n, t in texts.items()}
 
         def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
             self._note(sql)
