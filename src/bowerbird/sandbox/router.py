@@ -26,7 +26,7 @@ from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Pipeline, Request, Surface
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import CORS, ENVIRONMENT, Header, Reply
-from bowerbird.wire.router import ApiRouter
+from bowerbird.wire.router import ApiCalls
 from bowerbird.wire.routes import ApiRoute
 
 MAX_CONCURRENT: Final = 32
@@ -77,16 +77,10 @@ def serve(
 ) -> Pipeline:
     # Not an authenticator: the log must not name the fixtures' account, which may share its
     # number with a real one.
-    routes = ApiRouter(
-        table,
-        calls,
-        deprecations=deprecations,
-        keyless_account=fixtures.account,
-        max_body_bytes=MAX_BODY_BYTES,
-    )
+    api = ApiCalls(calls, keyless_account=fixtures.account, max_body_bytes=MAX_BODY_BYTES)
     surface = Surface(
         routes=[(route.method, route.path) for route in table],
-        find=routes.find,
+        find=api.router(table, deprecations).find,
         phrase_refusal=lambda refused, _: envelope.marked_refusal(refused, settings.upgrade_url),
         extra_headers=_extra_headers,
         on_arrival=_Entrance(settings.site_origin, limits.body_s),

@@ -99,7 +99,7 @@ from bowerbird.web.views.pages import ViewPages
 from bowerbird.web.visits.cookies import CookieJar
 from bowerbird.web.visits.hosts import OwnHosts
 from bowerbird.web.visits.pages import VisitPages
-from bowerbird.web.visits.router import PageRoute, VisitRouter
+from bowerbird.web.visits.router import PageRoute, PageVisits
 from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.deprecation import Deprecation
 
@@ -220,7 +220,7 @@ def visits(
     )
     view_edits = ViewEdits(database, library.views)
 
-    def build(show_published: ShowPublished) -> VisitRouter:
+    def build(show_published: ShowPublished) -> PageVisits:
         routes: list[PageRoute] = [
             *start.routes(pages, show_published),
             *link_pages.routes(links, invitations, sign_up_pages, limits, pages),
@@ -267,7 +267,7 @@ def visits(
             *many.routes(),
             *TrashPages(TrashList(database, clock), many, list_pages, sidebar, pages).routes(),
         ]
-        return VisitRouter(
+        return PageVisits(
             routes,
             sessions,
             pages,

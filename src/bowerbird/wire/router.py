@@ -1,10 +1,11 @@
-"""Routes of the API: finds the handler of a path, reads its body and charges the free plan."""
+"""Finds the handler of a path; for the API, reads its body and charges the free plan."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from msgspec import Struct
 from starlette.routing import compile_path
 
 from bowerbird.library.access.call_allowance import CallCharge, CallCounter
@@ -27,6 +28,61 @@ WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _KEYED: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
+class Served(Struct, frozen=True, kw_only=True):
+    """One operation, with the function that serves it."""
+
+    method: str
+    path: str
+    handle: Handler
+    is_public: bool = False
+    headers: list[Header] = []
+    max_body_bytes: int
+
+
+class Router:
+    """Finds the operations of a path. Those for GET answer HEAD too.
+
+    `more_methods` are allowed on every path, and the pipeline answers them.
+    """
+
+    def __init__(self, operations: Iterable[Served], more_methods: Sequence[str] = ()) -> None:
+        by_path: dict[str, list[Served]] = {}
+        for one in operations:
+            by_path.setdefault(one.path, []).append(one)
+        self._fixed: dict[str, RoutedPath] = {}
+        self._patterns: list[tuple[re.Pattern[str], RoutedPath]] = []
+        for path, served in by_path.items():
+            routed = _routed(path, served, more_methods)
+            if "{" in path:
+                self._patterns.append((compile_path(path)[0], routed))
+            else:
+                self._fixed[path] = routed
+
+    def find(self, text: str) -> tuple[RoutedPath | None, dict[str, Any]]:
+        if path := self._fixed.get(text):
+            return path, {}
+        for pattern, path in self._patterns:
+            if match := pattern.fullmatch(text):
+                return path, match.groupdict()
+        return None, {}
+
+
+def _routed(path: str, served: Sequence[Served], more_methods: Sequence[str]) -> RoutedPath:
+    by_method = {
+        method: one
+        for one in served
+        for method in (("GET", "HEAD") if one.method == "GET" else (one.method,))
+    }
+    return RoutedPath(
+        path,
+        {method: one.handle for method, one in by_method.items()},
+        ", ".join([*by_method, *more_methods]),
+        is_public=all(one.is_public for one in served),
+        headers={method: one.headers for method, one in by_method.items() if one.headers},
+        max_body_bytes=max(one.max_body_bytes for one in served),
+    )
+
+
 def api(
     endpoints: Sequence[ApiRoute],
     *,
@@ -40,7 +96,7 @@ def api(
     """The REST API."""
     surface = Surface(
         routes=[(route.method, route.path) for route in endpoints],
-        find=ApiRouter(endpoints, calls, deprecations=deprecations).find,
+        find=ApiCalls(calls).router(endpoints, deprecations).find,
         phrase_refusal=lambda refused, _: envelope.refusal(refused, upgrade_url),
         extra_headers=lambda _request, _reply: CORS,
         preflight=preflight,
@@ -61,58 +117,37 @@ async def _nobody() -> Account:
     return NOBODY
 
 
-class ApiRouter:
+class ApiCalls:
     """`keyless_account` gives the account for calls without a key, on paths that are not public."""
 
     def __init__(
         self,
-        endpoints: Sequence[ApiRoute],
         calls: CallCounter,
         *,
-        deprecations: Mapping[Route, list[Header]] | None = None,
         keyless_account: Callable[[], Awaitable[Account]] = _nobody,
         max_body_bytes: int = bodies.MAX_BYTES,
     ) -> None:
         self._calls = calls
         self._max_body_bytes = max_body_bytes
         self._keyless_account = keyless_account
-        self._fixed: dict[str, RoutedPath] = {}
-        self._patterns: list[tuple[re.Pattern[str], RoutedPath]] = []
-        for path in self._paths(endpoints, deprecations or {}):
-            if "{" in path.route:
-                self._patterns.append((compile_path(path.route)[0], path))
-            else:
-                self._fixed[path.route] = path
 
-    def find(self, text: str) -> tuple[RoutedPath | None, dict[str, Any]]:
-        if path := self._fixed.get(text):
-            return path, {}
-        for pattern, path in self._patterns:
-            if match := pattern.fullmatch(text):
-                return path, match.groupdict()
-        return None, {}
-
-    def _paths(
-        self, endpoints: Sequence[ApiRoute], deprecations: Mapping[Route, list[Header]]
-    ) -> list[RoutedPath]:
-        by_path: dict[str, list[ApiRoute]] = {}
-        for endpoint in endpoints:
-            by_path.setdefault(endpoint.path, []).append(endpoint)
-        paths = []
-        for template, rows in by_path.items():
-            handlers: dict[str, Handler] = {}
-            headers: dict[str, list[Header]] = {}
-            for row in rows:
-                run = self._run_read if row.method == "GET" else self._run
-                for method in ("GET", "HEAD") if row.method == "GET" else (row.method,):
-                    handlers[method] = partial(run, row)
-                    if deprecated := deprecations.get((row.method, row.path)):
-                        headers[method] = deprecated
-            allow = ", ".join([*handlers, "OPTIONS"])
-            is_public = all(row.is_public for row in rows)
-            most = self._max_body_bytes
-            paths.append(RoutedPath(template, handlers, allow, is_public, headers, most))
-        return paths
+    def router(
+        self,
+        endpoints: Iterable[ApiRoute],
+        deprecations: Mapping[Route, list[Header]] | None = None,
+    ) -> Router:
+        served = [
+            Served(
+                method=row.method,
+                path=row.path,
+                handle=partial(self._run_read if row.method == "GET" else self._run, row),
+                is_public=row.is_public,
+                headers=(deprecations or {}).get((row.method, row.path), []),
+                max_body_bytes=self._max_body_bytes,
+            )
+            for row in endpoints
+        ]
+        return Router(served, ("OPTIONS",))
 
     async def _run_read(self, endpoint: ApiRoute, request: Request) -> Reply | None:
         """A write is not cancelled when its client disconnects: it may be stored already."""

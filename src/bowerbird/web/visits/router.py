@@ -4,15 +4,14 @@ Every change needs a token from one of our forms and an `Origin` that is ours, s
 other sites cannot cause it.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum, auto
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
-from starlette.routing import compile_path
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.sign_in.sessions import Sessions
@@ -25,11 +24,9 @@ from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.uploads import NotOurForm
 from bowerbird.web.visits.visit import ANONYMOUS, SESSION, Visit, is_of_script, is_own_path
 from bowerbird.wire.client_addresses import ClientAddresses
-from bowerbird.wire.pipeline import Handler, Request, RoutedPath
+from bowerbird.wire.pipeline import Request, RoutedPath
 from bowerbird.wire.responses.replies import Reply
-
-if TYPE_CHECKING:
-    import re
+from bowerbird.wire.router import Router, Served
 
 SIGN_IN: Final = "/sign-in"
 PROVE: Final = "/reauthenticate"
@@ -64,7 +61,7 @@ class PageRoute(Struct, frozen=True):
     max_form_bytes: int = forms.MAX_BYTES
 
 
-class VisitRouter:
+class PageVisits:
     def __init__(
         self,
         routes: Sequence[PageRoute],
@@ -80,22 +77,19 @@ class VisitRouter:
         self._jar = jar
         self._hosts = hosts
         self._addresses = addresses
-        self._fixed: dict[str, RoutedPath] = {}
-        self._patterns: list[tuple[re.Pattern[str], RoutedPath]] = []
-        for path in self._paths(routes):
-            if "{" in path.route:
-                self._patterns.append((compile_path(path.route)[0], path))
-            else:
-                self._fixed[path.route] = path
+        self._router = Router(
+            Served(
+                method=route.method,
+                path=route.path,
+                handle=partial(self._run, route),
+                max_body_bytes=max(route.max_form_bytes, route.max_upload_bytes),
+            )
+            for route in routes
+        )
 
     def find(self, path: str) -> tuple[RoutedPath | None, dict[str, Any]]:
-        if found := self._fixed.get(path):
-            return found, {}
         # PostgreSQL cannot store U+0000, so nothing has such a name.
-        for pattern, found in self._patterns if "\x00" not in path else ():
-            if match := pattern.fullmatch(path):
-                return found, match.groupdict()
-        return None, {}
+        return (None, {}) if "\x00" in path else self._router.find(path)
 
     def has_session(self, request: Request) -> bool:
         """Whether the browser seems to be signed in. Pages about a refusal read no database."""
@@ -184,18 +178,6 @@ class VisitRouter:
             return reply
         return msgspec.structs.replace(reply, headers=[*reply.headers, *visit.cookies])
 
-    def _paths(self, routes: Sequence[PageRoute]) -> list[RoutedPath]:
-        by_path: dict[str, dict[str, Handler]] = {}
-        most = dict[str, int]()
-        for route in routes:
-            handlers = by_path.setdefault(route.path, {})
-            for method in ("GET", "HEAD") if route.method == "GET" else (route.method,):
-                handlers[method] = partial(self._run, route)
-            most[route.path] = max(
-                most.get(route.path, 0), route.max_form_bytes, route.max_upload_bytes
-            )
-        return [_routed(path, handlers, most[path]) for path, handlers in by_path.items()]
-
 
 def _is_json(route: PageRoute, request: Request) -> bool:
     """A script may send the form of a page too; it asks for JSON."""
@@ -216,7 +198,3 @@ def _joined_cookies(request: Request) -> bytes | None:
         return None
     request.headers[b"cookie"] = b"; ".join(sent)
     return request.headers[b"cookie"]
-
-
-def _routed(path: str, handlers: Mapping[str, Handler], most: int) -> RoutedPath:
-    return RoutedPath(path, handlers, ", ".join(handlers), max_body_bytes=most)
