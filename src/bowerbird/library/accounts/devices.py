@@ -47,7 +47,7 @@ class Devices:
         device = Device(tokens.new_id(), name, "", self._clock())
         entry = self._activity.entry(ActivityKind.DEVICE_CREATED, name)
         most = limits.DEVICES_MAX
-        is_created = await self._store.insert(
+        is_created = await self._store.create(
             transaction, account_id, device, key_hash(token), most=most, entry=entry
         )
         if not is_created:

@@ -2,21 +2,17 @@
 
 from collections.abc import Sequence
 
-import msgspec
-
 from bowerbird.model.activity import ActivityEntry
 from bowerbird.model.devices import Device, DeviceCaller
-from bowerbird.storage.activity import ActivityStore
+from bowerbird.storage.accounts.credentials import CredentialStore
 from bowerbird.storage.database import Database, Reader, Transaction
 
 
-class DeviceStore:
+class DeviceStore(CredentialStore):
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("devices")
-        self._activity = ActivityStore(database)
+        super().__init__(database, database.queries("devices"))
 
-    async def insert(
+    async def create(
         self,
         transaction: Transaction,
         account_id: int,
@@ -26,60 +22,17 @@ class DeviceStore:
         most: int,
         entry: ActivityEntry,
     ) -> bool:
-        """False if the account has so many devices already."""
         values = {
-            "account_id": account_id,
-            "device_id": device.device_id,
-            "token_hash": token_hash,
+            "id": device.device_id,
+            "hash": token_hash,
             "name": device.name,
             "created_at": device.created_at,
-            "most": most,
         }
-        if not await transaction.rows(self._sql["insert"], values):
-            return False
-        await self._activity.add(transaction, account_id, entry)
-        return True
+        return await self.insert(transaction, account_id, values, entry, most=most)
 
     async def all(self, account_id: int) -> Sequence[Device]:
         rows = await self._database.rows(self._sql["list"], {"account_id": account_id})
         return [Device(*row) for row in rows]
-
-    async def revoke(
-        self,
-        account_id: int,
-        device_id: str,
-        token_hash: bytes,
-        now: int,
-        entry: ActivityEntry,
-        *,
-        kept: int,
-    ) -> str | None:
-        """Returns the id of the revoked device; None if no active device has that id or hash.
-
-        The entry in the activity log gets the name of the device. Of all revoked devices of the
-        account, the latest `kept` stay in the list.
-        """
-        values = {
-            "account_id": account_id,
-            "device_id": device_id,
-            "token_hash": token_hash,
-            "revoked_at": now,
-        }
-
-        async def work(transaction: Transaction) -> str | None:
-            rows = await transaction.rows(self._sql["revoke"], values)
-            if not rows:
-                return None
-            await transaction.run(
-                self._sql["forget_revoked"], {"account_id": account_id, "kept": kept}
-            )
-            revoked, name = rows[0]
-            named = msgspec.structs.replace(entry, detail=name)
-            await self._activity.add(transaction, account_id, named)
-            return str(revoked)
-
-        # Not in the name of the account: those who flood it must not delay this.
-        return await self._database.write(work)
 
     async def by_token(self, account_id: int, token_hash: bytes, month: int) -> DeviceCaller | None:
         values = {"account_id": account_id, "token_hash": token_hash, "month": month}

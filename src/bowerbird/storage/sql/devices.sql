@@ -1,7 +1,7 @@
 -- name: insert
 -- Reads from library, so that a deleted account gets no row.
 INSERT INTO device (account_id, device_id, token_hash, name, source_user_id, created_at)
-SELECT l.account_id, CAST(:device_id AS text), :token_hash, CAST(:name AS text), '',
+SELECT l.account_id, CAST(:id AS text), :hash, CAST(:name AS text), '',
        CAST(:created_at AS bigint)
   FROM library AS l
  WHERE l.account_id = :account_id
@@ -19,7 +19,7 @@ SELECT d.device_id, d.name, d.source_user_id, d.created_at, d.last_used_at, d.re
 UPDATE device
    SET revoked_at = :revoked_at
  WHERE account_id = :account_id
-   AND (device_id = :device_id OR token_hash = :token_hash)
+   AND (device_id = :id OR token_hash = :hash)
    AND revoked_at IS NULL
 RETURNING device_id, name
 

@@ -1,7 +1,7 @@
 -- name: insert
 -- Reads from library, so that a deleted account gets no row.
 INSERT INTO api_key (account_id, key_id, key_hash, name, created_at, shown)
-SELECT l.account_id, CAST(:key_id AS text), :key_hash, CAST(:name AS text),
+SELECT l.account_id, CAST(:id AS text), :hash, CAST(:name AS text),
        CAST(:created_at AS bigint), CAST(:shown AS text)
   FROM library AS l
  WHERE l.account_id = :account_id
@@ -19,7 +19,7 @@ SELECT k.key_id, k.name, k.created_at, k.revoked_at, k.shown, k.last_used_day
 UPDATE api_key
    SET revoked_at = :revoked_at
  WHERE account_id = :account_id
-   AND (key_id = :key_id OR key_hash = :key_hash)
+   AND (key_id = :id OR key_hash = :hash)
    AND revoked_at IS NULL
 RETURNING key_id, name
 
