@@ -292,6 +292,7 @@ async def test_an_unknown_file_fails_with_one_sentence(cast: Service, alice: Mem
             "multipart/form-data; boundary=b",
         ),
         (b"--b\r\n" + b"x" * 20_000, "multipart/form-data; boundary=b"),
+        (form(0, b"\r\n--b-" * 101), "multipart/form-data; boundary=b"),
     ],
 )
 async def test_an_empty_or_broken_upload_is_refused(

@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 from starlette.types import Receive
 
-from bowerbird import errors
 from bowerbird.ingest import bodies as ingest_bodies
 from bowerbird.ingest import operations
 from bowerbird.ingest.operations import FileProgress, FileResponse
@@ -20,10 +19,9 @@ from bowerbird.library.ingest.rates import Rates
 from bowerbird.model.ingest import FileImport
 from bowerbird.model.instants import with_offset
 from bowerbird.model.jobs import UNFINISHED
-from bowerbird.requests import limits
 from bowerbird.requests.ingest import FileQuery
 from bowerbird.storage.files.uploads import UploadFolders
-from bowerbird.wire import bodies, form_files, query_strings, writes
+from bowerbird.wire import form_files, query_strings, writes
 from bowerbird.wire.responses.replies import Header, Reply
 
 
@@ -49,10 +47,7 @@ async def receive_file(
         await asyncio.to_thread(form_files.extract, sent, file, boundary)
         sent = file
     size = await asyncio.to_thread(lambda: sent.stat().st_size)
-    if size > limits.INGEST_FILE_BYTES_MAX:
-        raise bodies.too_large(limits.INGEST_FILE_BYTES_MAX)
-    if not size:
-        raise errors.invalid("body", "is empty; send a file")
+    form_files.require_size(size)
     return Upload(sent, size)
 
 
