@@ -32,7 +32,7 @@ from bowerbird.requests.bookmarks import FlagsRequest
 from bowerbird.requests.labels import LabelChange, LabelOperation, LabelRequest
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
-from bowerbird.storage.bookmarks.word_merging import WordMerging
+from bowerbird.storage.bookmarks.word_merging import AFTER_IMPORTING, WordMerging
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.opening import open_database
 
@@ -93,7 +93,6 @@ class _Edits:
             ids += [post.post_id for post in incoming]
             prepared = await upsert.prepare(self._account, incoming)
             await self._edit_once(functools.partial(_put, upsert, merging, prepared))
-            await self._edit_once(merging.merge)
         self._add_row(work, time.perf_counter() - started)
         return ids
 
@@ -204,7 +203,7 @@ class _Edits:
 async def _put(
     upsert: Upsert, merging: WordMerging, prepared: Prepared, transaction: Transaction
 ) -> None:
-    async with merging.paused(transaction):
+    async with merging.bounded(transaction, AFTER_IMPORTING):
         await upsert.put(transaction, prepared)
 
 

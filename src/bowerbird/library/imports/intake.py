@@ -35,14 +35,14 @@ from bowerbird.model.upsert import LeftOutLabels
 from bowerbird.search.indexing.second_process import index_texts
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost
-from bowerbird.storage.bookmarks.word_merging import WordMerging
+from bowerbird.storage.bookmarks.word_merging import AFTER_IMPORTING, WordMerging
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.places import place_of
 
-# SQLite merges its index of words after these many new posts, in another transaction.
-_MERGED_APART: Final = 100
+# From so many posts on, a transaction bounds how much SQLite merges of its index of words.
+_MERGED_FROM: Final = 100
 # From the poorest to the richest.
 COMPLETENESS: Final = tuple(Completeness)
 
@@ -138,15 +138,12 @@ class Intake:
             return unwritten(prepared)
 
         async def work(transaction: Transaction) -> IntakeOutcome | Unfinished[IntakeOutcome]:
-            if not is_large:
+            if len(prepared.plan.writes) < _MERGED_FROM:
                 return await self.take_within(transaction, account, prepared)
-            async with self._merging.paused(transaction):
+            async with self._merging.bounded(transaction, AFTER_IMPORTING):
                 return await self.take_within(transaction, account, prepared)
 
-        is_large = len(prepared.plan.writes) >= _MERGED_APART
         outcome = await turns.run(self._database, work, account.account_id)
-        if is_large:
-            await self._merging.merge_apart(account.account_id)
         if prepared.run_id is not None and prepared.plan.writes:
             # The posts are written. If too many changes wait, the next write makes room.
             with suppress(TooManyWaiting):

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -240,7 +239,5 @@ def _existing(rows: Sequence[Row]) -> dict[str, ExistingBookmark]:
     return existing
 
 
-# Most posts share one of a few sets of labels.
-@lru_cache(maxsize=256)
 def _tag_keys(tags: bytes | None) -> frozenset[str]:
     return frozenset() if tags is None else frozenset(map(name_key, _names(tags)))
