@@ -14,6 +14,7 @@ from msgspec import Struct
 from bowerbird.clock import Clock, day_of
 from bowerbird.model.connections import Connection
 from bowerbird.model.ingest import IngestRun
+from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.ingest.runs import IngestRunStore
 from bowerbird.storage.ingest.source_posts import SourcePostStore
@@ -68,7 +69,22 @@ class ChargedPosts:
         self._database = database
         self._clock = clock
         self._posts = SourcePostStore(database)
+        self._store = ConnectionStore(database)
         self._runs = IngestRunStore(database)
+
+    async def spend(self, account_id: int, connection: Connection, posts: int) -> bool:
+        """Counts the posts of a page before it is read; False if they are too many for the day."""
+        today = day_of(self._clock())
+        return await self._store.spend(account_id, connection.connection_id, today, posts)
+
+    async def give_back(
+        self, account_id: int, connection: Connection, posts: int, charged: int = 0
+    ) -> None:
+        """X has charged for fewer posts of the page than were counted."""
+        unused = posts - min(max(charged, 0), posts)
+        if unused:
+            today = day_of(self._clock())
+            await self._store.give_back(account_id, connection.connection_id, today, unused)
 
     async def again(self, account_id: int, connection: Connection, payload: bytes) -> int:
         """How many posts of an answer of X were read before today. Ask before it is stored."""

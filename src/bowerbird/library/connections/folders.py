@@ -88,14 +88,16 @@ class FolderReading:
             found = [one.id for one in api2.read_folders(page.payload).folders]
             folders = [*folders, *found][:_REQUESTS_MAX]
         else:
-            if not await self._spend(account, connection):
+            if not await self._charged.spend(account.account_id, connection, _POSTS_PER_PAGE):
                 return None
             page = await access.ask(
                 lambda tokens: access.x.folder(tokens, user_id, folders[0], cursor)
             )
             again = await self._charged.again(account.account_id, connection, page.payload)
             result = await self._take(account, connection, seq, page)
-            await self._give_back(account, connection, result.received - again)
+            await self._charged.give_back(
+                account.account_id, connection, _POSTS_PER_PAGE, result.received - again
+            )
         following = msgspec.structs.replace(place, folders=folders, requests=place.requests + 1)
         if result.cursor_out and result.cursor_out != cursor:
             following = msgspec.structs.replace(following, cursor=result.cursor_out)
@@ -121,15 +123,6 @@ class FolderReading:
     async def _leave(self, account: Account, connection: Connection, place: FolderPlace) -> None:
         left = msgspec.json.encode(place).decode()
         await self._store.leave_folders(account.account_id, connection, left)
-
-    async def _spend(self, account: Account, connection: Connection) -> bool:
-        today, connection_id = day_of(self._clock()), connection.connection_id
-        return await self._store.spend(account.account_id, connection_id, today, _POSTS_PER_PAGE)
-
-    async def _give_back(self, account: Account, connection: Connection, charged: int) -> None:
-        unused = _POSTS_PER_PAGE - min(max(charged, 0), _POSTS_PER_PAGE)
-        today = day_of(self._clock())
-        await self._store.give_back(account.account_id, connection.connection_id, today, unused)
 
 
 _decode_place: Final = msgspec.json.Decoder(FolderPlace | None).decode

@@ -153,10 +153,13 @@ class Sync:
             return is_left
         cursor = status.cursor or ""
         page = await self._fetched(account, connection, access, cursor)
-        again = await self._charged_before(account, connection, page)
-        result = await self._taken(account, connection, run, seq, page)
-        if connection.network is Network.X:
-            await self._give_back(account, connection, result.received - again)
+        if connection.network is not Network.X:
+            result = await self._taken(account, connection, run, seq, page)
+        else:
+            again = await self._charged.again(account.account_id, connection, page.payload)
+            result = await self._taken(account, connection, run, seq, page)
+            charged = result.received - again
+            await self._charged.give_back(account.account_id, connection, X_PER_PAGE, charged)
         return await self._goes_on(account, connection, seq, cursor, result)
 
     async def _goes_on(
@@ -221,37 +224,17 @@ class Sync:
     ) -> ListPage:
         if connection.network is not Network.X:
             return await access.page(cursor)
-        await self._spend(account, connection)
+        if not await self._charged.spend(account.account_id, connection, X_PER_PAGE):
+            now = self._clock()
+            tomorrow = now + seconds_left_of_day(now) * MICROSECONDS
+            raise SourceProblem(Problem.BUDGET, retry_at=tomorrow)
         try:
             return await access.page(cursor)
         except (SourceProblem, CursorRefused) as problem:
             if isinstance(problem, SourceProblem) and problem.problem in _PERHAPS_CHARGED:
                 raise
-            await self._store.give_back(
-                account.account_id, connection.connection_id, day_of(self._clock()), X_PER_PAGE
-            )
+            await self._charged.give_back(account.account_id, connection, X_PER_PAGE)
             raise
-
-    async def _spend(self, account: Account, connection: Connection) -> None:
-        now = self._clock()
-        if not await self._store.spend(
-            account.account_id, connection.connection_id, day_of(now), X_PER_PAGE
-        ):
-            tomorrow = now + seconds_left_of_day(now) * MICROSECONDS
-            raise SourceProblem(Problem.BUDGET, retry_at=tomorrow)
-
-    async def _charged_before(
-        self, account: Account, connection: Connection, page: ListPage
-    ) -> int:
-        if connection.network is not Network.X:
-            return 0
-        return await self._charged.again(account.account_id, connection, page.payload)
-
-    async def _give_back(self, account: Account, connection: Connection, charged: int) -> None:
-        unused = X_PER_PAGE - min(max(charged, 0), X_PER_PAGE)
-        if unused:
-            today = day_of(self._clock())
-            await self._store.give_back(account.account_id, connection.connection_id, today, unused)
 
     async def _taken(
         self, account: Account, connection: Connection, run: IngestRun, seq: int, page: ListPage
