@@ -1,4 +1,4 @@
-"""Requests of devices that send posts: runs, pages, events, files."""
+"""Requests of devices to /ingest/v1, of the list of imports, and of codes that connect devices."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -6,6 +6,7 @@ from msgspec import Meta, Raw, Struct
 
 from bowerbird.model import instants
 from bowerbird.requests import limits
+from bowerbird.requests.bookmarks import Limit
 from bowerbird.requests.fields import InvalidField, about, unique
 from bowerbird.requests.scalars import LabelName
 
@@ -133,3 +134,29 @@ class FileQuery(Struct, frozen=True, kw_only=True):
 def _check_moment(field: str, text: str | None) -> None:
     if text is not None and instants.parse(text) is None:
         raise InvalidField(field, "must be an ISO 8601 date-time")
+
+
+class ImportsQuery(Struct, frozen=True):
+    """GET /imports."""
+
+    limit: Limit = None
+    cursor: Annotated[
+        str | None,
+        about(
+            "next_cursor of the previous page, unchanged.",
+            "",
+            argument={"maxLength": limits.CURSOR_MAX},
+        ),
+    ] = None
+
+
+class RedeemRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """POST /connect/redeem."""
+
+    code: Annotated[
+        Annotated[str, Meta(max_length=64)], about("The connect code, such as K7QM-2XRD.")
+    ]
+    # Its own rule bounds it further.
+    name: Annotated[
+        Annotated[str, Meta(max_length=1_000)], about("How the list of devices names the device.")
+    ] = ""

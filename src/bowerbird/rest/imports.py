@@ -7,7 +7,7 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.imports.runs import ImportRuns, Run
 from bowerbird.library.imports.undoing import UndoOutcome
-from bowerbird.requests.imports import ImportsQuery
+from bowerbird.requests.ingest import ImportsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings

@@ -10,7 +10,7 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.model.imports import RunState
 from bowerbird.requests.fields import about
-from bowerbird.requests.imports import ImportsQuery
+from bowerbird.requests.ingest import ImportsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes

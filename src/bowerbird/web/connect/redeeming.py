@@ -13,7 +13,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.accounts.connect_codes import ConnectCodes
 from bowerbird.requests import decoding, limits
-from bowerbird.requests.connecting import RedeemRequest
+from bowerbird.requests.ingest import RedeemRequest
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.wire import bodies, router
