@@ -40,8 +40,6 @@ SPECIAL = (
 )
 EVERYTHING = BookmarkFilter(unread_only=False, hide_archived=False)
 SQL = queries.load("word_prefixes", "sqlite")
-# What a lookup costs decides how many words are written instead of a prefix.
-LOOKUPS = [0.0, 0.5, 5.0, 50.0, 1e9]
 
 
 def random_words(random: random.Random, count: int) -> list[str]:
@@ -80,11 +78,10 @@ async def library(
 versions = itertools.count(1_000)
 
 
-@pytest.fixture(params=LOOKUPS, ids=str)
-def written(
-    request: pytest.FixtureRequest, library: Library, monkeypatch: pytest.MonkeyPatch
-) -> Library:
-    monkeypatch.setattr(word_prefixes, "_LOOKUP", request.param)
+@pytest.fixture
+def written(library: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
+    """Prefixes are written as words, although the account has half of the posts."""
+    monkeypatch.setattr(word_prefixes, "_SHARE", 0)
     return library
 
 
@@ -131,15 +128,12 @@ async def test_a_prefix_finds_the_same_as_fts5_does(written: Library, text: str)
 
 @SETTINGS
 @given(text=texts)
-async def test_few_phrases_find_the_same_as_many(
-    library: Library, monkeypatch: pytest.MonkeyPatch, text: str
+async def test_few_words_find_the_same_as_many(
+    written: Library, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
-    monkeypatch.setattr(word_prefixes, "_LOOKUP", 0.0)
     for most in (0, 3, 20):
-        monkeypatch.setattr(word_prefixes, "_MOST_PHRASES", most)
-        await require_the_same(library, text)
-    monkeypatch.setattr(word_prefixes, "_MOST_WORDS", 3)
-    await require_the_same(library, text)
+        monkeypatch.setattr(word_prefixes, "_MOST_WORDS", most)
+        await require_the_same(written, text)
 
 
 async def change(database: Database, *statements: str, account: Account) -> None:
@@ -168,17 +162,21 @@ def expression(library: Library, wanted: str) -> str:
         connection.close()
 
 
-async def test_a_prefix_without_words_matches_nothing(small: Library) -> None:
+async def test_a_prefix_without_words_matches_nothing(
+    small: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_prefixes, "_SHARE", 0)
+
     assert expression(small, '"q" *') == '("")'
     assert expression(small, '"abx" OR "q" *') == '"abx" OR ("")'
 
 
-async def test_a_prefix_is_written_as_words_if_that_costs_less(
+async def test_a_prefix_is_written_as_words_if_others_have_most_posts(
     small: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert expression(small, '"ab" *') == '"ab" *'
 
-    monkeypatch.setattr(word_prefixes, "_LOOKUP", 0.0)
+    monkeypatch.setattr(word_prefixes, "_SHARE", 0)
 
     assert expression(small, '"ab" *') == '("abc" OR "abx" OR "aby" OR "abz")'
     assert expression(small, '"abx" AND ("ab" *)') == (
@@ -189,15 +187,18 @@ async def test_a_prefix_is_written_as_words_if_that_costs_less(
 async def test_every_occurrence_of_a_prefix_counts_towards_the_most_words(
     small: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(word_prefixes, "_LOOKUP", 0.0)
-    monkeypatch.setattr(word_prefixes, "_MOST_PHRASES", 8)
+    monkeypatch.setattr(word_prefixes, "_SHARE", 0)
+    monkeypatch.setattr(word_prefixes, "_MOST_WORDS", 8)
     twice, thrice = ('"ab" *' + ' OR "ab" *' * more for more in (1, 2))
 
     assert expression(small, twice).count('"abx"') == 2
     assert expression(small, thrice) == thrice
 
 
-async def test_the_words_of_the_last_character_have_an_end(small: Library) -> None:
+async def test_the_words_of_the_last_character_have_an_end(
+    small: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_prefixes, "_SHARE", 0)
     last = chr(0x10FFFF)
 
     assert expression(small, f'"a{last}" *') == '("")'
@@ -207,7 +208,7 @@ async def test_the_words_of_the_last_character_have_an_end(small: Library) -> No
 async def test_a_prefix_at_the_end_of_a_phrase_stays(
     small: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(word_prefixes, "_LOOKUP", 0.0)
+    monkeypatch.setattr(word_prefixes, "_SHARE", 0)
 
     assert expression(small, '"abc" + "ab" *') == '"abc" + "ab" *'
 
@@ -222,7 +223,7 @@ async def test_a_prefix_at_the_end_of_a_phrase_stays(
 async def test_words_that_are_not_counted_yet_are_found(
     small: Library, monkeypatch: pytest.MonkeyPatch, uncounted: str
 ) -> None:
-    monkeypatch.setattr(word_prefixes, "_LOOKUP", 0.0)
+    monkeypatch.setattr(word_prefixes, "_SHARE", 0)
     forgotten = "DELETE FROM word_count WHERE account_id = :account_id"
     await change(small.database, forgotten, uncounted, account=small.account)
 
