@@ -19,7 +19,6 @@ from bowerbird.model.rendering import (
     scored_json,
 )
 from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing, starting_with_matches
-from bowerbird.storage.bookmarks.key_windows import KeyWindows, ListOrder
 from bowerbird.storage.bookmarks.list_reads import MATCHES, WALK, ListRead
 from bowerbird.storage.bookmarks.word_searches import fast_search
 from bowerbird.storage.database import Database, Reader, Row, Transaction
@@ -62,7 +61,6 @@ class BookmarkStore:
         self._database = database
         # SQLite alone has further statements for lists.
         self._sql = {**database.queries("bookmarks"), **database.queries("list_reads")}
-        self._windows = KeyWindows()
 
     async def by_post_id(self, account: Account, post_id: str) -> bytes | None:
         return await self._by_post_id(self._database, account, post_id)
@@ -93,7 +91,7 @@ class BookmarkStore:
         """
         if filter.is_flags_only and SORT_FIELDS[sort.field].is_indexed:
             return await self._walked(account, filter, sort, after, limit)
-        keys = await self._window(account, ListRead(filter, sort, after, limit + 1, total))
+        keys = await self._keys(account, ListRead(filter, sort, after, limit + 1, total))
         end = After(*keys[limit - 1]) if len(keys) > limit else None
         body, count = await self.contents(account, [number for _, number in keys[:limit]])
         return Page(body, count, end)
@@ -102,12 +100,8 @@ class BookmarkStore:
         self, account: Account, filter: BookmarkFilter, sort: Sort, after: After, limit: int
     ) -> After | None:
         """Where the page before `after` starts: after this bookmark; None if it is the first."""
-        order = ListOrder(filter, sort)
-        is_known, key = self._windows.before(account, order, after, limit)
-        if is_known:
-            return None if key is None else After(*key)
-        read = ListRead(filter, order.backwards.sort, after, limit)
-        keys = await self._window(account, read)
+        backwards = Sort(sort.field, not sort.descending)
+        keys = await self._keys(account, ListRead(filter, backwards, after, limit))
         return After(*keys[-1]) if len(keys) == limit else None
 
     async def thread(self, account: Account, first_id: str, limit: int) -> tuple[bytes, int]:
@@ -254,15 +248,6 @@ class BookmarkStore:
         # If there is a second key, it starts the next page, and the first key ends this page.
         end = After(*rows[1][2:]) if len(rows) > 2 else None  # noqa: PLR2004 - body and two keys
         return Page(body or b"", count, end)
-
-    async def _window(self, account: Account, wanted: ListRead) -> Sequence[Row]:
-        """The result of `_keys`, from a kept window if possible."""
-
-        async def read(count: int) -> Sequence[Row]:
-            return await self._keys(account, msgspec.structs.replace(wanted, limit=count))
-
-        order = ListOrder(wanted.filter, wanted.sort)
-        return await self._windows.keys(account, order, wanted.after, wanted.limit, read)
 
     async def _keys(self, account: Account, read: ListRead) -> Sequence[Row]:
         fast = read.sort == _DEFAULT and fast_search(self._database, account, read.filter)
