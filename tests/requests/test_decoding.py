@@ -160,7 +160,7 @@ def test_any_query_string_becomes_a_request_or_is_refused_by_its_parameter(
         if isinstance(request, FlagFilters):
             filter_of(request)
         if isinstance(request, ListQuery):
-            read_list(request)
+            read_list(request, filter_of(request))
     except Refusal as refused:
         assert_it_names_a_place(refused, kind, sent)
 

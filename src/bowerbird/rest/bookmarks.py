@@ -25,7 +25,6 @@ from bowerbird.requests.filters import MEANING, ImportedQuery, WordFilters
 from bowerbird.requests.gates import gates_for
 from bowerbird.rest import bulk
 from bowerbird.rest.bulk import Changing
-from bowerbird.rest.repeated_lists import RepeatedLists
 from bowerbird.search.queries import query_language
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
@@ -124,21 +123,15 @@ OPERATIONS: Final = (LIST, COUNT, UPDATE_MANY, GET, SIMILAR, UPDATE, DELETE, RES
 
 
 def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
-    repeated = RepeatedLists(bookmarks)
-
     async def list_bookmarks(call: Call) -> Reply:
         vectors = await vectors_for(call, bookmarks)
         hinted = None if vectors else await _vectors_for_hint(call, bookmarks)
         target = _with_hint(moving(call, vectors, bookmarks), hinted)
 
         async def build() -> bytes:
-            found = await repeated.page(call)
-            if found is None:
-                await admit(call, ListQuery, bookmarks, vectors)
-                query = query_strings.read(call.target.query_string, ListQuery)
-                found = await bookmarks.list(call.account, query, vectors or hinted)
-                repeated.remember(call, query)
-            return envelope.page(found)
+            await admit(call, ListQuery, bookmarks, vectors)
+            query = query_strings.read(call.target.query_string, ListQuery)
+            return envelope.page(await bookmarks.list(call.account, query, vectors or hinted))
 
         return await answers.answer(call.account, target, build)
 

@@ -14,7 +14,6 @@ from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked
 from bowerbird.library.bookmarks.list_request import ListRequest, read_list
-from bowerbird.library.bookmarks.plain_lists import PlainLists, bound_query
 from bowerbird.library.bookmarks.results import (
     BookmarkCounts,
     BookmarkList,
@@ -70,7 +69,6 @@ class Bookmarks:
         self.labels = LabelWords(database)
         self._zones = TimeZones(database)
         self._store = BookmarkStore(database)
-        self.plain = PlainLists(self._store)
         self._vectors = VectorStore(database)
         self._meaning = meaning or SemanticSearch(database)
         self.rankings = Rankings(database, self._meaning)
@@ -130,8 +128,12 @@ class Bookmarks:
         if request.filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             store = await self._meaning.required(account, vectors.store)
-        bound_to = bound_query(
-            account, request, saved.bound_to if saved else _timeless(query, request.filter)
+        bound_to = cursors.query_of(
+            account.account_id,
+            saved.bound_to if saved else _timeless(query, request.filter),
+            request.sort,
+            request.is_ranked,
+            request.is_best_first,
         )
         found = await self._found(account, request, bound_to, store)
         if not found.total:

@@ -12,7 +12,6 @@ from bowerbird.model.folding import order_key
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filter_values import read_flag
-from bowerbird.requests.filters import filter_of
 from bowerbird.requests.limits import PAGE_DEFAULT
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
@@ -47,9 +46,8 @@ class ListRequest(Struct, frozen=True):
         return bool(words.wanted_terms) and self.cursor is None
 
 
-def read_list(query: ListQuery, filter: BookmarkFilter | None = None) -> ListRequest:
-    """`filter` replaces the one of the query, for example for a list whose query is stored."""
-    filter = filter or filter_of(query)
+def read_list(query: ListQuery, filter: BookmarkFilter) -> ListRequest:
+    """`filter`: the one of the query, or of a stored query."""
     sort, is_ranked = _sort(query, filter)
     is_best_first = is_ranked and (query.sort_by or RELEVANCE).strip() == RELEVANCE
     return ListRequest(
