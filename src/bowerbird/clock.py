@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
 from typing import Final
 
 Clock = Callable[[], int]
@@ -33,13 +32,7 @@ def seconds_left_of_day(now: int) -> int:
 
 def month_of(now: int) -> int:
     """The UTC month as one number, such as 202611; later months are greater."""
-    return _month_of_day(now // _DAY)
-
-
-@lru_cache(maxsize=4)
-def _month_of_day(day: int) -> int:
-    # Every request asks for the month, and the result is the same all day.
-    moment = datetime.fromtimestamp(day * 86_400, UTC)
+    moment = datetime.fromtimestamp(now // MICROSECONDS, UTC)
     return moment.year * 100 + moment.month
 
 

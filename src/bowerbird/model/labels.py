@@ -1,7 +1,6 @@
 """Labels: which names are valid, and which names mean the same label."""
 
 import unicodedata
-from functools import lru_cache
 from typing import Final, Literal, get_args
 
 from msgspec import Struct
@@ -43,7 +42,6 @@ def _is_visible(character: str) -> bool:
     return character not in _BLANK and unicodedata.category(character) not in _INVISIBLE
 
 
-@lru_cache(maxsize=4096)
 def name_key(name: str) -> str:
     """The key of a label: names with the same key are the same label."""
     return fold(name)

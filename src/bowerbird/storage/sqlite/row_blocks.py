@@ -6,7 +6,6 @@ wait for the other threads at each row.
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from typing import Final
@@ -38,7 +37,6 @@ def run_many(connection: apsw.Connection, sql: str, rows: Sequence[Values]) -> N
         connection.executemany(sql, rows[whole:])
 
 
-@lru_cache(maxsize=256)
 def _block(sql: str) -> tuple[str, Sequence[str]] | None:
     """The statement for a block of rows, and the names of a row's values. None if there is none."""
     match = _INSERT.fullmatch(sql)

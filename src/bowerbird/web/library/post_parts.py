@@ -6,7 +6,6 @@ text, never markup.
 
 import zlib
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -290,7 +289,6 @@ def card(link: Values) -> Values:
     }
 
 
-@lru_cache(maxsize=4096)
 def label(name: str, colour: str | None = None) -> Mapping[str, str]:
     """A label. `colour` is the one that was chosen for it, if any."""
     return {
@@ -376,13 +374,11 @@ def _host(url: str) -> str:
         return ""
 
 
-@lru_cache(maxsize=4096)
 def _initials(name: str) -> str:
     words = [word for word in name.split() if word[0].isalnum()]
     return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper()
 
 
-@lru_cache(maxsize=4096)
 def _colour(key: str) -> str:
     """A colour that depends only on the name."""
     return COLORS[zlib.crc32(key.encode("utf-8", "replace")) % len(COLORS)]

@@ -6,7 +6,7 @@ those of the Gregorian calendar, in Latin digits.
 """
 
 from datetime import date, datetime
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from typing import Final
 
@@ -75,47 +75,27 @@ class DateWords:
 
     def day(self, day: date) -> str:
         """Such as 18 Jul 2026."""
-        return _day(self, day)[0]
+        return self._written(self._format.day, day)
 
     def short(self, day: date) -> str:
         """Such as 18 Jul."""
-        return _day(self, day)[1]
+        return self._written(self._format.short, day)
 
     def month(self, day: date) -> str:
         """Such as Jul 2026."""
-        return _day(self, day)[2]
+        return self._written(self._format.month, day)
 
     def time(self, moment: datetime) -> str:
         """Such as 08:21."""
-        return _time(self, moment.hour, moment.minute)
+        return self._format.time.format(h=moment.hour, min=moment.minute)
 
     def day_and_time(self, moment: datetime) -> str:
         """Such as 18 Jul 2026, 08:21."""
         return self._format.both.format(self.time(moment), self.day(moment.date()))
 
-    def written(self, day: date) -> tuple[str, str, str]:
-        format, month = self._format, day.month - 1
-        values: dict[str, int | str] = {"d": day.day, "m": day.month, "y": day.year}
-        values |= {"name": format.months[month], "alone": format.alone[month]}
-        return (
-            format.day.format(**values),
-            format.short.format(**values),
-            format.month.format(**values),
-        )
-
-    def timed(self, hour: int, minute: int) -> str:
-        return self._format.time.format(h=hour, min=minute)
-
-
-# A list has few days, and the same ones again on the next request.
-@lru_cache(maxsize=16_384)
-def _day(words: DateWords, day: date) -> tuple[str, str, str]:
-    return words.written(day)
-
-
-@lru_cache(maxsize=8_192)
-def _time(words: DateWords, hour: int, minute: int) -> str:
-    return words.timed(hour, minute)
+    def _written(self, pattern: str, day: date) -> str:
+        name, alone = self._format.months[day.month - 1], self._format.alone[day.month - 1]
+        return pattern.format(d=day.day, m=day.month, y=day.year, name=name, alone=alone)
 
 
 IN_ENGLISH: Final = DateWords(ENGLISH, _IN_ENGLISH)
@@ -123,13 +103,8 @@ IN_ENGLISH: Final = DateWords(ENGLISH, _IN_ENGLISH)
 
 def accepted(header: bytes) -> DateWords:
     """The first language of an `Accept-Language` header that is known here, otherwise English."""
-    return _accepted(header[:_MAX_HEADER_BYTES])
-
-
-@lru_cache(maxsize=1_024)
-def _accepted(header: bytes) -> DateWords:
     asked: list[tuple[float, str]] = []
-    for part in header.decode("latin-1").lower().split(","):
+    for part in header[:_MAX_HEADER_BYTES].decode("latin-1").lower().split(","):
         tag, _, weight = part.strip().partition(";")
         if (quality := _quality(weight)) > 0:
             asked.append((quality, tag.strip()))

@@ -1,7 +1,6 @@
 """Compresses answers with gzip or zstd if the client accepts it and it saves bytes."""
 
 import gzip
-from functools import lru_cache
 from typing import Final
 
 import zstandard
@@ -12,7 +11,6 @@ _ZSTD: Final = zstandard.ZstdCompressor(level=3)
 _SMALLEST: Final = zstandard.ZstdCompressor(level=19)
 
 
-@lru_cache(maxsize=256)
 def chosen(accept_encoding: bytes) -> str:
     """The best encoding a client accepts: zstd, gzip, or "" for none."""
     weights: dict[str, float] = {}
