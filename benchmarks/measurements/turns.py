@@ -19,12 +19,10 @@ from benchmarks import bars, library, posts, scales
 from benchmarks.figures import Row, bar_row
 from benchmarks.options import Options
 from bowerbird.clock import system_clock
-from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bookmarks.writing.upsert import Prepared, Upsert
-from bowerbird.library.bulk.changes import BulkChanges, NewChange
-from bowerbird.library.bulk.selection import packed_parts
+from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.library.labels.labels import Labels
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkAction, BulkRow
@@ -103,7 +101,7 @@ class _Edits:
         spread = post_ids[:: len(post_ids) // 1_000][:1_000]
         await self._edit(
             "mark 1,000 posts read, out of all",
-            lambda t: flags.update_many(t, account, spread, FlagsRequest(is_read=True)),
+            lambda t: flags.update(t, account, spread, FlagsRequest(is_read=True)),
         )
         for name, ids in (("1,000 posts, out of all", spread), ("100 long articles", long_ids)):
             request = LabelRequest(post_ids=ids, label_name="new")
@@ -120,14 +118,19 @@ class _Edits:
         found = await self._label_ids()
         wide, other = found["wide"], found["other"]
         change = LabelChange(label_name="wider")
-        await self._edit(
-            f"rename a label of {many} posts", lambda t: labels.update(t, account, wide, change)
+        changes = BulkChanges(self._database, system_clock)
+
+        async def rename(transaction: Transaction) -> Any:
+            _, row = await labels.update(transaction, account, wide, change)
+            return row
+
+        await self._edit_label(f"rename a label of {many} posts", rename)
+        await self._edit_label(
+            f"merge a label of {many} posts",
+            lambda t: changes.start_label(t, account, wide, other),
         )
-        await self._edit(
-            f"merge a label of {many} posts", lambda t: labels.merge(t, account, wide, other)
-        )
-        await self._edit(
-            f"delete a label of {many} posts", lambda t: labels.delete(t, account, other)
+        await self._edit_label(
+            f"delete a label of {many} posts", lambda t: changes.start_label(t, account, other)
         )
         await self._edit("delete a post", lambda t: trash.delete(t, account, long_ids[0]))
         few = post_ids[:5_000]
@@ -148,7 +151,7 @@ class _Edits:
         rows: list[BulkRow] = []
 
         async def start(transaction: Transaction) -> Any:
-            rows.append(await changes.start(transaction, account, change))  # type: ignore[arg-type] # no rename
+            rows.append(await changes.start(transaction, account, change))
 
         async def undo(transaction: Transaction) -> Any:
             return await changes.undo(transaction, account, rows[0].change_id)
@@ -156,7 +159,20 @@ class _Edits:
         for name, first in ((action, start), (f"undo {action}", undo)):
             work = f"{name} {len(post_ids):,} posts"
             await self._edit(f"{work}, its start", first)
-            await self._edit(work, lambda t: changes.rest(t, account, rows[0].change_id))
+            await self._finish(work, rows[0].change_id)
+
+    async def _edit_label(self, work: str, start: Work) -> None:
+        row = await self._edit_once(start)
+        await self._finish(work, row.change_id)
+
+    async def _finish(self, work: str, change_id: str) -> None:
+        """Takes the turns of a change, as its job does."""
+        changes, started = BulkChanges(self._database, system_clock), time.perf_counter()
+        is_finished = False
+        while not is_finished:
+            taken = await self._edit_once(lambda t: changes.turn(t, self._account, change_id))
+            is_finished = taken.row.is_finished
+        self._add_row(work, time.perf_counter() - started)
 
     async def _label_ids(self) -> dict[str, str]:
         listed = await Labels(self._database, system_clock).listed.all(self._account)
@@ -164,11 +180,7 @@ class _Edits:
 
     async def _edit(self, work: str, edit: Work) -> None:
         started = time.perf_counter()
-        step = await self._edit_once(edit)
-        while isinstance(step, turns.Unfinished):
-            if step.before is not None:
-                await step.before()
-            step = await self._edit_once(step.rest)
+        await self._edit_once(edit)
         self._add_row(work, time.perf_counter() - started)
 
     async def _edit_once(self, work: Work) -> Any:

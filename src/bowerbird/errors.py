@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 
 class Code(StrEnum):
     """Stable error codes. Clients branch on them, so never rename one."""
@@ -146,6 +148,14 @@ class Advice(StrEnum):
 
     SEARCH_BY_WORD = "search by word"
     MERGE_LABELS = "merge labels"
+
+
+# Why one operation or item of a request failed, while others may have succeeded.
+class OperationError(Struct, frozen=True):
+    code: str
+    """An error code, as in a refused request."""
+    message: str
+    """The reason, in a sentence for people to read."""
 
 
 @dataclass(slots=True)

@@ -11,9 +11,7 @@ from tests.crash import killing
 
 
 def begin(change_id: str) -> killing.Begin:
-    return lambda database, transaction, account: BulkChanges(database, system_clock).rest(
-        transaction, account, change_id
-    )
+    return lambda database, account: BulkChanges(database, system_clock).finish(account, change_id)
 
 
 if __name__ == "__main__":

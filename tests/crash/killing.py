@@ -19,16 +19,15 @@ from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
 from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.worker import JobKind
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import Job
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database
 
 Report = Callable[[], object]
 Work = Callable[[Report], object]
-# The first turn of the work: what it did, or the rest of it.
-Begin = Callable[[Database, Transaction, Account], Awaitable[object]]
+# The whole work, in transactions of its own.
+Begin = Callable[[Database, Account], Awaitable[object]]
 
 
 class Moment(NamedTuple):
@@ -124,7 +123,12 @@ async def _work(email: str, begin: Begin, report: Report) -> None:
     async with opened_library(settings_from_environment()) as opened:
         database = opened.database
         account = await Accounts(database, system_clock).find(email)
-        step = await database.write(lambda transaction: begin(database, transaction, account))
-        while isinstance(step, Unfinished):
+        write = database.write
+
+        async def reported(*arguments: Any, **options: Any) -> Any:
+            result = await write(*arguments, **options)
             report()
-            step = await database.write(step.rest)
+            return result
+
+        setattr(database, "write", reported)  # noqa: B010 - mypy forbids the assignment
+        await begin(database, account)

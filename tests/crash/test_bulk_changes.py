@@ -11,8 +11,7 @@ import pytest
 from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.bulk.changes import BulkChanges, NewChange
-from bowerbird.library.bulk.selection import packed_parts
+from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.bulk import BulkAction, BulkState

@@ -92,7 +92,7 @@ def killed_meanwhile(caller: Caller, server: Lives, chance: random.Random, *requ
     return answers[0]
 
 
-def rename_and_delete(
+def rename_and_merge(
     caller: Caller, server: Lives, chance: random.Random, renames: int = RENAMES
 ) -> None:
     """Edits a label while the server is killed, and checks the answers."""
@@ -105,9 +105,11 @@ def rename_and_delete(
         status, answer = killed_meanwhile(caller, server, chance, "PATCH", path, name, key)
         assert (status, answer["data"]["label_name"]) == (200, f"name {number}")
         assert answer["data"]["count"] == POSTS
-    status, _ = killed_meanwhile(caller, server, chance, "DELETE", path)
-    # 404 if the answer of a finished deletion was lost.
-    assert status in (200, 404)
+    merge = {"into": ids["other"]}
+    status, answer = killed_meanwhile(
+        caller, server, chance, "POST", f"{path}/merge", merge, "merge"
+    )
+    assert (status, answer["data"]["label_name"], answer["data"]["count"]) == (200, "other", POSTS)
 
 
 def edit(settings: dict[str, Any]) -> None:
@@ -118,7 +120,7 @@ def edit(settings: dict[str, Any]) -> None:
     chance = random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
 
     with lives(environment) as server:
-        rename_and_delete(caller, server, chance)
+        rename_and_merge(caller, server, chance)
 
     assert caller.lost > 0
     asyncio.run(check(Settings(**settings)))

@@ -11,9 +11,7 @@ from tests.crash import killing
 
 
 def begin(run_id: str) -> killing.Begin:
-    return lambda database, transaction, account: ImportRuns(database, system_clock).undo_within(
-        transaction, account, run_id
-    )
+    return lambda database, account: ImportRuns(database, system_clock).undo(account, run_id)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Edits in several transactions: what a caller is told if one of them is refused."""
+"""Transactions that need something else to be done first, and what a caller is told if it fails."""
 
 import pytest
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.access.turns import DoFirst
 from bowerbird.storage.database import Database, Transaction
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
@@ -17,23 +17,43 @@ async def refusing(_: Transaction) -> None:
     raise FULL
 
 
-async def test_a_refused_first_turn_says_that_nothing_was_made(database: Database) -> None:
+async def refuse() -> None:
+    raise FULL
+
+
+async def test_a_transaction_runs_again_after_what_it_asks_for(database: Database) -> None:
+    done: list[str] = []
+
+    async def first() -> None:
+        done.append("first")
+
+    async def work(_: Transaction) -> list[str]:
+        if not done:
+            raise DoFirst(first)
+        return [*done, "then"]
+
+    assert await turns.run(database, work) == ["first", "then"]
+
+
+async def test_a_refused_transaction_says_that_nothing_was_made(database: Database) -> None:
     with pytest.raises(Refusal) as refused:
         await turns.run(database, refusing)
 
     assert refused.value.sentence == FULL.sentence
 
 
-async def test_a_refused_later_turn_says_that_a_part_was_made(database: Database) -> None:
-    async def first(_: Transaction) -> Unfinished[None] | None:
-        return Unfinished(refusing)
+async def test_a_refusal_of_what_comes_first_says_that_a_part_may_be_made(
+    database: Database,
+) -> None:
+    async def work(_: Transaction) -> None:
+        raise DoFirst(refuse)
 
     with pytest.raises(Refusal) as refused:
-        await turns.run(database, first)
+        await turns.run(database, work)
 
     assert refused.value.code is Code.SERVICE_UNAVAILABLE
     assert refused.value.headers == {"Retry-After": "30"}
     assert refused.value.sentence == (
-        "Only a part of the change was made before the database became unavailable; repeat the "
-        "request to make the rest."
+        "The database became unavailable before the whole change was made; repeat the request to "
+        "make the rest."
     )

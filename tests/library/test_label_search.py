@@ -3,8 +3,8 @@
 import pytest
 
 from bowerbird.errors import Refusal
-from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.labels import Labels
+from bowerbird.library.labels.post_changes import LabelChanges
 from tests.support import writing
 from tests.support.service import Member
 

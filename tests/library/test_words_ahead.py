@@ -2,8 +2,6 @@
 
 import pytest
 
-from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bookmarks.writing.words_ahead import WordsAhead, words_ahead
 from bowerbird.search.words.tokens import index_text
@@ -78,13 +76,13 @@ async def test_a_long_post_is_deleted_and_restored_with_its_words_computed_befor
     await alice.save_all([article("1"), article("2")])
     trash, account = Trash(alice.database, alice.clock), await alice.account()
 
-    for work in (trash.delete, trash.restore):
-        step = await alice.database.write(lambda t, work=work: work(t, account, "1"))  # type: ignore[misc]
-        assert isinstance(step, Unfinished)
-        assert step.before is not None
-        await step.before()
+    for prepare, work in (
+        (trash.prepare, trash.delete),
+        (trash.prepare_restore, trash.restore),
+    ):
+        await prepare(account, "1")
         assert words_ahead.size > 0
-        await turns.run(alice.database, step.rest)
+        await alice.database.write(lambda t, work=work: work(t, account, "1"))  # type: ignore[misc]
 
         assert words_ahead.size == 0
         assert await writing.recount(alice) == []
@@ -95,27 +93,21 @@ async def test_a_long_post_that_changes_meanwhile_loses_its_new_words(alice: Mem
     await alice.save_all([article("1"), article("2")])
     trash, account = Trash(alice.database, alice.clock), await alice.account()
 
-    step = await alice.database.write(lambda t: trash.delete(t, account, "1"))
-    assert isinstance(step, Unfinished)
-    assert step.before is not None
-    await step.before()
+    await trash.prepare(account, "1")
     await alice.save_all([article("1", OTHER)])
-    await turns.run(alice.database, step.rest)
+    await alice.database.write(lambda t: trash.delete(t, account, "1"))
 
     assert await writing.recount(alice) == []
     assert await alice.ids(q="other77") == []
     assert await alice.ids(q="word77") == ["2"]
 
 
-async def test_the_first_turn_of_deleting_a_long_post_changes_nothing(alice: Member) -> None:
-    await alice.save_all([article("1")])
-    before = await writing.version(alice)
-    trash, account = Trash(alice.database, alice.clock), await alice.account()
+async def test_words_of_short_posts_are_not_computed_before(alice: Member) -> None:
+    await alice.save(post_id="1")
 
-    await alice.database.write(lambda t: trash.delete(t, account, "1"))
+    await Trash(alice.database, alice.clock).prepare(await alice.account(), "1")
 
-    assert await writing.version(alice) == before
-    assert await alice.ids() == ["1"]
+    assert words_ahead.size == 0
 
 
 async def test_many_long_posts_are_deleted_and_come_back(alice: Member) -> None:

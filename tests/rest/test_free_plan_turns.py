@@ -1,4 +1,4 @@
-"""A change of a free account that takes several transactions costs one call, or changes nothing."""
+"""A change of many or long posts of a free account costs one call, or changes nothing."""
 
 import asyncio
 from collections import Counter
@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 
 from bowerbird import app
-from bowerbird.library.access import turns
 from bowerbird.settings import Settings
 from tests.library.test_words_ahead import article
 from tests.support import make, writing
@@ -42,11 +41,7 @@ async def test_restoring_a_long_post_needs_one_call(cast: Service, key: str | No
 
 
 @KEYS
-async def test_marking_many_posts_costs_one_call(
-    cast: Service, monkeypatch: pytest.MonkeyPatch, key: str | None
-) -> None:
-    monkeypatch.setattr(turns, "POSTS_PER_TURN", 5)
-    monkeypatch.setattr(turns, "POSTS_ALONE", 5)
+async def test_marking_many_posts_costs_one_call(cast: Service, key: str | None) -> None:
     free = with_calls(cast, 2)
     await free.save_all([make.post(post_id=post_id) for post_id in IDS])
 
@@ -57,11 +52,7 @@ async def test_marking_many_posts_costs_one_call(
     assert await calls_of(free) == 1
 
 
-async def test_a_marking_without_a_call_left_changes_nothing(
-    cast: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(turns, "POSTS_PER_TURN", 2)
-    monkeypatch.setattr(turns, "POSTS_ALONE", 2)
+async def test_a_marking_without_a_call_left_changes_nothing(cast: Service) -> None:
     free = with_calls(cast, 1)
     await free.save_all([make.post(post_id=post_id) for post_id in IDS])
 

@@ -1,4 +1,4 @@
-"""Label edits of many posts: short transactions, and what is left if one is interrupted."""
+"""Edits of labels on many posts: jobs in short transactions that the request waits for."""
 
 import asyncio
 import io
@@ -7,20 +7,22 @@ from typing import Any
 import pytest
 
 from bowerbird.library.access import turns
+from bowerbird.library.bulk import changes
+from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
-from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.requests import limits
 from tests.support import make, writing
 from tests.support.service import Member
-from tests.support.watched_writes import Pause, WatchedWrites, interrupted
+from tests.support.watched_writes import WatchedWrites, interrupted
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 # A fifth of the real length, so that fewer posts are enough for several turns.
 PER_TURN = 40
 POSTS = 2 * PER_TURN + 20
-# A post that moves from one label to another is three rows: two labels and its list of names.
-MOST_ROWS = 3 * PER_TURN + 20
+# A post that moves from one label to another is five rows: two labels, its list of names, and what
+# is kept of each label for the undo.
+MOST_ROWS = 5 * PER_TURN + 20
 
 # No test saves a post with an id this long.
 UNKNOWN = "9" * 30
@@ -30,7 +32,6 @@ UNKNOWN = "9" * 30
 def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several turns with few posts."""
     monkeypatch.setattr(turns, "POSTS_PER_TURN", PER_TURN)
-    monkeypatch.setattr(turns, "POSTS_ALONE", PER_TURN)
 
 
 async def fill(member: Member, count: int = POSTS, **fields: Any) -> list[str]:
@@ -101,14 +102,14 @@ async def test_renaming_a_label_of_many_posts_takes_short_transactions(alice: Me
     assert await writing.recount(alice) == []
 
 
-async def test_labelling_a_thousand_posts_takes_short_transactions(alice: Member) -> None:
+async def test_a_thousand_named_posts_are_labelled_in_one_transaction(alice: Member) -> None:
     post_ids = await fill(alice, 1_000, tags=[])
     watched = WatchedWrites(alice.database)
 
     added = (await writing.add(alice, "x", *post_ids[:999], UNKNOWN)).json()
     removed = (await writing.remove(alice, "x", *post_ids)).json()
 
-    assert watched.most_rows <= MOST_ROWS
+    assert len(watched.rows) == 2
     assert added["meta"] == {
         "message": "Labelled 999 posts.",
         "affected": 999,
@@ -121,7 +122,7 @@ async def test_labelling_a_thousand_posts_takes_short_transactions(alice: Member
     assert await writing.recount(alice) == []
 
 
-async def test_a_batch_with_many_posts_takes_short_transactions(alice: Member) -> None:
+async def test_a_batch_is_one_transaction(alice: Member) -> None:
     post_ids = await fill(alice, POSTS, tags=[])
     operations = [writing.operation("add", f"l{n}", *post_ids) for n in range(3)]
     operations += [writing.operation("remove", "l0", *post_ids)]
@@ -129,7 +130,7 @@ async def test_a_batch_with_many_posts_takes_short_transactions(alice: Member) -
 
     response = await writing.batch(alice, *operations, writing.operation("add", "", "1"))
 
-    assert watched.most_rows <= MOST_ROWS
+    assert len(watched.rows) == 1
     assert [one["ok"] for one in response.json()["data"]["results"]] == [True] * 4 + [False]
     assert [one.get("affected") for one in response.json()["data"]["results"]] == [POSTS] * 4 + [
         None
@@ -138,14 +139,16 @@ async def test_a_batch_with_many_posts_takes_short_transactions(alice: Member) -
     assert await writing.recount(alice) == []
 
 
-async def test_long_posts_are_changed_a_few_at_a_time(alice: Member) -> None:
+async def fill_with_long_posts(member: Member, count: int) -> list[str]:
     # Not one of the texts that are searched, because indexing them takes long.
     article = {"title": "t", "html": "x" * (turns.BYTES_PER_TURN // 8)}
-    post_ids = await fill(alice, 20, article=article)
-    watched = WatchedWrites(alice.database)
+    return await fill(member, count, article=article)
 
+
+async def test_long_posts_are_changed_a_few_at_a_time(alice: Member) -> None:
+    post_ids = await fill_with_long_posts(alice, 20)
+    watched = WatchedWrites(alice.database)
     await writing.add(alice, "x", *post_ids)
-    assert len(watched.rows) >= 3
 
     watched.rows.clear()
     await writing.send(alice, "PATCH", await path_of(alice, "x"), {"label_name": "y"})
@@ -155,6 +158,48 @@ async def test_long_posts_are_changed_a_few_at_a_time(alice: Member) -> None:
     await writing.send(alice, "DELETE", await path_of(alice, "y"))
     assert len(watched.rows) >= 3
     assert await all_tags(alice) == {("other", "wide")}
+    assert await writing.recount(alice) == []
+
+
+async def test_a_job_labels_named_posts_that_are_very_long(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LABELLED_BYTES_MAX", turns.BYTES_PER_TURN)
+    post_ids = await fill_with_long_posts(alice, 20)
+    label_id = await writing.label_id(alice, "other")
+
+    response = await writing.send(
+        alice, "POST", "/v1/labels/remove", {"tweet_ids": post_ids, "label_id": label_id}
+    )
+    change = response.json()["meta"]["change"]
+    assert (response.status_code, change["state"], change["count"]) == (202, "working", 20)
+    done = await BulkChanges(alice.database, alice.clock).finish(
+        await alice.account(), change["change_id"]
+    )
+
+    assert (done.changed, await all_tags(alice)) == (20, {("wide",)})
+    assert await writing.recount(alice) == []
+
+
+async def test_an_operation_with_very_long_posts_needs_a_request_of_its_own(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LABELLED_BYTES_MAX", turns.BYTES_PER_TURN)
+    post_ids = await fill_with_long_posts(alice, 12)
+    operations = [
+        writing.operation("add", "a", *post_ids[:5]),
+        writing.operation("add", "b", *post_ids),
+        writing.operation("add", "c", *post_ids[:5]),
+    ]
+
+    response = await writing.batch(alice, *operations)
+
+    results = response.json()["data"]["results"]
+    assert [one["ok"] for one in results] == [True, False, True]
+    assert results[1]["error"]["message"] == (
+        "operations[1]: The posts of one batch can have 2 MiB. Send this operation as a request "
+        "of its own."
+    )
     assert await writing.recount(alice) == []
 
 
@@ -204,92 +249,10 @@ async def test_others_write_while_a_label_is_deleted(alice: Member, bob: Member)
     assert await writing.labels(bob) == {"x": 1}
 
 
-async def test_a_rename_between_two_turns_of_another_edit_is_finished_first(
-    alice: Member,
-) -> None:
-    post_ids = await fill(alice)
-    path = await path_of(alice, "wide")
-    watched = WatchedWrites(alice.database)
-    pause = watched.pause_after(1)
-    adding = asyncio.ensure_future(writing.add(alice, "wide", *post_ids))
-    await pause.reached.wait()
-    await interrupted(watched, 1, writing.send(alice, "PATCH", path, {"label_name": "new"}))
-    pause.over.set()
-
-    response = await adding
-
-    assert response.json()["meta"]["affected"] == 0
-    assert await all_tags(alice) == {("new", "other")}
-    assert await writing.recount(alice) == []
-
-
-# Changes of other requests between two turns
-
-
-async def paused_after_the_first_turn(
-    member: Member, request: Any
-) -> tuple["asyncio.Future[Any]", Pause]:
-    pause = WatchedWrites(member.database).pause_after(1)
-    editing = asyncio.ensure_future(request)
-    await pause.reached.wait()
-    return editing, pause
-
-
-async def test_a_label_deleted_meanwhile_counts_as_removed(alice: Member) -> None:
-    post_ids = await fill(alice, 60)
-    removal = writing.remove(alice, "wide", *post_ids)
-    removing, pause = await paused_after_the_first_turn(alice, removal)
-    await writing.send(alice, "DELETE", await path_of(alice, "wide"))
-    pause.over.set()
-
-    response = await removing
-
-    assert response.status_code == 200
-    assert response.json()["meta"]["affected"] == PER_TURN
-    assert [post["post_id"] for post in response.json()["data"]] == post_ids
-    assert {tuple(post["tags"]) for post in response.json()["data"]} == {("other",)}
-    assert "not_changed" not in response.json()["meta"]
-    assert await writing.recount(alice) == []
-
-
-async def test_posts_are_named_that_did_not_get_a_label_deleted_meanwhile(alice: Member) -> None:
-    post_ids = await fill(alice, 60, tags=[])
-    adding, pause = await paused_after_the_first_turn(alice, writing.add(alice, "x", *post_ids))
-    await writing.send(alice, "DELETE", await path_of(alice, "x"))
-    pause.over.set()
-
-    response = await adding
-
-    assert response.status_code == 200
-    meta = response.json()["meta"]
-    assert meta["affected"] == PER_TURN
-    assert meta["not_changed"] == post_ids[PER_TURN:]
-    assert len(response.json()["data"]) == PER_TURN
-    assert await writing.labels(alice) == {}
-    assert await writing.recount(alice) == []
-
-
-async def test_posts_are_named_that_became_full_meanwhile(alice: Member) -> None:
-    post_ids = await fill(alice, 60, tags=[])
-    full = post_ids[-1]
-    operations = [writing.operation("add", "x", *post_ids), writing.operation("add", "y", full)]
-    adding, pause = await paused_after_the_first_turn(alice, writing.batch(alice, *operations))
-    await alice.save(post_id=full, tags=[f"label {n}" for n in range(limits.POST_LABELS_MAX)])
-    pause.over.set()
-
-    response = await adding
-
-    first, second = response.json()["data"]["results"]
-    assert (first["ok"], first["affected"], first["not_changed"]) == (True, 59, [full])
-    assert not second["ok"]
-    assert (await writing.labels(alice))["x"] == 59
-    assert await writing.recount(alice) == []
-
-
 # Interrupted edits
 
 
-async def test_an_interrupted_deletion_can_be_repeated(alice: Member) -> None:
+async def test_a_job_finishes_an_interrupted_deletion(alice: Member) -> None:
     await fill(alice)
     path = await path_of(alice, "wide")
     watched = WatchedWrites(alice.database)
@@ -297,11 +260,82 @@ async def test_an_interrupted_deletion_can_be_repeated(alice: Member) -> None:
     assert await writing.recount(alice) == []
     assert (await writing.labels(alice))["wide"] == POSTS - PER_TURN
 
-    assert (await writing.send(alice, "DELETE", path)).status_code == 200
+    # It counts as deleted.
+    assert (await writing.send(alice, "DELETE", path)).status_code == 404
+    await work_off(alice)
 
     assert await writing.labels(alice) == {"other": POSTS}
     assert await all_tags(alice) == {("other",)}
     assert await writing.recount(alice) == []
+
+
+async def test_a_change_that_takes_long_is_answered_with_its_progress(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "WAIT_S", 0)
+    await fill(alice)
+    path = await path_of(alice, "wide")
+
+    response = await writing.send(alice, "PATCH", path, {"label_name": "new"}, key="k")
+    again = await writing.send(alice, "PATCH", path, {"label_name": "new"}, key="k")
+
+    change = response.json()["meta"]["change"]
+    assert (response.status_code, again.content) == (202, response.content)
+    assert (change["state"], change["count"], change["done"]) == ("working", POSTS, PER_TURN)
+    assert response.json()["data"]["label_name"] == "new"
+    followed = await alice.get(response.headers["location"])
+    assert followed.json()["data"]["change_id"] == change["change_id"]
+    await work_off(alice)
+    assert await all_tags(alice) == {("new", "other")}
+
+
+@pytest.mark.parametrize("count", [3, POSTS])
+async def test_edits_of_a_label_can_be_undone(alice: Member, count: int) -> None:
+    await fill(alice, count)
+    before = await all_tags(alice)
+    for method, end, body in (
+        ("PATCH", "", {"label_name": "new"}),
+        ("POST", "/merge", {"into": await writing.label_id(alice, "other")}),
+        ("DELETE", "", None),
+    ):
+        path = await path_of(alice, "wide")
+        response = await writing.send(alice, method, f"{path}{end}", body)
+        change = response.json()["meta"]["change"]
+        assert (response.status_code, change["state"], change["changed"]) == (200, "done", count)
+        assert await all_tags(alice) != before
+
+        undo = f"/v1/bookmarks/changes/{change['change_id']}/undo"
+        assert (await writing.send(alice, "POST", undo)).status_code in (200, 202)
+        await work_off(alice)
+
+        assert await all_tags(alice) == before
+        assert await writing.labels(alice) == {"other": count, "wide": count}
+        assert await writing.recount(alice) == []
+
+
+async def test_a_label_that_was_renamed_again_keeps_its_name_when_the_first_is_undone(
+    alice: Member,
+) -> None:
+    await fill(alice, 3)
+    path = await path_of(alice, "wide")
+    first = await writing.send(alice, "PATCH", path, {"label_name": "new"})
+    await writing.send(alice, "PATCH", path, {"label_name": "newer"})
+
+    change_id = first.json()["meta"]["change"]["change_id"]
+    undone = await writing.send(alice, "POST", f"/v1/bookmarks/changes/{change_id}/undo")
+
+    assert (undone.json()["data"]["state"], undone.json()["data"]["restored"]) == ("undone", 0)
+    assert await all_tags(alice) == {("newer", "other")}
+
+
+async def work_off(member: Member) -> None:
+    """Does what the jobs would do."""
+    rows = await member.database.rows(
+        "SELECT change_id FROM bulk_change WHERE account_id = :account_id ORDER BY number",
+        {"account_id": member.account_id},
+    )
+    for (change_id,) in rows:
+        await BulkChanges(member.database, member.clock).finish(await member.account(), change_id)
 
 
 async def test_a_key_of_another_request_changes_nothing(alice: Member) -> None:
@@ -323,6 +357,8 @@ async def test_an_interrupted_merge_can_be_repeated_with_its_key(alice: Member) 
     await interrupted(watched, 2, writing.send(alice, "POST", f"{path}/merge", merge, key="k"))
     assert await writing.recount(alice) == []
 
+    reused = await writing.send(alice, "PATCH", path, {"metadata": {"a": 1}}, key="k")
+    assert writing.refused(reused) == (422, "IDEMPOTENCY_KEY_REUSED")
     repeated = await writing.send(alice, "POST", f"{path}/merge", merge, key="k")
     replayed = await writing.send(alice, "POST", f"{path}/merge", merge, key="k")
 
@@ -356,10 +392,10 @@ async def test_an_interrupted_rename_can_be_repeated_with_its_key(alice: Member)
     assert await writing.recount(alice) == []
 
 
-async def test_the_sweep_finishes_an_interrupted_rename(alice: Member) -> None:
+async def test_a_job_finishes_an_interrupted_rename(alice: Member) -> None:
     await half_renamed(alice)
 
-    await Sweeping(alice.database, alice.clock, pause_s=0).sweep()
+    await work_off(alice)
 
     assert await all_tags(alice) == {("new", "other")}
     assert await writing.recount(alice) == []

@@ -249,20 +249,6 @@ async def test_a_thousand_changes_take_one_transaction(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-async def test_soon_after_a_write_of_another_account_they_take_five(
-    alice: Member, bob: Member
-) -> None:
-    operations = await a_thousand_changes(alice)
-    await bob.save()
-    watched = WatchedWrites(alice.database)
-
-    response = await writing.batch(alice, *operations)
-
-    assert response.json()["data"]["succeeded"] == 50
-    assert len(watched.rows) == 5
-
-
 NAMES = ("a", "A", "b", "c")
 OPERATIONS = st.lists(
     st.builds(

@@ -33,16 +33,6 @@ def test_it_is_unknown_during_a_write_and_higher_afterwards(tmp_path: Path) -> N
     assert generation.settled() == before + 2
 
 
-def test_it_says_whether_another_process_has_written_since(tmp_path: Path) -> None:
-    mine, other = opened(tmp_path), opened(tmp_path)
-    said = []
-    for one in (mine, mine, other, mine, mine):
-        said.append(one.begin())
-        one.end()
-
-    assert said == [False, False, False, True, False]
-
-
 def test_every_process_sees_the_same_number(tmp_path: Path) -> None:
     mine, other = opened(tmp_path), opened(tmp_path)
 

@@ -42,7 +42,7 @@ ACROSS_ACCOUNTS = {
     # The version of SQLite.
     "engine",
     # Only find the accounts that are due.
-    *("due_accounts", "accounts_with_renames", "partly_deleted", "accounts_with_files"),
+    *("due_accounts", "partly_deleted", "accounts_with_files"),
     *("accounts_with_expired", "accounts_to_index", "accounts_with_undated"),
     # How many posts all accounts have.
     "posts_of_all",

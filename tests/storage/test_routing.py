@@ -26,7 +26,6 @@ SWEEPS = {
     ("checks", "accounts_with_undated"): "accounts with posts that have no time yet",
     ("connections", "due_accounts"): "accounts whose sources are to be read",
     ("digests", "due_accounts"): "accounts whose digest is to be written",
-    ("labels", "accounts_with_renames"): "accounts with interrupted renames",
     ("media", "due_accounts"): "accounts with images to download",
     ("media", "accounts_with_files"): "accounts with images that may have to be deleted",
     ("sweeping", "next_accounts"): "accounts with expired rows",

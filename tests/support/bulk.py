@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bulk.changes import BulkChanges, NewChange
-from bowerbird.library.bulk.selection import packed_parts
+from bowerbird.library.access import turns
+from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.model.bulk import BulkAction, BulkRow
 from tests.support.service import Member
 
@@ -40,8 +39,9 @@ def changes(member: Member) -> BulkChanges:
 async def step(member: Member, row: BulkRow) -> BulkRow | None:
     """Takes one turn, as a job does among others; None if turns are left."""
     account = await member.account()
-    taken = await member.database.write(
-        lambda transaction: changes(member).rest(transaction, account, row.change_id),
+    taken = await turns.run(
+        member.database,
+        lambda transaction: changes(member).turn(transaction, account, row.change_id),
         member.account_id,
     )
-    return None if isinstance(taken, Unfinished) else taken
+    return taken.row if taken.row.is_finished else None

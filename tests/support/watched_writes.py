@@ -83,7 +83,6 @@ class WatchedWrites:
 class _Counting:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
-        self.is_alone = transaction.is_alone
         self.rows_written = 0
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:

@@ -41,7 +41,7 @@ def _prepare_labels(library: Library) -> str:
 def _edit_labels(trial: Trial) -> None:
     caller = Caller(trial.settings.port, trial.state)
     with _served(trial) as server:
-        test_label_edits.rename_and_delete(caller, server, trial.chance, _RENAMES)
+        test_label_edits.rename_and_merge(caller, server, trial.chance, _RENAMES)
     asyncio.run(test_label_edits.check(trial.settings))
 
 

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model.imports import Deletion
+from bowerbird.model.labels import Label, name_key
 
 KIND: Final = "change"
 """The kind of the jobs that do the rest of large changes."""
@@ -32,9 +33,10 @@ class BulkAction(StrEnum):
     UNREAD_AND_UNARCHIVE = "unread_and_unarchive"
     ADD_LABEL = "add_label"
     REMOVE_LABEL = "remove_label"
-    # Only for the pages of labels: these change all posts of a label.
+    # These change all posts of a label.
     DELETE_LABEL = "delete_label"
     MERGE_LABELS = "merge_labels"
+    RENAME_LABEL = "rename_label"
 
 
 FLAG_ACTIONS: Final[dict[tuple[bool | None, bool | None], BulkAction]] = {
@@ -79,6 +81,13 @@ class ChangedLabel(Struct, frozen=True):
     after: int = 0
     # Deleting and merging: somebody has created the label meanwhile, so it is not deleted.
     is_kept: bool = False
+    # Renaming: the name that the label gets, and whether it has it.
+    new_name: str = ""
+    is_begun: bool = False
+
+    def as_it_was(self, bookmark_count: int = 0) -> Label:
+        key = name_key(self.name)
+        return Label(self.label_id, self.name, key, self.metadata, bookmark_count, color=self.color)
 
     @property
     def present_id(self) -> int:

@@ -32,8 +32,7 @@ SHARED: Final[dict[str, str]] = {
     "not_found": "Ids that are not in the library.",
     "further_ids": "Ids of the posts that data does not repeat, because an answer repeats the "
     f"labels of at most {limits.ECHOED_POSTS_MAX:,} posts; only if there are any.",
-    "not_changed": "Ids of posts that could not get the label, because another request deleted "
-    "it or gave them too many labels while this one was running; only if there are any.",
+    "not_changed": "Not sent any more: a request changes all posts that it names, or none.",
     "author_id": "Identifier of the post's author.",
     "author_username": "The author's handle, without @.",
     "author_details": "Who wrote the post.",
@@ -52,7 +51,7 @@ SHARED: Final[dict[str, str]] = {
     "query": "Filters that narrow the view further, by the list's names.",
     "sort_by": "The field to sort by, as in the list.",
     "sort_order": "asc or desc. By default dates and counts descend, text ascends.",
-    "change": "The change of all bookmarks that match, if filter was sent.",
+    "change": "The change of posts, if it was by filter or of a whole label. It can be undone.",
 }
 
 

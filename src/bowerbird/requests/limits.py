@@ -17,6 +17,9 @@ ARGUMENTS_MAX: Final = 100
 OPERATIONS_MAX: Final = 50
 # The posts of all operations of a batch together.
 BATCH_POSTS_MAX: Final = 5_000
+# The stored posts of one transaction that changes their labels, which writes them again. A job
+# changes the labels of more.
+LABELLED_BYTES_MAX: Final = 32 << 20
 # Posts and links of one request that saves them, and the labels that it adds to each.
 SAVED_MAX: Final = 100
 SAVED_LABELS_MAX: Final = 10

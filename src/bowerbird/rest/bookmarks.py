@@ -6,10 +6,9 @@ from typing import Final
 import msgspec
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import plans, turns
-from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.flags import BookmarkState, Flags, FlagsResult
+from bowerbird.library.bookmarks.flags import BookmarkState, Flags
 from bowerbird.library.bookmarks.results import BookmarkCounts, VectorState
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.bulk.requests import BulkChange
@@ -178,13 +177,8 @@ def _similar(bookmarks: Bookmarks, answers: AnswerCache) -> ApiRoute:
 
 
 def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing) -> list[ApiRoute]:
-    async def update_many(
-        transaction: Transaction, call: Call, request: StateRequest
-    ) -> Reply | Unfinished[Reply]:
-        step = await flags.update_many(transaction, call.account, request.post_ids or [], request)
-        return turns.then(step, marked)
-
-    def marked(result: FlagsResult) -> Reply:
+    async def update_many(transaction: Transaction, call: Call, request: StateRequest) -> Reply:
+        result = await flags.update(transaction, call.account, request.post_ids or [], request)
         meta = ChangeMeta(_changed(result.affected), result.affected, result.not_found)
         return done(result.posts, meta)
 
@@ -196,21 +190,26 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing)
         post_id = call.path_params["post_id"]
         return done_with(await flags.update_one(transaction, call.account, post_id, request))
 
-    async def delete(transaction: Transaction, call: Call) -> Reply | Unfinished[Reply]:
-        post_id = call.path_params["post_id"]
-        return turns.then(await trash.delete(transaction, call.account, post_id), done)
+    async def prepare_delete(call: Call) -> None:
+        await trash.prepare(call.account, call.path_params["post_id"])
 
-    async def restore(transaction: Transaction, call: Call) -> Reply | Unfinished[Reply]:
+    async def delete(transaction: Transaction, call: Call) -> Reply:
+        return done(await trash.delete(transaction, call.account, call.path_params["post_id"]))
+
+    async def prepare_restore(call: Call) -> None:
+        await trash.prepare_restore(call.account, call.path_params["post_id"])
+
+    async def restore(transaction: Transaction, call: Call) -> Reply:
         post_id = call.path_params["post_id"]
-        return turns.then(await trash.restore(transaction, call.account, post_id), done_with)
+        return done_with(await trash.restore(transaction, call.account, post_id))
 
     return [
         UPDATE_MANY.served_by(
             changing.handler_of(StateRequest, lambda one: one.change, update_matching, update_many)
         ),
         UPDATE.served_by(writes.handler_of(UpdateRequest, update)),
-        DELETE.served_by(writes.handler(delete)),
-        RESTORE.served_by(writes.handler(restore)),
+        DELETE.served_by(writes.handler(delete, prepare_delete)),
+        RESTORE.served_by(writes.handler(restore, prepare_restore)),
     ]
 
 

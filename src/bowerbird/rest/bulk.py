@@ -7,12 +7,11 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bulk.requests import BulkChange, BulkRequests, Prepared
-from bowerbird.model.bulk import BulkAction
+from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, change_of
 from bowerbird.storage.database import Transaction
+from bowerbird.wire.idempotency import Replay
 from bowerbird.wire.responses.metas import QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
@@ -90,7 +89,6 @@ MATCHING_REFUSALS: Final = (
 )
 OPERATIONS: Final = (CREATE, GET, UNDO, DELETE, RESTORE)
 T = TypeVar("T", bound=Struct)
-Step = Reply | Unfinished[Reply]
 
 
 class Changing:
@@ -98,16 +96,23 @@ class Changing:
 
     def __init__(self, bulk: BulkRequests, writes: Writes, wake: Callable[[], None]) -> None:
         """`wake` is called once a change is committed, for a worker in the same process."""
-        self._bulk = bulk
+        self.bulk = bulk
         self._writes = writes
         self._wake = wake
+
+    async def finished(self, call: Call, answer: Reply | Replay) -> BulkRow | None:
+        """The change that a job was left to do, if it is finished within some time."""
+        if answer.status != _ACCEPTED:
+            return None
+        change_id = dict(answer.headers)[b"location"].decode().rpartition("/")[2]
+        return await self.bulk.changes.finish_soon(call.account, change_id)
 
     def handler_of(
         self,
         kind: type[T],
         change_of: Callable[[T], BulkRequest | None],
         reply: Callable[[BulkChange], Reply],
-        by_ids: Callable[[Transaction, Call, T], Awaitable[Step]] | None = None,
+        by_ids: Callable[[Transaction, Call, T], Awaitable[Reply]] | None = None,
         gate: Gate = lambda _: None,
     ) -> Handler:
         """`by_ids` serves requests that `change_of` returns None for."""
@@ -118,16 +123,16 @@ class Changing:
             async def prepare(call: Call, request: T) -> None:
                 change = change_of(request)
                 if change is not None:
-                    ready = await self._bulk.prepare(call.account, change)
+                    ready = await self.bulk.prepare(call.account, change)
                     prepared.append(ready if by_ids is None else _without_409(ready))
 
-            async def effect(transaction: Transaction, call: Call, request: T) -> Step:
+            async def effect(transaction: Transaction, call: Call, request: T) -> Reply:
                 change = change_of(request)
                 if change is None:
                     assert by_ids is not None
                     return await by_ids(transaction, call, request)
-                step = await self._bulk.start(transaction, call.account, change, prepared[0])
-                return turns.then(step, lambda done: located(done, reply(done)))
+                started = await self.bulk.start(transaction, call.account, change, prepared[0])
+                return located(started, reply(started))
 
             answer = await self._writes.handler_of(kind, effect, gate, prepare=prepare)(call)
             # Only a change of all that match is a job.
@@ -147,11 +152,14 @@ def routes(bulk: BulkRequests, writes: Writes, wake: Callable[[], None]) -> list
         reply = done(change)
         return _with_headers(reply, [_RETRY_AFTER]) if change.is_open else reply
 
-    async def undo(transaction: Transaction, call: Call) -> Reply | Unfinished[Reply]:
-        step = await bulk.undo(transaction, call.account, call.path_params["change_id"])
-        return turns.then(step, lambda change: located(change, done(change)))
+    async def prepare_undo(call: Call) -> None:
+        await bulk.changes.prepare_undo(call.account, call.path_params["change_id"])
 
-    keyed = writes.handler(undo)
+    async def undo(transaction: Transaction, call: Call) -> Reply:
+        change = await bulk.undo(transaction, call.account, call.path_params["change_id"])
+        return located(change, done(change))
+
+    keyed = writes.handler(undo, prepare_undo)
 
     async def undo_and_wake(call: Call) -> Reply:
         reply = await keyed(call)

@@ -3,8 +3,6 @@
 from typing import Final
 
 from bowerbird.errors import Code
-from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.imports.runs import ImportRuns, Run
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.requests.ingest import ImportsQuery
@@ -68,8 +66,8 @@ def routes(imports: ImportRuns) -> list[ApiRoute]:
 
 
 def write_routes(imports: ImportRuns, writes: Writes) -> list[ApiRoute]:
-    async def undo(transaction: Transaction, call: Call) -> Reply | Unfinished[Reply]:
-        step = await imports.undo_within(transaction, call.account, call.path_params["run_id"])
-        return turns.then(step, done)
+    async def undo(transaction: Transaction, call: Call) -> Reply:
+        run_id = call.path_params["run_id"]
+        return done(await imports.undo_within(transaction, call.account, run_id))
 
     return [UNDO.served_by(writes.handler(undo))]

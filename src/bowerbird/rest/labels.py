@@ -1,17 +1,16 @@
 """/v1/labels."""
 
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 from msgspec import UNSET
 
 from bowerbird.errors import Code
-from bowerbird.library.access import plans, turns
-from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bulk.requests import BulkChange
+from bowerbird.library.access import plans
+from bowerbird.library.bulk.requests import BulkChange, shown
 from bowerbird.library.labels.label_list import LabelResponse
 from bowerbird.library.labels.labels import BatchResult, Labels
 from bowerbird.library.labels.operations import Labelled, Op, Tagged
+from bowerbird.model.bulk import BulkRow
 from bowerbird.requests import limits
 from bowerbird.requests.labels import (
     BatchRequest,
@@ -21,17 +20,16 @@ from bowerbird.requests.labels import (
     MergeRequest,
 )
 from bowerbird.rest import bulk
-from bowerbird.rest.bulk import Changing
+from bowerbird.rest.bulk import Changing, located
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
+from bowerbird.wire.idempotency import Replay
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.metas import ChangeMeta, LabelListMeta, MessageMeta
+from bowerbird.wire.responses.metas import ChangeMeta, LabelListMeta, LabelMeta, MessageMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Writes, done
-
-_Step = Reply | Unfinished[Reply]
 
 LIST: Final = Operation(
     method="GET",
@@ -92,7 +90,10 @@ UPDATE: Final = Operation(
     name="updateLabel",
     summary="Rename a label, or change its colour or metadata.",
     data=LabelResponse,
+    meta=LabelMeta,
     body=LabelChange,
+    statuses=bulk.CREATE.statuses,
+    headers=bulk.CREATE.headers,
     refusals=(Code.NOT_FOUND,),
 )
 DELETE: Final = Operation(
@@ -101,6 +102,9 @@ DELETE: Final = Operation(
     name="deleteLabel",
     summary="Remove a label from every post and delete it.",
     data=LabelResponse,
+    meta=LabelMeta,
+    statuses=bulk.CREATE.statuses,
+    headers=bulk.CREATE.headers,
     refusals=(Code.NOT_FOUND,),
 )
 MERGE: Final = Operation(
@@ -109,7 +113,10 @@ MERGE: Final = Operation(
     name="mergeLabel",
     summary="Move the posts of a label to another label, and delete the first.",
     data=LabelResponse,
+    meta=LabelMeta,
     body=MergeRequest,
+    statuses=bulk.CREATE.statuses,
+    headers=bulk.CREATE.headers,
     refusals=(Code.NOT_FOUND,),
 )
 OPERATIONS: Final = (LIST, ADD, REMOVE, BATCH, UPDATE, DELETE, MERGE)
@@ -140,49 +147,57 @@ def routes(labels: Labels, answers: AnswerCache) -> list[ApiRoute]:
 def write_routes(labels: Labels, writes: Writes, changing: Changing) -> list[ApiRoute]:
     gate = plans.check_writes
 
-    async def add(transaction: Transaction, call: Call, request: LabelRequest) -> _Step:
-        changed = await labels.change(transaction, call.account, "add", request)
-        return turns.then(changed, lambda result: done(result.posts, _meta("add", result)))
+    changes = changing.bulk.changes
 
-    async def remove(transaction: Transaction, call: Call, request: LabelRequest) -> _Step:
-        changed = await labels.change(transaction, call.account, "remove", request)
-        return turns.then(changed, lambda result: done(result.posts, _meta("remove", result)))
+    async def batch(transaction: Transaction, call: Call, request: BatchRequest) -> Reply:
+        return _batch_reply(await labels.batch(transaction, call.account, request.parsed))
 
-    async def batch(transaction: Transaction, call: Call, request: BatchRequest) -> _Step:
-        result = await labels.batch(transaction, call.account, request.parsed)
-        return turns.then(result, _batch_reply)
-
-    async def update(transaction: Transaction, call: Call, request: LabelChange) -> _Step:
+    async def update(transaction: Transaction, call: Call, request: LabelChange) -> Reply:
         label_id = call.path_params["label_id"]
-        return turns.then(await labels.update(transaction, call.account, label_id, request), done)
+        label, row = await labels.update(transaction, call.account, label_id, request)
+        return done(label, LabelMeta()) if row is None else _changed(label, row)
 
-    async def delete(transaction: Transaction, call: Call) -> _Step:
+    async def delete(transaction: Transaction, call: Call) -> Reply:
         label_id = call.path_params["label_id"]
-        return turns.then(await labels.delete(transaction, call.account, label_id), done)
+        row = await changes.start_label(transaction, call.account, label_id)
+        return _changed(await labels.changed(transaction, call.account, row), row)
 
-    async def merge(transaction: Transaction, call: Call, request: MergeRequest) -> _Step:
+    async def merge(transaction: Transaction, call: Call, request: MergeRequest) -> Reply:
         label_id = call.path_params["label_id"]
-        merged = await labels.merge(transaction, call.account, label_id, request.into)
-        return turns.then(merged, done)
+        row = await changes.start_label(transaction, call.account, label_id, request.into)
+        return _changed(await labels.changed(transaction, call.account, row), row)
+
+    async def wait(call: Call, answer: Reply | Replay) -> Reply | None:
+        row = await changing.finished(call, answer)
+        if row is None:
+            return None
+        return _changed(await labels.changed(labels.database, call.account, row), row)
 
     return [
-        ADD.served_by(_labelling(changing, "add", add)),
-        REMOVE.served_by(_labelling(changing, "remove", remove)),
+        ADD.served_by(_labelling(labels, changing, "add")),
+        REMOVE.served_by(_labelling(labels, changing, "remove")),
         BATCH.served_by(writes.handler_of(BatchRequest, batch, gate)),
-        UPDATE.served_by(writes.handler_of(LabelChange, update, gate)),
-        DELETE.served_by(writes.handler(delete)),
-        MERGE.served_by(writes.handler_of(MergeRequest, merge, gate)),
+        UPDATE.served_by(writes.handler_of(LabelChange, update, gate, wait=wait)),
+        DELETE.served_by(writes.handler(delete, wait=wait)),
+        MERGE.served_by(writes.handler_of(MergeRequest, merge, gate, wait=wait)),
     ]
 
 
-def _labelling(
-    changing: Changing,
-    op: Op,
-    by_ids: Callable[[Transaction, Call, LabelRequest], Awaitable[_Step]],
-) -> Handler:
+def _changed(label: LabelResponse, row: BulkRow) -> Reply:
+    change = shown(row)
+    return located(change, done(label, LabelMeta(change)))
+
+
+def _labelling(labels: Labels, changing: Changing, op: Op) -> Handler:
     def matching(change: BulkChange) -> Reply:
         meta = ChangeMeta(_message(op, change.changed), change.changed, [], change=change)
         return done([], meta)
+
+    async def by_ids(transaction: Transaction, call: Call, request: LabelRequest) -> Reply:
+        changed = await labels.change(transaction, call.account, op, request)
+        if isinstance(changed, BulkRow):
+            return located(shown(changed), matching(shown(changed)))
+        return done(changed.posts, _meta(op, changed))
 
     return changing.handler_of(
         LabelRequest, lambda one: one.change(op), matching, by_ids, plans.check_writes
@@ -202,7 +217,6 @@ def _meta(op: Op, changed: Labelled) -> ChangeMeta:
         changed.affected,
         changed.not_found,
         changed.further_ids or UNSET,
-        changed.not_changed or UNSET,
     )
 
 

@@ -41,8 +41,7 @@ def routes(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRout
     answers = AnswerCache(_CACHE_BYTES, finish=envelope.marked)
     writes = Writes(Idempotency(database, clock), settings.upgrade_url)
     bookmarks = Bookmarks(database, SandboxMeaning(database), clock)
-    # One turn, because the next one would not see its changes: the sandbox stores nothing.
-    labels = Labels(database, clock, posts_per_turn=MAX_TOUCHED)
+    labels = Labels(database, clock)
     views = Views(database, bookmarks, clock)
     bulk = bulk_requests(database, clock, views, SemanticSearch(database), lambda: None)
     exports = SandboxExports(fixtures, clock)

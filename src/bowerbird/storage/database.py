@@ -33,10 +33,6 @@ class Reader(Protocol):
 class Transaction(Reader, Protocol):
     """Statements that commit together or not at all."""
 
-    @property
-    def is_alone(self) -> bool:
-        """Whether no other account is likely to wait for the end of this transaction."""
-
     async def run(self, sql: str, values: Values) -> None: ...
 
     async def run_many(self, sql: str, values: Sequence[Values]) -> None: ...

@@ -1,7 +1,4 @@
-"""Stores the answers of keyed writes, in the transaction of the write itself.
-
-A write in several transactions keeps a claim on its key in between: a row with the status 0.
-"""
+"""Stores the answers of keyed writes, in the transaction of the write itself."""
 
 from itertools import count
 from typing import Any, Final
@@ -9,7 +6,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.clock import MICROSECONDS, day_of
+from bowerbird.clock import day_of
 from bowerbird.storage.daily_use import KEYED_ANSWERS, DailyUseStore, DayUse
 from bowerbird.storage.database import Database, LockTimeoutError, Transaction
 
@@ -20,10 +17,6 @@ _SWEPT_AT_ONCE: Final = 20
 # An answer may have megabytes, so that a hundred of them would delay other writers.
 _SWEPT_BYTES: Final = 8_000_000
 _TRIES: Final = 3
-# A request whose last transaction is older than this may be dead, together with its process. Taking
-# a living one over does no harm: it notices, and each post is changed once.
-LEASE_S: Final = 5
-_CLAIMED: Final = 0
 
 
 class InProgressError(Exception):
@@ -36,14 +29,6 @@ class StoredAnswer(Struct, frozen=True):
     headers: str
     body: bytes
     created_at: int
-
-    @property
-    def holder(self) -> str | None:
-        """The request that claimed the key and is not finished; None if this is its answer."""
-        return self.headers if self.status == _CLAIMED else None
-
-    def is_expired(self, now: int) -> bool:
-        return now > self.created_at + LEASE_S * MICROSECONDS
 
 
 class IdempotencyStore:
@@ -62,7 +47,7 @@ class IdempotencyStore:
         now: int,
         oldest: int,
     ) -> StoredAnswer | DayUse:
-        """The answer of the first request with this key, or its claim.
+        """The answer of the first request with this key.
 
         If there was none, the key is claimed, and what the account has stored today is returned.
         """
@@ -100,6 +85,22 @@ class IdempotencyStore:
         body: bytes,
         now: int,
     ) -> None:
+        await self.replace(transaction, account_id, key, status=status, headers=headers, body=body)
+        size = len(body) + len(headers) + len(key)
+        # Last, because other keyed writes of the account wait for this row until the commit.
+        await self._use.add(transaction, account_id, day_of(now), uses=1, size=size)
+
+    async def replace(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        key: str,
+        *,
+        status: int,
+        headers: str,
+        body: bytes,
+    ) -> None:
+        """Stores another answer under a key."""
         values = {
             "account_id": account_id,
             "idempotency_key": key,
@@ -108,21 +109,6 @@ class IdempotencyStore:
             "body": body,
         }
         await transaction.run(self._sql["keep"], values)
-        size = len(body) + len(headers) + len(key)
-        # Last, because other keyed writes of the account wait for this row until the commit.
-        await self._use.add(transaction, account_id, day_of(now), uses=1, size=size)
-
-    async def renew(
-        self, transaction: Transaction, account_id: int, key: str, *, holder: str, now: int
-    ) -> None:
-        """Keeps the claim on a key, because the write needs another transaction."""
-        values = {
-            "account_id": account_id,
-            "idempotency_key": key,
-            "holder": holder,
-            "created_at": now,
-        }
-        await transaction.run(self._sql["renew"], values)
 
     async def sweep(
         self, transaction: Transaction, account_id: int, oldest: int, most: int = _SWEPT_AT_ONCE

@@ -58,9 +58,9 @@ class LabelStore:
         rows = await transaction.rows(self._sql["total"], {"account_id": account_id})
         return int(rows[0][0])
 
-    async def by_id(self, transaction: Transaction, account_id: int, label_id: int) -> Label | None:
+    async def by_id(self, reader: Reader, account_id: int, label_id: int) -> Label | None:
         values = {"account_id": account_id, "label_id": label_id}
-        rows = await transaction.rows(self._sql["by_id"], values)
+        rows = await reader.rows(self._sql["by_id"], values)
         return Label(*rows[0]) if rows else None
 
     async def created_at(self, transaction: Transaction, account_id: int, label_id: int) -> int:
@@ -79,10 +79,6 @@ class LabelStore:
         values = {"account_id": account_id}
         rows = await transaction.rows(self._sql["being_renamed"], values)
         return Label(*rows[0]) if rows else None
-
-    async def accounts_with_renames(self) -> Sequence[int]:
-        rows = await self._database.slow_rows(self._sql["accounts_with_renames"], {})
-        return [account_id for (account_id,) in rows]
 
     async def named(
         self, reader: Reader, account_id: int, name_keys: Sequence[str]

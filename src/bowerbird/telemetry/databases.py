@@ -99,7 +99,6 @@ class _TracedTransaction:
     def __init__(self, transaction: Transaction, recording: _Recording) -> None:
         self._transaction = transaction
         self._recording = recording
-        self.is_alone = transaction.is_alone
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
         name = self._recording.names.of(sql)

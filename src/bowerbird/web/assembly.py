@@ -22,9 +22,8 @@ from bowerbird.library.bookmarks.writing.annotation_changes import AnnotationCha
 from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.library.demo.demo import Demo
 from bowerbird.library.digests.digests import Digests
-from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.labels import Labels
-from bowerbird.library.labels.post_changes import PostChanges
+from bowerbird.library.labels.post_changes import LabelChanges, PostChanges
 from bowerbird.library.sign_in.attempt_limits import AttemptLimits, SignUpLimits
 from bowerbird.library.sign_in.attempts import Attempts
 from bowerbird.library.sign_in.email_changes import EmailChanges

@@ -3,16 +3,12 @@
 After a crash either both are stored or neither is. So a retry either replays the answer or runs the
 write for the first time.
 
-A large edit needs several transactions. Its answer commits with the last one. Until then the key is
-claimed: the same request gets 409, another request 422. After a crash the claim stays, and a retry
-takes it over when its lease has ended, or at once in the process of the first request. It does the
-rest of the edit.
+The effect may be the start of a job. The stored answer says so, until the request has waited for
+the job and stores the answer that it gives. A retry waits in the same way.
 """
 
 import re
-import secrets
 from collections.abc import Awaitable, Callable
-from itertools import count
 from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -22,7 +18,6 @@ from bowerbird.clock import MICROSECONDS, Clock, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.call_allowance import CallCharge
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.requests import limits
 from bowerbird.storage.daily_use import DayUse
 from bowerbird.storage.database import Database, Transaction
@@ -44,15 +39,11 @@ _SERVER_ERROR: Final = 500
 _headers: Final = msgspec.json.Decoder(list[tuple[str, str]]).decode
 
 
-Effect = Callable[[Transaction], Awaitable[T | Unfinished[T]]]
-
-
 class Write(NamedTuple, Generic[T]):
     """One write: the account, its key, and its effect."""
 
     account_id: int
-    # A large edit needs several transactions: each but the last returns the rest of the work.
-    effect: Effect[T]
+    effect: Callable[[Transaction], Awaitable[T]]
     # How the answer is stored under the key. A refusal is stored, then raised.
     to_reply: Callable[[T | Refusal], Reply]
     key: bytes | None = None
@@ -62,6 +53,8 @@ class Write(NamedTuple, Generic[T]):
     fingerprint: bytes = b""
     # The call that a free account pays for, unless the request is a replay.
     charge: CallCharge | None = None
+    # Waits for the job that the effect has started; the answer then, if it is another one.
+    wait: "Callable[[T | Replay], Awaitable[T | None]] | None" = None
 
 
 class Replay(NamedTuple):
@@ -75,110 +68,80 @@ class Replay(NamedTuple):
 _Other = Refusal | Replay
 
 
-class _Claim(NamedTuple, Generic[T]):
-    """A running request with a key."""
-
-    write: Write[T]
-    key: str
-    holder: str
-
-
 class Idempotency:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._store = IdempotencyStore(database)
         self._clock = clock
-        # Names this process in the claims of its requests, and the requests that it runs.
-        self._process = secrets.token_hex(8)
-        self._requests = count(1)
-        self._running: set[str] = set()
 
     async def run(self, write: Write[T]) -> T | Replay:
         """The result of the effect, or the stored answer of the first request with this key."""
         if write.key is None:
             _require_calls_left(write)
-            return await turns.run(
-                self._database,
-                lambda transaction: _paid(transaction, write),
-                write.account_id,
-            )
-        holder = f"{self._process} {next(self._requests)}"
-        claim = _Claim(write, _checked(write.key, write.key_name), holder)
-
-        self._running.add(holder)
-        try:
-            # Not a function with annotations: those of an inner function are computed in each call.
-            result: T | _Other = await turns.run(
-                self._database,
-                lambda transaction: self._turn(transaction, claim),
-                write.account_id,
-            )
-        finally:
-            self._running.discard(holder)
+        key = None if write.key is None else _checked(write.key, write.key_name)
+        # Not a function with annotations: those of an inner function are computed in each call.
+        result: T | _Other = await turns.run(
+            self._database,
+            lambda transaction: self._once(transaction, write, key),
+            write.account_id,
+        )
         if isinstance(result, Refusal):
             raise result
-        return result
+        later = None if write.wait is None else await write.wait(result)
+        if later is None:
+            return result
+        if key is not None:
+            await self._replace(write, key, write.to_reply(later))
+        return later
 
-    async def _turn(
-        self, transaction: Transaction, claim: _Claim[T], rest: Effect[T] | None = None
-    ) -> T | _Other | Unfinished[T | _Other]:
-        """The first turn of a write, or one that does the rest of it."""
-        write, key = claim.write, claim.key
-        claimed = await self._claim(transaction, claim)
-        if isinstance(claimed, StoredAnswer):
-            return _replay(claimed)
-        if rest is None:
-            if claimed is not None:
-                self._require_room(write, claimed)
-            _require_calls_left(write)
-        # The rest pays by itself in its last turn.
-        result = await _result(transaction, rest or (lambda first: _paid(first, write)))
-        if isinstance(result, Unfinished):
-            await self._store.renew(
-                transaction, write.account_id, key, holder=claim.holder, now=self._clock()
-            )
-            return Unfinished(lambda later: self._turn(later, claim, result.rest), result.before)
+    async def _once(self, transaction: Transaction, write: Write[T], key: str | None) -> T | _Other:
+        if key is None:
+            return await _paid(transaction, write)
+        found = await self._claim(transaction, write, key)
+        if isinstance(found, StoredAnswer):
+            _require_same_request(found, write)
+            # An earlier version stored keys without an answer, and was killed before it had one.
+            if found.status:
+                return _replay(found)
+        else:
+            self._require_room(write, found)
+        _require_calls_left(write)
+        result = await _result(transaction, write)
         await self._keep(transaction, write, key, write.to_reply(result))
         return result
 
     async def _claim(
-        self, transaction: Transaction, claim: _Claim[T]
-    ) -> StoredAnswer | DayUse | None:
-        """The stored answer; or what the account has stored today, if the key is new.
-
-        None if the key is claimed already, by this request or by one that has ended.
-        """
+        self, transaction: Transaction, write: Write[T], key: str
+    ) -> StoredAnswer | DayUse:
+        """The stored answer; or what the account has stored today, if the key is new."""
         now = self._clock()
-        write = claim.write
         try:
-            found = await self._store.claim(
+            return await self._store.claim(
                 transaction,
                 write.account_id,
-                claim.key,
+                key,
                 fingerprint=write.fingerprint,
                 now=now,
                 oldest=now - RETENTION_HOURS * 3_600 * MICROSECONDS,
             )
         except InProgressError as error:
             raise _in_progress(write) from error
-        if isinstance(found, DayUse):
-            return found
-        _require_same_request(found, write)
-        if found.holder is None:
-            return found
-        if found.holder != claim.holder and not self._has_ended(found, now):
-            raise _in_progress(write)
-        return None
 
-    def _has_ended(self, claimed: StoredAnswer, now: int) -> bool:
-        """Whether the request that claimed a key has ended without an answer.
+    async def _replace(self, write: Write[T], key: str, reply: Reply) -> None:
+        """Stores the answer of a job that has ended, instead of that of its start."""
+        headers = _stored_headers(reply)
 
-        What runs in another process is unknown, so its claim counts until it expires.
-        """
-        holder = claimed.holder or ""
-        if holder.startswith(self._process):
-            return holder not in self._running
-        return claimed.is_expired(now)
+        async def work(transaction: Transaction) -> None:
+            await self._store.replace(
+                transaction,
+                write.account_id,
+                key,
+                status=reply.status,
+                headers=headers,
+                body=reply.body,
+            )
+
+        await self._database.write(work, write.account_id, is_continuing=True)
 
     def _require_room(self, write: Write[T], used: DayUse) -> None:
         """Refuses before anything is written: a key that cannot be stored cannot be honoured."""
@@ -198,17 +161,12 @@ class Idempotency:
     async def _keep(
         self, transaction: Transaction, write: Write[T], key: str, reply: Reply
     ) -> None:
-        headers = [
-            (name.decode(), value.decode())
-            for name, value in reply.headers
-            if name in _STORED_HEADERS
-        ]
         await self._store.keep(
             transaction,
             write.account_id,
             key,
             status=reply.status,
-            headers=msgspec.json.encode(headers).decode(),
+            headers=_stored_headers(reply),
             body=reply.body,
             now=self._clock(),
         )
@@ -219,27 +177,30 @@ def _require_calls_left(write: Write[T]) -> None:
         write.charge.require_left()
 
 
-async def _paid(
-    transaction: Transaction, write: Write[T], rest: Effect[T] | None = None
-) -> T | Unfinished[T]:
-    """The effect or the rest of it, paid in its last transaction: a refused one costs nothing."""
-    result = await (rest or write.effect)(transaction)
-    if isinstance(result, Unfinished):
-        return Unfinished(lambda later: _paid(later, write, result.rest), result.before)
+async def _paid(transaction: Transaction, write: Write[T]) -> T:
+    """The effect, paid in its transaction: a refused one costs nothing."""
+    result = await write.effect(transaction)
     if write.charge is not None:
         await write.charge.pay(transaction)
     return result
 
 
-async def _result(transaction: Transaction, effect: Effect[T]) -> T | Refusal | Unfinished[T]:
+async def _result(transaction: Transaction, write: Write[T]) -> T | Refusal:
     """A refusal undoes the effect. Most refusals are stored and replayed like any answer."""
     try:
         async with transaction.savepoint():
-            return await effect(transaction)
+            return await _paid(transaction, write)
     except Refusal as refused:
         if refused.status in _NOT_STORED or refused.status >= _SERVER_ERROR:
             raise
         return refused
+
+
+def _stored_headers(reply: Reply) -> str:
+    kept = [
+        (name.decode(), value.decode()) for name, value in reply.headers if name in _STORED_HEADERS
+    ]
+    return msgspec.json.encode(kept).decode()
 
 
 def _in_progress(write: Write[T]) -> Refusal:

@@ -1,7 +1,5 @@
 """Saves posts and links that a request sends: for /v1/bookmarks and /ingest/v1/bookmarks."""
 
-from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.imports.saving import PreparedSave, SaveResult, Saving, summary
 from bowerbird.requests.saving import SaveRequest
 from bowerbird.storage.database import Transaction
@@ -19,11 +17,9 @@ def handler(saving: Saving, writes: Writes) -> Handler:
             nonlocal prepared
             prepared = await saving.prepare(call.account, request.items, request.labels or ())
 
-        async def effect(
-            transaction: Transaction, call: Call, _: SaveRequest
-        ) -> Reply | Unfinished[Reply]:
+        async def effect(transaction: Transaction, call: Call, _: SaveRequest) -> Reply:
             assert prepared is not None
-            return turns.then(await saving.save(transaction, call.account, prepared), _reply)
+            return _reply(await saving.save(transaction, call.account, prepared))
 
         return await writes.handler_of(SaveRequest, effect, prepare=prepare)(call)
 

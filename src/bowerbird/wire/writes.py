@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
@@ -9,7 +10,6 @@ from msgspec import Struct
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding, filters
 from bowerbird.requests.filters import FlagFilters
@@ -28,8 +28,8 @@ Gate = Callable[[Account], None]
 """Refuses an account whose plan does not include an operation."""
 Precheck = Callable[[Transaction, Call], Awaitable[None]]
 """Raises the refusals of an operation that come before the mistakes in its body."""
-_Step = Reply | Unfinished[Reply]
-"""A name, because the annotations of an inner function are computed in each call."""
+Wait = Callable[[Call, Reply | Replay], Awaitable[Reply | None]]
+"""Waits for the job that a write has started; the answer then, if it is another one."""
 _ABSENT: Final[tuple[object, ...]] = (None, "", [])
 """Values that mean that a field was not sent."""
 _ABSENT_JSON: Final = tuple(map(msgspec.json.encode, _ABSENT))
@@ -42,8 +42,9 @@ class Writes:
 
     def handler(
         self,
-        effect: Callable[[Transaction, Call], Awaitable[Reply | Unfinished[Reply]]],
+        effect: Callable[[Transaction, Call], Awaitable[Reply]],
         prepare: Callable[[Call], Awaitable[None]] | None = None,
+        wait: Wait | None = None,
     ) -> Handler:
         """A handler for a write without a body. `prepare` runs before the transaction."""
 
@@ -51,17 +52,21 @@ class Writes:
             if prepare is not None:
                 await prepare(call)
             fingerprint = await _off_loop(call, lambda: _fingerprint(call))
-            return await self._run(call, fingerprint, lambda transaction: effect(transaction, call))
+            return await self._run(
+                call, fingerprint, lambda transaction: effect(transaction, call), wait
+            )
 
         return handle
 
     def handler_of(
         self,
         kind: type[T],
-        effect: Callable[[Transaction, Call, T], Awaitable[Reply | Unfinished[Reply]]],
+        effect: Callable[[Transaction, Call, T], Awaitable[Reply]],
         gate: Gate = lambda _: None,
+        *,
         precheck: Precheck | None = None,
         prepare: Callable[[Call, T], Awaitable[None]] | None = None,
+        wait: Wait | None = None,
     ) -> Handler:
         """A handler for a write whose body is a `kind`; `gate` is the plan check.
 
@@ -76,7 +81,7 @@ class Writes:
             if prepare is not None and not isinstance(request, Refusal):
                 await prepare(call, request)
 
-            async def run(transaction: Transaction) -> _Step:
+            async def run(transaction: Transaction) -> Reply:
                 # Raised here, because a refusal is stored under the request's key.
                 if isinstance(request, Refusal):
                     if precheck is not None and request.code is Code.INVALID_REQUEST:
@@ -84,7 +89,7 @@ class Writes:
                     raise request
                 return await effect(transaction, call, request)
 
-            return await self._run(call, fingerprint, run)
+            return await self._run(call, fingerprint, run, wait)
 
         return handle
 
@@ -92,7 +97,8 @@ class Writes:
         self,
         call: Call,
         fingerprint: bytes,
-        effect: Callable[[Transaction], Awaitable[Reply | Unfinished[Reply]]],
+        effect: Callable[[Transaction], Awaitable[Reply]],
+        wait: Wait | None,
     ) -> Reply:
         write = Write(
             account_id=call.account.account_id,
@@ -101,6 +107,7 @@ class Writes:
             key=call.idempotency_key,
             fingerprint=fingerprint,
             charge=call.charge,
+            wait=None if wait is None else partial(wait, call),
         )
         result = await self._idempotency.run(write)
         if isinstance(result, Replay):

@@ -4,8 +4,8 @@ import pytest
 
 from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
-from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.labels import Labels
+from bowerbird.library.labels.post_changes import LabelChanges
 from bowerbird.model.bulk import BulkRow, BulkState
 from tests.library.bulk.test_undo_of_changes import IDS, fill, state
 from tests.support import make, writing

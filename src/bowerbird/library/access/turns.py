@@ -1,105 +1,70 @@
-"""Edits of many posts, done in turns: each turn is one short transaction.
+"""Writes of a library, and how large one transaction of a change of many posts is.
 
-SQLite has one writer for all accounts, and on PostgreSQL a transaction locks its library. A turn
-is so small that nobody waits long for it: it takes about 20 ms, and never more than 50 ms. After
-each turn the library is consistent, so an edit that is interrupted can be repeated.
-
-Only the first turn can be refused because too many changes wait. The others wait as long as it
-takes, so that a busy database leaves no edit half made.
+SQLite has one writer for all accounts, and on PostgreSQL a transaction locks its library. So no
+transaction takes longer than 150 ms of CPU. What a request names is changed in one transaction. A
+larger change is a job that takes turns, each one transaction (`library/bulk`).
 """
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
-from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.storage.database import Database, Transaction
 
 T = TypeVar("T")
-R = TypeVar("R")
 
 POSTS_PER_TURN: Final = 200
-# Of the posts that a request names, if no other account writes: each turn has costs of its own.
-POSTS_ALONE: Final = 1_000
 # Changing the labels of a post writes its stored JSON again, which can be a long article.
 BYTES_PER_TURN: Final = 2 << 20
-# Machines differ, and counts of posts do not bound the time on all of them.
-TURN_US: Final = 30_000
 
 
-@dataclass(frozen=True, slots=True)
-class Unfinished(Generic[T]):
-    """The result of a turn that leaves work for another one."""
+class DoFirst(Exception):  # noqa: N818 - named for what it asks for
+    """Raised in a transaction that needs something else to be done before it.
 
-    rest: Callable[[Transaction], Awaitable["T | Unfinished[T]"]]
-    # Awaited before the next turn, for reads that would delay other writers in a transaction.
-    before: Callable[[], Awaitable[None]] | None = None
+    The transaction is rolled back, `work` is done outside of it, and the transaction runs again.
+    So slow reads and other transactions delay nobody, and the caller needs no second part.
+    """
+
+    def __init__(self, work: Callable[[], Awaitable[object]]) -> None:
+        super().__init__()
+        self.work = work
 
 
 async def run(
     database: Database,
-    work: Callable[[Transaction], Awaitable[T | Unfinished[T]]],
+    work: Callable[[Transaction], Awaitable[T]],
     account_id: int | None = None,
+    *,
+    is_continuing: bool = False,
 ) -> T:
-    """Takes as many turns as the work needs. Other writers come in between."""
-    step = await database.write(work, account_id)
-    while isinstance(step, Unfinished):
+    """Does the work in a transaction, and first what it asks for.
+
+    `is_continuing`: a part of it was made before, so it is not refused because too many wait.
+    """
+    while True:
         try:
-            if step.before is not None:
-                await step.before()
-            step = await database.write(step.rest, account_id, is_continuing=True)
+            return await database.write(work, account_id, is_continuing=is_continuing)
+        except DoFirst as first:
+            try:
+                await first.work()
+            except Refusal as refused:
+                raise _made_in_part(refused) from refused
         except Refusal as refused:
+            if not is_continuing:
+                raise
             raise _made_in_part(refused) from refused
-    return step
+        is_continuing = True
 
 
 def _made_in_part(refused: Refusal) -> Refusal:
-    """The database says that the change was not made, which is true only of the last turn."""
+    """The database says that nothing was changed, which may not be true of what was done first."""
     if refused.code is not Code.SERVICE_UNAVAILABLE:
         return refused
     sentence = (
-        "Only a part of the change was made before the database became unavailable; repeat the "
-        "request to make the rest."
+        "The database became unavailable before the whole change was made; repeat the request to "
+        "make the rest."
     )
     return Refusal(refused.code, sentence, refused.headers)
-
-
-def then(step: T | Unfinished[T], convert: Callable[[T], R]) -> R | Unfinished[R]:
-    """Converts the result of a step, or of its last turn if it is unfinished."""
-    if not isinstance(step, Unfinished):
-        return convert(step)
-
-    async def rest(transaction: Transaction) -> R | Unfinished[R]:
-        return then(await step.rest(transaction), convert)
-
-    return Unfinished(rest, step.before)
-
-
-def posts_per_turn(transaction: Transaction) -> int:
-    """For a request that names its posts."""
-    return POSTS_ALONE if transaction.is_alone else POSTS_PER_TURN
-
-
-class TurnTime:
-    """Ends a turn by the clock as well. It starts with the turn."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._started = self._begun = clock()
-
-    def begin(self) -> None:
-        """Call it once all posts of the turn are read: the others need not be read again."""
-        self._begun = self._clock()
-
-    def more(self, done: int) -> int:
-        """How many more posts fit into the turn, if they take as long as those that are done."""
-        now = self._clock()
-        took = now - self._begun
-        if took <= 0:
-            # The clock was set back. The count bounds the turn too.
-            return POSTS_ALONE
-        return max((TURN_US - (now - self._started)) * done // took, 0)
 
 
 def fitting(

@@ -1,14 +1,10 @@
 """Marks bookmarks read or archived, and changes their notes. Every plan includes this."""
 
-from typing import Final
-
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.library.access import turns
-from bowerbird.library.access.turns import TurnTime, Unfinished
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Post
@@ -28,54 +24,12 @@ class FlagsResult(Struct, frozen=True):
     affected: int
     not_found: list[str]
 
-    def __add__(self, other: "FlagsResult") -> "FlagsResult":
-        return FlagsResult(
-            self.posts + other.posts,
-            self.affected + other.affected,
-            self.not_found + other.not_found,
-        )
-
-
-_NOTHING: Final = FlagsResult([], 0, [])
-
 
 class Flags:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._changesets = Changesets(database)
         self._bookmarks = BookmarkStore(database)
         self._clock = clock
-
-    async def update_many(
-        self,
-        transaction: Transaction,
-        account: Account,
-        post_ids: list[str],
-        flags: FlagsRequest,
-        note: str | UnsetType | None = UNSET,
-        *,
-        before: FlagsResult = _NOTHING,
-    ) -> FlagsResult | Unfinished[FlagsResult]:
-        """Marks many bookmarks, and gives one a note, in turns; `before` is what is done so far.
-
-        Some posts are changed first. They show how many more fit into the turn.
-        """
-        if note is not UNSET or account.is_free:
-            # A free account pays when everything is done, and what it cannot pay for is undone.
-            return await self.update(transaction, account, post_ids, flags, note)
-        time = TurnTime(self._clock)
-        some, most = turns.POSTS_PER_TURN, turns.posts_per_turn(transaction)
-        done, result = 0, before
-        while some > 0 and done < len(post_ids):
-            end = min(done + some, len(post_ids))
-            result += await self._update(transaction, account, post_ids[done:end], flags)
-            done = end
-            some = min(time.more(done), most - done)
-        if done < len(post_ids):
-            left, changed = post_ids[done:], result
-            return Unfinished(
-                lambda later: self.update_many(later, account, left, flags, before=changed)
-            )
-        return _required(result)
 
     async def update(
         self,
@@ -85,17 +39,7 @@ class Flags:
         flags: FlagsRequest,
         note: str | UnsetType | None = UNSET,
     ) -> FlagsResult:
-        """Updates the flags of all posts in one turn."""
-        return _required(await self._update(transaction, account, post_ids, flags, note))
-
-    async def _update(
-        self,
-        transaction: Transaction,
-        account: Account,
-        post_ids: list[str],
-        flags: FlagsRequest,
-        note: str | UnsetType | None = UNSET,
-    ) -> FlagsResult:
+        """Changes the flags of posts, and the note of one."""
         changeset = await self._changesets.open(transaction, account.account_id, names=())
         await changeset.load(post_ids)
         posts = [post for post_id in post_ids if (post := changeset.post(post_id)) is not None]
@@ -107,6 +51,8 @@ class Flags:
             if note is not UNSET:
                 is_changed |= await changeset.rewrite(post, lambda stored: _with_note(stored, note))
             affected += is_changed
+        if not posts:
+            raise errors.not_found("post", ", ".join(post_ids[:3]))
         await changeset.finish(self._clock())
         return FlagsResult(
             [BookmarkState(post.post_id, post.is_read, post.is_archived) for post in posts],
@@ -122,12 +68,6 @@ class Flags:
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None
         return found
-
-
-def _required(result: FlagsResult) -> FlagsResult:
-    if not result.posts:
-        raise errors.not_found("post", ", ".join(result.not_found[:3]))
-    return result
 
 
 def _with_note(post: Post, note: str | None) -> Post:

@@ -1,14 +1,13 @@
 """Lists what is in the trash, and deletes posts for good."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
 
 from bowerbird.clock import Clock
-from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Named
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
@@ -64,34 +63,36 @@ class TrashList:
         """Deletes posts in the trash for good."""
         wanted = list(dict.fromkeys(one for one in post_ids if one.isascii() and one.isdigit()))
 
-        async def turn(transaction: Transaction, first: int = 0) -> Unfinished[None] | None:
-            end = first + _DELETED_PER_TURN
-            await self._store.remove(transaction, account.account_id, wanted[first:end])
-            if end < len(wanted):
-                return Unfinished(lambda later: turn(later, end))
-            await self._note(transaction, account)
-            return None
-
-        await turns.run(self._database, turn, account.account_id)
+        for first in range(0, len(wanted), _DELETED_PER_TURN):
+            some = wanted[first : first + _DELETED_PER_TURN]
+            await self._database.write(
+                partial(self._store.remove, account_id=account.account_id, post_ids=some),
+                account.account_id,
+                is_continuing=first > 0,
+            )
+        await self._note(account)
 
     async def empty(self, account: Account) -> None:
         """Deletes everything for good that is in the trash now."""
-        before = self._clock() + 1
+        before, account_id = self._clock() + 1, account.account_id
 
-        async def work(transaction: Transaction) -> Unfinished[None] | None:
-            some = await self._store.empty(
-                transaction, account.account_id, before=before, most=_DELETED_PER_TURN
+        async def some(transaction: Transaction) -> int:
+            return await self._store.empty(
+                transaction, account_id, before=before, most=_DELETED_PER_TURN
             )
-            if some == _DELETED_PER_TURN:
-                return Unfinished(work)
-            await self._note(transaction, account)
-            return None
 
-        await turns.run(self._database, work, account.account_id)
+        removed = await self._database.write(some, account_id)
+        while removed == _DELETED_PER_TURN:
+            removed = await self._database.write(some, account_id, is_continuing=True)
+        await self._note(account)
 
-    async def _note(self, transaction: Transaction, account: Account) -> None:
+    async def _note(self, account: Account) -> None:
         entry = self._activity.entry(ActivityKind.TRASH_EMPTIED)
-        await self._activity.add(transaction, account.account_id, entry)
+        await self._database.write(
+            lambda transaction: self._activity.add(transaction, account.account_id, entry),
+            account.account_id,
+            is_continuing=True,
+        )
 
 
 def _position(cursor: str, bound_to: bytes) -> tuple[int, str]:

@@ -8,10 +8,11 @@
     row = await changes.get(account, row.change_id)          # its progress
     row = await changes.run_undo(account, row.change_id)     # for an hour
 
-Ids of labels are texts, as in the API. `start`, `start_label` and `undo` do the same inside the
-caller's transaction. The changes and undos of an account are made in the order of acceptance. One
-that fits into one turn and waits for no other is finished when the call returns; otherwise a job
-does the rest, and `row.is_finished` says which.
+Ids of labels are texts, as in the API. `start`, `start_label`, `rename` and `undo` do the same
+inside the caller's transaction, and `finish_soon` lets a request wait for the end. The changes and
+undos of an account are made in the order of acceptance. One that fits into one turn and waits for
+no other is finished when the call returns; otherwise a job does the rest, and `row.is_finished`
+says which.
 
 What a change sets or clears on each post is kept in `bulk_post`. Writers outside of this package
 call `BulkStore.take_over` for the fields that they change (`Changeset` and `Upsert` do), and an

@@ -3,20 +3,18 @@
 from collections.abc import Sequence
 
 from bowerbird.clock import Clock
-from bowerbird.library.bookmarks.writing.reading_ahead import ReadingAhead, is_long
+from bowerbird.library.bookmarks.writing.reading_ahead import ReadingAhead
 from bowerbird.library.bulk.turn import MOVES, TRASHED_PER_TURN
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkAction, BulkRow, BulkState
-from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.bulk import BulkStore, unpacked
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.database import Database
 
 
 class BulkAhead:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._store = BulkStore(database)
-        self._trash = TrashStore(database)
         self._ahead = ReadingAhead(database, clock)
 
     async def of_new(self, account: Account, action: BulkAction, parts: Sequence[bytes]) -> None:
@@ -36,20 +34,15 @@ class BulkAhead:
 
     async def of_undo(self, account: Account, row: BulkRow) -> None:
         """For the next turn of an undo, which may not have started."""
-        ids = await self._changed(self._database, account, row)
+        if row.action not in MOVES:
+            return
+        ids = await self._changed(account, row)
         undoing = BulkAction.TRASH if row.action is BulkAction.RESTORE else BulkAction.RESTORE
         await self._read(account, undoing, ids)
 
-    async def is_long_undo(self, transaction: Transaction, account: Account, row: BulkRow) -> bool:
-        """Whether the first turn of the undo restores long posts."""
-        if row.action is not BulkAction.TRASH:
-            return False
-        ids = await self._changed(transaction, account, row)
-        return is_long((await self._trash.sizes(transaction, account.account_id, ids)).values())
-
-    async def _changed(self, reader: Reader, account: Account, row: BulkRow) -> list[str]:
+    async def _changed(self, account: Account, row: BulkRow) -> list[str]:
         found = await self._store.first_posts(
-            reader, account.account_id, row.number, TRASHED_PER_TURN
+            self._database, account.account_id, row.number, TRASHED_PER_TURN
         )
         return list(dict.fromkeys(one.change.post_id for one in found))
 

@@ -1,8 +1,9 @@
 """What an account can do with changes of many posts: start one, follow it, and undo it."""
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -12,10 +13,10 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bulk.ahead import BulkAhead
+from bowerbird.library.bulk.renaming import LabelRenaming
 from bowerbird.library.bulk.room import BulkRoom
 from bowerbird.library.bulk.turn import BulkTurns
 from bowerbird.library.bulk.undoing import BulkUndo
@@ -31,14 +32,15 @@ from bowerbird.model.bulk import (
 )
 from bowerbird.model.jobs import CHANGES, JobState
 from bowerbird.model.labels import Label
-from bowerbird.storage.bulk import BulkStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.bulk import BulkStore, packed
+from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.labels import LabelStore
 
 _ID_BYTES: Final = 12
 _MAX_ID_LENGTH: Final = 64
-Step = BulkRow | Unfinished[BulkRow]
+# How long a request waits for a change before it answers that a job does the rest.
+WAIT_S: Final = 30.0
 
 
 class NewChange(Struct, frozen=True):
@@ -49,6 +51,19 @@ class NewChange(Struct, frozen=True):
     parts: Sequence[bytes]
     matched: int
     label_name: str | None = None
+
+
+def packed_parts(post_ids: Sequence[str]) -> list[bytes]:
+    """The posts of a change as they are stored: those of a turn in one text."""
+    some = turns.POSTS_PER_TURN
+    return [packed(post_ids[first : first + some]) for first in range(0, len(post_ids), some)]
+
+
+class _Taken(NamedTuple):
+    """A change after a turn, and the change that the next turn is of."""
+
+    row: BulkRow
+    following: BulkRow
 
 
 class BulkChanges:
@@ -67,6 +82,7 @@ class BulkChanges:
         self._room = BulkRoom(database, clock)
         self._turns = BulkTurns(database, clock)
         self._undo = BulkUndo(database, clock)
+        self._renaming = LabelRenaming(database, clock)
         self._ahead = BulkAhead(database, clock)
         self._activity = Activity(database, clock)
 
@@ -74,106 +90,9 @@ class BulkChanges:
         """Call it before `start`: it does what would delay others within a transaction."""
         await self._ahead.of_new(account, change.action, change.parts)
 
-    async def start(self, transaction: Transaction, account: Account, change: NewChange) -> Step:
+    async def start(self, transaction: Transaction, account: Account, change: NewChange) -> BulkRow:
         """Starts a change and takes its first turn. A job does what is left."""
-        return await self.after_renames(
-            transaction, account, lambda later: self._start(later, account, change)
-        )
-
-    async def start_label(
-        self, transaction: Transaction, account: Account, label_id: str, into_id: str | None = None
-    ) -> Step:
-        """Deletes a label, or merges it into another one."""
-        plans.check_writes(account)
-        return await self.after_renames(
-            transaction, account, lambda later: self._start_label(later, account, label_id, into_id)
-        )
-
-    async def undo(self, transaction: Transaction, account: Account, change_id: str) -> Step:
-        """Starts the undo of a change and takes its first turn. A job does what is left."""
-        return await self.after_renames(
-            transaction, account, lambda later: self._read_and_undo(later, account, change_id)
-        )
-
-    async def get(self, account: Account, change_id: str) -> BulkRow:
-        row = None
-        if _is_id(change_id):
-            row = await self._store.by_id(self._database, account.account_id, change_id)
-        return self._required(row, change_id)
-
-    async def problem(self, account: Account, row: BulkRow) -> str | None:
-        """Why the rest of a change will not be made, if its job has failed."""
-        if row.is_finished or not row.job_id:
-            return None
-        job = await self._jobs.one(account.account_id, row.job_id)
-        return job.error if job is not None and job.state == JobState.FAILED else None
-
-    async def run(self, account: Account, change: NewChange) -> BulkRow:
-        """Starts a change in transactions of its own."""
-        await self.prepare(account, change)
-        return await self.run_in_turns(account, lambda t: self.start(t, account, change))
-
-    async def run_label(
-        self, account: Account, label_id: str, into_id: str | None = None
-    ) -> BulkRow:
-        """Deletes a label, or merges it into another one, in transactions of its own."""
-        return await self.run_in_turns(
-            account, lambda t: self.start_label(t, account, label_id, into_id)
-        )
-
-    async def run_undo(self, account: Account, change_id: str) -> BulkRow:
-        """Undoes a change in transactions of its own."""
-        return await self.run_in_turns(account, lambda t: self.undo(t, account, change_id))
-
-    async def finish(self, account: Account, change_id: str) -> BulkRow:
-        """Takes all turns that are left of a change or of its undo. The job calls it."""
-        row = await self._store.by_id(self._database, account.account_id, change_id)
-        if row is not None:
-            await self._ahead.of_next(account, row)
-        return await turns.run(
-            self._database, lambda t: self.rest(t, account, change_id), account.account_id
-        )
-
-    async def rest(self, transaction: Transaction, account: Account, change_id: str) -> Step:
-        """Takes the next turn of a change or of its undo, or of one that was accepted before it."""
-
-        async def turn(later: Transaction) -> Step:
-            row = await self._store.by_id(later, account.account_id, change_id)
-            row = self._required(row, change_id)
-            earlier = await self._before(later, account, row)
-            turned = await self._turn(later, account, row if earlier is None else earlier)
-            row = turned if earlier is None else row
-            if row.is_finished:
-                return row
-            following = row if turned.is_finished else turned
-            return Unfinished(
-                lambda next_one: self.rest(next_one, account, change_id),
-                lambda: self._ahead.of_next(account, following),
-            )
-
-        return await self.after_renames(transaction, account, turn)
-
-    async def after_renames(
-        self,
-        transaction: Transaction,
-        account: Account,
-        work: Callable[[Transaction], Awaitable[Step]],
-    ) -> Step:
-        """Does the work once no label is being renamed any more."""
-        return await self._renames.finished(transaction, account.account_id, work)
-
-    async def run_in_turns(
-        self, account: Account, work: Callable[[Transaction], Awaitable[Step]]
-    ) -> BulkRow:
-        """Does the work in transactions of its own, and wakes the worker if a job is left."""
-        row = await turns.run(self._database, work, account.account_id)
-        if not row.is_finished:
-            self._wake()
-        return row
-
-    async def _start(
-        self, transaction: Transaction, account: Account, change: NewChange
-    ) -> BulkRow:
+        await self._renames.lock(transaction, account.account_id)
         number = await self._room.number(transaction, account.account_id)
         label = None
         if change.label_name is not None:
@@ -187,9 +106,12 @@ class BulkChanges:
             await self._activity.add(transaction, account.account_id, entry)
         return await self._first_turn(transaction, account, row)
 
-    async def _start_label(
-        self, transaction: Transaction, account: Account, label_id: str, into_id: str | None
+    async def start_label(
+        self, transaction: Transaction, account: Account, label_id: str, into_id: str | None = None
     ) -> BulkRow:
+        """Deletes a label, or merges it into another one."""
+        plans.check_writes(account)
+        await self._renames.lock(transaction, account.account_id)
         number = await self._room.number(transaction, account.account_id)
         ids = [one for one in (label_id, into_id) if one is not None]
         changeset = await self._changesets.open(transaction, account.account_id, label_ids=ids)
@@ -211,37 +133,110 @@ class BulkChanges:
         await self._store.insert(transaction, account.account_id, row)
         return await self._first_turn(transaction, account, row)
 
-    async def _read_and_undo(
-        self, transaction: Transaction, account: Account, change_id: str
-    ) -> Step:
-        """Starts the undo in another transaction if it needs the words of long posts."""
-        row = None
-        if _is_id(change_id):
-            row = await self._store.by_id(transaction, account.account_id, change_id)
-        is_long = row is not None and await self._ahead.is_long_undo(transaction, account, row)
-        if row is None or not is_long:
-            return await self._start_undo(transaction, account, change_id)
-        deleted = row
-        return Unfinished(
-            lambda later: self.after_renames(
-                later, account, lambda last: self._start_undo(last, account, change_id)
-            ),
-            lambda: self._ahead.of_undo(account, deleted),
-        )
-
-    async def _start_undo(
-        self, transaction: Transaction, account: Account, change_id: str
+    async def rename(
+        self, transaction: Transaction, account: Account, label: Label, name: str
     ) -> BulkRow:
-        row = None
-        if _is_id(change_id):
-            row = await self._store.by_id(transaction, account.account_id, change_id)
-        row = self._required(row, change_id)
+        """Renames a label at once, and on its posts in turns. No label may be being renamed."""
+        number = await self._store.next_number(transaction, account.account_id)
+        kept = await self._kept(transaction, account, label)
+        kept = msgspec.structs.replace(kept, new_name=name)
+        row = self._new(number, BulkAction.RENAME_LABEL, kept, label.bookmark_count)
+        await self._store.insert(transaction, account.account_id, row)
+        return await self._first_turn(transaction, account, row)
+
+    async def undo(self, transaction: Transaction, account: Account, change_id: str) -> BulkRow:
+        """Starts the undo of a change and takes its first turn. A job does what is left.
+
+        Call `prepare_undo` before.
+        """
+        await self._renames.lock(transaction, account.account_id)
+        row = self._required(await self._found(transaction, account, change_id), change_id)
         if row.state in (BulkState.UNDONE, BulkState.UNDOING):
             return row
         # What is left of a change that is still working is not done any more.
         await self._store.delete_parts(transaction, account.account_id, row.number)
-        row = msgspec.structs.replace(row, state=BulkState.UNDOING, finished_at=None, job_id="")
+        label = row.label and msgspec.structs.replace(row.label, is_begun=False)
+        row = msgspec.structs.replace(
+            row, state=BulkState.UNDOING, label=label, finished_at=None, job_id=""
+        )
         return await self._first_turn(transaction, account, row)
+
+    async def prepare_undo(self, account: Account, change_id: str) -> None:
+        """Does what would delay others within the transaction of the undo."""
+        row = await self._found(self._database, account, change_id)
+        if row is not None and row.state is BulkState.DONE:
+            await self._ahead.of_undo(account, row)
+
+    async def get(self, account: Account, change_id: str) -> BulkRow:
+        return self._required(await self._found(self._database, account, change_id), change_id)
+
+    async def problem(self, account: Account, row: BulkRow) -> str | None:
+        """Why the rest of a change will not be made, if its job has failed."""
+        if row.is_finished or not row.job_id:
+            return None
+        job = await self._jobs.one(account.account_id, row.job_id)
+        return job.error if job is not None and job.state == JobState.FAILED else None
+
+    async def run(self, account: Account, change: NewChange) -> BulkRow:
+        """Starts a change in a transaction of its own."""
+        await self.prepare(account, change)
+        return await self.write(account, lambda t: self.start(t, account, change))
+
+    async def run_label(
+        self, account: Account, label_id: str, into_id: str | None = None
+    ) -> BulkRow:
+        """Deletes a label, or merges it into another one, in a transaction of its own."""
+        return await self.write(account, lambda t: self.start_label(t, account, label_id, into_id))
+
+    async def run_undo(self, account: Account, change_id: str) -> BulkRow:
+        """Undoes a change in a transaction of its own."""
+        await self.prepare_undo(account, change_id)
+        return await self.write(account, lambda t: self.undo(t, account, change_id))
+
+    async def write(
+        self, account: Account, work: Callable[[Transaction], Awaitable[BulkRow]]
+    ) -> BulkRow:
+        """Starts a change in a transaction, and wakes the worker if a job is left."""
+        row = await turns.run(self._database, work, account.account_id)
+        if not row.is_finished:
+            self._wake()
+        return row
+
+    async def finish(self, account: Account, change_id: str) -> BulkRow:
+        """Takes all turns that are left of a change or of its undo. The job calls it."""
+        row = following = await self.get(account, change_id)
+        while not row.is_finished:
+            await self._ahead.of_next(account, following)
+            row, following = await turns.run(
+                self._database,
+                lambda transaction: self.turn(transaction, account, change_id),
+                account.account_id,
+                is_continuing=True,
+            )
+        return row
+
+    async def finish_soon(self, account: Account, change_id: str) -> BulkRow | None:
+        """Takes turns for a request that waits, as the job would; None if many are left."""
+        try:
+            async with asyncio.timeout(WAIT_S):
+                return await self.finish(account, change_id)
+        except (TimeoutError, Refusal):
+            self._wake()
+            return None
+
+    async def turn(self, transaction: Transaction, account: Account, change_id: str) -> _Taken:
+        """Takes the next turn of a change or of its undo, or of one that was accepted before it."""
+        row = self._required(await self._found(transaction, account, change_id), change_id)
+        if row.action is BulkAction.RENAME_LABEL:
+            # It waits for no other change, because all others wait for it.
+            row = await self._turn(transaction, account, row)
+            return _Taken(row, row)
+        await self._renames.lock(transaction, account.account_id)
+        row = self._required(await self._found(transaction, account, change_id), change_id)
+        earlier = await self._before(transaction, account, row)
+        turned = await self._turn(transaction, account, row if earlier is None else earlier)
+        row = turned if earlier is None else row
+        return _Taken(row, row if turned.is_finished else turned)
 
     async def _first_turn(
         self, transaction: Transaction, account: Account, row: BulkRow
@@ -249,7 +244,7 @@ class BulkChanges:
         """Takes the first turn if nothing else is under way. A job does what is left."""
         position = await self._store.next_position(transaction, account.account_id)
         row = msgspec.structs.replace(row, position=position)
-        if _is_empty(row) or await self._before(transaction, account, row) is None:
+        if _waits_for_none(row) or await self._before(transaction, account, row) is None:
             row = await self._turn(transaction, account, row)
             if row.is_finished:
                 return row
@@ -284,6 +279,9 @@ class BulkChanges:
         if row.state is BulkState.WORKING:
             # An undo adds nothing, and must not lose what it is about to give back.
             await self._room.make(transaction, account.account_id)
+        if row.action is BulkAction.RENAME_LABEL and not row.is_finished:
+            return await self._renaming.take(transaction, account, row)
+        if row.state is BulkState.WORKING:
             return await self._turns.take(transaction, account, row)
         if row.state is BulkState.UNDOING:
             return await self._undo.take(transaction, account, row)
@@ -337,6 +335,11 @@ class BulkChanges:
             position=0,
         )
 
+    async def _found(self, reader: Reader, account: Account, change_id: str) -> BulkRow | None:
+        if not _is_id(change_id):
+            return None
+        return await self._store.by_id(reader, account.account_id, change_id)
+
     def _required(self, row: BulkRow | None, change_id: str) -> BulkRow:
         """A change exists until it can no longer be undone."""
         if row is None or (row.finished_at is not None and row.undo_until < self._clock()):
@@ -347,8 +350,10 @@ class BulkChanges:
         return row
 
 
-def _is_empty(row: BulkRow) -> bool:
-    """Whether nothing has to be written, so that it need not wait for others."""
+def _waits_for_none(row: BulkRow) -> bool:
+    """Whether nothing has to be written, or others wait for it."""
+    if row.action is BulkAction.RENAME_LABEL:
+        return True
     if row.state is BulkState.WORKING:
         return not row.matched and row.action not in WHOLE_LABEL_ACTIONS
     return not row.kept and (row.label is None or not row.label.is_new)

@@ -1,15 +1,14 @@
 """Changes of many posts as REST and pages ask for them, and what they are told."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
-from bowerbird.library.bulk.changes import BulkChanges, NewChange, Step
+from bowerbird.library.access.turns import DoFirst
+from bowerbird.library.bulk.changes import BulkChanges, NewChange
 from bowerbird.library.bulk.selection import BulkSelection, Chosen, Example
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
@@ -63,24 +62,19 @@ class BulkChange(Struct, frozen=True, kw_only=True):
         return self.state in ("working", "undoing")
 
 
-class Prepared(Struct, frozen=True):
+class Prepared(Struct):
     """The posts of a request, or why it is refused. Read before the transaction."""
 
     chosen: Chosen | Refusal
     examples: Sequence[Example] = ()
     # Refuses another count that is found in the transaction.
     mismatch: Code = Code.COUNT_MISMATCH
+    reads: int = 1
 
     @property
     def not_found(self) -> Sequence[str]:
         """Ids of the request that are not in the library, or not in the trash for restore."""
         return () if isinstance(self.chosen, Refusal) else self.chosen.not_found
-
-
-class _Asked(NamedTuple):
-    account: Account
-    request: BulkRequest
-    mismatch: Code
 
 
 class BulkRequests:
@@ -100,78 +94,64 @@ class BulkRequests:
 
     async def start(
         self, transaction: Transaction, account: Account, request: BulkRequest, prepared: Prepared
-    ) -> BulkChange | Unfinished[BulkChange]:
+    ) -> BulkChange:
         """Starts a change that was prepared, or says what it would change."""
         chosen = prepared.chosen
         if isinstance(chosen, Refusal):
             raise chosen
         if request.dry_run:
             return _dry_run(request, chosen, prepared.examples)
-        asked = _Asked(account, request, prepared.mismatch)
-        step = await self._start(transaction, asked, chosen)
-        return turns.then(step, lambda row: shown(row, not_found=prepared.not_found))
+        row = await self._start(transaction, account, request, prepared)
+        return shown(row, not_found=prepared.not_found)
 
     async def start_label(
         self, transaction: Transaction, account: Account, label_id: str, into_id: str | None = None
-    ) -> BulkChange | Unfinished[BulkChange]:
+    ) -> BulkChange:
         """Deletes a label, or merges it into another one."""
-        step = await self.changes.start_label(transaction, account, label_id, into_id)
-        return turns.then(step, shown)
+        return shown(await self.changes.start_label(transaction, account, label_id, into_id))
 
-    async def undo(
-        self, transaction: Transaction, account: Account, change_id: str
-    ) -> BulkChange | Unfinished[BulkChange]:
-        return turns.then(await self.changes.undo(transaction, account, change_id), shown)
+    async def undo(self, transaction: Transaction, account: Account, change_id: str) -> BulkChange:
+        return shown(await self.changes.undo(transaction, account, change_id))
 
     async def get(self, account: Account, change_id: str) -> BulkChange:
         row = await self.changes.get(account, change_id)
         return shown(row, await self.changes.problem(account, row))
 
     async def run(self, account: Account, request: BulkRequest) -> BulkRow:
-        """Makes a change in transactions of its own."""
+        """Makes a change in a transaction of its own."""
         chosen = await self._selection.choose(account, request)
-        asked = _Asked(account, request, Code.COUNT_MISMATCH)
+        prepared = Prepared(chosen)
         await self.changes.prepare(account, _new(request, chosen))
-        return await self.changes.run_in_turns(
-            account, lambda transaction: self._start(transaction, asked, chosen)
+        return await self.changes.write(
+            account, lambda transaction: self._start(transaction, account, request, prepared)
         )
 
     async def _start(
-        self, transaction: Transaction, asked: _Asked, chosen: Chosen, reads: int = 1
-    ) -> Step:
+        self, transaction: Transaction, account: Account, request: BulkRequest, prepared: Prepared
+    ) -> BulkRow:
         """Starts the change, unless another number of posts matches by now than is expected."""
-        account, request = asked.account, asked.request
+        chosen = prepared.chosen
+        if isinstance(chosen, Refusal):
+            raise chosen
+        is_exact = request.expected_count is not None
+        if is_exact and not await self._selection.is_current(transaction, account, chosen):
+            raise DoFirst(lambda: self._read_again(account, request, prepared))
+        return await self.changes.start(transaction, account, _new(request, chosen))
 
-        async def work(later: Transaction) -> Step:
-            is_exact = request.expected_count is not None
-            if is_exact and not await self._selection.is_current(later, account, chosen):
-                return self._read_again(asked, reads)
-            return await self.changes.start(later, account, _new(request, chosen))
-
-        return await self.changes.after_renames(transaction, account, work)
-
-    def _read_again(self, asked: _Asked, reads: int) -> Unfinished[BulkRow]:
+    async def _read_again(self, account: Account, request: BulkRequest, prepared: Prepared) -> None:
         """Somebody has changed the library since the posts were read: they are read again."""
-        if reads == _READS_MAX:
-            raise Refusal(
-                asked.mismatch,
+        if prepared.reads == _READS_MAX:
+            prepared.chosen = Refusal(
+                prepared.mismatch,
                 "The library was changed again and again while the posts were counted. Nothing "
                 "was changed; send the request again.",
             )
-        read: list[Prepared] = []
-
-        async def before() -> None:
-            read.append(await self.prepare(asked.account, asked.request))
-
-        async def rest(transaction: Transaction) -> Step:
-            chosen = read[0].chosen
-            if isinstance(chosen, Refusal):
-                if chosen.code is Code.COUNT_MISMATCH:
-                    raise Refusal(asked.mismatch, chosen.sentence)
-                raise chosen
-            return await self._start(transaction, asked, chosen, reads + 1)
-
-        return Unfinished(rest, before)
+            return
+        prepared.reads += 1
+        chosen = (await self.prepare(account, request)).chosen
+        if isinstance(chosen, Refusal) and chosen.code is Code.COUNT_MISMATCH:
+            chosen = Refusal(prepared.mismatch, chosen.sentence)
+        prepared.chosen = chosen
 
 
 def bulk_requests(

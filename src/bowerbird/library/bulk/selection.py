@@ -9,13 +9,14 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import plans, turns
+from bowerbird.library.access import plans
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.bookmarks.searching.ranking import Rankings
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
+from bowerbird.library.bulk.changes import packed_parts
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
@@ -27,7 +28,6 @@ from bowerbird.requests.filters import check_order, filter_of, sent
 from bowerbird.requests.gates import gates_for
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.trash import TrashStore
-from bowerbird.storage.bulk import packed
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
 
@@ -158,9 +158,3 @@ class BulkSelection:
         if filter.words is not None and filter.words.is_empty:
             return []
         return await self._store.post_ids(account, filter)
-
-
-def packed_parts(post_ids: Sequence[str]) -> list[bytes]:
-    """The posts of a change as they are stored: those of a turn in one text."""
-    some = turns.POSTS_PER_TURN
-    return [packed(post_ids[first : first + some]) for first in range(0, len(post_ids), some)]

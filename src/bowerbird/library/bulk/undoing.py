@@ -27,7 +27,7 @@ from bowerbird.model.bulk import (
     Changed,
     Recorded,
 )
-from bowerbird.model.labels import Label, name_key
+from bowerbird.model.labels import Label
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
@@ -133,10 +133,7 @@ class BulkUndo:
             return row
         other = changeset.label(lost.name)
         if other is None:
-            label = Label(
-                lost.label_id, lost.name, name_key(lost.name), lost.metadata, color=lost.color
-            )
-            await changeset.restore_label(label, lost.created_at)
+            await changeset.restore_label(lost.as_it_was(), lost.created_at)
         now_id = None if other is None else other.label_id
         return msgspec.structs.replace(row, label=msgspec.structs.replace(lost, now_id=now_id))
 

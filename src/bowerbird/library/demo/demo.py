@@ -5,7 +5,6 @@ from typing import Final
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.demo import contents
 from bowerbird.library.imports.demo_removal import FILLING, DemoRemoval
@@ -78,10 +77,9 @@ class Demo:
         for run in await self._run_store.open_of_kind(account_id, DEMO):
             await self._runs.undo(account, run.run_id)
 
-        async def rest(transaction: Transaction) -> int | Unfinished[int]:
-            return await self._renames.finished(
-                transaction, account_id, lambda later: self._removal.remove(later, account_id, None)
-            )
+        async def rest(transaction: Transaction) -> int:
+            await self._renames.lock(transaction, account_id)
+            return await self._removal.remove(transaction, account_id, None)
 
         # Also if its run is not listed any more.
         await turns.run(self._database, rest, account_id)

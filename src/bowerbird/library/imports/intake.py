@@ -18,8 +18,6 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import TooManyWaiting
 from bowerbird.library.access import turns
-from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bookmarks.writing.change_log import ChangedBy, ChangeLog
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
@@ -118,6 +116,7 @@ class Intake:
         self._index = index
         self._upsert = Upsert(database, clock)
         self._libraries = LibraryStore(database)
+        self._deletions = DeletionStore(database)
         self._runs = RunStore(database)
         self._known = KnownPosts(database)
         self._renames = LabelRenames(database)
@@ -148,7 +147,7 @@ class Intake:
         if not prepared.has_work:
             return unwritten(prepared)
 
-        async def work(transaction: Transaction) -> IntakeOutcome | Unfinished[IntakeOutcome]:
+        async def work(transaction: Transaction) -> IntakeOutcome:
             if len(prepared.plan.writes) < _MERGED_FROM:
                 return await self.take_within(transaction, account, prepared)
             async with self._merging.bounded(transaction, AFTER_IMPORTING):
@@ -220,22 +219,10 @@ class Intake:
 
     async def take_within(
         self, transaction: Transaction, account: Account, prepared: PreparedIntake
-    ) -> IntakeOutcome | Unfinished[IntakeOutcome]:
-        """Writes prepared posts inside the caller's transaction."""
-        return await self._renames.finished(
-            transaction,
-            account.account_id,
-            lambda later: self._write(later, account.account_id, prepared),
-        )
-
-    async def make_room(self, account: Account) -> None:
-        """Call it after `take_within` with a run: the logs of all runs are bounded together."""
-        await self._log.make_room(account.account_id)
-
-    async def _write(
-        self, transaction: Transaction, account_id: int, prepared: PreparedIntake
     ) -> IntakeOutcome:
-        opened = await lock_library(self._libraries, transaction, account_id)
+        """Writes prepared posts inside the caller's transaction."""
+        account_id = account.account_id
+        opened = await self._renames.lock(transaction, account_id)
         run = None
         if prepared.run_id is not None:
             run = await self._run(transaction, account_id, prepared.run_id)
@@ -255,6 +242,10 @@ class Intake:
             placed = made.placed - run.placed_posts
             await self._runs.add_counts(transaction, account_id, run.number, outcome.counts, placed)
         return outcome
+
+    async def make_room(self, account: Account) -> None:
+        """Call it after `take_within` with a run: the logs of all runs are bounded together."""
+        await self._log.make_room(account.account_id)
 
     async def _put(
         self,

@@ -13,7 +13,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.access.turns import DoFirst
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.writing import change_log
 from bowerbird.library.imports.undoing import Undoing, UndoOutcome
@@ -108,10 +108,11 @@ class ImportRuns:
             log_bytes=0,
         )
 
-        async def work(transaction: Transaction) -> Run | Unfinished[Run]:
-            return await self._insert(transaction, account, row)
-
-        return await turns.run(self._database, work, account.account_id)
+        return await turns.run(
+            self._database,
+            lambda transaction: self._insert(transaction, account, row),
+            account.account_id,
+        )
 
     async def get(self, account: Account, run_id: str) -> Run:
         return self._shown(await self._find(account, run_id))
@@ -193,36 +194,48 @@ class ImportRuns:
         return await self._database.write(work, account.account_id)
 
     async def undo(self, account: Account, run_id: str) -> UndoOutcome:
-        async def work(transaction: Transaction) -> UndoOutcome | Unfinished[UndoOutcome]:
-            return await self.undo_within(transaction, account, run_id)
-
-        return await turns.run(self._database, work, account.account_id)
+        return await turns.run(
+            self._database,
+            lambda transaction: self.undo_within(transaction, account, run_id),
+            account.account_id,
+        )
 
     async def undo_within(
         self, transaction: Transaction, account: Account, run_id: str
-    ) -> UndoOutcome | Unfinished[UndoOutcome]:
-        """The first turn of an undo, inside the caller's transaction."""
+    ) -> UndoOutcome:
+        """What an undo did. It is done before, in transactions of its own."""
         if not _id(run_id):
             raise errors.not_found("import", run_id)
         return await self._undoing.undo(transaction, account.account_id, run_id)
 
-    async def _insert(
-        self, transaction: Transaction, account: Account, row: RunRow
-    ) -> Run | Unfinished[Run]:
+    async def _insert(self, transaction: Transaction, account: Account, row: RunRow) -> Run:
         account_id = account.account_id
         await lock_library(self._libraries, transaction, account_id)
-        number, count, oldest = await self._store.numbers(transaction, account_id)
+        number, count, _ = await self._store.numbers(transaction, account_id)
         if count >= RUNS_MAX:
-            if not await self._changes.remove_first(
-                transaction, account_id, oldest, _REMOVED_PER_TURN
-            ):
-                await self._store.delete(transaction, account_id, oldest)
-            return Unfinished(lambda later: self._insert(later, account, row))
+            raise DoFirst(lambda: self._make_room(account_id))
         run = msgspec.structs.replace(row, number=number)
         await self._store.insert(transaction, account_id, run)
         entry = self._activity.entry(ActivityKind.IMPORT_STARTED, run.source)
         await self._activity.add(transaction, account_id, entry)
         return self._shown(run)
+
+    async def _make_room(self, account_id: int) -> None:
+        """Removes the oldest run, some of its changes per transaction."""
+
+        async def work(transaction: Transaction) -> bool:
+            await lock_library(self._libraries, transaction, account_id)
+            _, count, oldest = await self._store.numbers(transaction, account_id)
+            if count < RUNS_MAX:
+                return True
+            if not await self._changes.remove_first(
+                transaction, account_id, oldest, _REMOVED_PER_TURN
+            ):
+                await self._store.delete(transaction, account_id, oldest)
+            return False
+
+        while not await self._database.write(work, account_id, is_continuing=True):
+            pass
 
     async def _find(self, account: Account, run_id: str) -> RunRow:
         found = await self._store.by_id(self._database, account.account_id, _id(run_id))

@@ -1,16 +1,16 @@
 """Saves posts that a person, a program or an agent sends: whole posts, or only links."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 from msgspec import UNSET, Struct
 
 from bowerbird.clock import Clock
-from bowerbird.errors import Code, Refusal
+from bowerbird.errors import Code, OperationError, Refusal
 from bowerbird.library.access import plans, turns
-from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.access.turns import DoFirst
 from bowerbird.library.imports.chunks import parts
 from bowerbird.library.imports.intake import (
     COMPLETENESS,
@@ -19,7 +19,6 @@ from bowerbird.library.imports.intake import (
     ItemResult,
     PreparedIntake,
 )
-from bowerbird.library.labels.labels import OperationError
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import Stored
 from bowerbird.requests.saving import ItemToSave
@@ -42,7 +41,7 @@ _SUMMARY: Final = {
 }
 # As JSON. Writing them takes about 50 ms on SQLite.
 _BYTES_PER_TURN: Final = 200_000
-_Step = IntakeOutcome | Unfinished[IntakeOutcome]
+_encode: Final = msgspec.json.Encoder().encode
 
 
 class SavedItem(Struct, frozen=True, omit_defaults=True):
@@ -74,12 +73,15 @@ class SaveResult(Struct, frozen=True):
     """Number of items that failed."""
 
 
-class PreparedSave(Struct, frozen=True):
+class PreparedSave(Struct):
     """A request that is ready to be written: the work that needs no lock is done."""
 
     items: Sequence[ItemToSave]
     # Each is written in one transaction.
     parts: Sequence[PreparedIntake]
+    # How many of them are written, and with which outcome.
+    written: int = 0
+    outcome: IntakeOutcome = IntakeOutcome()
 
 
 class Saving:
@@ -105,9 +107,18 @@ class Saving:
 
     async def save(
         self, transaction: Transaction, account: Account, prepared: PreparedSave
-    ) -> SaveResult | Unfinished[SaveResult]:
-        """Saves each item, or reports why it changed nothing."""
-        return await self._save(transaction, account, prepared, 0, IntakeOutcome())
+    ) -> SaveResult:
+        """Saves each item, or reports why it changed nothing.
+
+        All parts but the last are written before, each in a transaction of its own. Saving again
+        changes nothing, so a request that is interrupted can be repeated.
+        """
+        if not prepared.parts:
+            return _result(prepared, prepared.outcome)
+        if prepared.written < len(prepared.parts) - 1:
+            raise DoFirst(lambda: self._save_first_parts(account, prepared))
+        last = await self._intake.take_within(transaction, account, prepared.parts[-1])
+        return _result(prepared, prepared.outcome + last)
 
     async def save_now(
         self, account: Account, items: Sequence[ItemToSave], labels: Sequence[str] = ()
@@ -120,33 +131,10 @@ class Saving:
             account.account_id,
         )
 
-    async def _save(
-        self,
-        transaction: Transaction,
-        account: Account,
-        prepared: PreparedSave,
-        number: int,
-        before: IntakeOutcome,
-    ) -> SaveResult | Unfinished[SaveResult]:
-        """Saves the part with this number; `before` is the outcome of those before it."""
-        if number == len(prepared.parts):
-            return _result(prepared, before)
-
-        async def take(
-            transaction: Transaction, work: Callable[[Transaction], Awaitable[_Step]]
-        ) -> SaveResult | Unfinished[SaveResult]:
-            step = await work(transaction)
-            if isinstance(step, Unfinished):
-                return Unfinished(lambda later: take(later, step.rest))
-            outcome = before + step
-            if number + 1 == len(prepared.parts):
-                return _result(prepared, outcome)
-            return Unfinished(
-                lambda later: self._save(later, account, prepared, number + 1, outcome)
-            )
-
-        part = prepared.parts[number]
-        return await take(transaction, lambda later: self._intake.take_within(later, account, part))
+    async def _save_first_parts(self, account: Account, prepared: PreparedSave) -> None:
+        for part in prepared.parts[prepared.written : -1]:
+            prepared.outcome += await self._intake.write(account, part)
+            prepared.written += 1
 
 
 def summary(results: Sequence[SavedItem]) -> str:

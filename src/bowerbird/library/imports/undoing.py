@@ -19,8 +19,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.access.turns import DoFirst
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.trash_batch import DELETIONS_MAX
@@ -59,6 +58,7 @@ class UndoOutcome(Struct, frozen=True, kw_only=True):
 
 class Undoing:
     def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
         self._clock = clock
         self._libraries = LibraryStore(database)
         self._runs = RunStore(database)
@@ -74,51 +74,64 @@ class Undoing:
         self._activity = Activity(database, clock)
         self._bulk = BulkStore(database)
 
-    async def undo(
-        self, transaction: Transaction, account_id: int, run_id: str
-    ) -> UndoOutcome | Unfinished[UndoOutcome]:
-        return await self._renames.finished(
-            transaction, account_id, lambda later: self._turn(later, account_id, run_id)
-        )
-
-    async def _turn(
-        self, transaction: Transaction, account_id: int, run_id: str
-    ) -> UndoOutcome | Unfinished[UndoOutcome]:
-        opened = await lock_library(self._libraries, transaction, account_id)
+    async def undo(self, transaction: Transaction, account_id: int, run_id: str) -> UndoOutcome:
+        """What the undo did. It takes its turns before, in transactions of its own."""
         run = await self._runs.by_id(transaction, account_id, run_id)
         if run is None:
             raise errors.not_found("import", run_id)
         if run.state is RunState.UNDONE:
             return _outcome(run, run.undone)
+        # Refused here, because a refusal is stored under the key of a request.
+        self._require_log(run)
+        raise DoFirst(lambda: self._take_turns(account_id, run_id))
+
+    async def _take_turns(self, account_id: int, run_id: str) -> None:
+        is_finished = False
+        while not is_finished:
+            is_finished = await turns.run(
+                self._database,
+                lambda transaction: self._turn(transaction, account_id, run_id),
+                account_id,
+                is_continuing=True,
+            )
+
+    async def _turn(self, transaction: Transaction, account_id: int, run_id: str) -> bool:
+        """Whether the undo is finished."""
+        opened = await self._renames.lock(transaction, account_id)
+        run = await self._runs.by_id(transaction, account_id, run_id)
+        if run is None or run.state is RunState.UNDONE:
+            return True
         if run.state is not RunState.UNDOING:
             await self._begin(transaction, account_id, run)
         sizes = await self._changes.sizes(transaction, account_id, run.number, POSTS_PER_TURN)
         if sizes:
             some = turns.fitting(sizes, POSTS_PER_TURN)
             await self._undo_posts(transaction, opened, run, some)
-        elif await self._undo_labels(transaction, opened, run):
-            await self._changes.remove_first(transaction, account_id, run.number, 1)
-            finished_at = self._clock() if run.finished_at is None else run.finished_at
-            await self._runs.set_state(
-                transaction,
-                account_id,
-                run,
-                state=RunState.UNDONE,
-                reason=run.reason,
-                finished_at=finished_at,
-            )
-            done = await self._runs.by_id(transaction, account_id, run_id)
-            assert done is not None
-            return _outcome(done, done.undone)
-        return Unfinished(lambda later: self.undo(later, account_id, run_id))
+            return False
+        if not await self._undo_labels(transaction, opened, run):
+            return False
+        await self._changes.remove_first(transaction, account_id, run.number, 1)
+        await self._runs.set_state(
+            transaction,
+            account_id,
+            run,
+            state=RunState.UNDONE,
+            reason=run.reason,
+            finished_at=self._clock() if run.finished_at is None else run.finished_at,
+        )
+        return True
 
-    async def _begin(self, transaction: Transaction, account_id: int, run: RunRow) -> None:
-        if run.undo_until < self._clock() and run.kind != DEMO:
+    def _require_log(self, run: RunRow) -> None:
+        is_over = run.undo_until < self._clock() and run.kind != DEMO
+        if is_over and run.state is not RunState.UNDOING:
             raise Refusal(
                 Code.INVALID_REQUEST,
                 f"Import {run.run_id} can no longer be undone, because its changes are not "
                 "recorded any more.",
             )
+
+    async def _begin(self, transaction: Transaction, account_id: int, run: RunRow) -> None:
+        self._require_log(run)
         await self._runs.set_state(
             transaction,
             account_id,

@@ -10,10 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import Clock
-from bowerbird.errors import Code, Refusal
+from bowerbird.errors import Code, OperationError, Refusal
 from bowerbird.library.access import plans, turns
-from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.imports.chunks import parts
 from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake
@@ -22,7 +20,6 @@ from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.rates import DeviceUse
 from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.library.ingest.runs import IngestRuns
-from bowerbird.library.labels.labels import OperationError
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord, PostDetails
 from bowerbird.model.ingest import SourceUser
@@ -185,26 +182,20 @@ class IngestEvents:
         user: SourceUser,
         dated: Mapping[str, _Dated],
         posts: PreparedIntake,
-    ) -> _Stored | Unfinished[_Stored | None] | None:
+    ) -> _Stored | None:
         """None if some of the events are not fresh any more."""
-
-        async def work(later: Transaction) -> _Stored | None:
-            await lock_library(self._libraries, later, account.account_id)
-            if len(await self._fresh(later, account, user, dated)) < len(dated):
-                return None
-            step = await self._intake.take_within(later, account, posts)
-            # No label is being renamed.
-            assert not isinstance(step, Unfinished)
-            for post_id, (at, event) in sorted(dated.items()):
-                is_saved = event.type == "added"
-                await self._posts.change(
-                    later, account.account_id, user, post_id, at=at, is_saved=is_saved
-                )
-            removed = (one for one, (_, event) in dated.items() if event.type == "removed")
-            results = tuple(result for _, result in step.results)
-            return _Stored(results, tuple(removed), _left_out(step.labels_left_out))
-
-        return await self._renames.finished(transaction, account.account_id, work)
+        await self._renames.lock(transaction, account.account_id)
+        if len(await self._fresh(transaction, account, user, dated)) < len(dated):
+            return None
+        step = await self._intake.take_within(transaction, account, posts)
+        for post_id, (at, event) in sorted(dated.items()):
+            is_saved = event.type == "added"
+            await self._posts.change(
+                transaction, account.account_id, user, post_id, at=at, is_saved=is_saved
+            )
+        removed = (one for one, (_, event) in dated.items() if event.type == "removed")
+        results = tuple(result for _, result in step.results)
+        return _Stored(results, tuple(removed), _left_out(step.labels_left_out))
 
 
 def _latest(events: Sequence[Event], now: int) -> dict[str, _Dated]:

@@ -14,7 +14,6 @@ from bowerbird import errors
 from bowerbird.clock import Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.imports.chunks import parts
 from bowerbird.library.imports.intake import Intake, IntakeOutcome
 from bowerbird.library.imports.runs import NotRunning
@@ -208,24 +207,14 @@ class IngestPages:
         """Takes some posts, and does the rest in the same transaction."""
         prepared = await self._intake.prepare(account, posts, run_id=import_id)
 
-        async def work(transaction: Transaction) -> PageAnswer | T | Unfinished[PageAnswer | T]:
+        async def work(transaction: Transaction) -> PageAnswer | T:
             if again := await self._replayed(transaction, account, taken):
                 return again
-            step = await self._intake.take_within(transaction, account, prepared)
-            return await ended(transaction, step)
+            return await end(
+                transaction, await self._intake.take_within(transaction, account, prepared)
+            )
 
-        async def ended(
-            transaction: Transaction, step: IntakeOutcome | Unfinished[IntakeOutcome]
-        ) -> T | Unfinished[PageAnswer | T]:
-            if not isinstance(step, Unfinished):
-                return await end(transaction, step)
-
-            async def rest(later: Transaction) -> T | Unfinished[PageAnswer | T]:
-                return await ended(later, await step.rest(later))
-
-            return Unfinished(rest)
-
-        result: PageAnswer | T = await turns.run(self._database, work, account.account_id)
+        result = await turns.run(self._database, work, account.account_id)
         await self._intake.make_room(account)
         return result
 

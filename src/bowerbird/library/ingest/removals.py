@@ -12,7 +12,6 @@ from msgspec import UNSET
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.model.accounts import Account, RemovedPostsChoice
@@ -102,12 +101,11 @@ class RemovedPosts:
                 # It was saved again meanwhile.
                 continue
 
-            async def work(
-                transaction: Transaction, one: str = post_id, at: int = at
-            ) -> Deleted | Unfinished[Deleted]:
+            async def work(transaction: Transaction, one: str = post_id, at: int = at) -> Deleted:
                 return await self._trash.delete(transaction, account, one, at)
 
             try:
+                await self._trash.prepare(account, post_id)
                 await turns.run(self._database, work, account.account_id)
             except Refusal as refusal:
                 # Its owner deleted it at the same time.

@@ -1,20 +1,16 @@
-"""Changes of one post, each in its own transactions, for people who click on it."""
-
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+"""Changes of posts and labels, each in a transaction of its own, for people who click on them."""
 
 from bowerbird.library.access import turns
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.trash import Trash
+from bowerbird.library.labels.label_list import LabelResponse
 from bowerbird.library.labels.labels import Labels
-from bowerbird.library.labels.operations import Labelled, Op
+from bowerbird.library.labels.operations import Op
 from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import BulkRow
 from bowerbird.requests.bookmarks import UpdateRequest
-from bowerbird.requests.labels import LabelRequest
-from bowerbird.storage.database import Database, Transaction
-
-T = TypeVar("T")
+from bowerbird.requests.labels import LabelChange, LabelRequest
+from bowerbird.storage.database import Database
 
 
 class PostChanges:
@@ -26,21 +22,55 @@ class PostChanges:
 
     async def update(self, account: Account, post_id: str, change: UpdateRequest) -> None:
         """Changes flags and the note."""
-        await self._run(account, lambda t: self._flags.update_one(t, account, post_id, change))
+        await turns.run(
+            self._database,
+            lambda t: self._flags.update_one(t, account, post_id, change),
+            account.account_id,
+        )
 
     async def delete(self, account: Account, post_id: str) -> None:
-        await self._run(account, lambda t: self._trash.delete(t, account, post_id))
+        await self._trash.prepare(account, post_id)
+        await turns.run(
+            self._database,
+            lambda t: self._trash.delete(t, account, post_id),
+            account.account_id,
+        )
 
     async def restore(self, account: Account, post_id: str) -> None:
-        await self._run(account, lambda t: self._trash.restore(t, account, post_id))
+        await self._trash.prepare_restore(account, post_id)
+        await turns.run(
+            self._database,
+            lambda t: self._trash.restore(t, account, post_id),
+            account.account_id,
+        )
 
-    async def label(self, account: Account, op: Op, request: LabelRequest) -> Labelled:
-        """Adds a label or removes it."""
-        return await self._run(account, lambda t: self._labels.change(t, account, op, request))
+    async def label(self, account: Account, op: Op, request: LabelRequest) -> int:
+        """Adds a label or removes it; returns how many posts it changed."""
+        changed = await turns.run(
+            self._database,
+            lambda t: self._labels.change(t, account, op, request),
+            account.account_id,
+        )
+        return changed.changed if isinstance(changed, BulkRow) else changed.affected
 
-    async def _run(
-        self,
-        account: Account,
-        work: Callable[[Transaction], Awaitable[T | Unfinished[T]]],
-    ) -> T:
-        return await turns.run(self._database, work, account.account_id)
+
+class LabelChanges:
+    def __init__(self, database: Database, labels: Labels) -> None:
+        self._database = database
+        self._labels = labels
+
+    async def create(self, account: Account, name: str) -> tuple[LabelResponse, bool]:
+        """False with the label if it existed before."""
+        return await turns.run(
+            self._database, lambda t: self._labels.create(t, account, name), account.account_id
+        )
+
+    async def update(self, account: Account, label_id: str, change: LabelChange) -> LabelResponse:
+        label, row = await turns.run(
+            self._database,
+            lambda t: self._labels.update(t, account, label_id, change),
+            account.account_id,
+        )
+        if row is not None and not row.is_finished:
+            await self._labels.changes.finish_soon(account, row.change_id)
+        return label

@@ -17,11 +17,9 @@ from typing import Final
 import structlog
 
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import activity, turns
-from bowerbird.library.access.turns import Unfinished
+from bowerbird.errors import Refusal
+from bowerbird.library.access import activity
 from bowerbird.library.bookmarks.writing import change_log
-from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT_DAYS
 from bowerbird.library.upkeep.annotation_upkeep import AnnotationUpkeep
 from bowerbird.requests.limits import DELETED_VIEW_S, DELETED_VIEWS_MAX
@@ -35,7 +33,6 @@ from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.ingest.file_imports import FileImportStore
 from bowerbird.storage.ingest.kept_pages import RETENTION_DAYS, KeptPageStore
 from bowerbird.storage.ingest.runs import IngestRunStore
-from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
 from bowerbird.storage.sign_in.sessions import Alive, SessionStore
 from bowerbird.storage.sign_in.spent_attempts import SpentAttemptStore
@@ -71,8 +68,6 @@ class Sweeping:
         self._file_imports = FileImportStore(database)
         self._changes = ChangeStore(database)
         self._imports = RunStore(database)
-        self._labels = LabelStore(database)
-        self._renames = LabelRenames(database)
         self._sessions = SessionStore(database)
         self._activity = ActivityStore(database)
         self._links = OneTimeLinkStore(database)
@@ -86,7 +81,6 @@ class Sweeping:
 
     async def sweep(self) -> int:
         """Handles every account once; returns the number of removed rows."""
-        await self._finish_renames()
         now = self._clock()
         await self._annotations.run(now)
         expiry = _expiry(now)
@@ -109,26 +103,6 @@ class Sweeping:
             await asyncio.sleep(pause)
             await self._try_to_sweep()
             pause = every_s
-
-    async def _finish_renames(self) -> None:
-        """Finishes the renames of labels whose process was killed."""
-
-        async def nothing(_: Transaction) -> None:
-            pass
-
-        for account_id in await self._labels.accounts_with_renames():
-
-            async def work(
-                transaction: Transaction, account_id: int = account_id
-            ) -> Unfinished[None] | None:
-                return await self._renames.finished(transaction, account_id, nothing)
-
-            try:
-                await turns.run(self._database, work)
-            except Refusal as refused:
-                # The account was deleted since it was found.
-                if refused.code is not Code.NOT_FOUND:
-                    raise
 
     async def _sweep_account(self, due: Due, now: int, expiry: Expiry) -> int:
         async def answers(transaction: Transaction) -> int:

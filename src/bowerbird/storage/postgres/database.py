@@ -273,9 +273,6 @@ class _Connection(asyncpg.Connection):
 
 
 class PostgresTransaction:
-    # It locks one library, and others do not wait for it.
-    is_alone = True
-
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 

@@ -10,13 +10,6 @@ UPDATE idempotency
  WHERE account_id = :account_id
    AND idempotency_key = :idempotency_key
 
--- name: renew
--- While a request runs, `headers` names the request, and its claim dates from its last transaction.
-UPDATE idempotency
-   SET headers = :holder, created_at = :created_at
- WHERE account_id = :account_id
-   AND idempotency_key = :idempotency_key
-
 -- name: forget
 DELETE FROM idempotency
  WHERE account_id = :account_id

@@ -40,11 +40,6 @@ SELECT l.created_at
  WHERE l.account_id = :account_id
    AND l.label_id = :label_id
 
--- name: accounts_with_renames
-SELECT DISTINCT l.account_id
-  FROM label AS l
- WHERE l.former_name IS NOT NULL
-
 -- name: insert
 INSERT INTO label (account_id, label_id, name, name_key, metadata, bookmark_count, created_at,
                    color)

@@ -22,27 +22,20 @@ class Generation:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._is_closed = False
-        self._own: int | None = None
         if self._number() is None:
             self._put(_first_number())
 
-    def begin(self) -> bool:
-        """Call before a transaction, while the lock is held.
-
-        Returns whether another process has written since the last transaction of this one.
-        """
+    def begin(self) -> None:
+        """Call before a transaction, while the lock is held."""
         number = self._number()
-        has_changed = self._own is not None and number != self._own
         self._put((_first_number() if number is None else number) | 1)
-        return has_changed
 
     def end(self) -> None:
         """Call after the commit or rollback, before any answer is delivered."""
         number = self._number()
         # On a full disk an emptied file stays empty, so the number stays unknown.
         with suppress(OSError):
-            self._own = ((_first_number() if number is None else number) | 1) + 1
-            self._put(self._own)
+            self._put(((_first_number() if number is None else number) | 1) + 1)
 
     def settled(self) -> int | None:
         """The current number; None during a write, after a writer was killed, or when closed."""

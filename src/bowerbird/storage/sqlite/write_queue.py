@@ -7,13 +7,10 @@ that already wait are refused: a few busy accounts do not close the queue for th
 
 A write that continues another one, of which a part is made, is never refused. A request has at most
 one of them.
-
-The queue also notes whether one account writes alone: then a longer transaction delays nobody.
 """
 
 import queue
 import threading
-import time
 from collections import OrderedDict, deque
 from typing import Final, Generic, TypeVar
 
@@ -26,8 +23,6 @@ WAITING_PER_ACCOUNT: Final = 100
 _WAITING: Final = 1_000
 _WAITING_AT_MOST: Final = 10_000
 _RETRY_AFTER_S: Final = 2
-# An account that wrote within this time will probably write again. A person clicks more often.
-_COMPANY_S: Final = 30.0
 
 
 class WriteQueue(Generic[J]):
@@ -38,8 +33,6 @@ class WriteQueue(Generic[J]):
         # The accounts in the order of their turns. None is the service itself.
         self._waiting: OrderedDict[int | None, deque[J]] = OrderedDict()
         self._count = 0
-        self._last_account: int | None = None
-        self._company_until = 0.0
         self._is_closed = False
 
     def put(self, job: J, account_id: int | None = None, *, is_continuing: bool = False) -> None:
@@ -47,10 +40,6 @@ class WriteQueue(Generic[J]):
         with self._changed:
             if account_id is not None and not is_continuing:
                 self._require_room(account_id)
-            if account_id is not None and account_id != self._last_account:
-                if self._last_account is not None:
-                    self.note_company()
-                self._last_account = account_id
             jobs = self._waiting.setdefault(account_id, deque())
             if is_continuing:
                 jobs.appendleft(job)
@@ -70,14 +59,6 @@ class WriteQueue(Generic[J]):
             if not jobs:
                 del self._waiting[account_id]
             return True
-
-    def note_company(self) -> None:
-        """Another account or another process writes too."""
-        self._company_until = time.monotonic() + _COMPANY_S
-
-    def is_alone(self) -> bool:
-        """Whether all writes of the last half minute were of one account."""
-        return time.monotonic() >= self._company_until
 
     def close(self) -> None:
         """After the jobs that wait, `get` returns None."""
@@ -101,8 +82,6 @@ class WriteQueue(Generic[J]):
             return self._next()
 
     def _next(self) -> J:
-        if len(self._waiting) > 1:
-            self.note_company()
         account_id, jobs = next(iter(self._waiting.items()))
         job = jobs.popleft()
         self._count -= 1

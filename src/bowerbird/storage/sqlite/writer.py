@@ -241,8 +241,7 @@ class Writer:
     @contextmanager
     def _noted(self) -> Iterator[None]:
         """Tells every process that its cached answers may be outdated."""
-        if self.generation.begin():
-            self._jobs.note_company()
+        self.generation.begin()
         try:
             yield
         finally:
@@ -262,7 +261,7 @@ class Writer:
     def _outcome(self, job: _Job) -> _Outcome:
         try:
             self._connection.execute("SAVEPOINT job")
-            work = job.work(SqliteTransaction(self._connection, is_alone=self._jobs.is_alone()))
+            work = job.work(SqliteTransaction(self._connection))
             value = job.in_context(run_to_end, work)
             self._connection.execute("RELEASE job")
         except BaseException as error:  # noqa: BLE001 - the caller gets it
@@ -285,9 +284,8 @@ class Writer:
 class SqliteTransaction:
     """Statements inside the writer's transaction. No method here waits."""
 
-    def __init__(self, connection: apsw.Connection, *, is_alone: bool = True) -> None:
+    def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self.is_alone = is_alone
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
         return self._connection.execute(sql, values).fetchall()

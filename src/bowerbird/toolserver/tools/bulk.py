@@ -7,7 +7,6 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from bowerbird.errors import Refusal
-from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags, FlagsResult
 from bowerbird.library.bulk.requests import DRY_RUN, BulkChange, BulkRequests, Prepared
@@ -183,7 +182,7 @@ class BulkCalls:
         takes: type[S],
         request_of: Callable[[S], BulkRequest],
         *,
-        by_ids: Callable[[Transaction, S], Awaitable[writes.Step]] | None = None,
+        by_ids: Callable[[Transaction, S], Awaitable[Struct]] | None = None,
         gate: Callable[[Account], None] = lambda _: None,
         check: Callable[[S], Awaitable[None]] | None = None,
     ) -> ToolResult:
@@ -202,13 +201,13 @@ class BulkCalls:
                 prepared.append(await self.requests.prepare(call.account, request))
                 further.update(await self._further(call.account, request, prepared[0]))
 
-        async def effect(transaction: Transaction, values: S) -> writes.Step:
+        async def effect(transaction: Transaction, values: S) -> Struct:
             if by_ids is not None and values.post_ids is not None:
                 return await by_ids(transaction, values)
-            step = await self.requests.start(
+            change = await self.requests.start(
                 transaction, call.account, request_of(values), prepared[0]
             )
-            return turns.then(step, lambda change: replace(shown(change), **further))
+            return replace(shown(change), **further)
 
         return await self.write(call, tool, takes, effect, gate=gate, prepare=prepare)
 
@@ -233,7 +232,7 @@ class BulkCalls:
         call: ToolCall,
         tool: Tool,
         takes: type[writes.T],
-        effect: Callable[[Transaction, writes.T], Awaitable[writes.Step]],
+        effect: Callable[[Transaction, writes.T], Awaitable[Struct]],
         *,
         gate: Callable[[Account], None] = lambda _: None,
         prepare: Callable[[writes.T], Awaitable[None]] | None = None,
@@ -247,9 +246,9 @@ class BulkCalls:
 
 def bind(calls: BulkCalls, flags: Flags) -> list[BoundTool]:
     async def update_bookmarks(call: ToolCall) -> ToolResult:
-        async def by_ids(transaction: Transaction, values: UpdateArguments) -> writes.Step:
+        async def by_ids(transaction: Transaction, values: UpdateArguments) -> Struct:
             asked = values.flags
-            return await flags.update_many(
+            return await flags.update(
                 transaction, call.account, values.post_ids or [], asked, asked.note
             )
 
@@ -264,11 +263,17 @@ def bind(calls: BulkCalls, flags: Flags) -> list[BoundTool]:
         )
 
     async def undo_change(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: ChangeArguments) -> writes.Step:
-            step = await calls.requests.undo(transaction, call.account, values.change_id)
-            return turns.then(step, shown)
+        async def effect(transaction: Transaction, values: ChangeArguments) -> Struct:
+            return shown(await calls.requests.undo(transaction, call.account, values.change_id))
 
-        return await calls.write(call, UNDO, ChangeArguments, effect)
+        changes, account = calls.requests.changes, call.account
+        return await calls.write(
+            call,
+            UNDO,
+            ChangeArguments,
+            effect,
+            prepare=lambda values: changes.prepare_undo(account, values.change_id),
+        )
 
     async def get_change(call: ToolCall) -> ToolResult:
         values = reading.read(GET, call, ChangeArguments)

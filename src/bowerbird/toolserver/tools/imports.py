@@ -5,7 +5,6 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, Struct
 
-from bowerbird.library.access import turns
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.model.imports import RunState
@@ -87,9 +86,8 @@ def bind(imports: ImportRuns, idempotency: Idempotency) -> list[BoundTool]:
         )
 
     async def undo_import(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: UndoArguments) -> writes.Step:
-            step = await imports.undo_within(transaction, call.account, values.run_id)
-            return turns.then(step, _outcome)
+        async def effect(transaction: Transaction, values: UndoArguments) -> Struct:
+            return _outcome(await imports.undo_within(transaction, call.account, values.run_id))
 
         return await writes.run(idempotency, call, UNDO, UndoArguments, effect)
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 from msgspec import UNSET, Struct, UnsetType, field
 
 from bowerbird.errors import Advice, Refusal
-from bowerbird.library.access import plans, turns
+from bowerbird.library.access import plans
 from bowerbird.library.labels.label_list import LabelResponse
 from bowerbird.library.labels.labels import Labels
 from bowerbird.model.labels import COLORS, Color
@@ -13,7 +13,6 @@ from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.labels import LabelChange
 from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.arguments import writes
 from bowerbird.toolserver.tools.bulk import BulkCalls, Change, shown
 from bowerbird.toolserver.tools.labels import find_label
 from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, has_hidden
@@ -127,19 +126,26 @@ def bind(labels: Labels, calls: BulkCalls) -> list[BoundTool]:
 def _updating(labels: Labels, calls: BulkCalls) -> BoundTool:
     async def update_label(call: ToolCall) -> ToolResult:
         found: list[str] = []
+        left: list[str] = []
 
         async def prepare(values: UpdateArguments) -> None:
             found.append(await find_label(labels, call.account, values.label))
 
-        async def effect(transaction: Transaction, values: UpdateArguments) -> writes.Step:
+        async def effect(transaction: Transaction, values: UpdateArguments) -> Struct:
             try:
-                step = await labels.update(transaction, call.account, found[0], values.change)
+                label, row = await labels.update(transaction, call.account, found[0], values.change)
             except Refusal as refused:
                 raise _renaming(refused) from None
-            return turns.then(step, _label)
+            left[:] = [] if row is None or row.is_finished else [row.change_id]
+            return _label(label)
 
         gate = plans.check_writes
-        return await calls.write(call, UPDATE, UpdateArguments, effect, gate=gate, prepare=prepare)
+        result = await calls.write(
+            call, UPDATE, UpdateArguments, effect, gate=gate, prepare=prepare
+        )
+        for change_id in left:
+            await calls.requests.changes.finish_soon(call.account, change_id)
+        return result
 
     return BoundTool(UPDATE, update_label)
 
@@ -156,11 +162,8 @@ def _ending(
             ids = [await find_label(labels, call.account, name) for name in values.names]
             found.extend(ids)
 
-        async def effect(
-            transaction: Transaction, _: MergeArguments | DeleteArguments
-        ) -> writes.Step:
-            step = await calls.requests.start_label(transaction, call.account, *found)
-            return turns.then(step, shown)
+        async def effect(transaction: Transaction, _: MergeArguments | DeleteArguments) -> Struct:
+            return shown(await calls.requests.start_label(transaction, call.account, *found))
 
         gate = plans.check_writes
         return await calls.write(call, tool, takes, effect, gate=gate, prepare=prepare)

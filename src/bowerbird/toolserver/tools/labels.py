@@ -7,11 +7,12 @@ import msgspec
 from msgspec import Meta, Struct
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import plans, turns
+from bowerbird.library.access import plans
+from bowerbird.library.bulk.requests import shown as change_shown
 from bowerbird.library.labels.labels import BatchResult, Labels, OperationResult
 from bowerbird.library.labels.operations import Labelled, Op
 from bowerbird.model.accounts import Account
-from bowerbird.model.bulk import BulkAction
+from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.bulk import BulkRequest
 from bowerbird.requests.fields import InvalidField, ToolPostIds, about, unique
@@ -26,7 +27,7 @@ from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes
 from bowerbird.toolserver.tools.arguments.selection import Selection
-from bowerbird.toolserver.tools.bulk import BulkCalls, Change
+from bowerbird.toolserver.tools.bulk import BulkCalls, Change, shown
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import (
     HIDDEN,
@@ -203,9 +204,8 @@ def bind(labels: Labels, calls: BulkCalls, idempotency: Idempotency) -> list[Bou
         return ToolResult(_listed(msgspec.to_builtins(used), total))
 
     async def batch_label(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: BatchArguments) -> writes.Step:
-            result = await labels.batch(transaction, call.account, values.parsed)
-            return turns.then(result, _outcomes)
+        async def effect(transaction: Transaction, values: BatchArguments) -> Struct:
+            return _outcomes(await labels.batch(transaction, call.account, values.parsed))
 
         return await writes.run(idempotency, call, BATCH, BatchArguments, effect, gate=gate)
 
@@ -221,9 +221,11 @@ def _labelling(labels: Labels, calls: BulkCalls, tool: Tool, op: Op) -> BoundToo
     action = BulkAction.ADD_LABEL if op == "add" else BulkAction.REMOVE_LABEL
 
     async def run(call: ToolCall) -> ToolResult:
-        async def by_ids(transaction: Transaction, values: LabelArguments) -> writes.Step:
+        async def by_ids(transaction: Transaction, values: LabelArguments) -> Struct:
             changed = await labels.change(transaction, call.account, op, values.request)
-            return turns.then(changed, _changed)
+            if isinstance(changed, BulkRow):
+                return shown(change_shown(changed))
+            return _changed(changed)
 
         def change(values: LabelArguments) -> BulkRequest:
             if op == "remove" and values.filter is not None:
@@ -275,7 +277,7 @@ def _operation(index: int, sent: Any) -> LabelOperation | InvalidOperation:
 
 
 def _changed(labelled: Labelled) -> LabelledPosts:
-    ids_size = response_size.size([*labelled.not_found, *labelled.not_changed])
+    ids_size = response_size.size(labelled.not_found)
     posts: list[Json] = [
         {"post_id": post.post_id, "labels": post.tags or []} for post in labelled.posts
     ]
@@ -288,7 +290,6 @@ def _changed(labelled: Labelled) -> LabelledPosts:
         posts=fitted.records,
         not_found=labelled.not_found,
         truncated=not fitted.is_complete or len(posts) < total,
-        not_changed=labelled.not_changed,
     )
     if content.truncated:
         content.advice = (

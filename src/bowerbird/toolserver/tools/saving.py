@@ -7,7 +7,6 @@ import msgspec
 from msgspec import UNSET, Meta, Struct
 
 from bowerbird import errors
-from bowerbird.library.access import turns
 from bowerbird.library.imports.saving import (
     RESULTS,
     PreparedSave,
@@ -136,9 +135,9 @@ def bind(saving: Saving, idempotency: Idempotency) -> list[BoundTool]:
             nonlocal prepared
             prepared = await saving.prepare(call.account, values.items, values.labels or ())
 
-        async def effect(transaction: Transaction, _: SaveArguments) -> writes.Step:
+        async def effect(transaction: Transaction, _: SaveArguments) -> Struct:
             assert prepared is not None
-            return turns.then(await saving.save(transaction, call.account, prepared), _outcome)
+            return _outcome(await saving.save(transaction, call.account, prepared))
 
         return await writes.run(idempotency, call, SAVE, SaveArguments, effect, prepare=prepare)
 

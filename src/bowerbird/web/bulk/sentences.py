@@ -19,6 +19,7 @@ _DONE: Final = {
     BulkAction.REMOVE_LABEL: "Removed the label “{label}” from {posts}.",
     BulkAction.DELETE_LABEL: "Deleted the label “{label}”, which {posts} had.",
     BulkAction.MERGE_LABELS: "Merged the label “{label}”, which {posts} had.",
+    BulkAction.RENAME_LABEL: "Renamed the label “{label}”, which {posts} had.",
 }
 _WORKING: Final = {
     BulkAction.READ: "Marking posts read",
@@ -35,6 +36,7 @@ _WORKING: Final = {
     BulkAction.REMOVE_LABEL: "Removing a label",
     BulkAction.DELETE_LABEL: "Deleting a label",
     BulkAction.MERGE_LABELS: "Merging labels",
+    BulkAction.RENAME_LABEL: "Renaming a label",
 }
 
 

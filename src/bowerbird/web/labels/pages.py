@@ -8,8 +8,8 @@ import msgspec
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.labels.label_changes import LabelChanges
 from bowerbird.library.labels.label_list import FoundLabel, LabelList
+from bowerbird.library.labels.post_changes import LabelChanges
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.requests import decoding

@@ -7,8 +7,7 @@ import msgspec
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import is_post_id
-from bowerbird.library.bulk.changes import BulkChanges, NewChange
-from bowerbird.library.bulk.selection import packed_parts
+from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.model.bulk import BulkAction
 from bowerbird.model.labels import clean_name, name_key

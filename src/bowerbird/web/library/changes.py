@@ -98,14 +98,14 @@ class ChangePages:
         sent = msgspec.json.encode({"tweet_ids": [post_id], "label_name": name})
         try:
             request = decoding.decode(sent, LabelRequest)
-            done = await self._changes.label(visit.signed_in.account, op, request)
+            changed = await self._changes.label(visit.signed_in.account, op, request)
         except Refusal as refused:
             is_typed = is_alone and name and name_problem(name)
             if is_typed and visit.keep_unsent(of_post(post_id)):
                 return self._pages.go(f"{path}#labels")
             return self._unchanged(visit, refused, path, name)
         said = "label-removed" if op == "remove" else "label-added"
-        if op == "add" and not done.affected:
+        if op == "add" and not changed:
             said = "label-there"
         place = "labels" if is_alone else _place(path, said, post_id, "")
         there = saying(path, said=said, post=f"{post_id} {name}")

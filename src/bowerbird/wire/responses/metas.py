@@ -82,6 +82,11 @@ class ChangeMeta(Struct, frozen=True):
     change: BulkChange | UnsetType = UNSET
 
 
+class LabelMeta(Struct, frozen=True):
+    # Of the posts of the label, if they were changed.
+    change: BulkChange | UnsetType = UNSET
+
+
 class ViewListMeta(QueryMeta, frozen=True, kw_only=True):
     counts_pending: int | UnsetType = UNSET
     """Number of views with a count that is earlier or pending; absent if 0."""

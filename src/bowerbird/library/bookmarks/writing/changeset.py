@@ -243,11 +243,6 @@ class Changeset:
         self._labels[label.name_key] = label
         self._has_changed = True
 
-    async def write_labels(self, now: int) -> None:
-        """Writes the labels of the posts that were changed so far; `finish` writes the rest."""
-        await self._write_labels(now)
-        await self._write_tags()
-
     async def finish(self, now: int) -> None:
         """Writes the changes."""
         has_bulk = (

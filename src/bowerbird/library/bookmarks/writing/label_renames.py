@@ -7,15 +7,14 @@ sweep finishes a rename whose process was killed.
 """
 
 from bisect import insort
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.access.turns import Unfinished
+from bowerbird.library.access.turns import DoFirst
 from bowerbird.model.labels import Label, name_key
 from bowerbird.model.rendering import tags_json
 from bowerbird.model.upsert import Counts
@@ -24,70 +23,55 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 
-T = TypeVar("T")
 
-
-class _Position(Struct, frozen=True):
-    """The posts of this label up to this number have its new name."""
+class Position(Struct, frozen=True):
+    """A turn of a rename: the posts of the label up to this number have its new name."""
 
     label_id: int = 0
     number: int = 0
+    # The posts of the turn, and whether it was the last one.
+    count: int = 0
+    is_last: bool = False
 
 
-_START = _Position()
+_START: Final = Position()
 
 
 class LabelRenames:
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._libraries = LibraryStore(database)
         self._labels = LabelStore(database)
         self._posts = ChangesetStore(database)
 
-    async def finished(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        work: Callable[[Transaction], Awaitable[T | Unfinished[T]]],
-        done: _Position = _START,
-    ) -> T | Unfinished[T]:
-        """Does the work after the rename that is under way, if there is one."""
-        return await self.finished_in(transaction, account_id, lambda t, _: work(t), done)
-
-    async def finished_in(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        work: Callable[[Transaction, LockedLibrary], Awaitable[T | Unfinished[T]]],
-        done: _Position = _START,
-    ) -> T | Unfinished[T]:
-        """Does work that needs the locked library, after the rename that is under way."""
+    async def lock(self, transaction: Transaction, account_id: int) -> LockedLibrary:
+        """Locks the library. If a label is being renamed, that is finished before."""
         library = await lock_library(self._libraries, transaction, account_id)
-        label = None
-        if library.has_rename is not False:
-            label = await self._labels.being_renamed(transaction, account_id)
-        if label is None:
-            return await work(transaction, library)
-        reached = await self._turn(transaction, library, label, done)
-        return Unfinished(lambda later: self.finished_in(later, account_id, work, reached))
-
-    async def start(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        work: Callable[[Transaction], Awaitable[T | Unfinished[T]]],
-    ) -> T | Unfinished[T]:
-        """Takes the first turn of a rename in the transaction that changed the label."""
-        step = await self.finished(transaction, account_id, work)
-        if isinstance(step, Unfinished) and not await self._labels.being_renamed(
+        if library.has_rename is not False and await self._labels.being_renamed(
             transaction, account_id
         ):
-            # One turn was enough.
-            return await work(transaction)
-        return step
+            raise DoFirst(lambda: self.finish(account_id))
+        return library
 
-    async def _turn(
-        self, transaction: Transaction, library: LockedLibrary, label: Label, done: _Position
-    ) -> _Position:
+    async def finish(self, account_id: int) -> None:
+        """Takes all turns that are left of a rename."""
+        done: Position | None = _START
+
+        async def work(transaction: Transaction) -> Position | None:
+            assert done is not None
+            return await self.turn(transaction, account_id, done)
+
+        while done is not None and not done.is_last:
+            done = await self._database.write(work, account_id, is_continuing=True)
+
+    async def turn(
+        self, transaction: Transaction, account_id: int, done: Position
+    ) -> Position | None:
+        """Renames the label on some posts; None if no label is being renamed."""
+        library = await lock_library(self._libraries, transaction, account_id)
+        label = await self._labels.being_renamed(transaction, account_id)
+        if label is None:
+            return None
         after = done.number if done.label_id == label.label_id else 0
         found = await self._posts.sizes_of_label(
             transaction, library, label.label_id, after=after, limit=turns.POSTS_PER_TURN
@@ -97,11 +81,12 @@ class LabelRenames:
             last = found[count - 1][0]
             await self._rename(transaction, library, label, (after, last))
             after = last
-        if count == len(found) < turns.POSTS_PER_TURN:
+        is_last = count == len(found) < turns.POSTS_PER_TURN
+        if is_last:
             renamed = msgspec.structs.replace(label, former_name=None)
             await self._labels.update(transaction, library, renamed)
         await self._libraries.advance(transaction, library, Counts())
-        return _Position(label.label_id, after)
+        return Position(label.label_id, after, count, is_last)
 
     async def _rename(
         self,

@@ -1,7 +1,7 @@
 """Computes the words of posts that the next transaction deletes or restores."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from bowerbird.clock import Clock
@@ -20,7 +20,7 @@ from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.places import place_of
 
-# The words of shorter posts take less time than another transaction would.
+# The words of shorter posts take little time within the transaction.
 LONG_BYTES: Final = 64 << 10
 # A turn has at least one post, however long. More than these bytes are not read for it.
 _MOST_BYTES: Final = 256 << 10
@@ -38,6 +38,8 @@ class ReadingAhead:
         """For posts that are about to be deleted: the first of these that fit into a turn."""
         place = place_of(account.local_number)
         sizes = await self._posts.sizes(self._database, account.account_id, place, post_ids)
+        if not _are_long(sizes):
+            return
         some = _fitting(post_ids, sizes)
         found = await self._upserts.posts(self._database, account.account_id, place, some)
         await _add(stored_post, (one.rendering for one in found.values()))
@@ -45,14 +47,15 @@ class ReadingAhead:
     async def trashed(self, account: Account, post_ids: Sequence[str]) -> None:
         """For posts that are about to be restored: the first of these that fit into a turn."""
         sizes = await self._trash.sizes(self._database, account.account_id, post_ids)
+        if not _are_long(sizes):
+            return
         some = _fitting(post_ids, sizes)
         found = await self._trash.contents(account.account_id, some, self._clock() - KEPT)
         await _add(_trashed_post, found.values())
 
 
-def is_long(sizes: Iterable[int]) -> bool:
-    """Whether the words of these posts, with these stored bytes, should be computed ahead."""
-    return sum(sizes) > LONG_BYTES
+def _are_long(sizes: Mapping[str, int]) -> bool:
+    return sum(sizes.values()) > LONG_BYTES
 
 
 def _fitting(post_ids: Sequence[str], sizes: dict[str, int]) -> list[str]:

@@ -13,7 +13,6 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, draft_of, words_of
 from bowerbird.library.bookmarks.writing.change_log import ChangedBy, ChangeLog
@@ -87,10 +86,9 @@ class Upsert:
         if not prepared.arrivals:
             return unchanged
 
-        async def work(transaction: Transaction) -> UpsertOutcome | Unfinished[UpsertOutcome]:
-            return await self._renames.finished(
-                transaction, prepared.account_id, lambda later: self.put(later, prepared)
-            )
+        async def work(transaction: Transaction) -> UpsertOutcome:
+            opened = await self._renames.lock(transaction, prepared.account_id)
+            return (await self.put_into(transaction, opened, prepared)).outcome
 
         return unchanged + await turns.run(self._database, work, prepared.account_id)
 

@@ -8,7 +8,6 @@ from msgspec import Meta, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.turns import Unfinished
 from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading
@@ -19,8 +18,6 @@ from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.writes import fingerprint
 
 T = TypeVar("T", bound=Struct)
-# What a tool returns, or a large edit that needs more transactions.
-Step = Struct | Unfinished[Any]
 
 KEY: Final = "idempotency_key"
 IdempotencyKey = Annotated[
@@ -35,7 +32,7 @@ async def run(
     call: ToolCall,
     tool: Tool,
     takes: type[T],
-    effect: Callable[[Transaction, T], Awaitable[Step]],
+    effect: Callable[[Transaction, T], Awaitable[Struct]],
     *,
     gate: Callable[[Account], None] = lambda _: None,
     prepare: Callable[[T], Awaitable[None]] | None = None,
@@ -48,7 +45,7 @@ async def run(
     if prepare is not None and not isinstance(request, Refusal):
         await prepare(request)
 
-    async def work(transaction: Transaction) -> Step:
+    async def work(transaction: Transaction) -> Struct:
         # Raised in the transaction, because a refusal is stored under the key too.
         if isinstance(request, Refusal):
             raise request
