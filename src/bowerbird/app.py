@@ -128,8 +128,7 @@ def build(
     are given, they record what the parts do.
     """
     if traces is not None:
-        database = traces.database(database)
-        job_database = job_database and traces.database(job_database)
+        traces.start()
         models = models or traces.models()
     accounts = AccountStore(database)
     calls = CallCounter(accounts, clock, settings.free_calls_per_month)

@@ -182,7 +182,8 @@ async def _run_jobs(settings: Settings, traces: "Traces | None") -> None:
     database = await open_database(settings, read_limit_s=_JOB_READ_LIMIT_S)
     models = None
     if traces is not None:
-        database, models = traces.database(database), traces.models()
+        traces.start()
+        models = traces.models()
     searching = build_searching(settings, database, system_clock, models)
     try:
         worker = build_worker(

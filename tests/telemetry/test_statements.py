@@ -4,17 +4,13 @@ from bowerbird.telemetry.statements import UNKNOWN, StatementNames
 
 
 def names() -> StatementNames:
-    found = StatementNames()
-    found.add(
-        "bookmarks",
-        {
-            "one": "SELECT b.number FROM bookmark AS b WHERE b.post_id = :post_id",
-            "page": "SELECT b.number FROM bookmark AS b WHERE {filters} LIMIT :limit",
-            "numbers": "SELECT b.number FROM bookmark AS b WHERE {filters}",
-            "joined": "{content} || x",
-        },
-    )
-    return found
+    statements = {
+        "one": "SELECT b.number FROM bookmark AS b WHERE b.post_id = :post_id",
+        "page": "SELECT b.number FROM bookmark AS b WHERE {filters} LIMIT :limit",
+        "numbers": "SELECT b.number FROM bookmark AS b WHERE {filters}",
+        "joined": "{content} || x",
+    }
+    return StatementNames({"bookmarks": statements})
 
 
 def test_a_statement_has_the_name_of_its_resource_and_its_own() -> None:
@@ -33,11 +29,3 @@ def test_the_name_of_a_filled_statement_is_the_one_that_fits_best() -> None:
 def test_other_statements_have_no_name() -> None:
     assert names().of("SELECT 'a word of somebody'") == UNKNOWN
     assert names().of("content || x") == UNKNOWN
-
-
-def test_a_name_that_is_added_later_is_found() -> None:
-    found = names()
-    assert found.of("SELECT 1 AS one FROM library") == UNKNOWN
-    found.add("libraries", {"first": "SELECT 1 AS one FROM library"})
-
-    assert found.of("SELECT 1 AS one FROM library") == "libraries.first"

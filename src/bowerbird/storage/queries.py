@@ -27,6 +27,14 @@ def load(resource: str, dialect: str) -> Queries:
     return queries
 
 
+def every(dialect: str) -> dict[str, Queries]:
+    """The statements of all resources, by resource."""
+    folder = resources.files("bowerbird.storage") / "sql"
+    files = (*folder.iterdir(), *(folder / dialect).iterdir())
+    names = {file.name.removesuffix(".sql") for file in files if file.name.endswith(".sql")}
+    return {name: load(name, dialect) for name in sorted(names)}
+
+
 def parse(text: str) -> Queries:
     _, *pairs = _NAME.split(text)
     return {

@@ -25,6 +25,7 @@ from opentelemetry.trace import (
 
 from bowerbird.errors import Refusal
 from bowerbird.lru import LruCache
+from bowerbird.storage.observing import OBSERVER, Observer
 
 Attributes = Mapping[str, str | int]
 
@@ -69,6 +70,8 @@ _PLACE: ContextVar[_Place | None] = ContextVar("place_in_trace", default=None)
 class Spans:
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
+        # Runs around the statements of requests and jobs.
+        self.observer: Observer | None = None
         self._queued = LruCache(_QUEUED_JOBS)
 
     @contextmanager
@@ -86,6 +89,7 @@ class Spans:
         span = self._tracer.start_span(name, context, kind, attributes, links)
         whole = _Whole(span)
         _PLACE.set(_Place(set_span_in_context(span, context), whole))
+        OBSERVER.set(self.observer if whole.is_open else None)
         try:
             yield span
         except BaseException as error:
@@ -93,6 +97,7 @@ class Spans:
             raise
         finally:
             _PLACE.set(None)
+            OBSERVER.set(None)
             # Tasks that outlive the request record nothing more.
             whole.is_open = False
             if whole.omitted:

@@ -1,35 +1,62 @@
-"""Names of SQL statements. A trace contains these names instead of the SQL."""
+"""Records statements and transactions as parts of the current request or job.
+
+A trace contains the names of statements instead of their SQL.
+"""
 
 import re
+from collections.abc import Awaitable, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
+from opentelemetry.trace import SpanKind
+
+from bowerbird.storage import queries
 from bowerbird.storage.queries import Queries
+from bowerbird.telemetry.spans import Spans
+
+T = TypeVar("T")
 
 UNKNOWN: Final = "statement"
 _PLACEHOLDER: Final = re.compile(r"\{\w+\}")
 # Statements with less text of their own, such as fragments, would fit too many others.
 _LEAST_CHARACTERS: Final = 24
+_ADD_JOB: Final = "jobs.add"
+
+
+class StatementSpans:
+    """The observer of the databases (`storage/observing.py`)."""
+
+    def __init__(self, spans: Spans, dialect: str) -> None:
+        self._spans = spans
+        self._names = StatementNames(queries.every(dialect))
+        self._system = "sqlite" if dialect == "sqlite" else "postgresql"
+
+    async def __call__(self, result: Awaitable[T], *, sql: str = "", name: str = "") -> T:
+        name = name or self._names.of(sql)
+        attributes = {"db.system.name": self._system, "db.query.summary": name}
+        with self._spans.part(name, SpanKind.CLIENT, attributes):
+            found = await result
+        if name == _ADD_JOB and isinstance(found, list) and found:
+            self._spans.note_queued(str(found[0][0]))
+        return found
 
 
 class StatementNames:
     """Stores fill the placeholders of their statements, so a text is compared with what is left."""
 
-    def __init__(self) -> None:
+    def __init__(self, statements: Mapping[str, Queries]) -> None:
         self._exact: dict[str, str] = {}
         # The texts between the placeholders of a statement, and its name.
         self._filled: set[tuple[tuple[str, ...], str]] = set()
         self.of = lru_cache(maxsize=512)(self._of)
-
-    def add(self, resource: str, queries: Queries) -> None:
-        for key, text in queries.items():
-            name = f"{resource}.{key}"
-            pieces = tuple(_PLACEHOLDER.split(text))
-            if len(pieces) == 1:
-                self._exact[text] = name
-            elif _length(pieces) >= _LEAST_CHARACTERS:
-                self._filled.add((pieces, name))
-        self.of.cache_clear()
+        for resource, named in statements.items():
+            for key, text in named.items():
+                name = f"{resource}.{key}"
+                pieces = tuple(_PLACEHOLDER.split(text))
+                if len(pieces) == 1:
+                    self._exact[text] = name
+                elif _length(pieces) >= _LEAST_CHARACTERS:
+                    self._filled.add((pieces, name))
 
     def _of(self, sql: str) -> str:
         if name := self._exact.get(sql):

@@ -22,13 +22,12 @@ from starlette.types import ASGIApp
 from bowerbird import __version__, logs
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
-from bowerbird.storage.database import Database
 from bowerbird.telemetry import spans, variables
 from bowerbird.telemetry.collector import WatchedSession
-from bowerbird.telemetry.databases import TracedDatabase
 from bowerbird.telemetry.embedding import TracedModels
 from bowerbird.telemetry.requests import IsTrusted, TracedRequests, describe_request
 from bowerbird.telemetry.spans import Attributes, Spans
+from bowerbird.telemetry.statements import StatementSpans
 
 # A collector that does not answer must not delay a stop longer.
 _STOP_S: Final = 2.0
@@ -51,16 +50,16 @@ class Traces:
         self._provider = TracerProvider(resource=_resource(), shutdown_on_exit=False)
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(session=session)))
         self._spans = Spans(self._provider.get_tracer("bowerbird", __version__))
+        dialect = "sqlite" if settings.is_sqlite else "postgres"
+        self._spans.observer = StatementSpans(self._spans, dialect)
 
     @property
     def annotations(self) -> logs.Annotations:
         return logs.Annotations(to_line=_add_trace_id, to_request=describe_request)
 
-    def database(self, database: Database) -> Database:
+    def start(self) -> None:
         """Called on the event loop: its thread owns the log, in which failures are reported."""
         self._failures.start(asyncio.get_running_loop())
-        system = "sqlite" if self._settings.is_sqlite else "postgresql"
-        return TracedDatabase(database, self._spans, system)
 
     def models(self) -> Models:
         return TracedModels(self._settings, self._spans)

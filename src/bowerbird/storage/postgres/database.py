@@ -15,6 +15,7 @@ from bowerbird.storage import migrations, queries
 from bowerbird.storage.database import LockTimeoutError, Row, Transaction, Values, WordOrder
 from bowerbird.storage.fair_queue import IN_BACKGROUND, Bounds, FairQueue, Owner
 from bowerbird.storage.keyword_queries import counting_in_tsquery, for_tsquery, vector_text
+from bowerbird.storage.observing import observed
 from bowerbird.storage.postgres.failures import (
     AWAY,
     CUT,
@@ -107,11 +108,13 @@ class PostgresDatabase:
     def text_list(self, texts: Sequence[str]) -> Sequence[str]:
         return texts
 
+    @observed()
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
         if not self._fits:
             await self.require_ready()
         return await self._read(sql, values, self._deadline())
 
+    @observed()
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
         if not self._fits:
             await self.require_ready()
@@ -164,6 +167,7 @@ class PostgresDatabase:
             # A record reads like a tuple, though its type does not say so.
             return cast("Sequence[Row]", await connection.fetch(text, *arguments))
 
+    @observed("transaction")
     async def write(
         self,
         work: Callable[[Transaction], Awaitable[T]],
@@ -276,17 +280,20 @@ class PostgresTransaction:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
+    @observed()
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
         text, arguments = _numbered(sql, values)
         with _lock_timeout():
             rows: Sequence[Row] = await self._connection.fetch(text, *arguments)
         return rows
 
+    @observed()
     async def run(self, sql: str, values: Values) -> None:
         text, arguments = _numbered(sql, values)
         with _lock_timeout():
             await self._connection.execute(text, *arguments)
 
+    @observed()
     async def run_many(self, sql: str, values: Sequence[Values]) -> None:
         if not values:
             return

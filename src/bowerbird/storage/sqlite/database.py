@@ -10,6 +10,7 @@ import apsw
 from bowerbird import errors
 from bowerbird.storage import migrations, private_files
 from bowerbird.storage.database import Row, Transaction, Values
+from bowerbird.storage.observing import observed
 from bowerbird.storage.sqlite import fts5_occurrences
 from bowerbird.storage.sqlite.dialect import SqliteDialect
 from bowerbird.storage.sqlite.file_watch import FileWatch
@@ -59,6 +60,7 @@ class SqliteDatabase(SqliteDialect):
     def generation(self) -> int | None:
         return self._writer.generation.settled() if self._watch.is_unchanged_lately() else None
 
+    @observed()
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
         self._watch.require_unchanged_lately()
         # On the event loop: a page takes 0.2 ms, and twice that on a thread.
@@ -67,12 +69,14 @@ class SqliteDatabase(SqliteDialect):
         except apsw.Error as error:
             raise translated(error) from error
 
+    @observed()
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
         self._watch.require_unchanged_lately()
         return await self._slow_readers.run(
             values.get("account_id"), lambda c: c.execute(sql, values).fetchall()
         )
 
+    @observed("transaction")
     async def write(
         self,
         work: Callable[[Transaction], Awaitable[T]],

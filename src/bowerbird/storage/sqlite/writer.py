@@ -21,6 +21,7 @@ import structlog
 
 from bowerbird import errors
 from bowerbird.storage.database import Row, Transaction, Values
+from bowerbird.storage.observing import observed
 from bowerbird.storage.sqlite import row_blocks
 from bowerbird.storage.sqlite.file_watch import FileWatch
 from bowerbird.storage.sqlite.generation import Generation
@@ -261,7 +262,7 @@ class Writer:
     def _outcome(self, job: _Job) -> _Outcome:
         try:
             self._connection.execute("SAVEPOINT job")
-            work = job.work(SqliteTransaction(self._connection))
+            work = job.work(_Observed(self._connection))
             value = job.in_context(run_to_end, work)
             self._connection.execute("RELEASE job")
         except BaseException as error:  # noqa: BLE001 - the caller gets it
@@ -309,6 +310,14 @@ class SqliteTransaction:
                 self._connection.execute("RELEASE inner")
             raise
         self._connection.execute("RELEASE inner")
+
+
+class _Observed(SqliteTransaction):
+    """In the library's file. Nobody observes statements in memory."""
+
+    rows = observed()(SqliteTransaction.rows)
+    run = observed()(SqliteTransaction.run)
+    run_many = observed()(SqliteTransaction.run_many)
 
 
 def run_to_end(work: Awaitable[T]) -> T:

@@ -13,6 +13,7 @@ import apsw
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import After
 from bowerbird.storage.database import WordSearch
+from bowerbird.storage.observing import observed
 from bowerbird.storage.queries import Queries
 from bowerbird.storage.sqlite.words.hit_tables import (
     FewHits,
@@ -47,6 +48,7 @@ class WordOrder:
         self._sql = sql
         self._kept = _Kept()
 
+    @observed("word_order.page")
     async def page(
         self, account: Account, search: WordSearch, after: After | None, limit: int
     ) -> Sequence[Key]:
@@ -72,6 +74,7 @@ class WordOrder:
         self._keep(account, search, read, found)
         return keys
 
+    @observed("word_order.count")
     async def count(self, account: Account, search: WordSearch) -> int:
         return (await self._found(account, search)).count
 
