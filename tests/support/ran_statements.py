@@ -42,7 +42,8 @@ class _Watch:
         @cache
         def load(resource: str, dialect: str) -> queries.Queries:
             texts = plain(resource, dialect)
-            return {n: f"/* ran {dialect}:{resource}.{n} */ {t}" for n, t in texts.items()}
+            # A database may have nothing to do where the other one has: an empty text is not run.
+            return {n: t and f"/* ran {dialect}:{resource}.{n} */ {t}" for n, t in texts.items()}
 
         def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
             self._note(sql)
@@ -88,4 +89,6 @@ def _named() -> set[str]:
     files = [folder, *(folder / dialect for dialect in _DIALECTS)]
     found = {file.name.removesuffix(".sql") for each in files for file in each.iterdir()}
     names = {(dialect, each) for dialect in _DIALECTS for each in found - set(_DIALECTS)}
-    return {f"{d}:{r}.{name}" for d, r in names for name in queries.load(r, d)}
+    return {
+        f"{d}:{r}.{name}" for d, r in names for name, text in queries.load(r, d).items() if text
+    }
