@@ -13,6 +13,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.activity import Activity
+from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bulk.ahead import BulkAhead
@@ -36,6 +37,7 @@ from bowerbird.storage.bulk import BulkStore, packed
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.libraries import LibraryStore
 
 _ID_BYTES: Final = 12
 _MAX_ID_LENGTH: Final = 64
@@ -77,6 +79,7 @@ class BulkChanges:
         self._store = BulkStore(database)
         self._jobs = JobStore(database)
         self._labels = LabelStore(database)
+        self._libraries = LibraryStore(database)
         self._changesets = Changesets(database)
         self._renames = LabelRenames(database)
         self._room = BulkRoom(database, clock)
@@ -226,13 +229,14 @@ class BulkChanges:
 
     async def turn(self, transaction: Transaction, account: Account, change_id: str) -> _Taken:
         """Takes the next turn of a change or of its undo, or of one that was accepted before it."""
+        # Locked before the change is read: the job and a request may take turns of the same one.
+        await lock_library(self._libraries, transaction, account.account_id)
         row = self._required(await self._found(transaction, account, change_id), change_id)
         if row.action is BulkAction.RENAME_LABEL:
             # It waits for no other change, because all others wait for it.
             row = await self._turn(transaction, account, row)
             return _Taken(row, row)
         await self._renames.lock(transaction, account.account_id)
-        row = self._required(await self._found(transaction, account, change_id), change_id)
         earlier = await self._before(transaction, account, row)
         turned = await self._turn(transaction, account, row if earlier is None else earlier)
         row = turned if earlier is None else row
