@@ -23,8 +23,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.opening import open_database
-from bowerbird.web.visits.cookies import CookieJar
-from bowerbird.web.visits.visit import SESSION
+from bowerbird.web.visits.visit import SESSION, CookieJar
 
 _POSTS_PER_WRITE: Final = 500
 _ACCOUNTS, _KEYS, _JOBS = 40, 50, 40

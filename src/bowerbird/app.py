@@ -72,7 +72,7 @@ from bowerbird.web.exports.pages import ExportParts
 from bowerbird.web.imports.pages import ImportParts
 from bowerbird.web.media.pages import media_parts
 from bowerbird.web.site import site
-from bowerbird.wire import deprecation, dispatching
+from bowerbird.wire import deprecation, pipeline
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
@@ -256,7 +256,7 @@ def build(
         operations = [*operations, *keyless.routes]
         surfaces = {SANDBOX: keyless, **surfaces}
     metrics.registry.register(worker.metrics)
-    asgi = dispatching.by_path(single, surfaces, pages, addresses)
+    asgi = pipeline.by_path(single, surfaces, pages, addresses)
     return App(
         asgi=asgi
         if traces is None

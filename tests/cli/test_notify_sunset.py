@@ -11,7 +11,7 @@ import click
 import pytest
 
 from bowerbird.cli.commands.sunset import ending_of, require_enough_notice
-from bowerbird.model.sunsets import VersionSunset
+from bowerbird.model.accounts import VersionSunset
 from bowerbird.wire.deprecation import Deprecation
 from tests.cli.libraries import Library, Ran
 from tests.support import smtp

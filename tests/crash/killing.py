@@ -17,8 +17,7 @@ import msgspec
 
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
-from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import JobKind
+from bowerbird.jobs.worker import JobKind, Progress
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import Job

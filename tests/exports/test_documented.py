@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from bowerbird.exports.csv_file import COLUMNS
-from bowerbird.exports.formats import FORMATS, ZIPPED_VOLUMES
-from bowerbird.exports.tasks import ProcessLimits
+from bowerbird.exports.tasks import FORMATS, ZIPPED_VOLUMES, ProcessLimits
 from bowerbird.exports.volumes import MAX_POSTS
 
 ROOT = Path(__file__).parents[2]

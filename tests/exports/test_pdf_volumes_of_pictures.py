@@ -4,7 +4,7 @@ import json
 
 from msgspec import Raw
 
-from bowerbird.exports.picture_index import Picture
+from bowerbird.exports.posts_file import Picture
 from bowerbird.exports.volumes import PostIndex
 from tests.exports.files import bookmark
 

@@ -9,8 +9,7 @@ from prometheus_client.exposition import generate_latest
 
 from bowerbird import errors
 from bowerbird.clock import system_clock
-from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import Failed, JobKind, Paused, Worker
+from bowerbird.jobs.worker import Failed, JobKind, Paused, Progress, Worker
 from bowerbird.model.jobs import Job
 from bowerbird.storage.database import Database
 from bowerbird.storage.jobs import JobStore

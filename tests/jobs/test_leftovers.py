@@ -10,7 +10,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.model.exports import RETENTION_S
+from bowerbird.model.jobs import RETENTION_S
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.files.files import Files

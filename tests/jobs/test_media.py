@@ -8,7 +8,7 @@ import pytest
 from bowerbird.clock import system_clock
 from bowerbird.jobs.media import MediaJobs
 from bowerbird.model.jobs import JobResponse
-from bowerbird.model.kept_images import KIND
+from bowerbird.model.media import KIND
 from bowerbird.storage.jobs import JobStore
 from tests.support import make, waiting, working
 from tests.support.image_hosts import ImageHosts, X, image_hosts

@@ -8,8 +8,7 @@ import pytest
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, system_clock
-from bowerbird.jobs.leases import LeaseLost, Progress
-from bowerbird.jobs.worker import Failed, JobKind, Recurring, Worker
+from bowerbird.jobs.worker import Failed, JobKind, LeaseLost, Progress, Recurring, Worker
 from bowerbird.model.jobs import DIGESTS, EMBEDDING, EXPORTS, SOURCES, Job
 from bowerbird.storage.database import Database, Row, Values
 from bowerbird.storage.jobs import JobStore
@@ -251,7 +250,7 @@ async def test_a_stopping_worker_releases_a_job_that_it_has_not_started(database
 
 def write_every_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise progress is written at most once per second."""
-    monkeypatch.setattr("bowerbird.jobs.leases._WRITE_INTERVAL_S", 0.0)
+    monkeypatch.setattr("bowerbird.jobs.worker._WRITE_INTERVAL_S", 0.0)
 
 
 async def test_a_cancelled_job_ends_when_it_reports_progress(

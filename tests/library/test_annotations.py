@@ -11,7 +11,7 @@ from bowerbird.library.bookmarks.writing.annotation_changes import (
     AnnotationChanges,
 )
 from bowerbird.library.upkeep.sweeping import Sweeping
-from bowerbird.requests.highlights import NewHighlight
+from bowerbird.requests.bookmarks import NewHighlight
 from bowerbird.storage.bookmarks.annotations import AnnotationStore
 from bowerbird.storage.database import Transaction
 from tests.support import writing

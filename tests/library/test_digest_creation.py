@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird.library.digests.creation import DigestCreation
 from bowerbird.model.accounts import Account
-from bowerbird.model.periods import PeriodKind, period_containing
+from bowerbird.model.instants import PeriodKind, period_containing
 from bowerbird.storage.database import Database
 from bowerbird.storage.digests.digests import NEVER, DigestStore
 from tests.support import digesting, service, writing

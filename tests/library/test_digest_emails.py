@@ -11,7 +11,7 @@ import pytest
 
 from bowerbird.library.digests.emails import RETRY_DELAYS, DigestEmails
 from bowerbird.mail import Email
-from bowerbird.model.periods import PeriodKind, period_containing
+from bowerbird.model.instants import PeriodKind, period_containing
 from bowerbird.storage.database import Database
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import digesting, service

@@ -7,8 +7,7 @@ import pytest
 
 from bowerbird import app
 from bowerbird.jobs.embedding import EmbeddingJobs
-from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import JobKind
+from bowerbird.jobs.worker import JobKind, Progress
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.sweeps import JOB, VectorSweeps
 from bowerbird.model.jobs import Job

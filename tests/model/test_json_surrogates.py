@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.model.json_surrogates import without_lone_surrogates
+from bowerbird.model.json_depth import without_lone_surrogates
 
 PARTS = st.sampled_from(
     [r"\\", r"\n", r"\"", r"\ud83d", r"\uDE00", r"\uDBFF", r"\udc00", r"\u0041", "ud800", "x"]

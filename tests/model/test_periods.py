@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird.model.digests import digest_id, period_of
-from bowerbird.model.periods import (
+from bowerbird.model.instants import (
     Period,
     PeriodKind,
     instant_of,

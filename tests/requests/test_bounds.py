@@ -10,12 +10,11 @@ from bowerbird.errors import Refusal
 from bowerbird.model import instants
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.requests import decoding, exports, schemas
-from bowerbird.requests.bookmarks import CountQuery, ListQuery, StateRequest
+from bowerbird.requests.bookmarks import CountQuery, FacetsQuery, ListQuery, StateRequest
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters
 from bowerbird.requests.exports import ExportRequest
-from bowerbird.requests.facets import FacetsQuery
+from bowerbird.requests.fields import gates_of
 from bowerbird.requests.filters import DATES, BookmarkFilters, filter_of, moves, readers
-from bowerbird.requests.gates import gates_of
 from bowerbird.requests.schemas import Form
 from bowerbird.requests.views import NewView, NewViewQuery, ViewQuery
 from bowerbird.toolserver.tools.catalogue import TOOLS

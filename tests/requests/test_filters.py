@@ -7,6 +7,7 @@ import pytest
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.requests.bookmarks import CountQuery, ListQuery
 from bowerbird.requests.exports import ExportFilters, ExportRequest
+from bowerbird.requests.fields import gates_of
 from bowerbird.requests.filters import (
     MEANING,
     BookmarkFilters,
@@ -17,7 +18,6 @@ from bowerbird.requests.filters import (
     filter_of,
     readers,
 )
-from bowerbird.requests.gates import gates_of
 from bowerbird.requests.schemas import structs_in
 from bowerbird.requests.views import NewViewQuery, ViewQuery
 from bowerbird.storage.bookmarks.filters import narrowing

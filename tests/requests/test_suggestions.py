@@ -11,7 +11,7 @@ from bowerbird.errors import Refusal
 from bowerbird.requests import decoding, schemas
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters
-from bowerbird.requests.suggestions import meant
+from bowerbird.requests.sentences import meant
 from bowerbird.toolserver.tools.catalogue import TOOLS
 
 OPPOSITES = [

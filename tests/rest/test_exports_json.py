@@ -9,7 +9,7 @@ import pytest
 
 from bowerbird.library.exports import selection
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
-from bowerbird.model.exports import ExportQuery
+from bowerbird.model.jobs import ExportQuery
 from bowerbird.requests import limits
 from tests.support import make, writing
 from tests.support.exporting import begin, export, exported, fetch, finished, poll

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.search.indexing.frames import Fields
-from bowerbird.search.indexing.second_process import SecondProcess, index_texts
+from bowerbird.search.indexing.second_process import Fields, SecondProcess, index_texts
 from tests.search.index_reference import reference_index_text
 from tests.search.test_index_text import FIELDS
 from tests.search.test_index_tokens import TEXTS

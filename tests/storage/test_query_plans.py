@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 
-from bowerbird.requests.facets import KINDS
+from bowerbird.requests.bookmarks import KINDS
 from bowerbird.storage.bookmarks.authors import AuthorStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Row, Transaction, Values

@@ -6,8 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from bowerbird.clock import system_clock
-from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import JobKind, Recurring, Worker
+from bowerbird.jobs.worker import JobKind, Progress, Recurring, Worker
 from bowerbird.model.accounts import Membership
 from bowerbird.model.jobs import EXPORTS, Job, JobResponse
 from bowerbird.model.keys import new_account_id

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bowerbird.model import instants, periods
+from bowerbird.model import instants
 from bowerbird.toolserver.tools.results import posts
 from tests.support import make
 from tests.support.service import Member
@@ -156,4 +156,4 @@ def test_a_post_of_any_depth_has_a_short_form(field: str, depth: int) -> None:
 
 def _day(text: str, zone: str) -> str:
     instant = instants.parse(text)
-    return text if instant is None else str(periods.local_day(instant, ZoneInfo(zone)))
+    return text if instant is None else str(instants.local_day(instant, ZoneInfo(zone)))

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.model.exports import KIND
-from bowerbird.model.jobs import EXPORTS
+from bowerbird.model.jobs import EXPORTS, KIND
 from bowerbird.storage.jobs import JobStore
 from tests.support import make
 from tests.support.in_turn import in_turn

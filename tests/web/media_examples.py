@@ -2,19 +2,19 @@
 
 from typing import Any, Final
 
-from bowerbird.model.kept_images import KeptImage, image_urls
-from bowerbird.web import assets
+from bowerbird.model.media import KeptImage, image_urls
+from bowerbird.web import templating
 from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.texts import LinkedTexts
-from bowerbird.web.visits.moments import Times
+from bowerbird.web.visits.formats import Times
 from tests.web import library_examples
 from tests.web.library_posts import POSTS
 
 Values = dict[str, Any]
 
 # A picture that every server has.
-_SRC: Final = assets.paths()["plate.svg"]
+_SRC: Final = templating.paths()["plate.svg"]
 IMAGES: Final[Values] = {
     "can_keep": True,
     "is_keeping": True,

@@ -6,9 +6,8 @@ from typing import Final
 from bowerbird.library.statistics.periods import StatisticsPeriod
 from bowerbird.library.statistics.statistics import DomainCount, SliceCount, Summary
 from bowerbird.model.digests import AuthorCount, LabelCount
-from bowerbird.web.statistics.values import StatisticsValues
-from bowerbird.web.visits.date_words import accepted
-from bowerbird.web.visits.moments import Times
+from bowerbird.web.statistics.pages import StatisticsValues
+from bowerbird.web.visits.formats import Times, accepted
 from tests.web.example_values import AUGUST, FRAME, SEPTEMBER, TODAY, Values
 
 _ARABIC: Final = accepted(b"ar")

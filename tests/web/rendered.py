@@ -17,7 +17,7 @@ from msgspec import Struct
 from playwright.sync_api import Page
 
 from bowerbird.settings import Settings
-from bowerbird.web import assets, page_examples
+from bowerbird.web import page_examples, templating
 from bowerbird.web.pages import NONCE_PLACEHOLDER, HtmlPage, page, personal_headers
 from bowerbird.web.templating import Templates
 from bowerbird.wire.responses.answer_cache import RequestTarget
@@ -97,7 +97,7 @@ def served_examples() -> Iterator[str]:
         f"/{name}": _page(name, html.replace('http-equiv="refresh"', 'name="refresh"'))
         for name, html in examples().items()
     }
-    files = assets.files()
+    files = templating.files()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

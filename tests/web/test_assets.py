@@ -5,7 +5,7 @@ from importlib import resources
 
 import pytest
 
-from bowerbird.web import assets
+from bowerbird.web import templating
 from tests.support import node
 
 FOLDER = resources.files("bowerbird.web").joinpath("static")
@@ -15,7 +15,7 @@ SCRIPTS = sorted(entry.name for entry in FOLDER.iterdir() if entry.name.endswith
 def sent(name: str) -> str:
     return next(
         document.body.decode()
-        for path, document in assets.files().items()
+        for path, document in templating.files().items()
         if path.startswith(f"/static/{name.removesuffix('.js')}.") and path.endswith(".js")
     )
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from bowerbird.web.code_highlighting import json as highlight_json
-from bowerbird.web.code_highlighting import shell as highlight_shell
+from bowerbird.web.page_examples import json as highlight_json
+from bowerbird.web.page_examples import shell as highlight_shell
 from bowerbird.web.reference import Reference
 from bowerbird.web.schema_rows import SchemaRows
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bowerbird.web.exports.options import Option
+from bowerbird.web.exports.pages import Option
 from tests.web.example_values import AUGUST, FRAME, MARCH, SEPTEMBER, TODAY, Values
 
 CHECKED: Final[Values] = {

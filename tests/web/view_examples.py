@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from bowerbird.web.views.drafts import LABELS, BucketDraft, Draft
-from bowerbird.web.visits.moments import Times
+from bowerbird.web.visits.formats import Times
 from tests.web.library_examples import LIST, PARTS
 from tests.web.library_posts import POSTS
 

@@ -7,7 +7,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.wire.responses import compression
+from bowerbird.wire.responses import streaming
 
 
 @pytest.mark.parametrize(
@@ -34,25 +34,25 @@ from bowerbird.wire.responses import compression
     ],
 )
 def test_the_best_accepted_encoding_is_chosen(accepted: bytes, encoding: str) -> None:
-    assert compression.chosen(accepted) == encoding
+    assert streaming.chosen(accepted) == encoding
 
 
 @given(st.binary(max_size=80))
 def test_any_accept_encoding_header_is_handled(accepted: bytes) -> None:
-    assert compression.chosen(accepted) in ("", "gzip", "zstd")
+    assert streaming.chosen(accepted) in ("", "gzip", "zstd")
 
 
 @given(st.binary(max_size=5000))
 def test_decompressing_returns_the_original_bytes(body: bytes) -> None:
-    assert gzip.decompress(compression.compressed(body, "gzip")) == body
-    assert zstandard.decompress(compression.compressed(body, "zstd")) == body
+    assert gzip.decompress(streaming.compressed(body, "gzip")) == body
+    assert zstandard.decompress(streaming.compressed(body, "zstd")) == body
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 def test_compression_is_deterministic(encoding: str) -> None:
     body = b"a bookmark " * 500
 
-    first = compression.compressed(body, encoding)
+    first = streaming.compressed(body, encoding)
 
-    assert compression.compressed(body, encoding) == first
+    assert streaming.compressed(body, encoding) == first
     assert len(first) < len(body) / 10

@@ -13,8 +13,7 @@ from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.exports.exports import Exports
-from bowerbird.model.exports import ExportFile
-from bowerbird.model.jobs import MAX_TRIES, JobResponse, JobState
+from bowerbird.model.jobs import MAX_TRIES, ExportFile, JobResponse, JobState
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.settings import Settings
 from bowerbird.storage.files.files import Files

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from bowerbird.connections.records import SourceProblem
 from bowerbird.model.connections import ANSWER_BYTES_MAX, Problem
-from bowerbird.model.json_surrogates import without_lone_surrogates
+from bowerbird.model.json_depth import without_lone_surrogates
 from bowerbird.outgoing import addresses
 from bowerbird.outgoing.addresses import Resolve
 from bowerbird.outgoing.requests import OutgoingRequests, PrivateAddress, host_port

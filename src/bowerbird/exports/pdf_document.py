@@ -1,13 +1,14 @@
-"""Builds the data that the PDF template prints: every text cleaned, every date formatted."""
+"""Builds the data that the PDF template prints: every text cleaned, every date in UTC."""
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Final
 
 import msgspec
 
-from bowerbird.exports import dates, picture_index
-from bowerbird.exports.picture_index import Pictures
+from bowerbird.exports import posts_file
+from bowerbird.exports.posts_file import Pictures
 from bowerbird.exports.tasks import DocumentInfo
 from bowerbird.exports.text_layout import (
     Data,
@@ -17,9 +18,49 @@ from bowerbird.exports.text_layout import (
     single_line,
     with_line_breaks,
 )
+from bowerbird.model import instants
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.highlights import HighlightedPassage
-from bowerbird.model.kept_images import image_url
+from bowerbird.model.media import image_url
+
+UNDATED: Final = "Undated"
+_MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+
+
+def parse(text: str) -> datetime | None:
+    instant = instants.parse(text)
+    return None if instant is None else of_instant(instant)
+
+
+def of_instant(instant: int) -> datetime:
+    return datetime.fromisoformat(instants.with_offset(instant)).astimezone(UTC)
+
+
+def month(at: datetime | None) -> tuple[str, str]:
+    """The year and the name of the month, for example "2026" and "November"."""
+    return ("", UNDATED) if at is None else (f"{at.year}", _MONTHS[at.month - 1])
+
+
+def day(at: datetime) -> str:
+    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
+
+
+def minute(at: datetime) -> str:
+    return f"{day(at)}, {at:%H:%M}"
+
+
+def period(newest: int, oldest: int) -> str:
+    """The range of months in a volume, for its file name."""
+    first, last = _year_and_month(newest), _year_and_month(oldest)
+    return first if first == last else f"{first}-to-{last}"
+
+
+def _year_and_month(instant: int) -> str:
+    return "undated" if instant < instants.FIRST else f"{of_instant(instant):%Y-%m}"
+
 
 _SHORT_BYTES: Final = 2_000
 _LINE_BYTES: Final = 80
@@ -55,7 +96,7 @@ def template_data(
         "summary": clean(document.description),
         "description": paragraphs(document.description),
         "volume": f"Volume {volume} of {volumes}" if volumes > 1 else "",
-        "created": dates.minute(dates.of_instant(document.created_at)) + " UTC",
+        "created": minute(of_instant(document.created_at)) + " UTC",
         "span": _span(threads),
         "counts": _counts(posts),
         "months": months,
@@ -63,8 +104,8 @@ def template_data(
 
 
 def _month_of_bookmarking(thread: Thread) -> tuple[str, str]:
-    moments = [moment for post in thread if (moment := dates.parse(post.bookmarked_at))]
-    return dates.month(max(moments, default=None))
+    moments = [moment for post in thread if (moment := parse(post.bookmarked_at))]
+    return month(max(moments, default=None))
 
 
 def _month(year: str, name: str, threads: Sequence[Thread], pictures: Pictures) -> Data:
@@ -87,14 +128,11 @@ def _plural(number: int) -> str:
 
 def _span(threads: Sequence[Thread]) -> str:
     moments = [
-        moment
-        for thread in threads
-        for post in thread
-        if (moment := dates.parse(post.bookmarked_at))
+        moment for thread in threads for post in thread if (moment := parse(post.bookmarked_at))
     ]
     if not moments:
         return ""
-    first, last = dates.day(min(moments)), dates.day(max(moments))
+    first, last = day(min(moments)), day(max(moments))
     return first if first == last else f"{first} – {last}"  # noqa: RUF001 - a span of days
 
 
@@ -158,8 +196,8 @@ def _handle(username: str) -> str:
 
 
 def _date(text: str) -> str:
-    moment = dates.parse(text)
-    return dates.minute(moment) if moment else ""
+    moment = parse(text)
+    return minute(moment) if moment else ""
 
 
 def _text(fields: Data, name: str) -> str:
@@ -207,7 +245,7 @@ def _pictures(
             "ratio": pictures[url].height / pictures[url].width,
             "alt": clean(alts.get(url, "")) or "Image",
         }
-        for url in picture_index.of_post(details, pictures)
+        for url in posts_file.of_post(details, pictures)
     ]
 
 

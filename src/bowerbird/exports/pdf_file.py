@@ -10,9 +10,9 @@ import msgspec
 import typst
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.exports import fonts, picture_index
+from bowerbird.exports import fonts, posts_file
 from bowerbird.exports.pdf_document import Thread, template_data
-from bowerbird.exports.picture_index import Pictures
+from bowerbird.exports.posts_file import Pictures
 from bowerbird.exports.tasks import Report, Task
 from bowerbird.exports.volumes import read_threads
 from bowerbird.model.bookmarks import Bookmark
@@ -30,7 +30,7 @@ def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
     installed = typst.Fonts()
     template = resources.files("bowerbird.exports").joinpath(_TEMPLATE).read_bytes()
     (folder / _TEMPLATE).write_bytes(template)
-    pictures = picture_index.read(task.pictures)
+    pictures = posts_file.read(task.pictures)
     notes = _write_data(task, folder, threads, pictures, installed)
     count = sum(map(len, threads))
     if not pictures:

@@ -1,17 +1,14 @@
-"""Writes and reads the file of posts: the JSON export, and the input of every other format.
-
-The file is a JSON array. The brackets are on their own lines, and each line between them is one
-page of posts, `{…},{…}`. So writer and reader never hold more than one page.
-"""
+"""The files of an export: posts, which are the input of every format, and the index of pictures."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from bowerbird.model import json_depth
+from bowerbird.model.media import image_urls
 
 T = TypeVar("T")
 
@@ -73,3 +70,33 @@ def _pages(file: Path) -> Iterator[memoryview]:
     if start < end:
         # The file was cut off, which the decoder reports.
         yield memoryview(b"[%b]" % bytes(buffer[start:end]))
+
+
+_INDEX: Final = "index.json"
+# Typesetting holds a picture in memory, with about four bytes per pixel; see `volumes`.
+BYTES_PER_PIXEL: Final = 4
+
+
+class Picture(Struct, frozen=True, array_like=True):
+    file: str
+    width: int
+    height: int
+
+
+Pictures = dict[str, Picture]
+
+
+def write(folder: Path, pictures: Pictures) -> None:
+    (folder / _INDEX).write_bytes(msgspec.json.encode(pictures))
+
+
+def read(folder: str) -> Pictures:
+    """The pictures of the task; none if it has no folder of them."""
+    if not folder:
+        return {}
+    return msgspec.json.decode((Path(folder) / _INDEX).read_bytes(), type=Pictures)
+
+
+def of_post(details: dict[str, Any], pictures: Pictures) -> list[str]:
+    """The URLs of a post's images that the export has."""
+    return [url for url in image_urls(details) if url in pictures] if pictures else []

@@ -1,8 +1,25 @@
-"""The messages between the service and a writing process: one JSON line each."""
+"""The formats of an export, and its messages to a writing process: one JSON line each."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from msgspec import Struct
+
+
+class Format(NamedTuple):
+    media_type: str
+    suffix: str
+
+
+FORMATS: Final[Mapping[str, Format]] = {
+    "pdf": Format("application/pdf", ".pdf"),
+    "csv": Format("text/csv; charset=utf-8", ".csv"),
+    "json": Format("application/json", ".json"),
+}
+
+ZIPPED_VOLUMES: Final = Format("application/zip", ".zip")
+"""The format of a PDF export that is too large for one document."""
+
 
 MEBIBYTE: Final = 1 << 20
 

@@ -13,9 +13,9 @@ from typing import Final
 import msgspec
 from msgspec import Raw, Struct
 
-from bowerbird.exports import picture_index, posts_file
-from bowerbird.exports.dates import period
-from bowerbird.exports.picture_index import Pictures
+from bowerbird.exports import posts_file
+from bowerbird.exports.pdf_document import period
+from bowerbird.exports.posts_file import Pictures
 from bowerbird.exports.tasks import Report, Task
 from bowerbird.model import instants, json_depth
 
@@ -57,7 +57,7 @@ class _Post(Struct):
 def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
     """Writes one file per volume, with one line per post: its rank, its thread and its JSON."""
     source, folder = Path(task.source), Path(task.target)
-    index = PostIndex(picture_index.read(task.pictures))
+    index = PostIndex(posts_file.read(task.pictures))
     for page in posts_file.read_pages(source, Raw):
         index.add(page)
         send_report(Report())
@@ -118,9 +118,9 @@ class PostIndex:
         if not self._pictures:
             return 0
         details = msgspec.json.decode(raw)["tweet_details"]
-        found = [self._pictures[url] for url in picture_index.of_post(details, self._pictures)]
+        found = [self._pictures[url] for url in posts_file.of_post(details, self._pictures)]
         pixels = sum(picture.width * picture.height for picture in found)
-        return pixels * picture_index.BYTES_PER_PIXEL // _MEMORY_PER_BYTE
+        return pixels * posts_file.BYTES_PER_PIXEL // _MEMORY_PER_BYTE
 
     def _thread_of(self, post: _Post) -> int:
         conversation = post.tweet_details.meta.tweet_conversation_id

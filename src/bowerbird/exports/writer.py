@@ -8,9 +8,16 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from bowerbird.exports.formats import FORMATS, ZIPPED_VOLUMES, Format
 from bowerbird.exports.process import ExportFailed, run_task
-from bowerbird.exports.tasks import DocumentInfo, ProcessLimits, Report, Task
+from bowerbird.exports.tasks import (
+    FORMATS,
+    ZIPPED_VOLUMES,
+    DocumentInfo,
+    Format,
+    ProcessLimits,
+    Report,
+    Task,
+)
 
 __all__ = ["DocumentInfo", "ExportFailed", "ProcessLimits", "WrittenFile", "write_export"]
 

@@ -10,7 +10,7 @@ from starlette.types import Send
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.http1 import bounds
-from bowerbird.wire.request_ids import RequestIds
+from bowerbird.wire.pipeline import RequestIds
 from bowerbird.wire.responses import unrouted
 
 # The parser knows only registered methods, so these requests never reach a route.

@@ -1,15 +1,65 @@
 """Reads requests from the bytes of a connection. llhttp parses their heads."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn, Protocol
+from urllib.parse import unquote_to_bytes
 
 import httptools
 from msgspec import Struct
 from starlette.types import Scope
 
 from bowerbird.errors import Refusal
-from bowerbird.http1 import bounds, refusals, targets
+from bowerbird.http1 import bounds, refusals
 from bowerbird.http1.framing import BodyReader, ChunkReader, SizedReader
+
+_SCHEMES: Final = (b"http://", b"https://")
+# Of the characters that RFC 3986 allows in a name, only those that names have. A comma could join
+# two names.
+_HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
+
+
+class BadTarget(ValueError):  # noqa: N818 - named for what it is
+    """The target is not one that this server answers."""
+
+
+def is_host(text: bytes) -> bool:
+    """Whether the text is a name or an address, with a port or without. It may be empty."""
+    return _HOST.fullmatch(text) is not None
+
+
+def authority_of(target: bytes) -> bytes:
+    """The host of a target that is a whole URL, and "" of another."""
+    return _split_authority(target)[0]
+
+
+def split(target: bytes) -> tuple[str, bytes, bytes]:
+    """The decoded path, the path as sent, and the query."""
+    if b"#" in target or not target.startswith(b"/"):
+        target = _split_authority(target)[1].partition(b"#")[0]
+    raw_path, _, query = target.partition(b"?")
+    if b"%" in raw_path:
+        # Bytes that are not UTF-8 become a character that no path contains.
+        return unquote_to_bytes(raw_path).decode("utf-8", "replace"), raw_path, query
+    return raw_path.decode("ascii", "replace"), raw_path, query
+
+
+def _split_authority(target: bytes) -> tuple[bytes, bytes]:
+    """The host, and the target as a path."""
+    if target.startswith(b"/") or target == b"*":
+        return b"", target
+    # Clients send the whole URL to a proxy.
+    for scheme in _SCHEMES:
+        if target[: len(scheme)].lower() == scheme:
+            rest = target[len(scheme) :]
+            ends = [at for at in (rest.find(mark) for mark in (b"/", b"?", b"#")) if at >= 0]
+            end = min(ends, default=len(rest))
+            host, path = rest[:end], rest[end:]
+            if not host or not is_host(host):
+                raise BadTarget
+            return host, path if path.startswith(b"/") else b"/" + path
+    raise BadTarget
+
 
 _END_OF_HEAD: Final = b"\r\n\r\n"
 _LINE_BREAKS: Final = b"\r\n"
@@ -66,8 +116,8 @@ class RequestReader:
     def path(self) -> str:
         """The path of the request that is being read, as far as it has arrived."""
         try:
-            return targets.split(self._target)[0]
-        except targets.BadTarget:
+            return split(self._target)[0]
+        except BadTarget:
             return ""
 
     def feed(self, data: bytes) -> None:
@@ -214,16 +264,16 @@ class RequestReader:
         # HTTP/1.0 does not require the header.
         if len(hosts) != 1 and (hosts or version == "1.1"):
             raise refusals.invalid("The request must have exactly one Host header.")
-        if hosts and not targets.is_host(hosts[0]):
+        if hosts and not is_host(hosts[0]):
             raise refusals.invalid("The Host header must be a name or an address, with its port.")
         self._valid_hosts = hosts
 
     def _scope(self, version: str, method: str) -> Scope:
         try:
-            path, raw_path, query = targets.split(self._target)
-        except targets.BadTarget:
+            path, raw_path, query = split(self._target)
+        except BadTarget:
             raise refusals.invalid("The request's URL must be a path that starts with /.") from None
-        if not self._target.startswith(b"/") and (host := targets.authority_of(self._target)):
+        if not self._target.startswith(b"/") and (host := authority_of(self._target)):
             # RFC 9112, 3.2.2: the URL counts, and not the header.
             others = [header for header in self._headers if header[0] != b"host"]
             self._headers = [(b"host", host), *others]

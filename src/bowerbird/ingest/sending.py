@@ -20,7 +20,7 @@ from bowerbird.library.ingest.rates import DeviceUse, Rates
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.model import instants
-from bowerbird.model.json_surrogates import without_lone_surrogates
+from bowerbird.model.json_depth import without_lone_surrogates
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.ingest import Events, FinishRequest, PageRequest, RunRequest
 from bowerbird.storage.database import Transaction

@@ -1,9 +1,11 @@
-"""Adds a job for each account that has something to do, once while it waits or runs."""
+"""Adds a job for each account that has something to do. Long jobs end to let others take turns."""
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
+from bowerbird.jobs.worker import Paused, Progress
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.jobs import JobStore
 
@@ -44,3 +46,15 @@ class AccountJobs:
             # The account was deleted since it was found.
             if refused.code is not Code.NOT_FOUND:
                 raise
+
+
+def in_turns(progress: Progress, turn_s: float) -> Progress:
+    """Reports as `progress` does, and raises Paused when the turn is over and work is left."""
+    end = time.monotonic() + turn_s
+
+    async def report(done: int, total: int) -> None:
+        await progress(done, total)
+        if done < total and time.monotonic() >= end:
+            raise Paused
+
+    return report

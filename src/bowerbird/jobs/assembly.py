@@ -10,11 +10,10 @@ from bowerbird.jobs import bulk, deletions
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
-from bowerbird.jobs.leases import Progress
 from bowerbird.jobs.media import media_jobs
 from bowerbird.jobs.reindexing import ReindexJobs
 from bowerbird.jobs.sources import source_jobs
-from bowerbird.jobs.worker import JobKind, Paused, Recurring, Worker
+from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring, Worker
 from bowerbird.library.digests.digest_topics import DigestTopics
 from bowerbird.library.upkeep.segment_merging import EVERY_S, SegmentMerging
 from bowerbird.library.vectors.semantic_search import SemanticSearch

@@ -4,8 +4,7 @@ import msgspec
 
 from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal
-from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import Failed, JobKind
+from bowerbird.jobs.worker import Failed, JobKind, Progress
 from bowerbird.library.access import plans
 from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.model.bulk import KIND

@@ -10,8 +10,7 @@ from typing import Final
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.introductions import Introductions
-from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import JobKind, Recurring
+from bowerbird.jobs.worker import JobKind, Progress, Recurring
 from bowerbird.library.digests.contents import Topics
 from bowerbird.library.digests.creation import DigestCreation
 from bowerbird.library.digests.emails import DigestEmails

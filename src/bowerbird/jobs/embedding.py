@@ -7,8 +7,7 @@ import msgspec
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import Failed, JobKind, Paused, Recurring
+from bowerbird.jobs.worker import Failed, JobKind, Paused, Progress, Recurring
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
 from bowerbird.model.jobs import Job

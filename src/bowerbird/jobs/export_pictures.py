@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.exports import picture_index
-from bowerbird.exports.picture_index import Picture, Pictures
+from bowerbird.exports import posts_file
+from bowerbird.exports.posts_file import Picture, Pictures
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.kept_images import KeptImage, image_urls
+from bowerbird.model.media import KeptImage, image_urls
 from bowerbird.requests import limits
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
@@ -50,7 +50,7 @@ class ExportPictures:
         """The folder with the pictures; None if there are none."""
         if not self._pictures:
             return None
-        await asyncio.to_thread(picture_index.write, self._folder, self._pictures)
+        await asyncio.to_thread(posts_file.write, self._folder, self._pictures)
         return self._folder
 
     async def _copy(self, account: Account, image: KeptImage) -> bool:

@@ -23,17 +23,15 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.exports import posts_file, writer
 from bowerbird.exports.writer import DocumentInfo, ExportFailed, WrittenFile
 from bowerbird.jobs.export_pictures import ExportPictures
-from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.worker import Failed, JobKind, Recurring
+from bowerbird.jobs.worker import Failed, JobKind, Progress, Recurring
 from bowerbird.library.exports import selection
 from bowerbird.library.exports.daily_bounds import DailyBounds
 from bowerbird.library.exports.links import Links
 from bowerbird.library.exports.posts import ExportPosts
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import FOLDER, KIND, RETENTION_S, ExportFile, ExportQuery, folder_of
 from bowerbird.model.ingest import CHECKED_FILES
-from bowerbird.model.jobs import Job
+from bowerbird.model.jobs import FOLDER, KIND, RETENTION_S, ExportFile, ExportQuery, Job, folder_of
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore

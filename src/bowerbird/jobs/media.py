@@ -4,13 +4,11 @@ from typing import Final
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.jobs.account_jobs import AccountJobs
-from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.turns import in_turns
-from bowerbird.jobs.worker import Failed, JobKind, Recurring
+from bowerbird.jobs.account_jobs import AccountJobs, in_turns
+from bowerbird.jobs.worker import Failed, JobKind, Progress, Recurring
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.model.jobs import MEDIA, Job
-from bowerbird.model.kept_images import KIND
+from bowerbird.model.media import KIND
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files

@@ -8,10 +8,8 @@ from typing import Final
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.jobs.account_jobs import AccountJobs
-from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.turns import in_turns
-from bowerbird.jobs.worker import Failed, JobKind, Recurring
+from bowerbird.jobs.account_jobs import AccountJobs, in_turns
+from bowerbird.jobs.worker import Failed, JobKind, Progress, Recurring
 from bowerbird.library.bookmarks.writing.reindexing import Reindexing
 from bowerbird.library.upkeep.dating import Dating
 from bowerbird.model.jobs import REINDEXING, Job

@@ -3,10 +3,8 @@
 from typing import Final
 
 from bowerbird.clock import Clock
-from bowerbird.jobs.account_jobs import AccountJobs
-from bowerbird.jobs.leases import Progress
-from bowerbird.jobs.turns import in_turns
-from bowerbird.jobs.worker import JobKind, Recurring
+from bowerbird.jobs.account_jobs import AccountJobs, in_turns
+from bowerbird.jobs.worker import JobKind, Progress, Recurring
 from bowerbird.library.connections.syncing import Sync
 from bowerbird.model.connections import KIND
 from bowerbird.model.jobs import SOURCES, Job

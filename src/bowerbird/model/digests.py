@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from bowerbird.model.periods import Period, PeriodKind
+from bowerbird.model.instants import Period, PeriodKind
 
 # Digests exist only for days between these, so that the days around them are valid dates.
 _FIRST: Final = date(2, 1, 1)

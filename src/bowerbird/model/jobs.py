@@ -1,7 +1,7 @@
-"""Background jobs: work that continues after the request that started it."""
+"""Background jobs: work that continues after the request that started it, such as an export."""
 
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -102,3 +102,37 @@ class OpenJob(Struct, frozen=True):
     created_at: int
     # None if the account is partly deleted.
     email: str | None
+
+
+KIND: Final = "export"
+FOLDER: Final = "exports"
+RETENTION_S: Final = 24 * 3_600
+
+
+def folder_of(account_id: int) -> str:
+    return f"{FOLDER}/{account_id}"
+
+
+class ExportQuery(Struct, frozen=True, kw_only=True):
+    """The parameters of an export job."""
+
+    format: str
+    # Query parameters as for a list. Unlike a list, an export includes read and archived
+    # bookmarks by default.
+    given: dict[str, Any] = {}
+    post_ids: list[str] | None = None
+    # The Smart View, if the request named one.
+    view_slug: str = ""
+    view_name: str = ""
+    # The parameters that the request added to those of the view.
+    further: dict[str, Any] = {}
+
+
+class ExportFile(Struct, frozen=True, kw_only=True):
+    """The result of an export job. The notes are for the user."""
+
+    name: str
+    size: int
+    media_type: str
+    suffix: str
+    notes: list[str] = []

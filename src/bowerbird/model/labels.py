@@ -1,7 +1,10 @@
-"""Labels: which names are valid, and which names mean the same label."""
+"""Labels: which names are valid, and which names mean the same label.
+
+Smart Views: saved queries with a name.
+"""
 
 import unicodedata
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
 
@@ -58,3 +61,44 @@ class Label(Struct, frozen=True):
     former_name: str | None = None
     # One of COLORS, if somebody chose it.
     color: str | None = None
+
+
+Query = dict[str, Any]
+"""Filter parameters of a list with their values; dates may be relative."""
+
+
+class Bucket(Struct, frozen=True):
+    """A part of a view: its query adds filters to those of the view."""
+
+    slug: str
+    """The bucket's name in URLs."""
+    name: str
+    """Its display name."""
+    query: Query
+
+
+class ViewSort(Struct, frozen=True, omit_defaults=True):
+    sort_by: str
+    sort_order: str | None = None
+
+
+class View(Struct, frozen=True):
+    slug: str
+    name: str
+    description: str
+    base_query: Query
+    default_sort: ViewSort | None
+    triage_buckets: list[Bucket]
+    created_at: int
+    updated_at: int
+    # The place in the list, from 1.
+    position: int = 1
+    # Whether the sidebar of the website shows it.
+    is_pinned: bool = True
+
+
+class DeletedView(Struct, frozen=True):
+    """A view that can still be restored."""
+
+    view: View
+    deleted_at: int

@@ -1,7 +1,11 @@
-"""Encodes the media types of a post as one number, with one bit per type."""
+"""Media of a post: their types as one number, texts of attachments, images kept here."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from bowerbird.model.bookmarks import PostDetails
 
@@ -45,3 +49,160 @@ def _attached(attachments: list[dict[str, Any]]) -> int:
     for attachment in attachments:
         bits |= bit_of(str(attachment.get("type", ""))) or 0
     return bits & _ATTACHED
+
+
+_FIELDS: Final = ("title", "description", "alt_text")
+DOMAIN: Final = "attachments.domain"
+# Sources give a choice as a text, or as an object with the text in it.
+_CHOICE_FIELDS: Final = ("label", "text", "title", "name")
+
+
+def attached_texts(attachments: object) -> list[tuple[str, str]]:
+    """Each text with the name of its field. Attachments may have fields of any type."""
+    if not isinstance(attachments, list):
+        return []
+    texts = [text for one in attachments if isinstance(one, dict) for text in _texts_of(one)]
+    return list(dict.fromkeys(texts))
+
+
+def _texts_of(attachment: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name in _FIELDS:
+        if (text := attachment.get(name)) and isinstance(text, str):
+            yield f"attachments.{name}", text
+    choices = attachment.get("choices")
+    for choice in choices if isinstance(choices, list) else ():
+        if text := _choice(choice):
+            yield "attachments.choices", text
+    if domain := _domain(attachment):
+        yield DOMAIN, domain
+
+
+def _choice(choice: object) -> str:
+    if isinstance(choice, dict):
+        choice = next((choice[name] for name in _CHOICE_FIELDS if choice.get(name)), "")
+    return choice if isinstance(choice, str) else ""
+
+
+def _domain(attachment: dict[str, Any]) -> str:
+    domain, url = attachment.get("domain"), attachment.get("url")
+    if isinstance(domain, str) and domain:
+        return domain
+    if attachment.get("type") != "link" or not isinstance(url, str):
+        return ""
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+KIND: Final = "media"
+FOLDER: Final = "media"
+# Larger than any network allows; beyond it, the images of a post are ignored.
+IMAGES_PER_POST_MAX: Final = 40
+URL_MAX: Final = 2_048
+_IMAGES: Final = frozenset({"image", "photo"})
+_MOVING: Final = frozenset({"video", "gif", "animated_gif"})
+
+
+class MediaAccount(Struct, frozen=True):
+    """Whether an account keeps images, how much it keeps, and which state of it was looked at."""
+
+    is_keeping: bool = False
+    is_clearing: bool = False
+    files: int = 0
+    bytes: int = 0
+    # The quota that was too small for another image; 0 if none was.
+    full_at: int = 0
+    epoch: int = 0
+    version: int = 0
+    looked_at: int = 0
+
+
+class UnknownPost(Struct, frozen=True):
+    """A post whose images are not known yet."""
+
+    number: int
+    post_id: str
+    content_hash: bytes
+    rendering: bytes
+
+
+class ImageLink(Struct, frozen=True):
+    """An image of a post. `reason` says why it is left out, '' if it is to be fetched."""
+
+    url: str
+    instance: str
+    reason: str
+
+
+class DueImage(Struct, frozen=True):
+    url_key: str
+    url: str
+    instance: str
+    # Failed attempts so far.
+    tries: int
+
+
+class FailedImage(Struct, frozen=True):
+    """An image that was not fetched: its new state, why, and when it is due again."""
+
+    url_key: str
+    state: str
+    reason: str
+    tries: int
+    due_at: int
+
+
+class KeptImage(Struct, frozen=True):
+    media_id: str
+    type: str
+    bytes: int
+    width: int
+    height: int
+
+
+def folder_of(account_id: int) -> str:
+    return f"{FOLDER}/{account_id}"
+
+
+def file_name(account_id: int, media_id: str) -> str:
+    return f"{folder_of(account_id)}/{media_id}"
+
+
+def url_key(url: str) -> str:
+    return hashlib.blake2b(url.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def image_url(attachment: Mapping[str, Any]) -> str:
+    """The URL of the picture that an attachment shows: the image, or the still of a video."""
+    kind = attachment.get("type")
+    if kind in _IMAGES:
+        return _url(attachment, "url") or _url(attachment, "preview_image")
+    return _url(attachment, "preview_image") if kind in _MOVING else ""
+
+
+def image_urls(details: Mapping[str, Any]) -> list[str]:
+    """The URLs of the images and the cover of a post and of the post that it quotes."""
+    quoted = details.get("quoted_tweet")
+    parts = (details, quoted if isinstance(quoted, dict) else {})
+    urls = [url for part in parts for url in (*_attached_images(part), _cover(part))]
+    return [url for url in dict.fromkeys(urls) if url][:IMAGES_PER_POST_MAX]
+
+
+def _attached_images(part: Mapping[str, Any]) -> list[str]:
+    attached = part.get("attachments")
+    found = attached if isinstance(attached, list) else []
+    return [image_url(each) for each in found if isinstance(each, dict)]
+
+
+def _cover(part: Mapping[str, Any]) -> str:
+    article = part.get("article")
+    return _url(article, "cover_image") if isinstance(article, dict) else ""
+
+
+def _url(attachment: Mapping[str, Any], name: str) -> str:
+    value = attachment.get(name)
+    if not isinstance(value, str) or not value.startswith(("https://", "http://")):
+        return ""
+    is_plain = value.isprintable() and " " not in value and len(value) <= URL_MAX
+    return value if is_plain else ""

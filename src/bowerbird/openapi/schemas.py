@@ -6,8 +6,8 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model.bookmarks import Article, Attachment, QuotedPost
+from bowerbird.model.instants import PeriodKind
 from bowerbird.model.jobs import JobState
-from bowerbird.model.periods import PeriodKind
 from bowerbird.openapi import field_descriptions, request_bodies
 from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.requests import schemas as requests

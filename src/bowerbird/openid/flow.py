@@ -21,9 +21,9 @@ from bowerbird.openid import people
 from bowerbird.openid.discovery import Discovery
 from bowerbird.openid.fetching import Fetcher, connection
 from bowerbird.openid.id_tokens import IdTokens, require_asked_since
+from bowerbird.openid.people import Begun, Person, Started
 from bowerbird.openid.problems import expired, refused, unusable, unverified
 from bowerbird.openid.providers import Endpoints, Provider
-from bowerbird.openid.records import Begun, Person, Started
 
 _CODE: Final = re.compile(r"[\x20-\x7e]{1,4096}")
 _SENDABLE: Final = re.compile(r"[\x21-\x7e]{1,16384}")

@@ -1,7 +1,10 @@
-"""Reads a person from the answers of a provider, whose texts may be of any form and length."""
+"""What a sign-in starts with, and the person it ends with.
+
+A provider's texts may be of any form and length.
+"""
 
 import re
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Protocol
 
 import msgspec
 from msgspec import Meta, Struct
@@ -9,7 +12,37 @@ from msgspec import Meta, Struct
 from bowerbird.email_addresses import is_address
 from bowerbird.openid.problems import unusable
 from bowerbird.openid.providers import Provider
-from bowerbird.openid.records import Person
+
+
+class Begun(Struct):
+    """A started sign-in. The caller keeps all but the URL until the browser returns."""
+
+    url: str
+    state: str
+    nonce: str
+    verifier: str
+
+
+class Started(Protocol):
+    """The part of a started sign-in that its end is checked with."""
+
+    @property
+    def state(self) -> str: ...
+    @property
+    def nonce(self) -> str: ...
+    @property
+    def verifier(self) -> str: ...
+
+
+class Person(Struct):
+    """The person whom a provider names. Issuer and subject together never change."""
+
+    issuer: str
+    subject: str
+    email: str
+    is_email_verified: bool
+    name: str
+
 
 _LONGEST_SUBJECT: Final = 255
 _LONGEST_NAME: Final = 100

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from bowerbird.clock import Clock
+from bowerbird.openid.people import Begun, Person, Started
 from bowerbird.openid.problems import CANCELLED, ProviderProblem, unknown_provider
 from bowerbird.openid.providers import Provider
-from bowerbird.openid.records import Begun, Person, Started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

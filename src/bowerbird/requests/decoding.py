@@ -12,8 +12,7 @@ from msgspec import Raw, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Refusal
-from bowerbird.model.json_depth import MAX_ODD_NUMBERS, Excess, excess
-from bowerbird.model.json_surrogates import without_lone_surrogates
+from bowerbird.model.json_depth import MAX_ODD_NUMBERS, Excess, excess, without_lone_surrogates
 from bowerbird.requests import sentences
 from bowerbird.requests.fields import metadata_of
 from bowerbird.requests.limits import JSON_DEPTH_MAX, JSON_VALUES_MAX

@@ -1,5 +1,7 @@
 """How a request struct describes its fields: sentence, example, bounds, plan gate, reader."""
 
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -94,3 +96,31 @@ PostIds = Annotated[
         description="Identifiers of saved posts, as text: a JSON number would lose digits.",
     ),
 ]
+
+
+class Gate(StrEnum):
+    FILTERING = "filtering"
+    PAGING = "paging"
+    MEANING = "meaning"
+    LABELLING = "labelling"
+
+
+@cache
+def gates_of(kind: type[Struct]) -> dict[str, Gate]:
+    """The gated fields of a request, by their names on the wire."""
+    gated = ((name, meta.get("gate")) for name, meta in metadata_of(kind).items())
+    return {name: gate for name, gate in gated if gate is not None}
+
+
+def gates_for(kind: type[Struct], sent: Mapping[str, Any] | Iterable[str]) -> dict[str, Gate]:
+    """The gates that these fields of a request have to pass, and their values if they are given."""
+    gates = gates_of(kind)
+    found = {name: gates[name] for name in sorted(sent) if name in gates}
+    if isinstance(sent, Mapping):
+        for name, meta in metadata_of(kind).items():
+            value = sent.get(name)
+            if "gates_in" in meta and isinstance(value, str):
+                found |= meta["gates_in"](value)
+            elif "gates_within" in meta and isinstance(value, Mapping):
+                found |= meta["gates_within"](value)
+    return found

@@ -1,16 +1,20 @@
-"""Reads the values of filters: flags, dates, names and types of media."""
+"""Reads the values of filters: flags, dates, names, types of media, names of bounds."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
+import msgspec
+from msgspec import Struct
+
 from bowerbird import errors
-from bowerbird.model import instants, media, relative_dates
+from bowerbird.model import instants, media
 from bowerbird.model.filters import Names
 from bowerbird.model.folding import order_key
 from bowerbird.model.labels import name_key
-from bowerbird.requests.fields import InvalidField
+from bowerbird.requests.fields import InvalidField, metadata_of
 from bowerbird.requests.limits import FILTER_NAMES_MAX
 
 BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
@@ -91,13 +95,13 @@ def read_match(name: str, text: str) -> bool:
 def bound_of(name: str, text: str, now: int | None, zone: ZoneInfo | None) -> int:
     """The instant after which, or before which, a post must be."""
     zone = zone or _UTC
-    day = relative_dates.day_of(text, now, zone)
+    day = instants.day_of(text, now, zone)
     if day is not None:
         # Both bounds are exclusive.
         is_end = name.endswith("_to")
-        start = relative_dates.start_of(day, zone) - 1
-        return relative_dates.end_of(day, zone) if is_end else start
-    moment = None if now is None else relative_dates.resolved(text, now)
+        start = instants.start_of(day, zone) - 1
+        return instants.end_of(day, zone) if is_end else start
+    moment = None if now is None else instants.resolved(text, now)
     return read_instant(name, moment or text)
 
 
@@ -106,3 +110,66 @@ def read_run(name: str, text: str) -> str | None:
     if not (run_id.isascii() and run_id.isalnum() and len(run_id) <= RUN_ID_MAX):
         raise InvalidField(name, f"must be the run_id of an import, got {errors.shown(text)}")
     return run_id
+
+
+_PLAIN: Final = {"before": "to", "until": "to", "after": "from", "since": "from"}
+# A day itself is not before or after it, but _to and _from include it.
+_DAYS: Final = {"before": -1, "after": 1}
+# Until and since include an instant, which _to and _from exclude.
+_MICROSECONDS: Final = {"until": 1, "since": -1}
+
+
+def plain_name(name: str) -> str:
+    """The name of the same bound that ends in _from or _to; any other name as it is."""
+    what, _, word = name.rpartition("_")
+    return f"{what}_{_PLAIN[word]}" if what and word in _PLAIN else name
+
+
+def with_other_names(names: Sequence[str]) -> list[str]:
+    """These names, and the other names of the bounds among them."""
+    others = [
+        f"{what}_{word}"
+        for what, _, end in (name.rpartition("_") for name in names)
+        for word, plain in _PLAIN.items()
+        if what and plain == end
+    ]
+    return [*names, *others]
+
+
+def fold(request: Struct) -> None:
+    """Sets the plain bounds from their other names, while the struct is being created."""
+    given: dict[str, str] = {}
+    for name in _other_names(type(request)):
+        value = getattr(request, name)
+        if value is None or not value.strip():
+            continue
+        plain = plain_name(name)
+        other = given.setdefault(plain, plain if getattr(request, plain) else name)
+        if other != name:
+            raise InvalidField(name, f"is the same bound as {other}; send only one of them")
+        msgspec.structs.force_setattr(request, plain, _plain_value(name, value))
+        msgspec.structs.force_setattr(request, name, None)
+
+
+@cache
+def _other_names(kind: type[Struct]) -> tuple[str, ...]:
+    return tuple(name for name, meta in metadata_of(kind).items() if "is_other_name" in meta)
+
+
+def _plain_value(name: str, text: str) -> str:
+    """The date that means the same for the plain bound."""
+    word = name.rpartition("_")[2]
+    # Refused by the name that was sent.
+    bound_of(name, text, 0, None)
+    if instants.is_day(text):
+        return _beside(name, text, _DAYS[word]) if word in _DAYS else text
+    if word not in _MICROSECONDS or instants.is_relative(text):
+        return text
+    moment = read_instant(name, text) + _MICROSECONDS[word]
+    return instants.with_offset(min(max(moment, instants.FIRST), instants.LAST))
+
+
+def _beside(name: str, text: str, days: int) -> str:
+    day = instants.beside(text, days) or text
+    bound_of(name, day, 0, None)
+    return day

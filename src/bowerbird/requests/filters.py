@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 from msgspec import Meta, Struct
 
 from bowerbird import errors
-from bowerbird.model import media, relative_dates
+from bowerbird.model import instants, media
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import Field, WordQuery
-from bowerbird.requests import bounds
-from bowerbird.requests.fields import InvalidField, about, metadata_of
+from bowerbird.requests import filter_values
+from bowerbird.requests.fields import Gate, InvalidField, about, metadata_of
 from bowerbird.requests.filter_values import (
     BOOLEANS,
     MATCHES,
@@ -31,7 +31,6 @@ from bowerbird.requests.filter_values import (
     read_media_type,
     read_run,
 )
-from bowerbird.requests.gates import Gate
 from bowerbird.requests.limits import FILTER_NAMES_MAX, TEXT_MAX
 from bowerbird.search.queries import query_language
 
@@ -92,7 +91,7 @@ def _narrows(
 
 
 OtherName = Annotated[str | None, about("", gate=Gate.FILTERING, is_other_name=True)]
-"""Another name of a bound (requests/bounds.py). It is accepted, but schemas do not list it."""
+"""Another name of a bound (requests/filter_values.py): accepted, but no schema lists it."""
 
 # Alternatives, so that generated clients take dates and relative dates too.
 _TIMES: Final = [
@@ -245,7 +244,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
     bookmarked_until: OtherName = None
 
     def __post_init__(self) -> None:
-        bounds.fold(self)
+        filter_values.fold(self)
 
 
 class WordFilters(BookmarkFilters, frozen=True, kw_only=True):
@@ -315,7 +314,7 @@ def filter_of(
 
 def has_days(query: FlagFilters) -> bool:
     """Whether the query names whole days, which depend on a time zone."""
-    return any(relative_dates.is_day(text) for text in _dates(query))
+    return any(instants.is_day(text) for text in _dates(query))
 
 
 def check_order(filter: BookmarkFilter) -> None:
@@ -345,7 +344,7 @@ def moves(query: FlagFilters) -> bool:
     text = getattr(query, "q", None)
     if text and query_language.moves(text):
         return True
-    return any(map(relative_dates.is_relative, _dates(query)))
+    return any(map(instants.is_relative, _dates(query)))
 
 
 @cache

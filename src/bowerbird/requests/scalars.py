@@ -8,8 +8,8 @@ import difflib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from bowerbird.model.instants import zone_names
 from bowerbird.model.labels import NAME_RULE, clean_name
-from bowerbird.model.periods import zone_names
 from bowerbird.requests import limits
 
 

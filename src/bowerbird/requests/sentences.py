@@ -1,10 +1,8 @@
-"""Says in one sentence what is wrong with an invalid request.
+"""Says in one sentence what is wrong with an invalid request, and which name was probably meant."""
 
-The sentence is derived from the schema of the field. It says what is accepted and what was sent.
-"""
-
+import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -12,8 +10,73 @@ from msgspec import Raw, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Refusal
-from bowerbird.requests import bounds, schemas, suggestions
+from bowerbird.requests import filter_values, schemas
 from bowerbird.requests.fields import InvalidField
+
+# The words on one side mean the opposite of those on the other.
+_OPPOSITES: Final = (
+    (
+        "from after since start begin min minimum least newer newest",
+        "to into before until till end max maximum most older oldest",
+    ),
+    (
+        "include including show with has add create",
+        "exclude excluding hide hidden without no not remove delete skip",
+    ),
+    ("read", "unread"),
+    ("archive archived", "unarchive unarchived"),
+    ("labelled tagged", "unlabelled untagged"),
+    ("pin pinned", "unpin unpinned"),
+    ("restore", "trash"),
+    ("asc ascending", "desc descending"),
+    ("enable enabled on", "disable disabled off"),
+)
+_SIDES: Final = {
+    word: (group, side)
+    for group, sides in enumerate(_OPPOSITES)
+    for side, words in enumerate(sides)
+    for word in words.split()
+}
+_PARTS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_NAME_MAX: Final = 64
+_NEAR_MAX: Final = 8
+_SIMILAR: Final = 0.75
+
+
+def meant(name: str, accepted: Sequence[str]) -> str | None:
+    """A name with the same meaning, also another name of a bound: before excludes a day."""
+    name = name[:_NAME_MAX]
+    near = difflib.get_close_matches(name, filter_values.with_other_names(accepted), n=_NEAR_MAX)
+    return next((one for one in near if _may_mean(name, one)), None)
+
+
+def _may_mean(name: str, accepted: str) -> bool:
+    """Whether every word that has an opposite is on the same side in both names."""
+    if _letters(name) == _letters(accepted):
+        return True
+    known = _words(accepted)
+    sides = sorted(_SIDES[word] for word in known if word in _SIDES)
+    # Twice is not the same as once: without_hidden.
+    return sorted(side for word in _words(name) if (side := _side(word, known))) == sides
+
+
+def _side(word: str, known: Collection[str]) -> tuple[int, int] | None:
+    """Also of a misspelt word, unless it is one of the other words of the known name."""
+    if word in _SIDES:
+        return _SIDES[word]
+    if difflib.get_close_matches(word, [one for one in known if one not in _SIDES], 1, _SIMILAR):
+        return None
+    near = difflib.get_close_matches(word, _SIDES, 1, _SIMILAR)
+    return _SIDES[near[0]] if near else None
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(part.lower() for part in _PARTS.findall(name))
+
+
+def _letters(name: str) -> str:
+    return name.replace("_", "").lower()
+
 
 _AT: Final = " - at `"
 _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[\.\.\.\]")
@@ -52,7 +115,7 @@ def refusal(error: msgspec.ValidationError, kind: type[Struct], sent: Any) -> Re
 
 def _unknown_field(steps: list[str | int], name: str, schema: dict[str, Any]) -> Refusal:
     accepted = list(_properties(schema))
-    near = suggestions.meant(name, accepted)
+    near = meant(name, accepted)
     hint = f" Did you mean {near}?" if near else ""
     place = f" in {_written(steps)}" if steps else ""
     return Refusal(
@@ -147,7 +210,7 @@ def _schema_at(schema: dict[str, Any], steps: list[str | int]) -> dict[str, Any]
             found = found.get("items", {})
         else:
             fields = _properties(found)
-            found = fields.get(step) or fields.get(bounds.plain_name(step), {})
+            found = fields.get(step) or fields.get(filter_values.plain_name(step), {})
     return found
 
 

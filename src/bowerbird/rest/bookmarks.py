@@ -20,8 +20,8 @@ from bowerbird.requests.bookmarks import (
     StateRequest,
     UpdateRequest,
 )
+from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import MEANING, ImportedQuery, WordFilters
-from bowerbird.requests.gates import gates_for
 from bowerbird.rest import bulk
 from bowerbird.rest.bulk import Changing
 from bowerbird.search.queries import query_language

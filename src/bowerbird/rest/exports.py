@@ -10,7 +10,7 @@ import msgspec
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.exports.exports import Download, ExportJob, retry_after_s
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import ExportFile
+from bowerbird.model.jobs import ExportFile
 from bowerbird.requests import filters
 from bowerbird.requests.exports import DownloadQuery, ExportRequest
 from bowerbird.storage.database import Transaction

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.statistics.facets import Facet, FacetCounts
-from bowerbird.requests.facets import FacetsQuery
+from bowerbird.requests.bookmarks import FacetsQuery
 from bowerbird.rest.bookmarks import admit, moving, vectors_for
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope

@@ -5,7 +5,7 @@ from typing import Final
 from bowerbird.errors import Code
 from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.model.highlights import HighlightedPassage
-from bowerbird.requests.highlights import HighlightChange, NewHighlight
+from bowerbird.requests.bookmarks import HighlightChange, NewHighlight
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation

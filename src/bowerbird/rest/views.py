@@ -13,8 +13,8 @@ from bowerbird.library.bookmarks.results import VectorState
 from bowerbird.library.views.counts import CountState
 from bowerbird.library.views.views import ViewResponse, Views
 from bowerbird.model.bookmarks import Bookmark
-from bowerbird.model.views import View
-from bowerbird.requests.gates import gates_for
+from bowerbird.model.labels import View
+from bowerbird.requests.fields import gates_for
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings

@@ -15,9 +15,8 @@ from bowerbird.library.exports.exports import Download, DownloadLink, ExportJob,
 from bowerbird.library.exports.links import LIVES_S, Links
 from bowerbird.library.exports.selection import ExportQueries
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import RETENTION_S, ExportFile
 from bowerbird.model.instants import with_offset, without_offset
-from bowerbird.model.jobs import JobState
+from bowerbird.model.jobs import RETENTION_S, ExportFile, JobState
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.sandbox import tickets
 from bowerbird.sandbox.file_creation import SandboxFile, SandboxFiles

@@ -13,7 +13,7 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.exports import posts_file, writer
-from bowerbird.exports.formats import FORMATS
+from bowerbird.exports.tasks import FORMATS
 from bowerbird.exports.writer import DocumentInfo, ExportFailed, ProcessLimits
 from bowerbird.model.accounts import Account
 from bowerbird.sandbox.tickets import Ticket

@@ -1,12 +1,7 @@
-"""Serves /v1/sandbox: the API's pipeline without keys, with its own limits.
-
-Anybody may call the sandbox, so it limits how many requests it handles at the same time, and how
-long a client may take to send its body and to receive its response. A request counts when its body
-has arrived, so that slow bodies do not close the sandbox.
-"""
+"""Serves /v1/sandbox: the API's pipeline without keys. A header simulates failures."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -14,13 +9,14 @@ from starlette.types import Receive
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.errors import Code, Refusal
+from bowerbird.errors import CATALOGUE, Code, Refusal
 from bowerbird.library.access.call_allowance import CallCounter
-from bowerbird.sandbox import simulation
+from bowerbird.openapi.sandbox_routes import NONE, SIMULATED
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.sandbox.routes import routes
 from bowerbird.settings import Settings
 from bowerbird.wire import router
+from bowerbird.wire.auth import unauthorized
 from bowerbird.wire.deprecation import Route
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Pipeline, Request, Surface
@@ -28,6 +24,38 @@ from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import CORS, ENVIRONMENT, Header, Reply
 from bowerbird.wire.router import ApiCalls
 from bowerbird.wire.routes import ApiRoute
+
+_HEADER: Final = b"x-service-sandbox-error"
+_SIMULATED_RETRY_AFTER_S: Final = 30
+
+
+def judge(headers: Iterable[Header], reference: str, site_origin: str) -> None:
+    """Raises the error that the header requests, if any. Of several values the first one counts."""
+    lowered = [(name.lower(), value) for name, value in headers]
+    sent = [value.decode("latin-1").strip() for name, value in lowered if name == _HEADER]
+    values = [value for value in sent if value != NONE]
+    if not values:
+        return
+    for value in values:
+        if value not in SIMULATED:
+            raise errors.invalid(
+                "X-Service-Sandbox-Error",
+                f"unknown value {errors.shown(value)}. Valid values: {', '.join(SIMULATED)}",
+            )
+    has_key = any(name == b"authorization" for name, _ in lowered)
+    raise _simulated(SIMULATED[values[0]], reference, site_origin, has_key=has_key)
+
+
+def _simulated(code: Code, reference: str, site_origin: str, *, has_key: bool) -> Refusal:
+    sentence = f"Simulated failure: {CATALOGUE[code].when}."
+    if code is Code.UNAUTHORIZED:
+        return unauthorized(sentence, site_origin, is_bad_token=has_key)
+    if code is Code.RATE_LIMITED:
+        return Refusal(code, sentence, {"Retry-After": str(_SIMULATED_RETRY_AFTER_S)})
+    if code is Code.INTERNAL_ERROR:
+        sentence = f"{sentence} Reference: {reference}."
+    return Refusal(code, sentence)
+
 
 MAX_CONCURRENT: Final = 32
 MAX_BODY_BYTES: Final = 64 * 1024
@@ -99,7 +127,7 @@ class _Entrance:
         self._under_way = 0
 
     async def __call__(self, request: Request) -> None:
-        simulation.judge(request.scope["headers"], request.request_id, self._site_origin)
+        judge(request.scope["headers"], request.request_id, self._site_origin)
         if request.method not in router.WITH_BODY:
             self._enter(request)
             return

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from bowerbird.exports.formats import FORMATS
+from bowerbird.exports.tasks import FORMATS
 
 _FORMATS: Final = tuple(FORMATS)
 _TIME_BYTES: Final = 8

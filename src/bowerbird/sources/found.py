@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.model.bookmarks import ImportRecord
-from bowerbird.model.upsert import Incoming
+from bowerbird.model.imports import Incoming
 
 # Ids of posts that are not from X start here, above every id that X can give.
 FIRST_FOREIGN_ID: Final = 10**19

@@ -11,12 +11,17 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.model import derived_fields, highlights, instants
-from bowerbird.model.bookmarks import ImportRecord, Post, check_open_fields, with_highlights
-from bowerbird.model.imports import Stored
+from bowerbird.model.bookmarks import (
+    ImportRecord,
+    Post,
+    check_open_fields,
+    content_hash,
+    post_json,
+    with_highlights,
+)
+from bowerbird.model.imports import Incoming, Stored
 from bowerbird.model.json_depth import MAX_DEPTH, is_too_deep
 from bowerbird.model.labels import NAME_RULE, clean_name, name_key
-from bowerbird.model.rendering import content_hash, post_json
-from bowerbird.model.upsert import Incoming
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 
 # The decoder ends its message with the path of the field: " - at `$.tweet_details.text`".

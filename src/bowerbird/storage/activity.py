@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bowerbird.model.activity import ActivityEntry, ActivityKind
+from bowerbird.model.accounts import ActivityEntry, ActivityKind
 from bowerbird.storage.database import Database, Transaction
 
 

@@ -3,8 +3,8 @@
 import msgspec
 from msgspec import Struct
 
+from bowerbird.model.imports import Counts
 from bowerbird.model.labels import Label, name_key
-from bowerbird.model.upsert import Counts
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.places import place_of
 

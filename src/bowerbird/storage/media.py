@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.kept_images import (
+from bowerbird.model.media import (
     DueImage,
     FailedImage,
     ImageLink,

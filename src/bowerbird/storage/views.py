@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from bowerbird.model.views import Bucket, DeletedView, Query, View, ViewSort
+from bowerbird.model.labels import Bucket, DeletedView, Query, View, ViewSort
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 
 _query = msgspec.json.Decoder(Query).decode

@@ -53,10 +53,9 @@ from bowerbird.web.account import email_links as email_link_pages
 from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account import removed_posts as removed_post_pages
 from bowerbird.web.account.account import AccountParts
-from bowerbird.web.account.extensions import Extensions
-from bowerbird.web.account.keys import EndingVersions
+from bowerbird.web.account.keys import EndingVersions, Extensions
 from bowerbird.web.account.methods import Methods
-from bowerbird.web.arrival import demo as demo_pages
+from bowerbird.web.arrival import saving
 from bowerbird.web.arrival.saving import SavePage
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.connect.pages import ConnectPage
@@ -69,14 +68,13 @@ from bowerbird.web.imports.pages import ImportParts
 from bowerbird.web.labels.pages import LabelPages
 from bowerbird.web.labels.picking import LabelPicking
 from bowerbird.web.library.changes import ChangePages
+from bowerbird.web.library.list_words import NoHits
 from bowerbird.web.library.lists import ListPages
-from bowerbird.web.library.no_hits import NoHits
 from bowerbird.web.library.reading import ReadingPage
 from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.library.suggesting import SuggestingPages
 from bowerbird.web.media import pages as media_pages
-from bowerbird.web.media.pages import MediaParts
-from bowerbird.web.media.shown import ShownImages
+from bowerbird.web.media.pages import MediaParts, ShownImages
 from bowerbird.web.notes.pages import NotePages
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
@@ -85,8 +83,7 @@ from bowerbird.web.sign_in import pages as sign_in_pages
 from bowerbird.web.sign_in import passkeys as passkey_pages
 from bowerbird.web.sign_in import proofs as proof_pages
 from bowerbird.web.sign_in import sessions as session_pages
-from bowerbird.web.sign_in.provider_lists import ProviderLists
-from bowerbird.web.sign_in.providers import ProviderPages
+from bowerbird.web.sign_in.providers import ProviderLists, ProviderPages
 from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.site import ShowPublished, Visits
 from bowerbird.web.sources.pages import SourcePages, source_parts
@@ -95,10 +92,9 @@ from bowerbird.web.templating import Templates
 from bowerbird.web.trash.pages import TrashPages
 from bowerbird.web.views.editor import EditorPage
 from bowerbird.web.views.pages import ViewPages
-from bowerbird.web.visits.cookies import CookieJar
-from bowerbird.web.visits.hosts import OwnHosts
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute, PageVisits
+from bowerbird.web.visits.visit import CookieJar, OwnHosts
 from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.deprecation import Deprecation
 
@@ -249,7 +245,7 @@ def visits(
             *import_file_pages.routes(transfers.imports, pages),
             *SourcePages(sources, limits, pages).routes(),
             *export_pages.routes(transfers.exports, library.views, library.labels, pages),
-            *demo_pages.routes(demo, pages),
+            *saving.routes(demo, pages),
             *save_page.routes(),
             *list_pages.routes(),
             *ViewPages(library.views, view_edits, sidebar, pages).routes(),

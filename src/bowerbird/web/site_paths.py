@@ -13,7 +13,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.settings import Settings
-from bowerbird.web import assets, discovery, page_examples, web_manifest
+from bowerbird.web import discovery, page_examples, templating, web_manifest
 from bowerbird.web.pages import HtmlPage, page
 from bowerbird.web.reference import Reference, Route
 from bowerbird.web.schema_rows import Json
@@ -60,7 +60,7 @@ class SitePaths:
     def table(self) -> dict[str, Maker]:
         """Path -> function that creates the resource. The caller caches all but security.txt."""
         return {
-            **{path: _constant(document) for path, document in assets.files().items()},
+            **{path: _constant(document) for path, document in templating.files().items()},
             **self._documents(),
             **self._texts(),
             **self._pages(),
@@ -99,7 +99,7 @@ class SitePaths:
             discovery.ai_catalog(settings), discovery.AI_CATALOG_TYPE
         )
         documents["/openapi.json"] = lambda: Document(msgspec.json.encode(self._openapi()), _JSON)
-        documents["/icon.svg"] = assets.icon
+        documents["/icon.svg"] = templating.icon
         documents[web_manifest.PATH] = _json(web_manifest.fields(settings), web_manifest.MEDIA_TYPE)
         for path in (discovery.SERVER_CARD, server_card.card_path(settings)):
             documents[path] = _constant(server_card.card_document(settings))
@@ -163,7 +163,7 @@ class SitePaths:
             _SCRIPT,
             release=__version__,
             page=f"{base_path}/offline",
-            files=[base_path + assets.paths()[name] for name in _OFFLINE_FILES],
+            files=[base_path + templating.paths()[name] for name in _OFFLINE_FILES],
             left_alone=[f"{base_path}/{name}" for name in ("sign-in", "sign-up", "link")],
         )
 

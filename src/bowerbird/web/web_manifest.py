@@ -4,7 +4,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from bowerbird.settings import Settings
-from bowerbird.web import assets
+from bowerbird.web import templating
 from bowerbird.web.arrival.saving import PATH as SAVE
 from bowerbird.web.arrival.saving import SHARED
 
@@ -35,7 +35,7 @@ def fields(settings: Settings) -> dict[str, Any]:
         "theme_color": _PAPER,
         "icons": [
             {
-                "src": base_path + assets.paths()[name],
+                "src": base_path + templating.paths()[name],
                 "sizes": f"{side}x{side}",
                 "type": "image/png",
                 "purpose": purpose,

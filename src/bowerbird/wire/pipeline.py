@@ -1,25 +1,41 @@
-"""The steps that every HTTP request takes, on every surface: REST, sandbox, tool server, site.
+"""The steps that every HTTP request takes, on every surface: REST, sandbox, tool server, site."""
 
-A surface passes its own parts in as a `Surface`. The order of refusals is fixed: 401, then 404 and
-405 for the path, then 413, then those of the handler.
-"""
-
+import itertools
+import re
+import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import structlog
 from msgspec import Struct
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird import errors, logs
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import caller
 from bowerbird.model.accounts import Account
 from bowerbird.wire import bodies
+from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.metrics import METHODS, RequestMetrics
-from bowerbird.wire.request_ids import RequestIds
 from bowerbird.wire.responses import envelope, streaming
 from bowerbird.wire.responses.replies import Header, Reply
+
+_VALID: Final = re.compile(rb"[A-Za-z0-9_.:-]{1,128}")
+
+
+class RequestIds:
+    def __init__(self) -> None:
+        self._start = secrets.token_hex(6)
+        self._count = itertools.count(1)
+
+    def of(self, headers: Mapping[bytes, bytes]) -> str:
+        sent = headers.get(b"x-request-id")
+        if sent is not None and _VALID.fullmatch(sent):
+            return sent.decode()
+        return f"{self._start}-{next(self._count)}"
+
 
 MAX_HEADER_BYTES: Final = 32 * 1024
 MAX_BODY_BYTES: Final = bodies.MAX_BYTES
@@ -254,3 +270,28 @@ def _check_body_size(content_length: bytes | None, most: int) -> None:
     digits = content_length.lstrip(b"0")
     if len(digits) > len(str(most)) or int(digits or b"0") > most:
         raise bodies.too_large(most)
+
+
+def by_path(
+    single: Mapping[str, ASGIApp],
+    surfaces: Mapping[str, ASGIApp],
+    pages: ASGIApp,
+    addresses: ClientAddresses,
+) -> ASGIApp:
+    """Single paths come first, then surfaces by prefix in the given order, then the pages."""
+
+    async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        caller.set_address(partial(addresses.of, scope))
+        path: str = scope["path"]
+        if path in single:
+            await single[path](scope, receive, send)
+            return
+        for prefix, surface in surfaces.items():
+            if path.startswith(prefix) and path[len(prefix) :][:1] in ("", "/"):
+                await surface(scope, receive, send)
+                return
+        await pages(scope, receive, send)
+
+    return dispatch

@@ -12,7 +12,7 @@ from msgspec import Struct
 from bowerbird.errors import Code
 from bowerbird.library.access.call_allowance import CallCharge
 from bowerbird.model.accounts import Account, Plan
-from bowerbird.requests.gates import Gate, gates_of
+from bowerbird.requests.fields import Gate, gates_of
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Reply

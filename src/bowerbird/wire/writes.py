@@ -12,8 +12,8 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding, filters
+from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import FlagFilters
-from bowerbird.requests.gates import gates_for
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import bodies
 from bowerbird.wire.idempotency import Idempotency, Replay, Write

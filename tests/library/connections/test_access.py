@@ -13,7 +13,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.account_download import AccountDownload
 from bowerbird.library.connections.connections import DeviceRuns
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.connections import ConnectionState, Problem
 from bowerbird.model.ingest import RunState
 from bowerbird.settings import Settings

@@ -10,7 +10,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.email_changes import PER_DAY
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind
 from bowerbird.requests import limits
 from bowerbird.storage.database import Database
 from bowerbird.storage.digests.digests import DigestStore

@@ -12,8 +12,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.upkeep.sweeping import Sweeping
-from bowerbird.model.accounts import Account
-from bowerbird.model.activity import ActivityEntry, ActivityKind
+from bowerbird.model.accounts import Account, ActivityEntry, ActivityKind
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Transaction
 from tests.support import make

@@ -18,7 +18,7 @@ from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.texts import LINKS_MAX, LinkedTexts, Mark, language_of, marked, web_url
 from bowerbird.web.templating import Templates
-from bowerbird.web.visits.moments import Times
+from bowerbird.web.visits.formats import Times
 from tests.web import library_examples
 
 TEXTS = LinkedTexts("")

@@ -7,7 +7,7 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access.activity import Activity
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind
 from tests.web.sign_in.conftest import House
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]

@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird.jobs import digests, reindexing
 from bowerbird.jobs.worker import JobKind, Worker
-from bowerbird.model import bulk, connections, exports, kept_images, vectors
+from bowerbird.model import bulk, connections, jobs, media, vectors
 from bowerbird.model.jobs import KIND_NAMES, Job
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.jobs import JobStore
@@ -69,7 +69,7 @@ async def test_kinds_of_jobs_are_named_in_words(house: House) -> None:
 
 
 def test_every_kind_of_job_has_a_name() -> None:
-    kinds = {exports.KIND, bulk.KIND, connections.KIND, kept_images.KIND, vectors.BUILD}
+    kinds = {jobs.KIND, bulk.KIND, connections.KIND, media.KIND, vectors.BUILD}
     assert {*kinds, digests.NAME, reindexing.KIND} == set(KIND_NAMES)
 
 

@@ -18,9 +18,7 @@ from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.sign_in import ABSOLUTE_DAYS, Where
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
-from bowerbird.web.visits.browsers import browser_of
-from bowerbird.web.visits.cookies import CookieJar
-from bowerbird.web.visits.visit import SESSION
+from bowerbird.web.visits.visit import SESSION, CookieJar, browser_of
 from tests.support.models import MODELS
 from tests.support.service import SetClock
 from tests.support.visiting import FIREFOX, ORIGIN, Visitor, visitor

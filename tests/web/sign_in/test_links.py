@@ -7,7 +7,7 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind
 from bowerbird.settings import Settings
 from bowerbird.storage.files.files import Files
 from tests.web.sign_in.ceremonies import account_of

@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access.activity import Activity
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind
 from tests.support.authenticator import Authenticator
 from tests.support.visiting import form_token, visitor
 from tests.web.sign_in import ceremonies

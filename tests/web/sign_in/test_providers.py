@@ -9,7 +9,7 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access.activity import Activity
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind
 from bowerbird.storage.database import Database
 from bowerbird.storage.sign_in.identities import IdentityStore
 from bowerbird.storage.sign_in.passkeys import PasskeyStore

@@ -4,7 +4,7 @@ import pytest
 
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind
 from tests.support.authenticator import Authenticator
 from tests.support.visiting import Visitor, form_token
 from tests.web.sign_in import ceremonies

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bowerbird.web.visits.cookies import CookieJar
+from bowerbird.web.visits.visit import CookieJar
 
 PLAIN = CookieJar("http://localhost:8080")
 SECURE = CookieJar("https://posts.example.org")

@@ -5,8 +5,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from bowerbird.web.library.dates import Dates
-from bowerbird.web.visits.date_words import IN_ENGLISH, accepted
-from bowerbird.web.visits.moments import Times
+from bowerbird.web.visits.formats import IN_ENGLISH, Times, accepted
 
 DAY = date(2026, 7, 8)
 MOMENT = datetime(2026, 7, 8, 5, 4, tzinfo=UTC)
@@ -64,7 +63,7 @@ def test_a_date_has_the_form_of_its_language(
 
 
 def test_every_language_writes_every_day_of_a_year() -> None:
-    from bowerbird.web.visits.date_words import _languages  # noqa: PLC0415
+    from bowerbird.web.visits.formats import _languages  # noqa: PLC0415
 
     for words in _languages().values():
         for month in range(1, 13):

@@ -4,7 +4,7 @@ import pytest
 
 from bowerbird.errors import Refusal
 from bowerbird.settings import Settings
-from bowerbird.web.visits.hosts import OwnHosts
+from bowerbird.web.visits.visit import OwnHosts
 
 HERE = OwnHosts(Settings())
 PROXIED = OwnHosts(Settings(site_url="https://posts.example.org"))

@@ -19,8 +19,14 @@ from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.mail import Mailer
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Digest, Mailing, MailState
-from bowerbird.model.instants import without_offset
-from bowerbird.model.periods import Period, PeriodKind, latest_due, period_containing, zone_of
+from bowerbird.model.instants import (
+    Period,
+    PeriodKind,
+    latest_due,
+    period_containing,
+    without_offset,
+    zone_of,
+)
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import PREFIX
 from bowerbird.storage.digests.digests import DigestStore

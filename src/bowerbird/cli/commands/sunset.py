@@ -19,8 +19,8 @@ from bowerbird.library.accounts.sunset_notices import (
     SunsetNotices,
 )
 from bowerbird.mail import Mailer
+from bowerbird.model.accounts import SunsetRecipient, VersionSunset
 from bowerbird.model.instants import without_offset
-from bowerbird.model.sunsets import SunsetRecipient, VersionSunset
 from bowerbird.wire import deprecation
 from bowerbird.wire.deprecation import DEPRECATIONS, LEAST_DAYS, Deprecation
 

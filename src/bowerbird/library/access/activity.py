@@ -9,7 +9,7 @@ from typing import Final
 
 from bowerbird.clock import Clock
 from bowerbird.library.access import caller
-from bowerbird.model.activity import ActivityEntry, ActivityKind
+from bowerbird.model.accounts import ActivityEntry, ActivityKind
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Transaction
 

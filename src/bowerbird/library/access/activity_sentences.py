@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bowerbird.model.activity import ActivityEntry, ActivityKind
+from bowerbird.model.accounts import ActivityEntry, ActivityKind
 from bowerbird.model.connections import NAMES
 
 # The text with the detail, and the text without it.

@@ -7,7 +7,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.errors import Advice, Code, Refusal
 from bowerbird.model.accounts import Account
-from bowerbird.requests.gates import Gate
+from bowerbird.requests.fields import Gate
 
 
 def check_fields(account: Account, gates: Mapping[str, Gate]) -> None:

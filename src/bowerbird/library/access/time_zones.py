@@ -3,7 +3,7 @@
 from zoneinfo import ZoneInfo
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.periods import zone_of
+from bowerbird.model.instants import zone_of
 from bowerbird.requests.filters import FlagFilters, has_days
 from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.digests.digests import DigestStore

@@ -7,8 +7,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.accounts.account_export import AccountExports
-from bowerbird.model.accounts import Account
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.requests import limits
 from bowerbird.storage.daily_use import ACCOUNT_DOWNLOADS, DailyUseStore
 from bowerbird.storage.database import Database, Transaction

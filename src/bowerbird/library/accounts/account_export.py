@@ -16,7 +16,7 @@ from bowerbird.model.accounts import Account, Membership
 from bowerbird.model.digests import Digest, Preferences
 from bowerbird.model.imports import RunRow
 from bowerbird.model.instants import with_offset
-from bowerbird.model.views import View
+from bowerbird.model.labels import View
 from bowerbird.storage.accounts.account_export import AccountExportStore
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.devices import DeviceStore

@@ -9,8 +9,7 @@ from bowerbird.email_addresses import is_address
 from bowerbird.errors import Code, Refusal, shown
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.deletion import AccountDeletion, Progress
-from bowerbird.model.accounts import Account, Membership, Plan, RemovedPostsChoice
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import Account, ActivityKind, Membership, Plan, RemovedPostsChoice
 from bowerbird.model.folding import fold
 from bowerbird.model.keys import new_account_id
 from bowerbird.storage.accounts.accounts import AccountStore

@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.model import exports, kept_images
+from bowerbird.model import jobs, media
 from bowerbird.model.ingest import checked_files_of
 from bowerbird.storage.accounts.account_removal import AccountRemoval, Losses
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -77,8 +77,8 @@ class AccountDeletion:
             progress(done, total)
         while await removal.remove_other_rows(_ROWS_PER_TRANSACTION):
             pass
-        await files.delete_under(exports.folder_of(account_id))
-        await files.delete_under(kept_images.folder_of(account_id))
+        await files.delete_under(jobs.folder_of(account_id))
+        await files.delete_under(media.folder_of(account_id))
         await files.delete_under(checked_files_of(account_id))
         files.scratch.delete_of_account(account_id)
         await removal.finish()

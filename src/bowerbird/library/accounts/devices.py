@@ -7,7 +7,7 @@ from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts import tokens
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.devices import Device, DeviceCaller
 from bowerbird.model.keys import DEVICE_PREFIX, key_hash, new_key, parse_key
 from bowerbird.requests import limits

@@ -7,8 +7,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts import tokens
-from bowerbird.model.accounts import Key
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind, Key
 from bowerbird.model.keys import PREFIX, key_hash, new_key, shown_part
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.keys import KeyStore

@@ -16,8 +16,8 @@ from bowerbird.clock import Clock, day_of
 from bowerbird.errors import Code, Refusal, shown
 from bowerbird.library.accounts.version_use import CALLED_DAYS
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
+from bowerbird.model.accounts import NoticeState, SunsetRecipient, VersionSunset
 from bowerbird.model.folding import fold
-from bowerbird.model.sunsets import NoticeState, SunsetRecipient, VersionSunset
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.sunset_notices import SunsetNoticeStore
 from bowerbird.storage.database import Database

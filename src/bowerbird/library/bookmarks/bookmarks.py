@@ -34,8 +34,8 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.requests.bookmarks import CountQuery, ListQuery, SimilarQuery
+from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import FlagFilters, check_order, filter_of, moves
-from bowerbird.requests.gates import gates_for
 from bowerbird.requests.limits import PAGE_DEFAULT, PAGE_MAX, RANKED_MAX
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
 from bowerbird.storage.database import Database

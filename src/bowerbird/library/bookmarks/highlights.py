@@ -21,7 +21,7 @@ from bowerbird.model.bookmarks import Post, markable_texts, with_highlights
 from bowerbird.model.highlights import HighlightedPassage, Span
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
-from bowerbird.requests.highlights import HighlightChange, NewHighlight
+from bowerbird.requests.bookmarks import HighlightChange, NewHighlight
 from bowerbird.storage.database import Database, Transaction
 
 Passages = list[HighlightedPassage]

@@ -13,9 +13,8 @@ from bowerbird.library.bookmarks.searching.counted_words import CountedWords, st
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, searchable_texts, words_of
 from bowerbird.library.vectors.embedding_text import embedding_text, text_hash
 from bowerbird.library.vectors.stale_vectors import StaleVectors
-from bowerbird.model.bookmarks import Post
+from bowerbird.model.bookmarks import Post, content_hash, post_json, rendering
 from bowerbird.model.derived_fields import without_saving_time
-from bowerbird.model.rendering import content_hash, post_json, rendering
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Transaction

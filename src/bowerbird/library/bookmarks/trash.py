@@ -12,8 +12,7 @@ from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.reading_ahead import ReadingAhead
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches
 from bowerbird.model import json_depth
-from bowerbird.model.accounts import Account
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.bulk import TRASHED
 from bowerbird.model.instants import with_offset

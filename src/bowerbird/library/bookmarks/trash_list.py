@@ -11,8 +11,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Named
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
-from bowerbird.model.accounts import Account
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
 

@@ -21,8 +21,7 @@ from bowerbird.library.bulk.renaming import LabelRenaming
 from bowerbird.library.bulk.room import BulkRoom
 from bowerbird.library.bulk.turn import BulkTurns
 from bowerbird.library.bulk.undoing import BulkUndo
-from bowerbird.model.accounts import Account
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bulk import (
     KIND,
     WHOLE_LABEL_ACTIONS,

@@ -24,8 +24,8 @@ from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters
+from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import check_order, filter_of, sent
-from bowerbird.requests.gates import gates_for
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction

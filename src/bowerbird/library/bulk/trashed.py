@@ -13,9 +13,9 @@ from msgspec import Raw, Struct
 from bowerbird.clock import Clock
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
 from bowerbird.model import json_depth
+from bowerbird.model.bookmarks import tags_json
 from bowerbird.model.bulk import ARCHIVED, READ
 from bowerbird.model.labels import name_key
-from bowerbird.model.rendering import tags_json
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
 

@@ -23,7 +23,7 @@ from bowerbird.library.connections import sentences
 from bowerbird.library.connections.access import Vault
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.connections import (
     HOURLY_S,
     TITLES,

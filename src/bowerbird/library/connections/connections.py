@@ -11,8 +11,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.runs import IngestRuns
-from bowerbird.model.accounts import Account
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.connections import KIND, TITLES, Connection, ConnectionState
 from bowerbird.model.devices import Device
 from bowerbird.model.imports import RunCounts

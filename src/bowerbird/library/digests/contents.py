@@ -12,7 +12,7 @@ from msgspec import Struct
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import AuthorCount, Contents, LabelCount, digest_id
-from bowerbird.model.periods import Period, instant_of
+from bowerbird.model.instants import Period, instant_of
 from bowerbird.storage.database import Database
 from bowerbird.storage.digests.digest_posts import Candidate, DigestPostStore, Span
 from bowerbird.storage.digests.digests import DigestStore

@@ -16,7 +16,7 @@ from bowerbird.library.digests.contents import DigestContents, Topics
 from bowerbird.library.digests.responses import to_response
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Contents, Digest, Mailing, MailState, Preferences
-from bowerbird.model.periods import Period, zone_of
+from bowerbird.model.instants import Period, zone_of
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.digests.digest_posts import DigestPostStore

@@ -11,8 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 from bowerbird.model import json_depth
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.digests import AuthorCount, Digest, LabelCount, MailState
-from bowerbird.model.instants import with_offset
-from bowerbird.model.periods import Period
+from bowerbird.model.instants import Period, with_offset
 
 # English, whatever the operator's locale.
 MONTHS: Final = (

@@ -2,7 +2,7 @@
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model.digests import Digest, MailState, Preferences
-from bowerbird.model.periods import Period, latest_due, zone_of
+from bowerbird.model.instants import Period, latest_due, zone_of
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.digests.digests import NEVER, DigestStore
 

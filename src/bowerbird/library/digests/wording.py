@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from bowerbird.library.digests.contents import SAVED_POSTS, YEAR_AGO_POSTS
 from bowerbird.library.digests.responses import MONTHS, DigestPost, DigestResponse
 from bowerbird.model import instants
-from bowerbird.model.periods import PeriodKind, local_day, zone_of
+from bowerbird.model.instants import PeriodKind, local_day, zone_of
 
 _SPANS: Final = {PeriodKind.DAILY: "day", PeriodKind.WEEKLY: "week"}
 _YEAR_AGO: Final = {

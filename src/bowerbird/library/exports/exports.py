@@ -15,11 +15,17 @@ from bowerbird.library.exports.links import LIVES_S, Links
 from bowerbird.library.exports.posts import ExportPosts
 from bowerbird.library.exports.selection import ExportQueries, description_of
 from bowerbird.library.vectors.semantic_search import SemanticSearch
-from bowerbird.model.accounts import Account
-from bowerbird.model.activity import ActivityKind
-from bowerbird.model.exports import KIND, ExportFile, ExportQuery
+from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.instants import parse, with_offset, without_offset
-from bowerbird.model.jobs import EXPORTS, UNFINISHED, JobResponse, JobState
+from bowerbird.model.jobs import (
+    EXPORTS,
+    KIND,
+    UNFINISHED,
+    ExportFile,
+    ExportQuery,
+    JobResponse,
+    JobState,
+)
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction

@@ -10,7 +10,7 @@ from bowerbird.library.bookmarks.searching.ranking import Rankings
 from bowerbird.library.exports import selection
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import ExportQuery
+from bowerbird.model.jobs import ExportQuery
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
 

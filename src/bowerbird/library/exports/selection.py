@@ -11,12 +11,13 @@ from bowerbird.library.access import plans
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.changes import stored_query
-from bowerbird.model import relative_dates
+from bowerbird.model import instants
 from bowerbird.model.accounts import Account
-from bowerbird.model.exports import ExportQuery
 from bowerbird.model.filters import BookmarkFilter
-from bowerbird.model.views import View
+from bowerbird.model.jobs import ExportQuery
+from bowerbird.model.labels import View
 from bowerbird.requests.exports import ExportFilters, ExportRequest, as_listed
+from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filter_values import read_flag
 from bowerbird.requests.filters import (
     DATES,
@@ -26,7 +27,6 @@ from bowerbird.requests.filters import (
     flags_of,
     sent,
 )
-from bowerbird.requests.gates import gates_for
 from bowerbird.requests.views import ViewQuery
 from bowerbird.search.queries import query_language
 from bowerbird.storage.database import Database, Reader
@@ -157,7 +157,7 @@ def _texts(values: Mapping[str, Any], moment: _Moment) -> dict[str, Any]:
 
 def _fixed(text: str, moment: _Moment) -> str:
     """The date itself if it is relative."""
-    day = relative_dates.day_of(text, moment.now, moment.zone or ZoneInfo("UTC"))
+    day = instants.day_of(text, moment.now, moment.zone or ZoneInfo("UTC"))
     if day is not None:
         return day.isoformat()
-    return relative_dates.resolved(text, moment.now) or text
+    return instants.resolved(text, moment.now) or text

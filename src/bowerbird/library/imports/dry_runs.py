@@ -16,8 +16,8 @@ from bowerbird.library.bookmarks.writing.upsert_batch import differs, placement_
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, outcome_of
 from bowerbird.library.imports.planning import Known, Write, conversations
 from bowerbird.model.accounts import Account
+from bowerbird.model.imports import ExistingBookmark, Incoming
 from bowerbird.model.labels import Label
-from bowerbird.model.upsert import ExistingBookmark, Incoming
 from bowerbird.requests import limits
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.bookmarks.upsert import StoredPost

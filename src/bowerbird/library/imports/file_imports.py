@@ -24,9 +24,8 @@ from bowerbird.library.imports.report import LABELS, FileReport, ImportReport, R
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
-from bowerbird.model.imports import RunCounts
+from bowerbird.model.imports import LeftOutLabels, RunCounts
 from bowerbird.model.labels import MAX_NAME_CHARACTERS
-from bowerbird.model.upsert import LeftOutLabels
 from bowerbird.requests import limits
 from bowerbird.search.indexing.second_process import index_texts
 from bowerbird.sources import reading

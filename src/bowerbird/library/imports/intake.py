@@ -35,8 +35,7 @@ from bowerbird.library.imports.planning import (
 )
 from bowerbird.model.accounts import Account, RemovedPostsChoice
 from bowerbird.model.bookmarks import ImportRecord
-from bowerbird.model.imports import RunCounts, RunRow
-from bowerbird.model.upsert import LeftOutLabels
+from bowerbird.model.imports import LeftOutLabels, RunCounts, RunRow
 from bowerbird.search.indexing.second_process import index_texts
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost

@@ -11,8 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from bowerbird.library.bookmarks.writing.upsert_batch import index_of
 from bowerbird.model import instants
-from bowerbird.model.imports import Deletion, Ordered
-from bowerbird.model.upsert import ExistingBookmark
+from bowerbird.model.imports import Deletion, ExistingBookmark, Ordered
 from bowerbird.sources.found import FoundPost, OrderSource
 
 _RANKS: Final = {

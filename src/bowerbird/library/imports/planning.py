@@ -17,14 +17,12 @@ from bowerbird.library.imports import merging, places, source_state
 from bowerbird.library.imports.merging import Sight
 from bowerbird.library.imports.places import Place, Positions
 from bowerbird.model import instants
-from bowerbird.model.bookmarks import ImportRecord, Post
+from bowerbird.model.bookmarks import ImportRecord, Post, content_hash, post_json
 from bowerbird.model.derived_fields import completed, with_known_time, without_saving_time
 from bowerbird.model.folding import order_key
-from bowerbird.model.imports import Deletion, Stored
+from bowerbird.model.imports import Deletion, ExistingBookmark, Incoming, Stored
 from bowerbird.model.ingest import HiddenPost
 from bowerbird.model.labels import clean_name, name_key
-from bowerbird.model.rendering import content_hash, post_json
-from bowerbird.model.upsert import ExistingBookmark, Incoming
 from bowerbird.search.indexing.second_process import index_texts
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource

@@ -8,12 +8,19 @@ from msgspec import UNSET, UnsetType
 
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, row_of, searchable_texts, words_of
 from bowerbird.library.bookmarks.writing.upsert_batch import removed_at_of
-from bowerbird.model.bookmarks import Post
+from bowerbird.model.bookmarks import Post, content_hash, is_undated, post_json, tags_json
 from bowerbird.model.bulk import ARCHIVED, READ
-from bowerbird.model.imports import Change, Deletion, State, decompressed
+from bowerbird.model.imports import (
+    Change,
+    Counts,
+    Deletion,
+    Incoming,
+    Placement,
+    State,
+    counts_of,
+    decompressed,
+)
 from bowerbird.model.labels import Label
-from bowerbird.model.rendering import content_hash, is_undated, post_json, tags_json
-from bowerbird.model.upsert import Counts, Incoming, Placement, counts_of
 from bowerbird.sources import own_json
 from bowerbird.storage.imports.changes import CurrentPost
 

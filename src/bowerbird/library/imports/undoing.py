@@ -26,9 +26,8 @@ from bowerbird.library.bookmarks.writing.trash_batch import DELETIONS_MAX
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.imports.demo_removal import DemoRemoval
 from bowerbird.library.imports.restoring import Restoration, fields_of, undone
-from bowerbird.model.activity import ActivityKind
-from bowerbird.model.imports import DEMO, Change, RunRow, RunState, UndoCounts
-from bowerbird.model.upsert import Counts
+from bowerbird.model.accounts import ActivityKind
+from bowerbird.model.imports import DEMO, Change, Counts, RunRow, RunState, UndoCounts
 from bowerbird.storage.bookmarks.changeset import ChangesetStore
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore

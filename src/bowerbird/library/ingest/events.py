@@ -22,9 +22,9 @@ from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord, PostDetails
+from bowerbird.model.imports import LeftOutLabels
 from bowerbird.model.ingest import SourceUser
 from bowerbird.model.instants import parse, with_offset
-from bowerbird.model.upsert import LeftOutLabels
 from bowerbird.requests.ingest import Event
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 from bowerbird.storage.bookmarks.upsert import UpsertStore

@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
-from bowerbird.images.hosts import AllowedHosts
+from bowerbird.images.fetching import AllowedHosts
 from bowerbird.library.media.downloads import Downloads, Progress
 from bowerbird.library.media.noting import ImageNoting
 from bowerbird.library.media.preferences import MEGABYTE
 from bowerbird.model.accounts import Account
-from bowerbird.model.kept_images import MediaAccount, folder_of
+from bowerbird.model.media import MediaAccount, folder_of
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction

@@ -9,7 +9,7 @@ from bowerbird.clock import Clock
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import MEDIA
-from bowerbird.model.kept_images import KIND, MediaAccount
+from bowerbird.model.media import KIND, MediaAccount
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.jobs import JobStore

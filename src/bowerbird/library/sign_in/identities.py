@@ -15,7 +15,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.attempts import ProvedIdentity
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.sign_in import ProviderIdentity, SignedIn
 from bowerbird.openid.providers import Provider
 from bowerbird.openid.sign_in import Person

@@ -15,7 +15,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused, checked_email
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.session_tokens import is_link_token, new_link_token, token_hash
 from bowerbird.model.sign_in import LinkKind, OneTimeLink, Where
 from bowerbird.storage.accounts.accounts import AccountStore

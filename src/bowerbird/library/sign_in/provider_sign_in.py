@@ -19,7 +19,7 @@ from bowerbird.library.sign_in.attempts import (
 from bowerbird.library.sign_in.identities import Identities, proved_identity
 from bowerbird.library.sign_in.one_time_links import Entered
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.sign_in import SignedIn, Where
 from bowerbird.openid.sign_in import OpenIdClient
 from bowerbird.storage.database import Database, Transaction

@@ -20,7 +20,7 @@ from bowerbird.library.sign_in.passkey_sign_in import METHOD, Started
 from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.library.sign_in.provider_sign_in import Returned
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.activity import ActivityKind
+from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.keys import new_account_id
 from bowerbird.model.sign_in import Where
 from bowerbird.storage.database import Database, Transaction

@@ -15,13 +15,14 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.results import VectorState
 from bowerbird.library.statistics import domains
 from bowerbird.library.vectors.semantic_search import SemanticSearch
-from bowerbird.model import json_depth, relative_dates
+from bowerbird.model import instants as relative_dates
+from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
-from bowerbird.model.periods import local_day, zone_of
-from bowerbird.requests.facets import FacetsQuery
+from bowerbird.model.instants import local_day, zone_of
+from bowerbird.requests.bookmarks import FacetsQuery
+from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import sent
-from bowerbird.requests.gates import gates_for
 from bowerbird.requests.limits import FACET_LINKED_POSTS_MAX, PAGE_DEFAULT
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.facets import FacetStore

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.model.periods import instant_of, local_day
+from bowerbird.model.instants import instant_of, local_day
 from bowerbird.storage.statistics import ShiftedSpan
 
 _MONTHS: Final = 24

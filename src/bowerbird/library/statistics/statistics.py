@@ -21,7 +21,7 @@ from bowerbird.lru import LruCache
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import AuthorCount, LabelCount
-from bowerbird.model.periods import local_day, zone_of
+from bowerbird.model.instants import local_day, zone_of
 from bowerbird.storage.database import Database
 from bowerbird.storage.fair_queue import Bounds, FairQueue
 from bowerbird.storage.statistics import Span, StatisticsStore

@@ -8,7 +8,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.library.bookmarks.writing.annotation_changes import KEPT_DAYS
-from bowerbird.model.upsert import Counts
+from bowerbird.model.imports import Counts
 from bowerbird.storage.bookmarks.annotations import AnnotationStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore

@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from bowerbird.library.bookmarks.writing.bookmark_row import row_of, words_of
 from bowerbird.model import derived_fields
+from bowerbird.model.bookmarks import tags_json
+from bowerbird.model.imports import Incoming, Placement
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.labels import name_key
-from bowerbird.model.rendering import tags_json
-from bowerbird.model.upsert import Incoming, Placement
 from bowerbird.sources import own_json
 from bowerbird.sources.own_json import InvalidRecord
 from bowerbird.storage.checks import StoredBookmark

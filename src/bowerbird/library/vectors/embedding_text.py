@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from bowerbird.model import json_depth
-from bowerbird.model.attached_texts import DOMAIN, attached_texts
 from bowerbird.model.bookmarks import Post, own_words
+from bowerbird.model.media import DOMAIN, attached_texts
 
 
 def embedding_text(post: Post) -> str:

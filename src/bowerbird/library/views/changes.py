@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from bowerbird import errors
 from bowerbird.library.views.slugs import slug_of
-from bowerbird.model.views import Bucket, Query, View, ViewSort
+from bowerbird.model.labels import Bucket, Query, View, ViewSort
 from bowerbird.requests.filter_values import read_instant
 from bowerbird.requests.filters import moves, readers, sent
 from bowerbird.requests.views import NewBucket, NewSort, NewView, ViewChange, ViewQuery

@@ -22,7 +22,7 @@ from msgspec import Struct
 from bowerbird.errors import Refusal
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
-from bowerbird.model.views import Query
+from bowerbird.model.labels import Query
 from bowerbird.requests.limits import VIEWS_MAX
 from bowerbird.storage.fair_queue import ON_SLOT, Bounds, FairQueue
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from bowerbird.model.views import View
+from bowerbird.model.labels import View
 
 
 def inserted(others: Iterable[View], view: View, position: int) -> list[View]:

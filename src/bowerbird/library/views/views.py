@@ -20,10 +20,10 @@ from bowerbird.library.views.counts import Budget, Count, CountRequest, CountSta
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import RELEVANCE, BookmarkFilter
 from bowerbird.model.instants import with_offset
-from bowerbird.model.views import Bucket, DeletedView, Query, View, ViewSort
+from bowerbird.model.labels import Bucket, DeletedView, Query, View, ViewSort
 from bowerbird.requests.bookmarks import ListQuery
+from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import MEANING, filter_of, flags_of
-from bowerbird.requests.gates import gates_for
 from bowerbird.requests.limits import (
     DELETED_VIEW_S,
     DELETED_VIEWS_MAX,

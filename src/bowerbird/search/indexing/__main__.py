@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Final
 
-from bowerbird.search.indexing.frames import (
+from bowerbird.search.indexing.second_process import (
     LENGTH_BYTES,
     READY,
     decode_fields,

@@ -1,7 +1,4 @@
-"""Index texts from a second process, so that an import uses a second core.
-
-Whatever happens to that process, the import goes on: it then computes the texts itself.
-"""
+"""Index texts from a second process, so that an import uses a second core."""
 
 import os
 import select
@@ -13,16 +10,25 @@ from typing import Final
 
 import msgspec
 
-from bowerbird.search.indexing.frames import (
-    LENGTH_BYTES,
-    READY,
-    Fields,
-    decode_texts,
-    encode_fields,
-    frame,
-)
-from bowerbird.search.words.tokens import index_text
+from bowerbird.search.words.tokens import INDEX_FORM, index_text
 from bowerbird.settings import without_settings
+
+LENGTH_BYTES: Final = 4
+# An upgrade during an import may start a process of another release, which must not be used if it
+# makes other index texts.
+READY: Final = bytes((INDEX_FORM & 0xFF,))
+
+# The texts and the names of a post, as `index_text` takes them.
+Fields = tuple[list[str], list[str]]
+
+encode_fields: Final = msgspec.msgpack.Encoder().encode
+decode_fields: Final = msgspec.msgpack.Decoder(list[Fields]).decode
+decode_texts: Final = msgspec.msgpack.Decoder(list[str]).decode
+
+
+def frame(data: bytes) -> bytes:
+    return len(data).to_bytes(LENGTH_BYTES, "big") + data
+
 
 _MODULE: Final = "bowerbird.search.indexing"
 # Starting a process takes as long as indexing this many posts.

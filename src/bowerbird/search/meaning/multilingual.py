@@ -9,9 +9,9 @@ import unicodedata
 from functools import cache
 from typing import Final
 
-from bowerbird.search.words.function_words import ENGLISH
 from bowerbird.search.words.languages import language_of
 from bowerbird.search.words.latin_languages import likely_languages
+from bowerbird.search.words.word_lists import ENGLISH
 
 _LANGUAGES: Final = frozenset(
     ("ar", "de", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from bowerbird.model import instants, media, relative_dates
+from bowerbird.model import instants, media
 from bowerbird.model.folding import order_key
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import NOTE, Condition, Field
@@ -45,7 +45,7 @@ def condition(field: Field, text: str, now: int | None) -> Condition | None:
 
 
 def is_relative(text: str) -> bool:
-    return relative_dates.resolved(text, 0) is not None
+    return instants.resolved(text, 0) is not None
 
 
 def about_value(field: Field, text: str) -> str:
@@ -71,7 +71,7 @@ def about_word(word: str) -> str | None:
 
 def _date(field: Field, text: str, now: int | None) -> Condition | None:
     if is_relative(text):
-        moment = None if now is None else relative_dates.resolved(text, now)
+        moment = None if now is None else instants.resolved(text, now)
         instant = None if moment is None else instants.parse(moment)
         return Condition(field, text.lower(), instant=instant)
     if period := _PERIOD.fullmatch(text):

@@ -5,11 +5,11 @@ from typing import Final
 from bowerbird.model.folding import normalized
 from bowerbird.model.words import GAP, OTHER_FORM, STEM
 from bowerbird.search.words import spellings
-from bowerbird.search.words.function_words import ENGLISH
 from bowerbird.search.words.generations import Tokens
 from bowerbird.search.words.languages import OTHER_SCRIPTS
 from bowerbird.search.words.stems import english_stem, stem, stem_of_plain
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS
+from bowerbird.search.words.word_lists import ENGLISH
 
 # Of a token without its mark.
 MAX_MARKED_CHARACTERS: Final = MAX_TOKEN_CHARACTERS - 1

@@ -20,11 +20,11 @@ from bowerbird.search.words.forms_of_word import (
     other_spellings,
     stems_of,
 )
-from bowerbird.search.words.function_words import ENGLISH
 from bowerbird.search.words.generations import Generations, Tokens
 from bowerbird.search.words.languages import OTHER_SCRIPTS
 from bowerbird.search.words.latin_languages import likely_languages
 from bowerbird.search.words.token_folding import UNSPACED, fold
+from bowerbird.search.words.word_lists import ENGLISH
 from bowerbird.search.words.word_parts import (
     Compound,
     Part,

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from bowerbird.search.words.function_words import OTHER_FUNCTION_WORDS
 from bowerbird.search.words.latin_languages import of_latin_words
 from bowerbird.search.words.token_folding import fold
+from bowerbird.search.words.word_lists import OTHER_FUNCTION_WORDS
 
 # The beginning of a text shows its language as well as the whole.
 _SAMPLE_CHARACTERS: Final = 1_000

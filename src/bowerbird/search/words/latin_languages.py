@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from bowerbird.search.words.function_words import ENGLISH, FUNCTION_WORDS
+from bowerbird.search.words.word_lists import ENGLISH, FUNCTION_WORDS
 
 # If two have the same evidence, the one that more people write comes first.
 _BY_WRITERS: Final = (

@@ -6,11 +6,10 @@ from typing import Final
 
 import Stemmer
 
-from bowerbird.search.words.function_words import ENGLISH, FUNCTION_WORDS
-from bowerbird.search.words.irregular_words import IRREGULAR_WORDS
 from bowerbird.search.words.languages import OTHER_SCRIPTS, script_of
 from bowerbird.search.words.spellings import american
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, fold
+from bowerbird.search.words.word_lists import ENGLISH, FUNCTION_WORDS, IRREGULAR_WORDS
 
 MIN_STEM_LETTERS: Final = 3
 # Longer ones are not words, and the time of some algorithms grows with the length.

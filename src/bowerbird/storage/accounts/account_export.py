@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.rendering import bookmark_json
+from bowerbird.model.bookmarks import bookmark_json
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.places import place_values
 

@@ -4,8 +4,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bowerbird.model.accounts import Account, Membership, RemovedPostsChoice
-from bowerbird.model.activity import ActivityEntry
+from bowerbird.model.accounts import Account, ActivityEntry, Membership, RemovedPostsChoice
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.model.activity import ActivityEntry
+from bowerbird.model.accounts import ActivityEntry
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.queries import Queries

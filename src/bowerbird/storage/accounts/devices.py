@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bowerbird.model.activity import ActivityEntry
+from bowerbird.model.accounts import ActivityEntry
 from bowerbird.model.devices import Device, DeviceCaller
 from bowerbird.storage.accounts.credentials import CredentialStore
 from bowerbird.storage.database import Database, Reader, Transaction

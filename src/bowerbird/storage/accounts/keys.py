@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from bowerbird.model.accounts import Key
-from bowerbird.model.activity import ActivityEntry
+from bowerbird.model.accounts import ActivityEntry, Key
 from bowerbird.storage.accounts.credentials import ANY_NUMBER, CredentialStore
 from bowerbird.storage.database import Database, Transaction
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
-from bowerbird.model.sunsets import NoticeState, SunsetRecipient
+from bowerbird.model.accounts import NoticeState, SunsetRecipient
 from bowerbird.storage.database import Database, Transaction
 
 _PAGE: Final = 500

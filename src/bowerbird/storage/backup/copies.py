@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from bowerbird import __version__
 from bowerbird.clock import Clock
-from bowerbird.model import exports, instants
+from bowerbird.model import instants, jobs
 from bowerbird.model.ingest import CHECKED_FILES
 from bowerbird.storage import private_files, queries
 from bowerbird.storage.backup import archives
@@ -219,7 +219,7 @@ def _checked(copy: apsw.Connection, advance: Advance) -> int:
 def _parts(snapshot: Path, folder: Path) -> dict[str, Path]:
     parts = {archives.DATABASE: snapshot}
     # Exports expire after a day and can be created again; checked files expire too.
-    excluded = {folder / archives.FILES / name for name in (exports.FOLDER, CHECKED_FILES)}
+    excluded = {folder / archives.FILES / name for name in (jobs.FOLDER, CHECKED_FILES)}
     for path in sorted((folder / archives.FILES).rglob("*")):
         if path.is_file() and not path.is_symlink() and excluded.isdisjoint(path.parents):
             parts[path.relative_to(folder).as_posix()] = path

@@ -9,8 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
-from bowerbird.model.rendering import (
+from bowerbird.model.bookmarks import (
     FLAGS,
     TAGS,
     UNTAGGED,
@@ -18,6 +17,7 @@ from bowerbird.model.rendering import (
     join_bookmarks,
     scored_json,
 )
+from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
 from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing, starting_with_matches
 from bowerbird.storage.bookmarks.list_reads import MATCHES, WALK, ListRead
 from bowerbird.storage.bookmarks.word_searches import fast_search

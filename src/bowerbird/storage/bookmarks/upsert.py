@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from bowerbird.model.accounts import Account
+from bowerbird.model.imports import ExistingBookmark
 from bowerbird.model.labels import name_key
-from bowerbird.model.upsert import ExistingBookmark
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.places import place_values

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.rendering import bookmark_json
+from bowerbird.model.bookmarks import bookmark_json
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.places import place_values
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.model.digests import Contents, Digest, Frequency, Mailing, MailState, Preferences
-from bowerbird.model.periods import Period, PeriodKind
+from bowerbird.model.instants import Period, PeriodKind
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 
 NEVER: Final = 2**62

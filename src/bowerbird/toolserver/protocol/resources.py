@@ -14,7 +14,7 @@ from bowerbird.library.digests.digests import Digests
 from bowerbird.library.views.views import Views
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.views import View
+from bowerbird.model.labels import View
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.toolserver.tools import digests
 from bowerbird.toolserver.tools.results import posts, response_size

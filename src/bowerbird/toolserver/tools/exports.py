@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.exports.formats import FORMATS
+from bowerbird.exports.tasks import FORMATS
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.exports.exports import ExportJob, Exports, retry_after_s
 from bowerbird.model.accounts import Account

@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.statistics.facets import FacetCounts, Facets
-from bowerbird.requests.bookmarks import Limit
-from bowerbird.requests.facets import FacetBy, FacetsQuery
+from bowerbird.requests.bookmarks import FacetBy, FacetsQuery, Limit
 from bowerbird.requests.filters import WordFilters, sent
 from bowerbird.toolserver.tools.arguments import reading, vocabulary
 from bowerbird.toolserver.tools.results import response_size

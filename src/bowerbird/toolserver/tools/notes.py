@@ -9,9 +9,8 @@ from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.model.bookmarks import Note
 from bowerbird.model.highlights import Comment, Field, HighlightedPassage
 from bowerbird.requests import limits
-from bowerbird.requests.bookmarks import UpdateRequest
+from bowerbird.requests.bookmarks import HighlightChange, NewHighlight, UpdateRequest
 from bowerbird.requests.fields import about
-from bowerbird.requests.highlights import HighlightChange, NewHighlight
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import writes
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS

@@ -15,7 +15,7 @@ from bowerbird.library.imports.saving import (
     Saving,
 )
 from bowerbird.model.bookmarks import ImportRecord
-from bowerbird.requests import limits, suggestions
+from bowerbird.requests import limits, sentences
 from bowerbird.requests.fields import InvalidField, about, unique
 from bowerbird.requests.saving import (
     ITEMS,
@@ -147,7 +147,7 @@ def bind(saving: Saving, idempotency: Idempotency) -> list[BoundTool]:
 def _post(place: str, sent: Any) -> ItemToSave:
     for name in sent if isinstance(sent, dict) else ():
         if name not in _FIELDS:
-            near = _MEANT.get(name) or suggestions.meant(name, _FIELDS)
+            near = _MEANT.get(name) or sentences.meant(name, _FIELDS)
             meant = f" Did you mean {near}?" if near else ""
             return invalid(place, f"Unknown field {errors.shown(name)}.{meant}")
     try:

@@ -14,9 +14,8 @@ from bowerbird.library.bookmarks.results import BookmarkList, VectorState
 from bowerbird.model.filters import RELEVANCE
 from bowerbird.requests import filters
 from bowerbird.requests.bookmarks import Cursor, Limit, ListQuery, SimilarQuery, SortBy, SortOrder
-from bowerbird.requests.fields import about
+from bowerbird.requests.fields import Gate, about
 from bowerbird.requests.filters import BookmarkFilters, flags_of
-from bowerbird.requests.gates import Gate
 from bowerbird.search.queries import query_language
 from bowerbird.toolserver.tools.arguments import reading
 from bowerbird.toolserver.tools.results import left_out, listing, posts

@@ -13,7 +13,7 @@ from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.library.views.counts import CountState
 from bowerbird.library.views.views import ViewResponse, Views
 from bowerbird.model.accounts import Account
-from bowerbird.model.views import View
+from bowerbird.model.labels import View
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import Cursor, Limit
 from bowerbird.requests.fields import about

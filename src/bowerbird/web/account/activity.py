@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from bowerbird.library.access.activity import KEPT_DAYS, PAGE, Activity
 from bowerbird.library.access.activity_sentences import sentence
-from bowerbird.model.activity import ActivityEntry
-from bowerbird.web.visits.moments import Times
+from bowerbird.model.accounts import ActivityEntry
+from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit

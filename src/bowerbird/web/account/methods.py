@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.web.sign_in import passkeys as passkey_pages
-from bowerbird.web.sign_in.provider_lists import ProviderLists
+from bowerbird.web.sign_in.providers import ProviderLists
 from bowerbird.web.visits.visit import Visit
 
 

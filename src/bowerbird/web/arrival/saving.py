@@ -1,6 +1,6 @@
 """/save: saves the post that a bookmarklet or the share sheet of a phone sends.
 
-Opening the page changes nothing. It shows what would be saved, and its form saves it.
+Also the forms of the demo library.
 """
 
 import re
@@ -12,6 +12,7 @@ import msgspec
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.demo.demo import Demo
 from bowerbird.library.imports.saving import Saving
 from bowerbird.library.labels.labels import Labels
 from bowerbird.model.accounts import Account
@@ -21,7 +22,7 @@ from bowerbird.sources import post_links
 from bowerbird.sources.post_links import MAX_LINK_CHARACTERS, PostLink
 from bowerbird.web.labels.words import name_problem
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.addresses import of_post
+from bowerbird.web.library.addresses import LIBRARY, of_post
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -147,3 +148,31 @@ def _request(account: Account, link: str, labels: str) -> SaveRequest:
     if isinstance(request, Refusal):
         raise request
     return request
+
+
+FILL: Final = "/library/demo"
+REMOVE: Final = "/library/demo/remove"
+
+
+def routes(demo: Demo, pages: VisitPages) -> list[PageRoute]:
+    async def fill(visit: Visit) -> Reply:
+        try:
+            await demo.fill(visit.signed_in.account)
+        except Refusal as refused:
+            return pages.problem(
+                visit,
+                refused.status,
+                "Nothing was changed",
+                refused.sentence,
+                (LIBRARY, "To the library"),
+            )
+        return pages.go(f"{LIBRARY}?said=demo-filled")
+
+    async def remove(visit: Visit) -> Reply:
+        await demo.remove(visit.signed_in.account)
+        return pages.go(f"{LIBRARY}?said=demo-removed")
+
+    return [
+        PageRoute("POST", FILL, fill, page=LIBRARY),
+        PageRoute("POST", REMOVE, remove, page=LIBRARY),
+    ]

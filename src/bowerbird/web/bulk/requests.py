@@ -11,8 +11,8 @@ from bowerbird.library.access import plans
 from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters
+from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import readers
-from bowerbird.requests.gates import gates_for
 from bowerbird.web.library.addresses import LIBRARY, view_of
 from bowerbird.web.visits.visit import is_own_path
 

@@ -16,12 +16,11 @@ from bowerbird.library.digests.responses import (
 from bowerbird.library.digests.wording import Section
 from bowerbird.model import instants
 from bowerbird.model.digests import Frequency, MailState, period_of
-from bowerbird.model.periods import zone_of
+from bowerbird.model.instants import zone_of
 from bowerbird.requests.digests import DigestsQuery
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.texts import language_of
-from bowerbird.web.visits.date_words import ENGLISH
-from bowerbird.web.visits.moments import Moment, Times
+from bowerbird.web.visits.formats import ENGLISH, Moment, Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit

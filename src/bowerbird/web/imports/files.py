@@ -11,9 +11,9 @@ from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.web.imports import rows
 from bowerbird.web.imports.pages import PATH, ImportPage, ImportParts
 from bowerbird.web.visits import uploads
+from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
-from bowerbird.web.visits.sizes import size_text
 from bowerbird.web.visits.uploads import NotOurForm
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply

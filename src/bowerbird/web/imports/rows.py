@@ -12,8 +12,7 @@ from bowerbird.model.jobs import UNFINISHED
 from bowerbird.requests import limits
 from bowerbird.sources.found import Reason
 from bowerbird.web.library.addresses import LIBRARY, Address
-from bowerbird.web.visits.moments import Moment, Times
-from bowerbird.web.visits.sizes import size_text
+from bowerbird.web.visits.formats import Moment, Times, size_text
 
 # What a row of the report is called, and what happens to it.
 _REASONS: Final = {

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from msgspec import Struct
 
 from bowerbird.requests.bookmarks import ListQuery
-from bowerbird.requests.bounds import plain_name
+from bowerbird.requests.filter_values import plain_name
 from bowerbird.web.visits.visit import is_own_path
 
 LIBRARY: Final = "/library"

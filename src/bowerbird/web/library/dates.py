@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model import instants
-from bowerbird.web.visits.moments import Times
+from bowerbird.web.visits.formats import Times
 
 
 class PostDate(Struct, frozen=True):

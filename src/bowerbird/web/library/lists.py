@@ -13,7 +13,7 @@ from bowerbird.library.bookmarks.results import BookmarkList
 from bowerbird.library.demo.demo import Demo
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
-from bowerbird.model.views import View
+from bowerbird.model.labels import View
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import DATES, MEANING
 from bowerbird.requests.limits import PAGE_MAX
@@ -33,12 +33,12 @@ from bowerbird.web.library.addresses import (
 )
 from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.dates import Dates
-from bowerbird.web.library.no_hits import NoHits, hidden_list
+from bowerbird.web.library.list_words import NoHits, hidden_list
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.rows import Look, Rows
 from bowerbird.web.library.sidebar import Sidebar, shown_count
 from bowerbird.web.library.texts import LinkedTexts
-from bowerbird.web.media.shown import ShownImages, shows_images
+from bowerbird.web.media.pages import ShownImages, shows_images
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit

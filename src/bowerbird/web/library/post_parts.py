@@ -15,12 +15,11 @@ from markupsafe import Markup
 from bowerbird.model import json_depth
 from bowerbird.model.bookmarks import Post, PostDetails
 from bowerbird.model.derived_fields import time_in_id
-from bowerbird.model.kept_images import KeptImage, image_url
 from bowerbird.model.labels import COLORS, name_key
+from bowerbird.model.media import KeptImage, image_url
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.dates import Dates
-from bowerbird.web.library.passages import Passages
-from bowerbird.web.library.texts import LinkedTexts, language_of, marked, web_url
+from bowerbird.web.library.texts import LinkedTexts, Passages, language_of, marked, web_url
 
 Values = dict[str, Any]
 

@@ -21,7 +21,7 @@ from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.sidebar import Sidebar
-from bowerbird.web.media.shown import ShownImages
+from bowerbird.web.media.pages import ShownImages
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit

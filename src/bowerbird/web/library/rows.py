@@ -13,7 +13,7 @@ from msgspec import Struct
 from bowerbird.lru import LruCache
 from bowerbird.model import json_depth
 from bowerbird.web.library.post_parts import PostParts, bookmarks_in
-from bowerbird.web.visits.date_words import DateWords
+from bowerbird.web.visits.formats import DateWords
 from bowerbird.web.visits.pages import VisitPages
 
 # About 5 kB each.

@@ -1,6 +1,6 @@
-"""/media/{media_id}, and the forms that turn keeping and showing of images on and off."""
+"""/media/{media_id}, and whether images are kept and shown."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -9,15 +9,48 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaPreferences, MediaState
+from bowerbird.model.accounts import Account
+from bowerbird.model.media import image_urls
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
-from bowerbird.web.media.shown import COOKIE, ON, shows_images
+from bowerbird.web.library.post_parts import PostParts
+from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
-from bowerbird.web.visits.sizes import size_text
 from bowerbird.web.visits.visit import Visit, is_own_path
 from bowerbird.wire.responses.replies import Header, Reply
+
+# The name of the cookie. Without it, pages load no image.
+COOKIE: Final = "images"
+ON: Final = "on"
+
+
+def shows_images(visit: Visit) -> bool:
+    return visit.jar.read(visit.request.headers.get(b"cookie"), COOKIE) == ON
+
+
+class ShownImages:
+    """`is_offered`: whether the operator lets accounts keep images."""
+
+    def __init__(self, kept: KeptImages, *, is_offered: bool) -> None:
+        self._kept = kept
+        self.is_offered = is_offered
+
+    def values(self, visit: Visit) -> dict[str, Any]:
+        """What the templates need for the switch."""
+        return {"can_show_images": self.is_offered, "shows_images": shows_images(visit)}
+
+    async def add(
+        self, account: Account, parts: PostParts, bookmarks: Iterable[dict[str, Any]]
+    ) -> None:
+        """Lets the parts show the kept images of these posts: one read, if the switch is on."""
+        if parts.kept is None:
+            return
+        details = (bookmark.get("tweet_details") for bookmark in bookmarks)
+        urls = [url for each in details if isinstance(each, dict) for url in image_urls(each)]
+        parts.kept |= await self._kept.among(account, urls)
+
 
 FILE: Final = "/media/{media_id}"
 SHOW: Final = "/library/images"

@@ -9,8 +9,7 @@ import msgspec
 from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks.writing.annotation_changes import NOTE, AnnotationChanges
 from bowerbird.requests import decoding
-from bowerbird.requests.bookmarks import UpdateRequest
-from bowerbird.requests.highlights import HighlightChange, NewHighlight
+from bowerbird.requests.bookmarks import HighlightChange, NewHighlight, UpdateRequest
 from bowerbird.web.library.addresses import LIBRARY, of_post, returning
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute

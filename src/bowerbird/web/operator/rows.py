@@ -12,7 +12,7 @@ from bowerbird.model.jobs import KIND_NAMES, JobState, OpenJob
 from bowerbird.model.sign_in import OneTimeLink
 from bowerbird.model.vectors import ListedVectorStore
 from bowerbird.settings import Settings
-from bowerbird.web.visits.moments import Times
+from bowerbird.web.visits.formats import Times
 from bowerbird.wire import deprecation
 from bowerbird.wire.deprecation import Deprecation
 

@@ -15,7 +15,7 @@ from bowerbird.model.connections import (
     Problem,
 )
 from bowerbird.model.ingest import VISIT, IngestRun, RunState
-from bowerbird.web.visits.moments import Moment, Times
+from bowerbird.web.visits.formats import Moment, Times
 
 
 def run_state(run: IngestRun) -> tuple[str, str]:

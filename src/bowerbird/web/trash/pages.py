@@ -10,7 +10,7 @@ from bowerbird.web.library import post_parts
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.sidebar import Sidebar
-from bowerbird.web.visits.moments import Times
+from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Struct, field
 
-from bowerbird.model.views import Query, View
+from bowerbird.model.labels import Query, View
 from bowerbird.requests import decoding
 from bowerbird.requests.filters import readers
 from bowerbird.requests.limits import BUCKETS_MAX

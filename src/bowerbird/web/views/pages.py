@@ -8,11 +8,11 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.views.edits import ViewEdits
 from bowerbird.library.views.views import ViewResponse, Views
 from bowerbird.model.accounts import Account
-from bowerbird.model.views import DeletedView, Query
+from bowerbird.model.labels import DeletedView, Query
 from bowerbird.web.library.addresses import of_view
 from bowerbird.web.library.sidebar import Sidebar, shown_count
 from bowerbird.web.views.drafts import LABELS
-from bowerbird.web.visits.moments import Times
+from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit

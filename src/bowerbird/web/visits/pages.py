@@ -1,4 +1,4 @@
-"""Renders pages for one visitor: never cached, and with the policy of pages that have forms."""
+"""Renders pages for one visitor: never cached. They say what the last change did."""
 
 import secrets
 from typing import Any, Final
@@ -7,14 +7,87 @@ from urllib.parse import urlsplit
 import msgspec
 
 from bowerbird.errors import Refusal
+from bowerbird.requests.limits import SAVED_LABELS_MAX
 from bowerbird.settings import Settings
 from bowerbird.web import pages
 from bowerbird.web.templating import Templates
-from bowerbird.web.visits.hosts import is_ip_address
-from bowerbird.web.visits.messages import MESSAGES
-from bowerbird.web.visits.visit import Visit
-from bowerbird.wire.responses import compression
+from bowerbird.web.visits.visit import Visit, is_ip_address
+from bowerbird.wire.responses import streaming
 from bowerbird.wire.responses.replies import Header, Reply
+
+MESSAGES: Final = {
+    "confirmed": "Confirmed. Press the button again to finish.",
+    "signed-in": "You are signed in.",
+    "passkey-added": "The passkey is added. You can sign in with it from now on.",
+    "passkey-renamed": "The passkey is renamed.",
+    "passkey-removed": "The passkey is removed. Delete it in your browser or password manager too.",
+    "account-created": "Your account is created, and you are signed in.",
+    "provider-connected": "The provider is connected. You can sign in with it from now on.",
+    "provider-disconnected": "The provider is disconnected.",
+    "key-revoked": "The key is revoked.",
+    "key-revoked-before": "That key was revoked before.",
+    "extension-disconnected": "The extension is disconnected.",
+    "extension-disconnected-before": "That extension was disconnected before.",
+    "source-connected": "The source is connected.",
+    "source-running": "A run will start within a minute.",
+    "source-paused": "The source is paused.",
+    "source-changed": "The source is changed.",
+    "source-disconnected": "Disconnected. The saved token was deleted.",
+    "source-missing": "That source was disconnected before.",
+    "preferences-saved": "Your preferences are saved.",
+    "email-sent": "We sent a link to the new address. Open it within 24 hours to confirm it.",
+    "email-changed": "Your email address is changed.",
+    "session-ended": "That browser is signed out.",
+    "sessions-ended": "All other browsers are signed out.",
+    "plan-changed": "The plan is changed.",
+    "invitation-withdrawn": "The invitation is withdrawn.",
+    "job-queued": "The job is queued again.",
+    "post-read": "Marked read.",
+    "post-unread": "Marked unread.",
+    "post-archived": "Archived.",
+    "post-unarchived": "Taken out of the archive.",
+    "post-deleted": "Moved to the trash. It can be restored for 30 days.",
+    "post-restored": "Restored.",
+    "note-saved": "The note is saved.",
+    "note-removed": "The note is removed.",
+    "note-same": "The note is unchanged.",
+    "highlight-added": "The passage is marked.",
+    "highlight-removed": "The highlight is removed.",
+    "annotation-undone": "Undone.",
+    "comment-saved": "The comment is saved.",
+    "trash-deleted": "Deleted for good.",
+    "label-added": "The label is added.",
+    "label-removed": "The label is removed.",
+    "view-created": "The view is saved.",
+    "view-saved": "The view is changed.",
+    "view-moved": "Moved.",
+    "view-pinned": "The sidebar shows the view.",
+    "view-unpinned": "The sidebar does not show the view any more.",
+    "view-deleted": "The view is deleted. Its posts stay. It can be restored for an hour.",
+    "view-restored": "The view is restored.",
+    "label-made": "The label is made.",
+    "label-known": "That label exists already.",
+    "label-changed": "The label is changed.",
+    "label-there": "The post has this label already.",
+    "job-cancelled": "The job is cancelled.",
+    "import-cancelled": "The file is deleted here. Nothing was written.",
+    "images-kept": "The images of your posts will be kept.",
+    "images-not-kept": "No more images are kept. Those that are kept stay.",
+    "images-deleted": "The kept images are being deleted.",
+    "export-started": "The file is being made.",
+    "export-cancelled": "The export is cancelled.",
+    "export-deleted": "The file is deleted.",
+    "demo-filled": "The demo is in. One click removes it.",
+    "demo-removed": "The demo is removed.",
+    "link-saved": "Saved. The text comes when a later import has it.",
+    "link-known": "This post was in your library already.",
+    "labels-there": "The post has these labels already.",
+    **{
+        f"labels-added-{number}": f"Added {number} label{'' if number == 1 else 's'}."
+        for number in range(1, SAVED_LABELS_MAX + 1)
+    },
+}
+
 
 _JSON: Final[list[Header]] = [
     (b"content-type", b"application/json"),
@@ -57,9 +130,9 @@ class VisitPages:
         html = self._templates.render(name, **(shared | values))
         headers = pages.personal_headers(nonce, is_secure=self._is_secure)
         body = html.encode()
-        encoding = compression.chosen(visit.request.headers.get(b"accept-encoding", b""))
+        encoding = streaming.chosen(visit.request.headers.get(b"accept-encoding", b""))
         if encoding:
-            body = compression.compressed_quickly(body, encoding)
+            body = streaming.compressed_quickly(body, encoding)
             headers.append((b"content-encoding", encoding.encode()))
         return Reply(status, headers, body)
 

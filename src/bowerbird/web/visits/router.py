@@ -17,12 +17,18 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.sign_in import Where
 from bowerbird.web.visits import forms
-from bowerbird.web.visits.browsers import browser_of
-from bowerbird.web.visits.cookies import CookieJar
-from bowerbird.web.visits.hosts import OwnHosts
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.uploads import NotOurForm
-from bowerbird.web.visits.visit import ANONYMOUS, SESSION, Visit, is_of_script, is_own_path
+from bowerbird.web.visits.visit import (
+    ANONYMOUS,
+    SESSION,
+    CookieJar,
+    OwnHosts,
+    Visit,
+    browser_of,
+    is_of_script,
+    is_own_path,
+)
 from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.pipeline import Request, RoutedPath
 from bowerbird.wire.responses.replies import Reply

@@ -1,22 +1,146 @@
-"""One request of a browser, with what is known about its sender."""
+"""One request of a browser: its cookies, and what is known about its sender."""
 
 import hashlib
 import hmac
+import ipaddress
 import secrets
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from msgspec import Struct, field
 
+from bowerbird.errors import Code, Refusal
 from bowerbird.model.sign_in import SignedIn, Where
+from bowerbird.settings import Settings
 from bowerbird.web.visits import forms
-from bowerbird.web.visits.cookies import CookieJar
-from bowerbird.web.visits.date_words import DateWords, accepted
+from bowerbird.web.visits.formats import DateWords, Times, accepted
 from bowerbird.web.visits.forms import Form
-from bowerbird.web.visits.hosts import Host
-from bowerbird.web.visits.moments import Times
 from bowerbird.wire.pipeline import Request
 from bowerbird.wire.responses.replies import Header
+
+# The first that occurs counts: most browsers also name those that they resemble.
+_BROWSERS: Final = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Vivaldi", "Vivaldi"),
+    ("SamsungBrowser", "Samsung Internet"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS", "Firefox"),
+    ("CriOS", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS: Final = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("CrOS", "ChromeOS"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+)
+_UNKNOWN: Final = "Unknown browser"
+
+
+def browser_of(user_agent: bytes) -> str:
+    """Such as "Firefox on Linux". Nothing of the header itself is kept."""
+    text = user_agent.decode("latin-1")
+    browser = _first(_BROWSERS, text)
+    system = _first(_SYSTEMS, text)
+    if not browser:
+        return f"{_UNKNOWN} on {system}" if system else _UNKNOWN
+    return f"{browser} on {system}" if system else browser
+
+
+def _first(names: tuple[tuple[str, str], ...], text: str) -> str:
+    return next((name for sign, name in names if sign in text), "")
+
+
+_MAX_HEADER_BYTES: Final = 8 * 1024
+_DAY_S: Final = 86_400
+
+
+class CookieJar:
+    """Names, reads and writes the cookies of a site at this origin."""
+
+    def __init__(self, site_origin: str) -> None:
+        parts = urlsplit(site_origin)
+        self._is_secure = parts.scheme == "https"
+        self._start = "__Host-bowerbird" if self._is_secure else f"bowerbird-{parts.port or 80}"
+
+    def read(self, header: bytes | None, purpose: str) -> str:
+        """The value of a cookie, or ''."""
+        if header is None or len(header) > _MAX_HEADER_BYTES:
+            return ""
+        name = self._name(purpose)
+        for pair in header.decode("latin-1").split(";"):
+            found, _, value = pair.partition("=")
+            if found.strip() == name:
+                return value.strip()
+        return ""
+
+    def write(self, purpose: str, value: str, days: float | None = None) -> Header:
+        """A header that sets a cookie, until the browser closes unless `days` are given."""
+        if not _is_plain(value):
+            raise ValueError("a cookie value must be plain ASCII")
+        parts = [f"{self._name(purpose)}={value}", "Path=/", "HttpOnly", "SameSite=Lax"]
+        if days is not None:
+            parts.append(f"Max-Age={int(days * _DAY_S)}")
+        if self._is_secure:
+            parts.append("Secure")
+        return b"set-cookie", "; ".join(parts).encode("ascii")
+
+    def remove(self, purpose: str) -> Header:
+        return self.write(purpose, "", 0)
+
+    def _name(self, purpose: str) -> str:
+        return f"{self._start}-{purpose}"
+
+
+def _is_plain(value: str) -> bool:
+    return value.isascii() and not set(value) & set(' ",;\\') and value.isprintable()
+
+
+_LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
+
+
+class Host(Struct, frozen=True):
+    """The address that a browser has opened."""
+
+    origin: str
+    # Passkeys belong to a name, so they do not work on an IP address.
+    is_ip_address: bool
+
+
+class OwnHosts:
+    def __init__(self, settings: Settings) -> None:
+        parts = urlsplit(settings.site_origin)
+        self._site = Host(f"{parts.scheme}://{parts.netloc}".lower(), is_ip_address(parts.netloc))
+        self._site_netloc = parts.netloc.lower()
+        self._is_configured = bool(settings.site_url or settings.base_url)
+        self._local = {f"{name}:{settings.port}" for name in _LOCAL_NAMES}
+
+    def of(self, header: bytes | None) -> Host:
+        """The host of a request. Raises a refusal if it is not one of ours."""
+        name = (header or b"").decode("latin-1").strip().lower()
+        if name == self._site_netloc:
+            return self._site
+        if name in self._local or (is_ip_address(name) and not self._is_configured):
+            return Host(f"http://{name}", is_ip_address(name))
+        raise Refusal(
+            Code.INVALID_REQUEST,
+            f"This site is not available under that name. Open {self._site.origin}. If you operate "
+            "it, set BOWERBIRD_SITE_URL to the address that you use.",
+        )
+
+
+def is_ip_address(netloc: str) -> bool:
+    try:
+        ipaddress.ip_address(urlsplit(f"//{netloc}").hostname or "")
+    except ValueError:
+        return False
+    return True
+
 
 SESSION: Final = "session"
 ANONYMOUS: Final = "visit"

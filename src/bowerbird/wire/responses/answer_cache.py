@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from bowerbird import __version__
 from bowerbird.model.accounts import Account
-from bowerbird.wire.responses import compression, envelope
+from bowerbird.wire.responses import envelope, streaming
 from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
 
 _Key = tuple[int, int, int, str, str, bytes, str, int, str, tuple[str, ...]]
@@ -59,7 +59,7 @@ class AnswerCache:
         self._answers: OrderedDict[_Key, Reply] = OrderedDict()
 
     async def answer(self, account: Account, target: RequestTarget, build: Build) -> Reply:
-        encoding = compression.chosen(target.accept_encoding)
+        encoding = streaming.chosen(target.accept_encoding)
         key = (
             account.account_id,
             account.epoch,
@@ -100,7 +100,7 @@ class AnswerCache:
 
     async def uncached(self, target: RequestTarget, body: bytes) -> Reply:
         """An answer that depends on more than the library. Its ETag is a hash of its bytes."""
-        encoding = compression.chosen(target.accept_encoding)
+        encoding = streaming.chosen(target.accept_encoding)
         body = envelope.naming_ignored(body, target.ignored)
         tag = (
             b'"%b"' % hashlib.blake2b(encoding.encode() + body, digest_size=16).hexdigest().encode()
@@ -146,8 +146,8 @@ async def _compressed_reply(body: bytes, tag: bytes, encoding: str) -> Reply:
 
 def _reply(body: bytes, tag: bytes, encoding: str) -> Reply:
     headers: list[Header] = [JSON, (b"etag", tag), *PRIVATE]
-    if encoding and len(body) >= compression.LEAST_BYTES:
-        body = compression.compressed(body, encoding)
+    if encoding and len(body) >= streaming.LEAST_BYTES:
+        body = streaming.compressed(body, encoding)
         headers.append((b"content-encoding", encoding.encode()))
     headers.append((b"content-length", b"%d" % len(body)))
     return Reply(200, headers, body)

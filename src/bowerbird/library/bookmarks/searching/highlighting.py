@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model import json_depth
-from bowerbird.model.attached_texts import attached_texts
+from bowerbird.model.media import attached_texts
 from bowerbird.model.words import WordQuery
 from bowerbird.search.queries.highlights import Highlighter
 

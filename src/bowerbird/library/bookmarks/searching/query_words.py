@@ -7,11 +7,10 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model.words import Either, Form, Term, WordQuery
-from bowerbird.search.words.function_words import FUNCTION_WORDS, OTHER_FUNCTION_WORDS
 from bowerbird.search.words.languages import language_of_words
 from bowerbird.search.words.latin_languages import likely_languages
-from bowerbird.search.words.stop_words import STOP_WORDS
 from bowerbird.search.words.tokens import is_unspaced
+from bowerbird.search.words.word_lists import FUNCTION_WORDS, OTHER_FUNCTION_WORDS, STOP_WORDS
 
 _FUNCTION_WORDS: Final = {**FUNCTION_WORDS, **OTHER_FUNCTION_WORDS}
 # Of a word that punctuation splits: both parts apart from each other, and one of them.

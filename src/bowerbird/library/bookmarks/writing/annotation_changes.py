@@ -12,8 +12,7 @@ from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.model.accounts import Account
 from bowerbird.model.highlights import HighlightedPassage
-from bowerbird.requests.bookmarks import UpdateRequest
-from bowerbird.requests.highlights import HighlightChange, NewHighlight
+from bowerbird.requests.bookmarks import HighlightChange, NewHighlight, UpdateRequest
 from bowerbird.storage.bookmarks.annotations import AnnotationStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction

@@ -16,11 +16,10 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
-from bowerbird.model.bookmarks import Post
+from bowerbird.model.bookmarks import Post, tags_json
 from bowerbird.model.bulk import ARCHIVED, READ, TRASHED, Changed
+from bowerbird.model.imports import Counts, counts_of
 from bowerbird.model.labels import Label, name_key
-from bowerbird.model.rendering import tags_json
-from bowerbird.model.upsert import Counts, counts_of
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.changeset import ChangesetStore, EditablePost
 from bowerbird.storage.bulk import BulkStore

@@ -15,9 +15,9 @@ from msgspec import Struct
 from bowerbird.library.access import turns
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.turns import DoFirst
+from bowerbird.model.bookmarks import tags_json
+from bowerbird.model.imports import Counts
 from bowerbird.model.labels import Label, name_key
-from bowerbird.model.rendering import tags_json
-from bowerbird.model.upsert import Counts
 from bowerbird.storage.bookmarks.changeset import ChangesetStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore

@@ -2,8 +2,8 @@
 
 import msgspec
 
+from bowerbird.model.imports import ExistingBookmark, Incoming, LeftOutLabels
 from bowerbird.model.labels import Label
-from bowerbird.model.upsert import ExistingBookmark, Incoming, LeftOutLabels
 from bowerbird.requests import limits
 from bowerbird.storage.libraries import LockedLibrary
 

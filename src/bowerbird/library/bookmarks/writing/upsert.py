@@ -22,8 +22,7 @@ from bowerbird.library.bookmarks.writing.upsert_batch import Batch, differs
 from bowerbird.library.vectors.embedding_text import embedding_text, text_hash
 from bowerbird.library.vectors.stale_vectors import StaleVectors
 from bowerbird.model.accounts import Account
-from bowerbird.model.imports import Deletion, RunRow
-from bowerbird.model.upsert import ExistingBookmark, Incoming, UpsertOutcome
+from bowerbird.model.imports import Deletion, ExistingBookmark, Incoming, RunRow, UpsertOutcome
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore

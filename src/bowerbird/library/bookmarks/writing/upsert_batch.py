@@ -12,12 +12,22 @@ from bowerbird.library.bookmarks.writing.bookmark_row import (
     searchable_texts,
     words_of,
 )
-from bowerbird.model.bookmarks import Post
+from bowerbird.model.bookmarks import Post, tags_json
 from bowerbird.model.bulk import ARCHIVED, READ
-from bowerbird.model.imports import Change, Deletion, Ordered, State, Stored, compressed
+from bowerbird.model.imports import (
+    Change,
+    Counts,
+    Deletion,
+    ExistingBookmark,
+    Incoming,
+    Ordered,
+    Placement,
+    State,
+    Stored,
+    compressed,
+    counts_of,
+)
 from bowerbird.model.labels import Label
-from bowerbird.model.rendering import tags_json
-from bowerbird.model.upsert import Counts, ExistingBookmark, Incoming, Placement, counts_of
 from bowerbird.storage.libraries import LockedLibrary
 
 _NO_TAGS: Final = frozenset[str]()

@@ -10,9 +10,9 @@ from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.model.accounts import Account
-from bowerbird.requests import bounds, decoding, schemas, suggestions
+from bowerbird.requests import decoding, filter_values, schemas, sentences
+from bowerbird.requests.fields import Gate, gates_for
 from bowerbird.requests.filters import readers
-from bowerbird.requests.gates import Gate, gates_for
 from bowerbird.requests.limits import TEXT_MAX
 from bowerbird.requests.schemas import Form
 from bowerbird.toolserver.tools.arguments import vocabulary
@@ -116,7 +116,7 @@ def _check_filters(sent: Any, takes: type[Struct], place: str = "") -> None:
     for number, item in enumerate(sent if isinstance(sent, list) else ()):
         _check_filters(item, takes, f"{place.removesuffix('.')}[{number}].")
     for name, value in sent.items() if isinstance(sent, dict) else ():
-        is_filter = bounds.plain_name(name) in readers(takes)
+        is_filter = filter_values.plain_name(name) in readers(takes)
         if is_filter and isinstance(value, str) and not value.strip():
             raise errors.invalid(place + name, "is empty; leave it out if it should not filter")
         if (inner := vocabulary.struct_of(takes, name)) is not None:
@@ -129,7 +129,7 @@ def _as_sent(refused: Refusal, names: Mapping[str, str]) -> Refusal:
     if unknown := _UNKNOWN.fullmatch(place):
         # The names that are allowed follow the colon.
         allowed = [names.get(one, published(one)) for one in problem.rstrip(".").split(", ")]
-        near = suggestions.meant(unknown[2], allowed)
+        near = sentences.meant(unknown[2], allowed)
         meant = f" Did you mean {near}?" if near else ""
         place = f"{unknown[1]}{meant} Allowed fields"
         problem = f"{', '.join(dict.fromkeys(allowed))}."

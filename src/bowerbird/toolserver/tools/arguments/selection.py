@@ -8,8 +8,7 @@ from msgspec import Meta, Struct
 from bowerbird.model.bulk import BulkAction
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters, change_of
-from bowerbird.requests.fields import InvalidField, ToolPostIds, about, unique
-from bowerbird.requests.gates import Gate, gates_for
+from bowerbird.requests.fields import Gate, InvalidField, ToolPostIds, about, gates_for, unique
 
 
 class ToolFilters(ChangeFilters, frozen=True, kw_only=True):

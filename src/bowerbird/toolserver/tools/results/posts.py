@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from bowerbird.library.bookmarks.results import BookmarkList
-from bowerbird.model import instants, json_depth, media, periods
+from bowerbird.model import instants, json_depth, media
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import PostDetails
 from bowerbird.requests.limits import PAGE_MAX
@@ -142,7 +142,7 @@ def _day(text: str | None, zone: ZoneInfo) -> str:
     if zone.key == _UTC and text.endswith(_UTC_OFFSET):
         # As most dates are stored. Without a conversion, and its result is the same.
         return text[:10]
-    return periods.local_day(instant, zone).isoformat()
+    return instants.local_day(instant, zone).isoformat()
 
 
 def _media(details: PostDetails) -> list[str]:

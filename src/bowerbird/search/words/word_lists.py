@@ -1,4 +1,4 @@
-"""The commonest words of languages, which show what language a text has."""
+"""Lists of words: the commonest ones, those that say nothing, irregular English ones."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -82,4 +82,107 @@ OTHER_FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
         "mr": "आहे आणि आहेत नाही मी हे ते काय होते",
         "ne": "छ छन् छु हो गर्न हुन्छ पनि भएको नेपाल तपाईं",
     }.items()
+}
+
+
+# Short on purpose: rarity already takes the weight from common words. These only keep a question
+# such as "how do I …" from reading the longest lists of the index. "Us" and "who" are missing,
+# because they are also the US and the WHO.
+_WORDS: Final = (
+    "a about all also am an and any are as at be been but by can could did do does dont for "
+    "from had has have he her his how i if in into is it its just like me more most my no "
+    "not of on one or our out s she should so some t than that the their them then there "
+    "these they this to up was we were what when where which why will with would you "
+    "your au aux de der des die das du el en et il la las le les los un una une und ist mit "
+    "que qui"
+)
+STOP_WORDS: Final = frozenset(_WORDS.split(" "))
+
+
+# A form that is a common word of its own (found, left, felt, lives) is left out.
+_FORMS: Final = """
+child: children
+man: men
+woman: women
+foot: feet
+tooth: teeth
+mouse: mice
+goose: geese
+ox: oxen
+leaf: leaves
+knife: knives
+wife: wives
+wolf: wolves
+shelf: shelves
+half: halves
+thief: thieves
+loaf: loaves
+hoof: hooves
+criterion: criteria
+phenomenon: phenomena
+analysis: analyses
+thesis: theses
+hypothesis: hypotheses
+crisis: crises
+cactus: cacti
+fungus: fungi
+index: indices
+matrix: matrices
+vertex: vertices
+appendix: appendices
+begin: began begun
+break: broke broken
+bring: brought
+build: built
+buy: bought
+catch: caught
+choose: chose chosen
+draw: drew drawn
+drink: drank drunk
+drive: drove driven
+eat: ate eaten
+fight: fought
+fly: flew flown
+forget: forgot forgotten
+freeze: froze frozen
+give: gave given
+grow: grew grown
+hide: hid hidden
+hold: held
+keep: kept
+know: knew known
+lose: lost
+meet: met
+pay: paid
+ride: rode ridden
+ring: rang rung
+run: ran
+sell: sold
+send: sent
+shake: shook shaken
+shoot: shot
+shrink: shrank shrunk
+sing: sang sung
+sink: sank sunk
+sleep: slept
+speak: spoke spoken
+spend: spent
+steal: stole stolen
+swim: swam swum
+take: took taken
+teach: taught
+tell: told
+think: thought
+throw: threw thrown
+wake: woke woken
+wear: wore worn
+win: won
+write: wrote written
+""".strip()
+
+IRREGULAR_WORDS: Final[Mapping[str, str]] = {
+    form: base
+    for line in _FORMS.splitlines()
+    for base, _, forms in [line.partition(": ")]
+    for form in forms.split()
 }

@@ -1,11 +1,6 @@
-"""How dates are written in the language of the visitor.
+"""How dates, times and sizes are written on pages, in the language and time zone of the visitor."""
 
-The words of the site are English, and a date is written as the browser's preferred language writes
-it. The formats come from Unicode CLDR (requirements/build_date_words.py, docs/adr/0029). Days are
-those of the Gregorian calendar, in Latin digits.
-"""
-
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import cache
 from importlib import resources
 from typing import Final
@@ -13,6 +8,9 @@ from typing import Final
 import msgspec
 from markupsafe import Markup
 from msgspec import Struct
+
+from bowerbird.clock import MICROSECONDS, date_of_day
+from bowerbird.model.instants import zone_of
 
 ENGLISH: Final = "en"
 _MAX_HEADER_BYTES: Final = 200
@@ -140,3 +138,58 @@ def _languages() -> dict[str, DateWords]:
     found = msgspec.json.decode(file.read_bytes(), type=dict[str, DateFormat])
     made = {tag.lower(): DateWords(tag, format) for tag, format in found.items()}
     return {ENGLISH: IN_ENGLISH, **made}
+
+
+class Moment(Struct, frozen=True):
+    iso: str
+    text: str
+
+    @property
+    def inline(self) -> str:
+        """For a sentence that is not markup: text from right to left stays by itself."""
+        return self.text if self.text.isascii() else f"\u2068{self.text}\u2069"
+
+
+class Times:
+    """Makes times readable for one visitor."""
+
+    def __init__(self, time_zone: str, words: DateWords = IN_ENGLISH) -> None:
+        self.time_zone = time_zone
+        self.words = words
+        self._zone = zone_of(time_zone)
+
+    def local(self, at: int) -> datetime:
+        return datetime.fromtimestamp(at // MICROSECONDS, UTC).astimezone(self._zone)
+
+    def exact(self, at: int) -> str:
+        """For a filter: in the time zone, to the microsecond."""
+        micro = at % MICROSECONDS
+        return self.local(at).replace(microsecond=micro).isoformat()
+
+    def moment(self, at: int) -> Moment:
+        """With the minute."""
+        local = self.local(at)
+        return Moment(local.isoformat(), self.words.day_and_time(local))
+
+    def day(self, at: int) -> Moment:
+        """Without the time of day."""
+        local = self.local(at)
+        return Moment(local.isoformat(), self.words.day(local.date()))
+
+    def utc_day(self, day: int) -> Moment:
+        """A day of UTC, in days since 1970."""
+        return self.date(date_of_day(day))
+
+    def date(self, day: date) -> Moment:
+        return Moment(day.isoformat(), self.words.day(day))
+
+
+_UNITS: Final = (("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000))
+
+
+def size_text(size: int) -> str:
+    """Such as 3.2 MB."""
+    for unit, factor in _UNITS:
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return "1 byte" if size == 1 else f"{size} bytes"
