@@ -57,11 +57,11 @@ async def test_a_write_in_several_turns_is_finished_for_a_client_that_left(
     article = {"title": "t", "html": "x" * (turns.BYTES_PER_TURN // 8)}
     posts = [make.post(article=article) for _ in range(20)]
     await alice.save_all(posts)
-    post_ids = [post["post_id"] for post in posts]
+    await writing.add(alice, "y", *(post["post_id"] for post in posts))
     watched = WatchedWrites(alice.database)
     pause = watched.pause_after(1)
 
-    client = Client(cast, alice, "add_label", post_ids=post_ids, label_name="x")
+    client = Client(cast, alice, "update_label", label="y", new_name="x")
     await pause.reached.wait()
     client.leave()
     await client.is_noticed.wait()
