@@ -143,10 +143,10 @@ async def test_many_posts_are_deleted_in_short_transactions(
     remove = TrashStore.remove
 
     async def counted(
-        self: TrashStore, later: Transaction, owner: int, some: Sequence[str]
+        self: TrashStore, later: Transaction, account_id: int, post_ids: Sequence[str]
     ) -> None:
-        removed.append(len(some))
-        await remove(self, later, owner, some)
+        removed.append(len(post_ids))
+        await remove(self, later, account_id, post_ids)
 
     monkeypatch.setattr(TrashStore, "remove", counted)
 
