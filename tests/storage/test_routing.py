@@ -80,8 +80,7 @@ WITH_CONTROL_TABLES = {
 }
 # Parts of other statements, which are checked there.
 PARTS = {("authors", "of_handle"), ("authors", "of_name"), ("checks", "label_names")}
-# `pytest --statements` writes a comment before each.
-STATEMENT = re.compile(r"(?:/\*.*?\*/ )?\(?(WITH|SELECT|INSERT|UPDATE|DELETE)\b")
+STATEMENT = re.compile(r"\(?(WITH|SELECT|INSERT|UPDATE|DELETE)\b")
 LISTS: list[dict[str, str]] = [
     {},
     {"q": "nest"},

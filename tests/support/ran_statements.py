@@ -43,7 +43,9 @@ class _Watch:
         def load(resource: str, dialect: str) -> queries.Queries:
             texts = plain(resource, dialect)
             # A database may have nothing to do where the other one has: an empty text is not run.
-            return {n: t and f"/* ran {dialect}:{resource}.{n} */ {t}" for n, t in texts.items()}
+            return {
+                name: _marked(text, f"{dialect}:{resource}.{name}") for name, text in texts.items()
+            }
 
         def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
             self._note(sql)
@@ -81,6 +83,11 @@ class _Watch:
 
     def _missing(self) -> list[str]:
         return sorted(_named() - self._ran)
+
+
+def _marked(text: str, name: str) -> str:
+    # Behind the first word, by which tests tell statements from parts of them.
+    return re.sub(r"\A\W*\w+", rf"\g<0> /* ran {name} */ ", text, count=1)
 
 
 def _named() -> set[str]:
