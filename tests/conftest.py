@@ -55,6 +55,8 @@ _SLOW_FILES = re.compile(
     r"/tests/(crash|deploy|endurance|extension|packages|releases|search_quality|telemetry)/"
     r"|/tests/web/large/|/tests/contract/test_(schemathesis|generated_clients)\.py"
     r"|/tests/server/test_(?!serve)|/tests/storage/test_migrating_under_load\.py"
+    # In a browser, `make test` plays what people do most: reading, labelling, changing many posts.
+    r"|/tests/web/(?!library/|labels/|bulk/)\w+/test_\w*in_chromium\.py"
 )
 
 # The folders whose tests run on PostgreSQL too. Elsewhere only what is marked `both` does:
