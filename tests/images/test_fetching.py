@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bowerbird.images import fetching
-from bowerbird.images.fetching import AllowedHosts, NotFetched, Reason
+from bowerbird.images.fetching import NotFetched, Reason
+from bowerbird.images.hosts import AllowedHosts
 from bowerbird.outgoing import requests as outgoing
 from tests.support import pictures
 from tests.support.image_hosts import (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.images.fetching import HOSTS, AllowedHosts, host_of, instance_of
+from bowerbird.images.hosts import HOSTS, AllowedHosts, host_of, instance_of
 from bowerbird.library.media.downloads import RETRIES_S
 from bowerbird.settings import BadSetting, Settings
 

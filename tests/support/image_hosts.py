@@ -17,7 +17,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from bowerbird.images.fetching import AllowedHosts, Fetcher
+from bowerbird.images.fetching import Fetcher
+from bowerbird.images.hosts import AllowedHosts
 
 X = "pbs.twimg.com"
 BLUESKY = "cdn.bsky.app"

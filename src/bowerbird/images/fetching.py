@@ -1,70 +1,26 @@
-"""Fetches one image from a host of the table, and trusts nothing about it."""
+"""Fetches one image from another site, and trusts nothing about it.
+
+Only https, only allowed hosts, only public addresses (`outgoing`). Every redirect is checked like
+the first URL. Size and time are limited while the bytes arrive.
+"""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from enum import StrEnum
 from types import TracebackType
 from typing import Final, Self
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 import httpx2
 from msgspec import Struct
 
 from bowerbird.images import formats
 from bowerbird.images.formats import ImageFormat
+from bowerbird.images.hosts import AllowedHosts
 from bowerbird.model.media import URL_MAX
 from bowerbird.outgoing import addresses
 from bowerbird.outgoing.addresses import Resolve
 from bowerbird.outgoing.requests import OutgoingRequests, PrivateAddress
-from bowerbird.settings import Settings
-from bowerbird.settings.values import is_host_name
-
-# A post of any network may quote or show a picture of another one, so all hosts count for all.
-# Mastodon has no entry: each of its servers has names of its own.
-HOSTS: Final = {
-    "x": ("pbs.twimg.com", "video.twimg.com"),
-    "bluesky": ("cdn.bsky.app", "video.bsky.app", "video.cdn.bsky.app"),
-    "reddit": ("i.redd.it", "preview.redd.it", "external-preview.redd.it"),
-}
-# Their pictures come from the server of the post.
-FEDERATED: Final = frozenset({"mastodon"})
-
-
-class AllowedHosts:
-    def __init__(self, further: Collection[str] = ()) -> None:
-        """`further` hosts are those of the operator."""
-        self._names = {name for names in HOSTS.values() for name in names} | set(further)
-
-    @classmethod
-    def of(cls, settings: Settings) -> "AllowedHosts":
-        names = (name.strip().lower() for name in settings.media_hosts.split(","))
-        return cls([name for name in names if name])
-
-    def has(self, host: str, instance: str) -> bool:
-        """`instance` is the server of the post, or ''. Names below its name belong to it too."""
-        if not is_host_name(host):
-            return False
-        of_instance = bool(instance) and (host == instance or host.endswith(f".{instance}"))
-        return host in self._names or of_instance
-
-
-def host_of(url: str) -> str:
-    """The host of a URL in small letters, or '' if it is not a plain https URL."""
-    if len(url) > URL_MAX:
-        return ""
-    try:
-        parts = urlsplit(url)
-        is_plain = parts.scheme == "https" and parts.port in (None, 443) and "@" not in parts.netloc
-    except ValueError:
-        return ""
-    return (parts.hostname or "").lower() if is_plain else ""
-
-
-def instance_of(source: str, link: str) -> str:
-    """The server of a post in a network of many servers, or ''."""
-    host = host_of(link) if source in FEDERATED else ""
-    return host if is_host_name(host) else ""
-
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_PIXELS: Final = 40_000_000

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Refusal
-from bowerbird.images import fetching
+from bowerbird.images import hosts
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.model.media import DueImage, FailedImage, KeptImage, file_name
 from bowerbird.storage.database import Database, Transaction
@@ -168,7 +168,7 @@ class _Turn:
     async def _one(self, due: DueImage) -> "Outcome":
         from bowerbird.images.fetching import TEMPORARY, NotFetched  # noqa: PLC0415 - httpx2
 
-        host = fetching.host_of(due.url)
+        host = hosts.host_of(due.url)
         async with self._slots:
             if self._has_ended:
                 return _Outcome.AGAIN

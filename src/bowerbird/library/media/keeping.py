@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
-from bowerbird.images.fetching import AllowedHosts
+from bowerbird.images.hosts import AllowedHosts
 from bowerbird.library.media.downloads import Downloads, Progress
 from bowerbird.library.media.noting import ImageNoting
 from bowerbird.library.media.preferences import MEGABYTE

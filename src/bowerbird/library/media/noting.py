@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.clock import Clock
-from bowerbird.images import fetching
-from bowerbird.images.fetching import AllowedHosts
+from bowerbird.images import hosts
+from bowerbird.images.hosts import AllowedHosts
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
@@ -104,11 +104,11 @@ class ImageNoting:
         details = decoded.get("tweet_details")
         if not isinstance(details, dict):
             return []
-        instance = fetching.instance_of(_text(decoded, "source"), _text(details, "link"))
+        instance = hosts.instance_of(_text(decoded, "source"), _text(details, "link"))
         return [self._link(url, instance) for url in image_urls(details)]
 
     def _link(self, url: str, instance: str) -> ImageLink:
-        is_allowed = self._allowed.has(fetching.host_of(url), instance)
+        is_allowed = self._allowed.has(hosts.host_of(url), instance)
         return ImageLink(url, instance, "" if is_allowed else _NOT_ALLOWED)
 
 
