@@ -48,11 +48,8 @@ def published_files() -> dict[str, str]:
 
 def table() -> str:
     """The rows of the table in docs/tools.md."""
-    rows = []
-    for tool in TOOLS:
-        arguments = ", ".join(f"`{name}`" for name in tool.arguments) or "none"
-        rows.append(f"| `{tool.name}` | {tool.title} | {arguments} | {_effect(tool)} |\n")
-    return "| Tool | Purpose | Arguments | Effect |\n| --- | --- | --- | --- |\n" + "".join(rows)
+    rows = [f"| `{tool.name}` | {tool.title} | {_effect(tool)} |\n" for tool in TOOLS]
+    return "| Tool | Purpose | Effect |\n| --- | --- | --- |\n" + "".join(rows)
 
 
 def _effect(tool: Tool) -> str:
