@@ -67,7 +67,7 @@ class NewVector(Struct, frozen=True):
 
 
 class ListedVectorStore(Struct, frozen=True):
-    """How far the vectors of an account are, as the operator sees it."""
+    """The progress of an account's vectors, as the operator sees it."""
 
     account_id: int
     model: bytes

@@ -70,7 +70,7 @@ def of_struct(kind: type[Struct]) -> dict[str, str]:
 
 @cache
 def _docstrings(module: str) -> dict[str, dict[str, str]]:
-    """Of the fields of each class. Python does not keep them, so they are read from the source."""
+    """The docstrings below fields, by class, from the source: Python does not keep them."""
     return {
         node.name: {
             field.target.id: " ".join(text.split())

@@ -133,7 +133,7 @@ def _candidates(words: WordScores, numbers: Integers) -> Candidates:
 
 
 def _ordered(numbers: Integers, scores: "NDArray[np.floating]", most: int) -> Ordered:
-    """Of equal scores the post that was imported last comes first."""
+    """Sorts by score; of equal scores, the post that was imported last comes first."""
     rounded = np.round(scores.astype(np.float64), _DIGITS)
     order = np.lexsort((-numbers, -rounded))[:most]
     return numbers[order].tolist(), rounded[order].tolist()

@@ -96,7 +96,7 @@ def _saved_at(value: object) -> str | None:
 
 
 def _meta_of_first(link: PostLink) -> PostMeta:
-    """The details of a post of which nothing says that it is a reply."""
+    """The details of a post that is not known to be a reply."""
     return PostMeta(tweet_conversation_id=link.post_id)
 
 

@@ -144,7 +144,7 @@ class WordCounts:
         numbers: Sequence[int],
         word_form: int,
     ) -> list[bytes]:
-        """The stored JSON of those bookmarks that are counted."""
+        """The stored JSON of the counted ones among these bookmarks."""
         values = {
             "account_id": library.account_id,
             "place": library.place,

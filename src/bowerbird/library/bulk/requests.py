@@ -1,4 +1,4 @@
-"""Changes of many posts as REST and pages ask for them, and what they are told."""
+"""Changes of many posts as REST and pages request them, and the answers."""
 
 from collections.abc import Callable, Sequence
 from typing import Final

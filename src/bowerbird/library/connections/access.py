@@ -84,7 +84,7 @@ class Access:
 
     @property
     def connection(self) -> Connection:
-        """As it was when its tokens were last read or stored."""
+        """The connection when its tokens were last read or stored."""
         return self._connection
 
     async def page(self, cursor: str) -> ListPage:

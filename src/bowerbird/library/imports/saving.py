@@ -217,7 +217,7 @@ def _result(prepared: PreparedSave, outcome: IntakeOutcome) -> SaveResult:
 
 
 def _completed(part: PreparedIntake) -> list[str]:
-    """The posts of which only the link was known, and now more is."""
+    """The posts that were only links before and have content now."""
     stubs = {
         post_id
         for post_id, stored in part.known.posts.items()

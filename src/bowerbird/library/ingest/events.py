@@ -291,7 +291,7 @@ def _posts_of(payload: Any, now: int) -> Sequence[FoundPost]:
 
 
 def _stub(post_id: str, at: int) -> FoundPost:
-    """A post of which only the id is known. A richer source completes it."""
+    """A post with nothing but its id. A richer source completes it."""
     record = ImportRecord(
         post_id=post_id,
         tweet_details=PostDetails(link=f"https://x.com/i/status/{post_id}"),

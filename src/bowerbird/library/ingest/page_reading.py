@@ -98,7 +98,7 @@ class ReadPage(Struct, frozen=True, kw_only=True):
 
     @property
     def unnamed_indexes(self) -> list[int]:
-        """The places of posts of which nothing else could be read."""
+        """The places of posts that could not be read otherwise."""
         return [one.sort_index for one in self._unnamed if one.sort_index is not None]
 
     @property

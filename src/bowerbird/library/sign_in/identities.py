@@ -101,7 +101,7 @@ class Identities:
         await self._database.write(work, account_id)
 
     def _taken(self, proved: ProvedIdentity) -> IdentityRefused:
-        """Only the person who has just signed in there is told."""
+        """Only the person who has just signed in there learns it."""
         title = self.title_of(proved.issuer)
         return IdentityRefused(
             Code.INVALID_REQUEST,

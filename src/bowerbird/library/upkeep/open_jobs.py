@@ -29,6 +29,6 @@ class OpenJobs:
             )
 
     async def cancel(self, account_id: int, job_id: str) -> None:
-        """Ends a waiting job at once; a worker notices within a second or two."""
+        """Ends a waiting job; the worker of a running one notices within a second or two."""
         if not await self._store.cancel(account_id, job_id, now=self._clock()):
             raise Refusal(Code.NOT_FOUND, "The job has already ended.")

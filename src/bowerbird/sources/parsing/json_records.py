@@ -253,7 +253,7 @@ def skip_value(window: Window, depth: int = 0) -> None:
 
 
 def _scan(data: bytes, start: int, depth: int, *, is_in_string: bool) -> tuple[int, int, bool]:
-    """How far a value extends in this piece; the depth there, and whether it is in a string."""
+    """The end of a value in this piece, the depth there, and whether it is inside a string."""
     while match := (_IN_STRING if is_in_string else _IN_VALUE).search(data, start):
         token = match[0]
         if token == b"\\" or (not depth and token in b",]}"):

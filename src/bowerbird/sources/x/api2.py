@@ -119,7 +119,7 @@ def _target(link: Object) -> str:
 
 
 def _is_own(link: Object, number: str, quoted_id: str) -> bool:
-    """Whether a link stands for the media of the post, or for the quoted post."""
+    """Whether a link leads to the media of the post, or to the quoted post."""
     if isinstance(link.get("media_key"), str):
         return True
     status = _STATUS.search(short_text(link.get("expanded_url")))

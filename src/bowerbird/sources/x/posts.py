@@ -243,7 +243,7 @@ def place_of(saved: Saved, sort_index: int | None, now: int) -> Place:
 
 
 def valid_index(sort_index: int | None, post_id: str, now: int) -> int | None:
-    """The index of a post of which only the id is known, if it is a moment of saving."""
+    """The index of a post with nothing but its id, if it is a moment of saving."""
     is_valid = _moment(sort_index, (post_id,), date_of_post(post_id), now) is not None
     return sort_index if is_valid else None
 

@@ -43,7 +43,7 @@ class AccountExportStore:
             yield rows
 
     async def unavailable(self, account: Account) -> AsyncIterator[Sequence[Row]]:
-        """(post id, gone at, reason, index) of posts of which only this is known, page by page."""
+        """(post id, gone at, reason, index) of posts without content, page by page."""
         async for rows in self._pages("unavailable", account):
             yield rows
 

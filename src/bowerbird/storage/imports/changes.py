@@ -114,7 +114,7 @@ class ChangeStore:
     async def replace(
         self, transaction: Transaction, account_id: int, changes: Sequence[Replaced]
     ) -> None:
-        """Stores other changes of runs instead of those that they had."""
+        """Replaces the stored changes of runs."""
         rows: list[dict[str, Any]] = []
         growth: dict[int, int] = {}
         for one in changes:

@@ -71,7 +71,7 @@ class IngestRunStore:
     async def resumable(
         self, reader: Reader, account_id: int, user: SourceUser, *, after: int, since: int
     ) -> IngestRun | None:
-        """The last run over this list that can go on, of those started and changed since then."""
+        """The last run over this list that began and changed since then and can be continued."""
         values = {**_list(account_id, user), "after": after, "since": since}
         rows = await reader.rows(self._sql["resumable"], values)
         return _run(rows[0]) if rows else None

@@ -71,7 +71,7 @@ def can_be_undone(row: BulkRow) -> bool:
 
 
 def progress(row: BulkRow) -> tuple[int, int, str]:
-    """How far it is: done, total, and both in words."""
+    """The progress: done, total, and both in words."""
     if row.state is BulkState.UNDOING:
         done, total = row.restored, row.changed
     else:

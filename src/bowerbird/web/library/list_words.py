@@ -282,7 +282,7 @@ def chips(query: ListQuery, address: Address, times: Times) -> list[dict[str, st
 
 
 def save_url(query: ListQuery, address: Address) -> str:
-    """The page that saves a list as a Smart View, which shows read posts unless it is told."""
+    """The page that saves a list as a Smart View, which shows read posts by default."""
     if not has_filters(query):
         return ""
     kept = [(name, value) for name, value in address.fields("limit") if name in SAVED]

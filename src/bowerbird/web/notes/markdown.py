@@ -75,7 +75,7 @@ def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 
 def _address(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Links an address that stands in the text. The parser stops at its colon."""
+    """Links an address in the text. The parser stops at its colon."""
     scheme = _SCHEME.search(state.pending[-6:])
     rest = _ADDRESS.match(state.src, state.pos, state.posMax)
     url = web_url(scheme[0] + rest[0]) if scheme and rest else ""

@@ -43,7 +43,7 @@ _UNKNOWN: Final = "Unknown browser"
 
 
 def browser_of(user_agent: bytes) -> str:
-    """Such as "Firefox on Linux". Nothing of the header itself is kept."""
+    """For example "Firefox on Linux". Nothing of the header itself is kept."""
     text = user_agent.decode("latin-1")
     browser = _first(_BROWSERS, text)
     system = _first(_SYSTEMS, text)

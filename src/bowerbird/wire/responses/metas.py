@@ -6,7 +6,7 @@ from bowerbird.library.bulk.requests import BulkChange
 
 
 class QueryMeta(Struct, frozen=True, kw_only=True):
-    """Of every read but a file. `AnswerCache` sets it, or the route if there is no cache."""
+    """In the answer to every read but a file. `AnswerCache` sets it, or the route without one."""
 
     ignored_parameters: list[str] | UnsetType = UNSET
 

@@ -152,7 +152,7 @@ class EmptyLists:
         return []
 
     async def not_built(self, account: Account) -> list[str]:
-        """How far the vectors are, without which only words can be searched."""
+        """The progress of the vectors. Without them only words can be searched."""
         try:
             await self._bookmarks.require_vectors(account, VectorState(None))
         except Refusal as refused:

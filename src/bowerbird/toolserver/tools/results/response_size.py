@@ -68,7 +68,7 @@ def short_filters(applied: Json) -> Json:
 
 
 def fit(records: list[Json], max_bytes: int) -> Fitted:
-    """As many of the first records as fit. The first is truncated if it does not fit alone."""
+    """The first records, as many as fit. The first is truncated if it does not fit alone."""
     if size(records) <= max_bytes:
         return Fitted(records, is_all=True)
     left = max_bytes - len("[]")
