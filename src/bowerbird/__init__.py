@@ -9,11 +9,11 @@ __version__ = "0.3.0"
 # to its publisher. It reads the variable once, when it is imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
-# Processes of our own that have no log. Importing structlog took half of their start.
-_WITHOUT_LOG = {"bowerbird.exports", "bowerbird.search.indexing"}
+# A process of our own that has no log. Importing structlog took half of its start.
+_WITHOUT_LOG = "bowerbird.exports"
 # structlog imports rich if it can, for tracebacks in colour, which our log never has. That took a
 # fifth of the time of a short command.
-if "rich" not in sys.modules and _WITHOUT_LOG.isdisjoint(sys.orig_argv):
+if "rich" not in sys.modules and _WITHOUT_LOG not in sys.orig_argv:
     sys.modules["rich"] = None  # type: ignore[assignment]
     try:
         import structlog  # noqa: F401

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from bowerbird.library.imports import planning
 from bowerbird.model.labels import NAME_RULE
-from bowerbird.search.indexing import second_process
 from bowerbird.storage.bookmarks import upsert
 from bowerbird.storage.postgres import database as postgres
 from tests.support import make, writing
@@ -362,7 +362,7 @@ async def test_the_words_of_long_posts_are_found_off_the_event_loop(
         return run
 
     for module, name in (
-        (second_process, "index_text"),
+        (planning, "index_text"),
         (postgres, "vector_text"),
         (upsert, "occurrences"),
     ):

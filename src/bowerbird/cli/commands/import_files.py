@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -18,10 +18,7 @@ from bowerbird.cli.label_names import read_label_name
 from bowerbird.cli.progress import Advance, progress_bars
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
-from bowerbird.library.imports.planning import Index
 from bowerbird.library.imports.report import ImportReport
-from bowerbird.search.indexing import second_process
-from bowerbird.search.indexing.second_process import SecondProcess, index_texts
 from bowerbird.storage import private_files
 
 _CLIENT: Final = "bowerbird import"
@@ -83,10 +80,8 @@ def import_files(
         raise click.ClickException(
             f"{refused_file} already exists. Choose another file for --refused."
         )
-    second = closing(SecondProcess()) if second_process.is_useful() else nullcontext()
-    with _left_out_rows(refused_file) as rows, progress_bars() as advance, second as process:
-        index = index_texts if process is None else process.index_texts
-        work = _Work(email, files, options, rows, advance, index=index)
+    with _left_out_rows(refused_file) as rows, progress_bars() as advance:
+        work = _Work(email, files, options, rows, advance)
         try:
             with_library(work.run)
         except KeyboardInterrupt:
@@ -111,10 +106,7 @@ class _Work:
         options: ImportOptions,
         rows: LeftOutRows,
         advance: Advance,
-        *,
-        index: Index,
     ) -> None:
-        self._index = index
         self._email, self._files, self._options = email, files, options
         self._rows, self._advance = rows, advance
         self._printed = 0
@@ -130,7 +122,6 @@ class _Work:
             self._options,
             self._rows.add,
             names=[Path(name).name for name in names],
-            index=self._index,
         )
         self.report = imports.report
         reason = "interrupted"

@@ -10,7 +10,6 @@ from typing import Final
 import msgspec
 
 from bowerbird.clock import Clock
-from bowerbird.library.bookmarks.writing.bookmark_row import SearchableTexts
 from bowerbird.library.bookmarks.writing.label_room import LabelRoom
 from bowerbird.library.bookmarks.writing.upsert_batch import differs, placement_of
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, outcome_of
@@ -37,7 +36,7 @@ class DryRun:
         self._database = database
         self._account = account
         self._clock = clock
-        self._intake = Intake(database, clock, _no_words)
+        self._intake = Intake(database, clock, finds_words=False)
         self._labels = LabelStore(database)
         self._posts = _PostsAfter()
         self._threads: dict[str, set[str]] = {}
@@ -115,11 +114,6 @@ class DryRun:
         is_kept = self._posts.put(incoming.post_id, StoredPost(after, incoming.post_json[:-1]))
         if is_kept and write.draft["thread"]:
             self._threads.setdefault(write.draft["thread"], set()).add(write.draft["author_key"])
-
-
-def _no_words(posts: Sequence[SearchableTexts]) -> list[str]:
-    """Nothing is indexed, and finding the words is most of the work of an import."""
-    return [""] * len(posts)
 
 
 class _PostsAfter:

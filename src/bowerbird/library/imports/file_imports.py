@@ -19,7 +19,6 @@ from bowerbird.errors import TooManyWaiting, shown
 from bowerbird.library.imports.chunks import Chunk, chunks
 from bowerbird.library.imports.dry_runs import DryRun
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, unwritten
-from bowerbird.library.imports.planning import Index
 from bowerbird.library.imports.report import LABELS, FileReport, ImportReport, Row
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model import instants
@@ -27,7 +26,6 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.imports import LeftOutLabels, RunCounts
 from bowerbird.model.labels import MAX_NAME_CHARACTERS
 from bowerbird.requests import limits
-from bowerbird.search.indexing.second_process import index_texts
 from bowerbird.sources import reading
 from bowerbird.sources.formats import Choices
 from bowerbird.sources.found import FoundPost, LeftOut, Notice, OrderSource
@@ -72,13 +70,12 @@ class FileImports:
         on_row: OnRow = lambda _file, _row: None,
         *,
         names: Sequence[str] = (),
-        index: Index = index_texts,
     ) -> None:
         """`on_row` gets every record that is left out; the report has only the first ones.
 
         `names` are those of all files, for the list of imports.
         """
-        self._intake = Intake(database, clock, index)
+        self._intake = Intake(database, clock)
         self._runs = ImportRuns(database, clock)
         self._clock = clock
         self._account = account

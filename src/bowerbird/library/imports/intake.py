@@ -25,7 +25,6 @@ from bowerbird.library.bookmarks.writing.upsert import Prepared, Upsert
 from bowerbird.library.imports import runs
 from bowerbird.library.imports.chunks import parts
 from bowerbird.library.imports.planning import (
-    Index,
     Known,
     Plan,
     Planned,
@@ -36,7 +35,6 @@ from bowerbird.library.imports.planning import (
 from bowerbird.model.accounts import Account, RemovedPostsChoice
 from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.imports import LeftOutLabels, RunCounts, RunRow
-from bowerbird.search.indexing.second_process import index_texts
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -109,10 +107,11 @@ class PreparedIntake(NamedTuple):
 
 
 class Intake:
-    def __init__(self, database: Database, clock: Clock, index: Index = index_texts) -> None:
+    def __init__(self, database: Database, clock: Clock, *, finds_words: bool = True) -> None:
+        """`finds_words`: a dry run indexes nothing, and finding words is most of the work."""
         self._database = database
         self._clock = clock
-        self._index = index
+        self._finds_words = finds_words
         self._upsert = Upsert(database, clock)
         self._libraries = LibraryStore(database)
         self._deletions = DeletionStore(database)
@@ -182,7 +181,9 @@ class Intake:
         back = [one for one in found if comes_back(one, known, now, is_saving=is_saving)]
         found = await self._refilled(account, found, known, back)
         # Finding the words of long posts takes too long for the event loop.
-        made = await asyncio.to_thread(plan, found, known, now, self._index, is_saving=is_saving)
+        made = await asyncio.to_thread(
+            plan, found, known, now, is_saving=is_saving, finds_words=self._finds_words
+        )
         return PreparedIntake(found, run_id, is_saving, known, made)
 
     async def without_changes(

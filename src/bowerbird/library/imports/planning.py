@@ -1,6 +1,6 @@
 """Decides what found posts change in a library, without writing anything."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -8,7 +8,6 @@ from msgspec import UNSET, UnsetType
 
 from bowerbird.library.bookmarks.writing.bookmark_row import (
     Row,
-    SearchableTexts,
     draft_of,
     searchable_texts,
 )
@@ -23,7 +22,7 @@ from bowerbird.model.folding import order_key
 from bowerbird.model.imports import Deletion, ExistingBookmark, Incoming, Stored
 from bowerbird.model.ingest import HiddenPost
 from bowerbird.model.labels import clean_name, name_key
-from bowerbird.search.indexing.second_process import index_texts
+from bowerbird.search.words.tokens import index_text
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Completeness, FoundPost, OrderSource
 from bowerbird.storage.bookmarks.upsert import StoredPost
@@ -36,9 +35,6 @@ _STORED: Final = {
 _X: Final = "x"
 _NO_WORDS_YET: Final = ""
 _decode: Final = msgspec.json.Decoder(Post).decode
-
-# Computes the index texts of posts.
-Index = Callable[[Sequence[SearchableTexts]], list[str]]
 
 
 class Known(NamedTuple):
@@ -116,9 +112,9 @@ def plan(
     found: Sequence[FoundPost],
     known: Known,
     now: int,
-    index: Index = index_texts,
     *,
     is_saving: bool,
+    finds_words: bool = True,
 ) -> Plan:
     """`found` has each post once."""
     started_at = now if known.started_at is None else known.started_at
@@ -146,16 +142,16 @@ def plan(
         if write is not None:
             writes.append(write)
     writes += _roots(taken, known)
-    _add_words(writes, index)
+    if finds_words:
+        _add_words(writes)
     return Plan(items, writes, positions.placed)
 
 
-def _add_words(writes: Sequence[Write], index: Index) -> None:
+def _add_words(writes: Sequence[Write]) -> None:
     """Completes the drafts, except those whose words stay as they are."""
-    drafts = [write.draft for write in writes if write.draft["words"] is not None]
-    records = [write.incoming.record for write in writes if write.draft["words"] is not None]
-    for draft, words in zip(drafts, index([*map(searchable_texts, records)]), strict=True):
-        draft["words"] = words
+    for write in writes:
+        if write.draft["words"] is not None:
+            write.draft["words"] = index_text(*searchable_texts(write.incoming.record))
 
 
 def _is_poorer(found: FoundPost, stored: StoredPost | None) -> bool:

@@ -1,1 +1,0 @@
-"""Computes index texts in a second process, if there is a second core."""
