@@ -13,7 +13,7 @@ OLDER_FORM = re.compile(r"word_form < (\d+)")
 
 
 @pytest.mark.parametrize(
-    "file", ["sqlite/word_counts.sql", "postgres/word_counts.sql", "sqlite/word_prefixes.sql"]
+    "file", ["sqlite/word_counts.sql", "postgres/word_counts.sql", "sqlite/word_reads.sql"]
 )
 def test_posts_of_an_older_form_are_those_below_the_current_one(file: str) -> None:
     statements = (SQL / "sql" / file).read_text(encoding="utf-8")

@@ -12,7 +12,15 @@ from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.bookmarks.list_reads import ARCHIVED, FRESH, MATCHES, SCAN, WALK, ListRead
+from bowerbird.storage.bookmarks.list_reads import (
+    ARCHIVED,
+    FRESH,
+    MATCHES,
+    PAST_DATES,
+    SCAN,
+    WALK,
+    ListRead,
+)
 from tests.support import databases, make, service
 
 pytestmark = pytest.mark.anyio
@@ -56,6 +64,8 @@ class Narrowing(NamedTuple):
     matches: Callable[[Record], bool]
 
 
+TENTH_OF_JANUARY = instants.parse("2026-01-10T00:00:00Z")
+TWENTIETH_OF_MARCH = instants.parse("2026-03-20T00:00:00Z")
 NARROWINGS = {
     "nothing else": Narrowing({}, lambda _: True),
     "an author": Narrowing(
@@ -70,6 +80,13 @@ NARROWINGS = {
     "a label and an author": Narrowing(
         {"tag": "often", "author": "ada"},
         lambda post: "Often" in post["tags"] and post["author_username"] == "ada",
+    ),
+    "dates": Narrowing(
+        {"posted_from": TENTH_OF_JANUARY, "bookmarked_to": TWENTIETH_OF_MARCH},
+        lambda post: (
+            VALUES["posted_at"](post) > TENTH_OF_JANUARY
+            and VALUES["created_at"](post) < TWENTIETH_OF_MARCH
+        ),
     ),
 }
 
@@ -203,7 +220,7 @@ async def check_backwards(
 @pytest.mark.parametrize(
     ("statement", "flags"),
     [
-        *((name, flags) for name in (WALK, MATCHES, SCAN) for flags in FLAGS),
+        *((name, flags) for name in (WALK, MATCHES, SCAN, PAST_DATES) for flags in FLAGS),
         (FRESH, "unread and not archived"),
         (ARCHIVED, "archived"),
     ],

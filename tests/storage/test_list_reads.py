@@ -17,6 +17,7 @@ from bowerbird.storage.bookmarks.list_reads import (
     ARCHIVED,
     FRESH,
     MATCHES,
+    PAST_DATES,
     SCAN,
     WALK,
     ListRead,
@@ -30,6 +31,7 @@ TITLE = Sort("title", descending=False)
 AUTHORS = Sort("author", descending=False)
 ARCHIVE = BookmarkFilter(unread_only=False, hide_archived=False, archived_only=True)
 WORDS = WordQuery((Term(("a",)),))
+UNWANTED = WordQuery((Term(("a",), is_excluded=True),))
 
 
 @pytest.mark.parametrize(
@@ -49,8 +51,15 @@ WORDS = WordQuery((Term(("a",)),))
         (UNREAD, BookmarkFilter(media_bit=1), Sort(), 20, WALK),
         # The total is unknown.
         (UNREAD, BookmarkFilter(author="a"), Sort(), None, WALK),
-        (UNREAD, BookmarkFilter(author="a", words=WORDS), Sort(), 7, WALK),
-        (UNREAD, BookmarkFilter(posted_from=7), Sort(), 7, WALK),
+        (UNREAD, BookmarkFilter(author="a", words=WORDS), Sort(), 7, MATCHES),
+        (UNREAD, BookmarkFilter(words=WORDS), Sort(), 50_000, WALK),
+        (UNREAD, BookmarkFilter(words=UNWANTED), Sort(), 7, WALK),
+        (UNREAD, BookmarkFilter(posted_from=7), Sort(), 7, MATCHES),
+        (UNREAD, BookmarkFilter(posted_from=7), Sort(), 500_000, PAST_DATES),
+        (UNREAD, BookmarkFilter(posted_from=7), Sort("created_at"), 500_000, PAST_DATES),
+        # Their index has the order of the list.
+        (UNREAD, BookmarkFilter(posted_from=7), Sort("posted_at"), 500_000, WALK),
+        (UNREAD, BookmarkFilter(bookmarked_to=7), TITLE, 500_000, WALK),
         (UNREAD, BookmarkFilter(), AUTHORS, None, WALK),
         (UNREAD, BookmarkFilter(), TITLE, None, WALK),
         (UNREAD, BookmarkFilter(), Sort("imported_at"), None, SCAN),

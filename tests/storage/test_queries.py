@@ -12,7 +12,7 @@ from bowerbird.storage import queries
 FOLDER = Path(str(resources.files("bowerbird.storage"))) / "sql"
 DIALECTS = ("sqlite", "postgres")
 # Faster ways to find keyword hits that only SQLite needs.
-SQLITE_ONLY = {"word_order", "word_prefixes", "word_segments", "list_reads"}
+SQLITE_ONLY = {"word_reads", "word_segments", "list_reads"}
 NOT_A_LIBRARY_TABLE = {
     *("person", "secret", "schema_migration", "json_each"),
     # Found by the hash of a token, or by an account elsewhere, before the account is known.

@@ -11,8 +11,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import After, BookmarkFilter
-from bowerbird.model.words import Match, Part, WordQuery
+from bowerbird.model.words import Match, WordQuery
 from bowerbird.storage.queries import Queries
 
 Row = Sequence[Any]
@@ -41,47 +40,18 @@ class Transaction(Reader, Protocol):
         """Undoes the statements inside it if an exception leaves it."""
 
 
-class WordSearch(Struct, frozen=True):
-    """A keyword search that a search engine can express, among the bookmarks of a filter."""
+class WordRead(Struct, frozen=True):
+    """A statement that searches words, and which of its values are queries for the word index."""
 
-    match: Match
-    # Without the words.
-    filter: BookmarkFilter
-    # The filter as SQL, and only its flags.
-    conditions: str
-    values: Mapping[str, Any]
-    flags: str
-    # Terms that are also the names of labels. The conditions have them too.
-    labelled: tuple[Part, ...] = ()
-    # Which of the values are queries for the search engine.
-    expressions: tuple[str, ...] = ()
-
-    @property
-    def is_flags_only(self) -> bool:
-        return self.filter.is_flags_only and not self.labelled
-
-
-class WordOrder(Protocol):
-    """A fast path to keyword hits in the default order, if the database has one."""
-
-    async def page(
-        self, account: Account, search: WordSearch, after: After | None, limit: int
-    ) -> Sequence[tuple[int, int]]:
-        """Up to `limit` hits as (sort index, number), newest first."""
-
-    async def count(self, account: Account, search: WordSearch) -> int: ...
-
-    def matches(self, account: Account, expression: str) -> str | None:
-        """The numbers of all posts that match, separated by commas, if they are in memory."""
-
-    def keep_matches(self, account: Account, expression: str, numbers: str) -> None:
-        """Keeps them in memory if they are few."""
+    sql: str
+    values: Values
+    account: Account
+    queries: Sequence[str]
+    # The statement that is faster if many posts match `wanted`, if there is one.
+    of_many: str = ""
 
 
 class Database(Protocol):
-    @property
-    def word_order(self) -> WordOrder | None: ...
-
     def queries(self, resource: str) -> Queries:
         """The named statements of a resource, in this database's dialect where they differ."""
 
@@ -115,6 +85,9 @@ class Database(Protocol):
         Accounts take turns: the read belongs to the account that `values` names as `account_id`,
         or to the service itself if it names none.
         """
+
+    async def word_rows(self, read: WordRead) -> Sequence[Row]:
+        """For slow reads that search the words of an account's posts."""
 
     async def write(
         self,

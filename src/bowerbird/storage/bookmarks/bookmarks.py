@@ -18,10 +18,16 @@ from bowerbird.model.bookmarks import (
     scored_json,
 )
 from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
-from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing, starting_with_matches
-from bowerbird.storage.bookmarks.list_reads import MATCHES, WALK, ListRead
-from bowerbird.storage.bookmarks.word_searches import fast_search
-from bowerbird.storage.database import Database, Reader, Row, Transaction
+from bowerbird.storage.bookmarks.filters import (
+    FRAGMENTS,
+    narrowing,
+    of_many,
+    queries_in,
+    starting_with_matches,
+    walking_past_dates,
+)
+from bowerbird.storage.bookmarks.list_reads import MATCHES, NEAR, PAST_DATES, WALK, ListRead
+from bowerbird.storage.database import Database, Reader, Row, Transaction, WordRead
 from bowerbird.storage.places import place_values
 
 _COLUMNS: Final = {
@@ -111,21 +117,19 @@ class BookmarkStore:
         return await self.contents(account, [row[0] for row in rows])
 
     async def count(self, account: Account, filter: BookmarkFilter) -> int:
-        if fast := fast_search(self._database, account, filter):
-            order, search = fast
-            return await order.count(account, search)
         fragments, values = narrowing(self._database, account, filter)
         fragments = starting_with_matches(filter, fragments)
-        rows = await self._database.slow_rows(self._statement("count", *fragments), values)
-        return int(rows[0][0])
+        sql, many = self._statement("count", *fragments), ""
+        if "wanted" in values and "filter_wanted_of_many" in self._sql:
+            many = self._statement("count", *of_many(fragments))
+        return int((await self._rows(account, sql, values, many))[0][0])
 
     async def count_after(
         self, account: Account, filter: BookmarkFilter, sort: Sort, value: int | str
     ) -> int:
         """How many matches come after all those with a value of the sort field."""
         sql, values = self._ordered("count", account, ListRead(filter, sort, After(value), 0))
-        rows = await self._database.slow_rows(sql, values)
-        return int(rows[0][0])
+        return int((await self._rows(account, sql, values))[0][0])
 
     async def number_text(self, account: Account, filter: BookmarkFilter) -> str | None:
         """The numbers of all matches, separated by commas: one text is the fastest to transfer."""
@@ -250,17 +254,34 @@ class BookmarkStore:
         return Page(body or b"", count, end)
 
     async def _keys(self, account: Account, read: ListRead) -> Sequence[Row]:
-        fast = read.sort == _DEFAULT and fast_search(self._database, account, read.filter)
-        if fast:
-            order, search = fast
-            return await order.page(account, search, read.after, read.limit)
-        sql, values = self._ordered(read.statement(account), account, read)
-        return await self._database.slow_rows(sql, values)
+        name = read.statement(account)
+        window = read.window(account)
+        if name == WALK and window and NEAR in self._sql:
+            sql, values = self._ordered(NEAR, account, read)
+            if "wanted" in values:
+                values["window"] = window
+                rows = await self._rows(account, sql, values)
+                if len(rows) == read.limit:
+                    return rows
+        sql, values = self._ordered(name, account, read)
+        return await self._rows(account, sql, values)
+
+    async def _rows(
+        self, account: Account, sql: str, values: dict[str, Any], of_many: str = ""
+    ) -> Sequence[Row]:
+        queries = queries_in(values)
+        if not queries:
+            return await self._database.slow_rows(sql, values)
+        return await self._database.word_rows(WordRead(sql, values, account, queries, of_many))
 
     def _ordered(self, name: str, account: Account, read: ListRead) -> tuple[str, dict[str, Any]]:
         fragments, values = narrowing(self._database, account, read.filter)
         if name == MATCHES:
             fragments = starting_with_matches(read.filter, fragments)
+        elif name == NEAR:
+            fragments = [fragment for fragment in fragments if fragment != "wanted"]
+        elif name == PAST_DATES and MATCHES in self._sql:
+            fragments = walking_past_dates(fragments)
         if name not in self._sql:
             name = WALK
         values["limit"] = read.limit

@@ -4,19 +4,18 @@ A fragment is part of a statement or absent; never "(:x IS NULL OR col = :x)", w
 index. The fragments that differ between the databases are in their SQL files.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
-
-import msgspec
 
 from bowerbird.model import media
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.instants import UNKNOWN
-from bowerbird.model.words import Condition, Field, Part
+from bowerbird.model.words import Condition
 from bowerbird.storage.bookmarks.query_conditions import (
     BY_AUTHOR,
     LABELLED,
+    WORDS_PREFIX,
     QueryConditions,
     handle_of,
 )
@@ -33,7 +32,7 @@ _RARE_MEDIA: Final = (
     " WHERE r.account_id = :account_id AND r.media & {} <> 0 AND r.media & :media_bit <> 0"
 )
 # By the field of a BookmarkFilter, except "rare_media".
-FRAGMENTS: Final = {
+FRAGMENTS: Final[dict[str, str]] = {
     "unread_only": "NOT b.is_read",
     "hide_archived": "NOT b.is_archived",
     "archived_only": "b.is_archived",
@@ -55,13 +54,11 @@ FRAGMENTS: Final = {
 }
 
 
-# By the value of is: and whether it is excluded. No flag selects read posts.
-_FLAGS: Final = {
-    ("unread", False): "unread_only",
-    ("read", True): "unread_only",
-    ("archived", False): "archived_only",
-    ("archived", True): "hide_archived",
-}
+_WORDS: Final = ("wanted", "unwanted")
+_DATES: Final = ("posted_from", "posted_to", "bookmarked_from", "bookmarked_to")
+# The same, but SQLite does not start with an index of the dates: a plus sign hides the column.
+FRAGMENTS.update({f"walked_{name}": FRAGMENTS[name].replace("b.", "+b.") for name in _DATES})
+_OTHER_TEXTS: Final = {"author", "rare_media", *(f"walked_{name}" for name in _DATES)}
 
 
 def narrowing(
@@ -75,7 +72,7 @@ def narrowing(
     fragments = [
         name
         for name in FRAGMENTS
-        if name not in ("author", "rare_media")
+        if name not in _OTHER_TEXTS
         and (value := getattr(filter, name)) is not None
         and value is not False
     ]
@@ -96,7 +93,7 @@ def narrowing(
         # SQLite begins with the first set of posts, and those of a field are usually fewer.
         fields = [part for part in match.rest if isinstance(part, Condition)]
         fragments += conditions.every(fields)
-        for name in ("wanted", "unwanted"):
+        for name in _WORDS:
             if (text := getattr(match, name)) is not None:
                 fragments.append(name)
                 values[name] = text
@@ -110,6 +107,21 @@ def starting_with_matches(filter: BookmarkFilter, fragments: Sequence[str]) -> l
     if not filter.has_rare_media:
         return list(fragments)
     return ["rare_media" if name == "media_bit" else name for name in fragments]
+
+
+def walking_past_dates(fragments: Sequence[str]) -> list[str]:
+    """Adapts fragments to a statement that reads the library in order, whatever its dates are."""
+    return [f"walked_{name}" if name in _DATES else name for name in fragments]
+
+
+def of_many(fragments: Sequence[str]) -> list[str]:
+    """Adapts fragments to a statement that reads the library, if many posts have the words."""
+    return ["wanted_of_many" if name == "wanted" else name for name in fragments]
+
+
+def queries_in(values: Mapping[str, Any]) -> list[str]:
+    """The names of the values that are queries for the word index."""
+    return [name for name in values if name in _WORDS or name.startswith(WORDS_PREFIX)]
 
 
 def _names(database: Database, filter: BookmarkFilter) -> dict[str, dict[str, Any]]:
@@ -141,16 +153,3 @@ def _states(database: Database, filter: BookmarkFilter) -> list[str]:
         posts = database.queries("bookmarks")["posts_with_notes"]
         found.append(f"b.number {'IN' if filter.has_note else 'NOT IN'} ({posts})")
     return found
-
-
-def with_states(filter: BookmarkFilter, parts: Sequence[Part]) -> BookmarkFilter | None:
-    """The filter whose flags say the same as these parts of its query; None if none do."""
-    flags: dict[str, bool] = {}
-    for part in parts:
-        if not isinstance(part, Condition) or part.field is not Field.IS:
-            return None
-        flag = _FLAGS.get((part.value, part.is_excluded))
-        if flag is None:
-            return None
-        flags[flag] = True
-    return msgspec.structs.replace(filter, **flags)

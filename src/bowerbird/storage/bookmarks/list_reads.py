@@ -17,6 +17,10 @@ from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
 WALK: Final = "keys"
 # Starts with the posts of an author, a label, and so on, and sorts them.
 MATCHES: Final = "keys_of_few"
+# The walk along the next bookmarks only, of which enough have the words if many posts do.
+NEAR: Final = "keys_near"
+# The walk, if an index of the dates in the filter would be slower.
+PAST_DATES: Final = "keys_past_dates"
 # Sorts the whole library, for an order that is nearly the one of the numbers.
 SCAN: Final = "keys_by_number"
 # Start with the index of the unread or the archived posts, and sort them.
@@ -29,9 +33,16 @@ _WALKED: Final = 100
 _WALKED_WITHOUT_FLAGS: Final = 1_000
 _LOOKED_UP: Final = 2_000
 _SCANNED: Final = 200
+# A walk that has to look up the dates of each bookmark.
+_WALKED_PAST_DATES: Final = 700
+
+# How many windows a library needs to have, so that looking at one is worth it.
+_WINDOWS: Final = 8
 
 # The filters whose posts an index has.
 _LISTED: Final = ("author", "tag", "labels")
+# The columns of dates, by the name of their order.
+_DATES: Final = {"posted_at": "posted", "created_at": "bookmarked"}
 
 
 class ListRead(Struct, frozen=True):
@@ -56,14 +67,40 @@ class ListRead(Struct, frozen=True):
             costs = self._costs_of_flags(account, max(visible, 1))
         elif self._is_listed and self.total is not None:
             costs = self._costs_of_listed(account, max(visible, 1), max(self.total, 1))
+        elif self._is_dated and self.total is not None:
+            # In the worst case, all bookmarks outside of the dates come first.
+            skipped = max(visible - self.total, 0) + self.limit
+            costs = {
+                MATCHES: self.total * account.total // max(visible, 1) * _LOOKED_UP,
+                PAST_DATES: skipped * _WALKED_PAST_DATES,
+            }
         else:
             return WALK
         return min(costs, key=costs.__getitem__)
 
+    def window(self, account: Account) -> int:
+        """Twice as many bookmarks as probably have enough matches; 0 if that is most of them."""
+        if self.filter.words is None or not self.total:
+            return 0
+        window = 2 * (self.limit + 10) * account.total // self.total
+        return window if window * _WINDOWS <= account.total else 0
+
     @property
     def _is_listed(self) -> bool:
-        is_listed = any(getattr(self.filter, name) is not None for name in _LISTED)
-        return (is_listed or self.filter.has_rare_media) and self.filter.words is None
+        filter = self.filter
+        if filter.words is not None:
+            return bool(filter.words.wanted_terms)
+        return filter.has_rare_media or any(getattr(filter, n) is not None for n in _LISTED)
+
+    @property
+    def _is_dated(self) -> bool:
+        """Whether the filter has dates, and an index has another order than these."""
+        dates = [what for what in _DATES.values() if self._has_bound(what)]
+        is_indexed = SORT_FIELDS[self.sort.field].is_indexed
+        return bool(dates) and is_indexed and _DATES.get(self.sort.field) not in dates
+
+    def _has_bound(self, what: str) -> bool:
+        return any(getattr(self.filter, f"{what}_{end}") is not None for end in ("from", "to"))
 
     def _costs_of_flags(self, account: Account, visible: int) -> dict[str, int]:
         filter, field = self.filter, self.sort.field

@@ -16,6 +16,8 @@ BY_AUTHOR: Final = (
     " UNION SELECT a.number FROM bookmark AS a"
     " WHERE a.account_id = :account_id AND a.author_name_key = {}"
 )
+# The names of the parameters that are queries for the word index.
+WORDS_PREFIX: Final = "part_words_"
 LABELLED: Final = (
     "SELECT bl.number FROM bookmark_label AS bl"
     " JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id"
@@ -31,13 +33,10 @@ def handle_of(author: str) -> str:
 class QueryConditions:
     """Writes conditions on `b`, a bookmark. The values of their parameters are in `values`."""
 
-    def __init__(self, database: Database, prefix: str = "part") -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = database.queries("bookmarks")
-        self._prefix = prefix
         self.values: dict[str, Any] = {}
-        # The names of those that are queries for the search engine.
-        self.expressions: list[str] = []
 
     def every(self, parts: Sequence[Part]) -> list[str]:
         """The conditions that a post must meet to match all parts."""
@@ -91,9 +90,7 @@ class QueryConditions:
         return f"{self._words(wanted)} UNION {self._sql['posts_with_labels'].format(labels=labels)}"
 
     def _words(self, expression: str) -> str:
-        name = self._named(expression, "words")
-        self.expressions.append(name.removeprefix(":"))
-        return self._sql["posts_with_words"].format(words=name)
+        return self._sql["posts_with_words"].format(words=self._named(expression, "words"))
 
     def _listed(self, condition: Condition) -> str | None:
         value = condition.value
@@ -121,7 +118,7 @@ class QueryConditions:
     def _named(self, value: Any, kind: str = "value") -> str:
         """The name of a new parameter. Names have no digits."""
         high, low = divmod(len(self.values), len(ascii_lowercase))
-        name = f"{self._prefix}_{kind}_{ascii_lowercase[high]}{ascii_lowercase[low]}"
+        name = f"part_{kind}_{ascii_lowercase[high]}{ascii_lowercase[low]}"
         self.values[name] = value
         return f":{name}"
 

@@ -39,31 +39,15 @@ class WordIndex:
         if not queries:
             return []
         texts = [self._database.match(query).wanted or "" for query in queries]
-        order = self._database.word_order
-        known: dict[str, str] = {}
-        if order is not None:
-            kept = ((text, order.matches(account, text)) for text in texts)
-            known = {text: numbers for text, numbers in kept if numbers is not None}
-        unknown = list(dict.fromkeys(text for text in texts if text not in known))
-        for text, numbers in await self._read_holders(account, unknown):
-            known[text] = numbers
-            if order is not None:
-                order.keep_matches(account, text, numbers)
-        return [known[text] for text in texts]
-
-    async def _read_holders(
-        self, account: Account, texts: Sequence[str]
-    ) -> Sequence[tuple[str, str]]:
-        if not texts:
-            return ()
+        unlike = list(dict.fromkeys(texts))
         values = {
             "account_id": account.account_id,
-            "queries": self._database.text_list(texts),
+            "queries": self._database.text_list(unlike),
             **place_values(account),
         }
         rows = await self._database.slow_rows(self._sql["holders"], values)
-        found = {position: numbers or "" for position, numbers in rows}
-        return [(text, found.get(place, "")) for place, text in enumerate(texts)]
+        found = {unlike[position]: numbers or "" for position, numbers in rows}
+        return [found.get(text, "") for text in texts]
 
     async def matches(self, account: Account, query: WordQuery) -> str | None:
         """The numbers of the posts that match the wanted parts; None if the index cannot tell."""

@@ -12,7 +12,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.model.words import Match, WordQuery
 from bowerbird.storage import migrations, queries
-from bowerbird.storage.database import LockTimeoutError, Row, Transaction, Values, WordOrder
+from bowerbird.storage.database import LockTimeoutError, Row, Transaction, Values, WordRead
 from bowerbird.storage.fair_queue import IN_BACKGROUND, Bounds, FairQueue, Owner
 from bowerbird.storage.keyword_queries import counting_in_tsquery, for_tsquery, vector_text
 from bowerbird.storage.observing import observed
@@ -57,8 +57,6 @@ class Limits(Struct, frozen=True):
 
 class PostgresDatabase:
     dialect: Final = "postgres"
-    # GIN answers a common word's flags and order in one bitmap scan; no faster path is needed.
-    word_order: WordOrder | None = None
 
     def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", limits: Limits | None = None) -> None:
         """`limits` are those that the pool was opened with."""
@@ -123,6 +121,9 @@ class PostgresDatabase:
         async with self._slow_reads.slot(owner, self._limits.wait_s, in_background=in_background):
             deadline = self._deadline() if in_background else deadline
             return await self._stoppable(self._read(sql, values, deadline))
+
+    async def word_rows(self, read: WordRead) -> Sequence[Row]:
+        return await self.slow_rows(read.sql, read.values)
 
     async def _stoppable(self, reading: Coroutine[Any, Any, Sequence[Row]]) -> Sequence[Row]:
         """Runs a read that closing cancels, and with it its statement."""

@@ -9,13 +9,12 @@ import apsw
 
 from bowerbird import errors
 from bowerbird.storage import migrations, private_files
-from bowerbird.storage.database import Row, Transaction, Values
+from bowerbird.storage.database import Row, Transaction, Values, WordRead
 from bowerbird.storage.observing import observed
-from bowerbird.storage.sqlite import fts5_occurrences
+from bowerbird.storage.sqlite import fts5_occurrences, word_reads
 from bowerbird.storage.sqlite.dialect import SqliteDialect
 from bowerbird.storage.sqlite.file_watch import FileWatch
 from bowerbird.storage.sqlite.readers import SLOW_READ_LIMIT_S, SlowReaders
-from bowerbird.storage.sqlite.words.word_order import WordOrder
 from bowerbird.storage.sqlite.writer import WRITE_WAIT_S, Writer, translated
 
 T = TypeVar("T")
@@ -54,8 +53,7 @@ class SqliteDatabase(SqliteDialect):
         # Now all of them exist.
         for watched in with_side_files(file):
             self._watch.add(watched)
-        statements = {**self.queries("word_order"), **self.queries("word_prefixes")}
-        self.word_order = WordOrder(self._slow_readers.run, statements)
+        self._word_sql = self.queries("word_reads")
 
     def generation(self) -> int | None:
         return self._writer.generation.settled() if self._watch.is_unchanged_lately() else None
@@ -74,6 +72,16 @@ class SqliteDatabase(SqliteDialect):
         self._watch.require_unchanged_lately()
         return await self._slow_readers.run(
             values.get("account_id"), lambda c: c.execute(sql, values).fetchall()
+        )
+
+    async def word_rows(self, read: WordRead) -> Sequence[Row]:
+        return await self._word_rows(read.sql, read)
+
+    @observed()
+    async def _word_rows(self, _sql: str, read: WordRead) -> Sequence[Row]:
+        self._watch.require_unchanged_lately()
+        return await self._slow_readers.run(
+            read.account.account_id, lambda c: word_reads.rows(c, self._word_sql, read)
         )
 
     @observed("transaction")

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 import apsw
 
 from bowerbird.storage import migrations
-from bowerbird.storage.database import Database, Row, Transaction, Values, WordOrder
+from bowerbird.storage.database import Database, Row, Transaction, Values, WordRead
 from bowerbird.storage.sqlite.database import connect
 from bowerbird.storage.sqlite.dialect import SqliteDialect
 from bowerbird.storage.sqlite.schema import SqliteSchema
@@ -27,9 +27,6 @@ _MEMORY: Final = Path(":memory:")
 
 class MemoryDatabase(SqliteDialect):
     """A library that exists as long as this object. Its methods never wait."""
-
-    # Only worth its cost above a few thousand posts.
-    word_order: WordOrder | None = None
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -45,6 +42,9 @@ class MemoryDatabase(SqliteDialect):
 
     async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
         return await self.rows(sql, values)
+
+    async def word_rows(self, read: WordRead) -> Sequence[Row]:
+        return await self.rows(read.sql, read.values)
 
     async def write(
         self,

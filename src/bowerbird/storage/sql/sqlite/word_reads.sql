@@ -1,3 +1,11 @@
+-- name: count_some
+SELECT count(*)
+  FROM (SELECT 1
+          FROM keyword
+         WHERE keyword MATCH :wanted
+           AND keyword.rowid BETWEEN :place AND :place_end
+         LIMIT :limit) AS some
+
 -- name: are_all_counted
 -- Whether `word_count` has every word of an account's posts.
 SELECT NOT EXISTS (SELECT 1

@@ -1,1 +1,0 @@
-"""SQLite's fast path for keyword searches."""
