@@ -1,9 +1,13 @@
-"""GET /v1/bookmarks/{post_id}."""
+"""GET and PATCH /v1/bookmarks/{post_id}, and POST /v1/bookmarks/update."""
 
-from urllib.parse import quote
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from tests.support import writing
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -26,17 +30,6 @@ async def test_read_and_archived_bookmarks_are_shown_too(alice: Member) -> None:
     assert (data["is_read"], data["is_archived"]) == (True, True)
 
 
-async def test_a_change_is_visible_on_the_next_request(alice: Member) -> None:
-    record = await alice.save()
-    path = f"/v1/bookmarks/{record['post_id']}"
-    assert (await alice.get(path)).json()["data"]["tags"] is None
-
-    await alice.change(record, tags=["x"], is_read=True)
-
-    data = (await alice.get(path)).json()["data"]
-    assert (data["tags"], data["is_read"]) == (["x"], True)
-
-
 async def test_an_id_with_leading_zeros_is_a_different_id(alice: Member) -> None:
     await alice.save(post_id="42")
     await alice.save(post_id="042")
@@ -53,64 +46,181 @@ async def test_an_id_of_forty_digits_is_valid(alice: Member) -> None:
     assert (await alice.get(f"/v1/bookmarks/{post_id}")).status_code == 200
 
 
-async def test_any_unknown_id_returns_404_and_never_400(alice: Member) -> None:
-    await alice.save(post_id="42")
-    texts = ("43", "042", "42 ", "42\n", "-42", "4.2e1", "abc", "\x00", "42\x00", "%", "½", "٤٢")
-    raw = (
-        "%ff",
-        "%ed%a0%80",
-        "9" * 20_000,
-        "42%2F",
-        "null",
-        "..%2F42",
-        "%2e%2e",
-        "42;x",
-        "count%00",
-    )
-
-    for text in (*map(quote, texts), *raw):
-        response = await alice.client.get(f"/v1/bookmarks/{text}")
-        assert response.status_code == 404, text
-        assert response.json()["code"] == "NOT_FOUND"
-        assert len(response.json()["error"]) < 400
-
-
 async def test_the_error_message_names_the_id(alice: Member) -> None:
     response = await alice.get("/v1/bookmarks/4711")
 
     assert response.json()["error"] == "No post '4711' on this account."
 
 
-async def test_parameters_are_ignored(alice: Member, free: Member) -> None:
-    for member in (alice, free):
-        await member.save(post_id="42")
-        query = "limit=0&author=x&cursor=y&vector_search_term=z&q=%00"
-        response = await member.client.get(f"/v1/bookmarks/42?{query}")
-        assert response.status_code == 200
+UPDATE = "/v1/bookmarks/update"
 
 
-async def test_a_removed_bookmark_is_not_found(alice: Member) -> None:
-    record = await alice.save()
-    path = f"/v1/bookmarks/{record['post_id']}"
-    assert (await alice.get(path)).status_code == 200
-
-    await alice.remove(record["post_id"])
-
-    assert (await alice.get(path)).status_code == 404
+async def _counts(member: Member) -> dict[str, int]:
+    counts: dict[str, int] = (await member.get("/v1/bookmarks/count")).json()["data"]
+    return counts
 
 
-async def test_the_free_plan_can_read_single_bookmarks(free: Member) -> None:
-    record = await free.save()
-
-    assert (await free.get(f"/v1/bookmarks/{record['post_id']}")).status_code == 200
+# One bookmark
 
 
-async def test_never_shows_another_account(alice: Member, bob: Member) -> None:
-    await bob.save(post_id="42", text="theirs")
-    unknown = (await alice.get("/v1/bookmarks/42")).json()
+async def test_marking_a_bookmark_returns_the_changed_bookmark(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    before = await writing.bookmark(alice, "1")
 
-    assert unknown["code"] == "NOT_FOUND"
+    response = await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": True})
 
-    await alice.save(post_id="42", text="mine")
-    data = (await alice.get("/v1/bookmarks/42")).json()["data"]
-    assert data["tweet_details"]["text"] == "mine"
+    assert response.status_code == 200
+    assert response.json() == {"status": True, "data": {**before, "is_read": True}, "meta": {}}
+    assert await writing.bookmark(alice, "1") == {**before, "is_read": True}
+
+
+async def test_marking_updates_lists_and_counts_immediately(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await alice.save(post_id="2")
+    assert await alice.ids() == ["2", "1"]
+
+    await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": True})
+    await writing.send(alice, "PATCH", "/v1/bookmarks/2", {"is_archived": True})
+
+    assert await alice.ids() == []
+    assert await alice.ids(is_unread_only="false") == ["1"]
+    assert await alice.ids(hide_archived="false") == ["2"]
+    assert await _counts(alice) == {"count": 0, "total": 2, "unread": 1, "archived": 1}
+    assert await writing.recount(alice) == []
+
+
+async def test_an_omitted_flag_is_left_unchanged(alice: Member) -> None:
+    await alice.save(post_id="1", is_read=True, is_archived=True)
+
+    one = await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": False})
+    two = await writing.send(
+        alice, "PATCH", "/v1/bookmarks/1", {"is_read": None, "is_archived": False}
+    )
+
+    assert one.json()["data"]["is_archived"] is True
+    assert two.json()["data"]["is_read"] is False
+    assert two.json()["data"]["is_archived"] is False
+
+
+async def test_setting_a_flag_to_its_current_value_changes_nothing(alice: Member) -> None:
+    await alice.save(post_id="1", is_read=True)
+    before = (await alice.get("/v1/bookmarks")).headers["etag"]
+
+    response = await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": True})
+
+    assert response.status_code == 200
+    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
+
+
+@in_turn(
+    ("body", "named"),
+    [
+        ({}, "is_read: "),
+        ({"is_read": None}, "is_read: "),
+        ({"is_read": "true"}, "is_read: "),
+        ({"is_read": 1}, "is_read: "),
+        ({"is_read": True, "is_archived": 0}, "is_archived: "),
+        ({"is_archived": []}, "is_archived: "),
+        ({"is_read": True, "tags": ["x"]}, "Unknown field 'tags'. "),
+        ([], "body: "),
+    ],
+)
+async def test_an_invalid_mark_is_refused_and_the_field_named(
+    alice: Member, body: Any, named: str
+) -> None:
+    await alice.save(post_id="1")
+    before = await writing.bookmark(alice, "1")
+
+    one = await writing.send(alice, "PATCH", "/v1/bookmarks/1", body)
+    many = await writing.send(
+        alice, "POST", UPDATE, {"tweet_ids": ["1"], **body} if isinstance(body, dict) else body
+    )
+
+    for response in (one, many):
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response).startswith(named)
+    assert await writing.bookmark(alice, "1") == before
+
+
+# Many bookmarks
+
+
+async def test_many_bookmarks_are_marked_in_one_request(alice: Member) -> None:
+    for post_id in ("1", "2", "3"):
+        await alice.save(post_id=post_id, is_read=post_id == "2")
+    before = await writing.version(alice)
+
+    body = {"tweet_ids": ["3", "2", "7", "3"], "is_read": True}
+    response = await writing.send(alice, "POST", UPDATE, body)
+
+    assert response.status_code == 200
+    assert response.json() == {
+        "status": True,
+        "data": [
+            {"post_id": "3", "is_read": True, "is_archived": False},
+            {"post_id": "2", "is_read": True, "is_archived": False},
+        ],
+        "meta": {"message": "Changed 1 bookmark.", "affected": 1, "not_found": ["7"]},
+    }
+    assert await alice.ids() == ["1"]
+    assert await writing.version(alice) == before + 1
+
+
+async def test_a_request_with_only_unknown_bookmarks_returns_404(alice: Member) -> None:
+    response = await writing.send(alice, "POST", UPDATE, {"tweet_ids": ["7"], "is_read": True})
+
+    assert writing.refused(response) == (404, "NOT_FOUND")
+
+
+@in_turn(
+    ("ids", "named"),
+    [
+        (None, "tweet_ids: "),
+        ([], "tweet_ids: "),
+        ("1", "tweet_ids: "),
+        (["1"] * 1_001, "tweet_ids: "),
+        (["1", 1], "tweet_ids[1]: "),
+        (["1", "1", ""], "tweet_ids[2]: "),
+    ],
+)
+async def test_invalid_ids_are_refused_and_named(alice: Member, ids: Any, named: str) -> None:
+    await alice.save(post_id="1")
+
+    response = await writing.send(alice, "POST", UPDATE, {"tweet_ids": ids, "is_read": True})
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith(named)
+    assert await alice.ids() == ["1"]
+
+
+FLAGS = st.sampled_from([None, True, False])
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    marks=st.lists(
+        st.tuples(st.lists(st.sampled_from("123"), min_size=1), FLAGS, FLAGS), max_size=6
+    )
+)
+async def test_the_counters_match_a_full_recount(
+    alice: Member, marks: list[tuple[list[str], bool | None, bool | None]]
+) -> None:
+    state = {post_id: [False, False] for post_id in "123"}
+    await alice.save_all(
+        [{"post_id": p, "tweet_details": {}, "is_read": False, "is_archived": False} for p in state]
+    )
+
+    for ids, is_read, is_archived in marks:
+        body = {"tweet_ids": ids, "is_read": is_read, "is_archived": is_archived}
+        await writing.send(alice, "POST", UPDATE, body)
+        for post_id in ids:
+            for place, value in enumerate((is_read, is_archived)):
+                state[post_id][place] = state[post_id][place] if value is None else value
+
+    assert await _counts(alice) == {
+        "count": sum(not read and not archived for read, archived in state.values()),
+        "total": 3,
+        "unread": sum(not read for read, _ in state.values()),
+        "archived": sum(archived for _, archived in state.values()),
+    }
+    assert await writing.recount(alice) == []

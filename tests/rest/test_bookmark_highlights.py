@@ -240,18 +240,3 @@ async def test_a_saved_post_with_an_invalid_highlight_fails_alone(
 
     assert saved.status_code == 207
     assert "highlights" in saved.json()["data"]["results"][0]["error"]["message"]
-
-
-async def test_nobody_marks_the_posts_of_another_account(alice: Member, bob: Member) -> None:
-    await alice.save(post_id="1", text=TEXT)
-    made = await marked(alice, quote="feathers")
-    path = f"/v1/bookmarks/1/highlights/{made['id']}"
-
-    answers = [
-        await add(bob, quote="feathers"),
-        await writing.send(bob, "PATCH", path, {"comment": "His"}),
-        await writing.send(bob, "DELETE", path),
-    ]
-
-    assert [one.status_code for one in answers] == [404, 404, 404]
-    assert await stored(alice) == [made]

@@ -106,19 +106,6 @@ async def test_the_longest_note_is_kept_and_indexed(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_a_note_stays_in_the_trash_and_comes_back(alice: Member) -> None:
-    await alice.save(post_id="1")
-    await _note(alice, "1", "Kept quokka")
-    before = await writing.bookmark(alice, "1")
-
-    await writing.send(alice, "DELETE", "/v1/bookmarks/1")
-    assert await alice.ids(q="quokka") == []
-    await writing.send(alice, "POST", "/v1/bookmarks/1/restore")
-
-    assert await writing.bookmark(alice, "1") == before
-    assert await alice.ids(q="quokka") == ["1"]
-
-
 async def test_many_bookmarks_cannot_get_the_same_note(alice: Member) -> None:
     await alice.save(post_id="1")
 
@@ -127,16 +114,6 @@ async def test_many_bookmarks_cannot_get_the_same_note(alice: Member) -> None:
     )
 
     assert response.status_code == 400
-
-
-async def test_nobody_changes_the_note_of_another_account(alice: Member, bob: Member) -> None:
-    await alice.save(post_id="1", note="Hers")
-
-    response = await writing.send(bob, "PATCH", "/v1/bookmarks/1", {"note": "His"})
-
-    assert response.status_code == 404
-    assert (await writing.bookmark(alice, "1"))["note"] == "Hers"
-    assert await bob.ids(q="hers") == []
 
 
 async def test_the_note_of_an_attachment_is_not_a_note_of_the_account(alice: Member) -> None:

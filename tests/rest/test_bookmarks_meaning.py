@@ -1,16 +1,19 @@
 """vector_search_term: search by meaning, its order, paging and exclusions."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from bowerbird.library.bookmarks.searching import ranking
+from bowerbird.storage.database import Row, Values
 from tests.support import make, writing
 from tests.support.exporting import exported
 from tests.support.offenders import Offenders
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
+
 
 TEXTS = {
     "bread": "My sourdough starter finally doubled overnight, the loaf has a wonderful crust.",
@@ -182,23 +185,6 @@ async def test_new_posts_count_as_pending_until_they_have_a_vector(alice: Member
     assert "vector_pending" not in found["meta"]
 
 
-async def test_a_changed_text_is_found_by_its_new_meaning(alice: Member) -> None:
-    ids = await _filled(alice)
-    changed = make.post(post_id=ids["tax"], text="Puppies need eighteen hours of sleep.")
-
-    assert ids["tax"] in await alice.ids(vector_search_term="revenue office")
-    await alice.save_all([changed])
-
-    waiting = await alice.listed(vector_search_term="revenue office")
-    assert waiting["meta"]["vector_pending"] == 1
-    assert waiting["meta"]["total_count"] == len(waiting["data"])
-    # The old vector serves until the new one is built.
-    assert ids["tax"] in [bookmark["post_id"] for bookmark in waiting["data"]]
-    assert await alice.embed() == 1
-    assert ids["tax"] not in await alice.ids(vector_search_term="revenue office")
-    assert (await alice.ids(vector_search_term="young dogs"))[0] == ids["tax"]
-
-
 async def test_changing_flags_labels_or_metrics_keeps_the_vector(alice: Member) -> None:
     post = make.post(text="Our kitten sleeps.", metrics={"favorite_count": 1})
     await alice.save_all([post])
@@ -288,16 +274,6 @@ async def test_a_view_can_search_by_meaning(alice: Member) -> None:
     assert (await alice.get(path)).json()["data"]["count"] == found + 1
 
 
-async def test_a_view_by_meaning_can_sort_by_relevance(alice: Member) -> None:
-    ids = await _filled(alice)
-    query = {"vector_search_term": "pets"}
-    path = await writing.view(alice, base_query=query, default_sort="relevance")
-
-    shown = (await alice.get(f"{path}/bookmarks")).json()
-
-    assert shown["data"][0]["post_id"] == ids["cat"]
-
-
 async def test_a_cached_answer_is_valid_until_posts_or_vectors_change(alice: Member) -> None:
     await _filled(alice)
     first = await alice.get("/v1/bookmarks", vector_search_term="pets")
@@ -312,24 +288,6 @@ async def test_a_cached_answer_is_valid_until_posts_or_vectors_change(alice: Mem
 
     again = await alice.client.get("/v1/bookmarks?%76ector_search_term=pets")
     assert post["post_id"] in [bookmark["post_id"] for bookmark in again.json()["data"]]
-
-
-async def test_posts_of_another_account_are_never_found(alice: Member, bob: Member) -> None:
-    await _filled(bob)
-    mine = await alice.save(text="A kitten of my own.")
-    await alice.embed()
-
-    assert await alice.ids(vector_search_term="kitten") == [mine["post_id"]]
-
-
-async def test_search_by_meaning_needs_a_paid_plan(free: Member) -> None:
-    await free.save(text="x")
-
-    response = await free.get("/v1/bookmarks", vector_search_term="pets", limit="0")
-
-    assert response.status_code == 402
-    assert response.json()["code"] == "VECTOR_SEARCH_NOT_ALLOWED"
-    assert "needs a paid plan" in response.json()["error"]
 
 
 async def test_the_error_reports_the_progress_of_the_build(cast: Service) -> None:
@@ -349,16 +307,6 @@ async def test_an_empty_library_counts_as_built(alice: Member) -> None:
 
     assert answer["data"] == []
     assert answer["meta"]["total_count"] == 0
-
-
-async def test_a_hint_mentions_hidden_read_posts(alice: Member) -> None:
-    await alice.save(text="Our kitten sleeps.", is_read=True)
-    await alice.embed()
-
-    answer = await alice.listed(vector_search_term="pets")
-
-    assert answer["data"] == []
-    assert "1 read or archived" in answer["meta"]["hint"]
 
 
 @pytest.mark.parametrize("given", [{"vector_search_term": "pets"}, {"q": "the"}])
@@ -434,9 +382,53 @@ async def test_chosen_posts_are_exported_even_if_they_rank_below_the_limit(
     assert {post["post_id"] for post in with_words} == set(chosen)
 
 
-async def test_an_export_by_meaning_is_refused_until_the_vectors_are_built(alice: Member) -> None:
-    await alice.save()
+@pytest.fixture
+async def reads(alice: Member, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The executed statements that read the state of alice's vector store."""
+    await alice.save_all([make.post(text="a kitten"), make.post(text="a rocket")])
+    await alice.embed()
+    found: list[str] = []
+    rows, sql = alice.database.rows, alice.database.queries("vectors")["stores"]
 
-    response = await alice.client.post("/v1/exports/json", json={"vector_search_term": "pets"})
+    async def recorded(statement: str, values: Values) -> Sequence[Row]:
+        if statement == sql:
+            found.append(statement)
+        return await rows(statement, values)
 
-    assert writing.refused(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")
+    monkeypatch.setattr(alice.database, "rows", recorded)
+    return found
+
+
+@pytest.mark.parametrize("path", ["/v1/bookmarks", "/v1/bookmarks/count"])
+async def test_a_request_reads_the_state_once(alice: Member, reads: list[str], path: str) -> None:
+    response = await alice.client.get(path, params={"vector_search_term": "pets"})
+
+    assert response.status_code == 200
+    assert len(reads) == 1
+
+
+async def test_listing_all_views_reads_the_state_once(alice: Member, reads: list[str]) -> None:
+    for name in ("Cats", "Space"):
+        body = {"name": name, "base_query": {"vector_search_term": name}}
+        assert (await alice.client.post("/v1/views", json=body)).status_code == 201
+    reads.clear()
+
+    response = await alice.client.get("/v1/views")
+
+    assert all(view["count"] for view in response.json()["data"])
+    assert len(reads) == 1
+
+
+async def test_a_keyword_search_does_not_read_the_state(alice: Member, reads: list[str]) -> None:
+    assert len(await alice.ids(q="kitten")) == 1
+
+    assert reads == []
+
+
+async def test_a_question_by_words_reads_the_state_once_for_its_hint(
+    alice: Member, reads: list[str]
+) -> None:
+    hint = (await alice.listed(q="which herons nest beside rivers"))["meta"]["hint"]
+
+    assert "vector_search_term" in hint
+    assert len(reads) == 1

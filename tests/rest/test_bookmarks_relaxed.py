@@ -6,6 +6,7 @@ import pytest
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.requests.bookmarks import ListQuery
 from tests.support import make, writing
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -20,12 +21,14 @@ TEXTS = {
 
 
 async def _filled(member: Member) -> dict[str, str]:
-    posts = {name: make.post(text=text) for name, text in TEXTS.items()}
-    await member.save_all(list(posts.values()))
-    return {name: post["post_id"] for name, post in posts.items()}
+    """Saves the posts, once per library; returns their ids by name."""
+    ids = {name: str(1 + number) for number, name in enumerate(TEXTS)}
+    posts = [make.post(post_id=ids[name], sort_index=1, text=text) for name, text in TEXTS.items()]
+    await member.save_all(posts)
+    return ids
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("q", "subject"),
     [
         ("how do partial indexes make my database query fast", "postgres"),
@@ -56,7 +59,7 @@ async def test_a_list_with_every_word_is_not_relaxed(alice: Member) -> None:
     assert "score" not in listed["data"][0]
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("q", "meant", "subject"),
     [
         ("sourdugh", "sourdough", "bread"),
@@ -65,6 +68,8 @@ async def test_a_list_with_every_word_is_not_relaxed(alice: Member) -> None:
         ("droneship booster", "drone ship booster", "rocket"),
         ("postgersql", "postgresql", "postgres"),
         ("slow post gresql query", "slow postgresql query", "postgres"),
+        # Neither excluded nor quoted words are corrected.
+        ('sourdugh -herrons -"compots lake"', 'sourdough -herrons -"compots lake"', "bread"),
     ],
 )
 async def test_a_typo_finds_the_post_and_the_word_that_was_meant(
@@ -88,6 +93,9 @@ async def test_the_commonest_word_is_suggested(alice: Member) -> None:
     meta = (await alice.listed(q="herron"))["meta"]
     assert meta["did_you_mean"] == "heron"
     assert meta["hint"] == 'No post has the word "herron". These have a similar one.'
+    await _filled(alice)
+    alternatives = await alice.listed(q="(sourdugh OR compots)")
+    assert alternatives["meta"]["did_you_mean"] == "(sourdough OR compost)"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +113,7 @@ async def test_a_word_that_only_a_label_has_is_not_misspelled(
     assert "sourdough" not in meta.get("hint", "")
 
 
-@pytest.mark.parametrize("q", ["asdfgh qwertz", "xkcdzzz", "zzzz yyyy sourdough xxxx wwww"])
+@in_turn("q", ["asdfgh qwertz", "xkcdzzz", "zzzz yyyy sourdough xxxx wwww"])
 async def test_nonsense_finds_nothing_and_says_why(alice: Member, q: str) -> None:
     await _filled(alice)
 
@@ -115,14 +123,6 @@ async def test_nonsense_finds_nothing_and_says_why(alice: Member, q: str) -> Non
     assert listed["meta"]["total_count"] == 0
     assert "relaxed" not in listed["meta"]
     assert f'"{q.split(maxsplit=1)[0]}"' in listed["meta"]["hint"]
-
-
-async def test_three_missing_words_are_named_and_the_others_counted(alice: Member) -> None:
-    await _filled(alice)
-
-    hint = (await alice.listed(q="a1 b2 c3 d4 e5"))["meta"]["hint"]
-
-    assert hint.startswith('No post has the words "a1", "b2", "c3" and 2 more.')
 
 
 async def test_every_empty_answer_explains_itself(alice: Member) -> None:
@@ -136,8 +136,9 @@ async def test_every_empty_answer_explains_itself(alice: Member) -> None:
         ("fast -slow", "No post matches the whole search."),
         ("a1 b2", 'No post has the words "a1" and "b2".'),
         ("a1 b2 c3", 'No post has the words "a1", "b2" and "c3".'),
+        ("a1 b2 c3 d4 e5", 'No post has the words "a1", "b2", "c3" and 2 more.'),
     ):
-        assert (await alice.listed(q=q))["meta"]["hint"] == hint
+        assert (await alice.listed(q=q))["meta"]["hint"].startswith(hint), q
     filtered = await alice.listed(q="sourdough", author="nobody")
     assert filtered["meta"]["hint"] == "No post matches the whole search with these filters."
 
@@ -159,14 +160,6 @@ async def test_alternatives_count_as_one_word(alice: Member) -> None:
 
     assert [found["post_id"] for found in listed["data"]] == [post["post_id"]]
     assert listed["meta"]["relaxed"] is True
-
-
-async def test_misspelled_alternatives_are_corrected(alice: Member) -> None:
-    await _filled(alice)
-
-    listed = await alice.listed(q="(sourdugh OR compots)")
-
-    assert listed["meta"]["did_you_mean"] == "(sourdough OR compost)"
 
 
 async def test_hidden_matches_are_better_than_relaxed_ones(alice: Member) -> None:
@@ -195,20 +188,6 @@ async def test_pages_of_a_relaxed_list_contain_every_post_once(
     assert len(set(paged)) == 25
 
 
-async def test_a_relaxed_list_continues_when_a_match_is_saved_between_two_pages(
-    alice: Member,
-) -> None:
-    await alice.save_all([make.post(text=f"heron weir n{n}") for n in range(6)])
-    first = await alice.listed(q="heron weir missing", limit=4)
-
-    await alice.save(text="heron weir missing")
-    rest = await alice.listed(q="heron weir missing", limit=4, cursor=first["meta"]["next_cursor"])
-
-    shown = [post["post_id"] for post in first["data"]]
-    assert not set(shown) & {post["post_id"] for post in rest["data"]}
-    assert len(rest["data"]) == 3
-
-
 async def test_a_page_of_a_relaxed_list_that_has_no_matches_any_more_is_empty(
     alice: Member,
 ) -> None:
@@ -224,15 +203,6 @@ async def test_a_page_of_a_relaxed_list_that_has_no_matches_any_more_is_empty(
     rest = await bookmarks.list(await alice.account(), query, finds_newer=True)
 
     assert (rest.count, rest.newer_cursor) == (0, "")
-
-
-async def test_a_relaxed_list_can_have_another_order(alice: Member) -> None:
-    await _filled(alice)
-
-    listed = await alice.listed(q="garden sourdough", sort_by="title")
-
-    texts = [post["tweet_details"]["text"] for post in listed["data"]]
-    assert texts == [TEXTS["garden"], TEXTS["bread"]]
 
 
 async def test_counts_views_and_changes_are_never_relaxed(alice: Member) -> None:
@@ -253,30 +223,12 @@ async def test_a_ranked_post_has_its_score(alice: Member) -> None:
         assert 0 < post["score"] < 2
 
 
-async def test_another_account_is_never_counted_or_suggested(alice: Member, bob: Member) -> None:
-    await _filled(bob)
-    await alice.save(text="nothing here")
-
-    listed = await alice.listed(q="sourdugh")
-
-    assert listed["data"] == []
-    assert "did_you_mean" not in listed["meta"]
-
-
 async def test_stop_words_that_no_post_has_are_not_called_similar(alice: Member) -> None:
     await alice.save(text="capybara")
 
     meta = (await alice.listed(q="the capybara"))["meta"]
 
     assert meta["hint"] == "No post has all of these words. These have some of them."
-
-
-async def test_exclusions_are_not_corrected(alice: Member) -> None:
-    await alice.save(text="a heron")
-
-    meta = (await alice.listed(q="herron -herrons"))["meta"]
-
-    assert meta["did_you_mean"] == "heron -herrons"
 
 
 async def test_a_relaxed_list_continues_only_by_cursor(alice: Member) -> None:
@@ -287,14 +239,6 @@ async def test_a_relaxed_list_continues_only_by_cursor(alice: Member) -> None:
 
     assert response.status_code == 400
     assert "continues only by cursor" in response.json()["error"]
-
-
-async def test_quoted_words_are_not_corrected(alice: Member) -> None:
-    await alice.save(text="a heron")
-
-    meta = (await alice.listed(q='herron -"herron lake"'))["meta"]
-
-    assert meta["did_you_mean"] == 'heron -"herron lake"'
 
 
 @pytest.mark.parametrize("change", ["a match arrives", "a match is read"])

@@ -1,11 +1,12 @@
 """POST /v1/bookmarks: what becomes of posts that the library has, had or gets at the same time."""
 
 import asyncio
+from typing import Any, Final
 
 import pytest
 
 from tests.support import make, writing
-from tests.support.saving import X_ID, X, everything, results, save, stored
+from tests.support.saving import X_ID, X, results, save, stored
 from tests.support.service import Member
 from tests.support.watched_writes import WatchedWrites, interrupted
 
@@ -60,16 +61,6 @@ async def test_a_link_is_completed_by_a_richer_post_and_keeps_its_place(alice: M
         assert after[field] == before[field]
     assert await alice.ids(q="egg") == [X_ID]
     assert [one["result"] for one in await results(alice, posts=[post])] == ["unchanged"]
-
-
-async def test_a_changed_post_is_reported_as_changed(alice: Member) -> None:
-    saved = await alice.save(post_id="1", text="before")
-
-    details = {**saved["tweet_details"], "text": "after"}
-    found = await results(alice, posts=[{**saved, "tweet_details": details}])
-
-    assert found == [{"index": 0, "ok": True, "post_id": "1", "result": "changed"}]
-    assert (await stored(alice, "1"))["tweet_details"]["text"] == "after"
 
 
 @pytest.mark.parametrize("sent_as", ["links", "posts"])
@@ -173,20 +164,6 @@ async def test_a_hundred_long_posts_with_labels_are_saved_in_several_short_trans
     assert await writing.recount(alice) == []
 
 
-async def test_posts_with_many_labels_are_saved_in_several_short_transactions(
-    alice: Member,
-) -> None:
-    posts = [make.post(tags=[f"l{n}" for n in range(100)]) for _ in range(25)]
-    watched = WatchedWrites(alice.database)
-
-    response = await save(alice, posts=posts)
-
-    assert response.json()["data"]["succeeded"] == 25
-    assert len(watched.rows) == 4
-    assert set((await writing.labels(alice)).values()) == {25}
-    assert await writing.recount(alice) == []
-
-
 async def test_a_request_that_was_interrupted_can_be_repeated_with_its_key(alice: Member) -> None:
     posts = [make.post(tags=[f"l{n}" for n in range(100)]) for _ in range(25)]
     watched = WatchedWrites(alice.database)
@@ -209,32 +186,6 @@ async def test_concurrent_requests_for_the_same_post_create_it_once(alice: Membe
     assert (await stored(alice, X_ID))["tags"] == ["l0", "l1", "l2", "l3", "l4"]
     assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 1
     assert await writing.recount(alice) == []
-
-
-async def test_the_same_key_replays_the_first_answer(alice: Member) -> None:
-    first = await save(alice, key="k1", links=[X, "https://example.com"], labels=["x"])
-    await writing.send(alice, "DELETE", f"/v1/bookmarks/{X_ID}")
-
-    again = await save(alice, key="k1", links=[X, "https://example.com"], labels=["x"])
-    other = await save(alice, key="k1", links=[X])
-
-    assert (first.status_code, again.status_code) == (207, 207)
-    assert again.content == first.content
-    assert again.headers["Idempotency-Replayed"] == "true"
-    assert await alice.ids() == []
-    assert other.json()["code"] == "IDEMPOTENCY_KEY_REUSED"
-
-
-async def test_accounts_save_the_same_post_separately(alice: Member, bob: Member) -> None:
-    await bob.save(post_id=X_ID, text="of bob", tags=["theirs"])
-    before = await everything(bob)
-
-    found = await results(alice, links=[X], labels=["mine"])
-
-    assert [one["result"] for one in found] == ["new"]
-    assert (await stored(alice, X_ID))["tweet_details"]["text"] == ""
-    assert await writing.labels(alice) == {"mine": 1}
-    assert await everything(bob) == before
 
 
 IMAGE = {"type": "image", "url": "https://pbs.twimg.com/a.jpg"}
@@ -280,3 +231,58 @@ async def test_the_flags_and_labels_of_a_post_can_be_set_without_its_text(alice:
 
     assert [one["result"] for one in found] == ["changed"]
     assert await stored(alice, "1") == {**before, "is_read": True, "tags": None}
+
+
+LONG_FORM: Final = {"title": "How bowers are built", "plain_text": "Twigs first."}
+QUOTED: Final = {"post_id": "77", "text": "My article", "article": LONG_FORM}
+
+
+async def _details(member: Member, post_id: str) -> dict[str, Any]:
+    answer = (await member.get(f"/v1/bookmarks/{post_id}")).json()
+    found: dict[str, Any] = answer["data"]["tweet_details"]
+    return found
+
+
+@pytest.mark.both
+async def test_a_saved_post_that_quotes_an_article_has_it(alice: Member) -> None:
+    post = {"post_id": "5", "tweet_details": {"text": "Read this", "quoted_tweet": QUOTED}}
+    saved = await alice.client.post("/v1/bookmarks", json={"posts": [post]})
+    assert saved.status_code == 200
+
+    details = await _details(alice, "5")
+    assert details["article"] == LONG_FORM
+    assert details["quoted_tweet"] == QUOTED
+    assert await alice.ids(media_type="article") == ["5"]
+    assert await alice.ids(media_type="text") == []
+
+
+async def test_an_imported_post_that_quotes_an_article_has_it_and_gives_it_back(
+    alice: Member, bob: Member
+) -> None:
+    await alice.save_all([make.post(post_id="5", quoted=QUOTED)])
+    exported = (await alice.listed())["data"]
+
+    assert exported[0]["tweet_details"]["article"] == LONG_FORM
+    await bob.save_all(exported)
+    assert (await bob.listed())["data"] == exported
+    assert (await alice.save_all(exported)).unchanged == 1
+
+
+async def test_a_quote_that_comes_later_brings_its_article(alice: Member) -> None:
+    post = {"post_id": "5", "tweet_details": {"text": "Read this"}}
+    for details in (post["tweet_details"], {"text": "Read this", "quoted_tweet": QUOTED}):
+        body = {"posts": [{**post, "tweet_details": details}]}
+        assert (await alice.client.post("/v1/bookmarks", json=body)).status_code == 200
+
+    assert (await _details(alice, "5"))["article"] == LONG_FORM
+    assert await alice.ids(media_type="article") == ["5"]
+
+
+async def test_a_post_keeps_its_own_article(alice: Member) -> None:
+    own = {"title": "Another"}
+    await alice.save_all([make.post(post_id="5", article=own, quoted=QUOTED)])
+    for n, quoted in enumerate(({"post_id": "7", "article": None}, {"post_id": "7"}, None)):
+        await alice.save_all([make.post(post_id=f"{n + 6}", quoted=quoted)])
+        assert (await _details(alice, f"{n + 6}"))["article"] is None
+
+    assert (await _details(alice, "5"))["article"] == own

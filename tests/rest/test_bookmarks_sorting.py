@@ -175,17 +175,3 @@ async def test_sorting_and_filtering_combine(alice: Member) -> None:
 
     assert await alice.ids(author="ada", sort_by="favorite_count") == [many, few]
     assert await alice.ids(author="ada", q="katze", sort_by="favorite_count") == [many, few]
-
-
-async def test_the_free_plan_can_sort(free: Member) -> None:
-    ids = await _saved(free, [{"text": "a"}, {"text": "b"}])
-
-    assert await free.ids(sort_by="title") == ids
-
-
-async def test_never_shows_another_account(alice: Member, bob: Member) -> None:
-    await bob.save(text="katze")
-
-    for field in SORT_FIELDS:
-        assert await alice.ids(sort_by=field) == []
-    assert await alice.ids(sort_by="relevance", q="katze") == []

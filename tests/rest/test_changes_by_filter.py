@@ -3,13 +3,27 @@
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.trash import Trash
+from bowerbird.library.bulk.requests import bulk_requests
+from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.library.views.views import Views
+from bowerbird.rest.bookmarks import write_routes
+from bowerbird.rest.bulk import Changing
+from bowerbird.wire.idempotency import Idempotency
+from bowerbird.wire.responses.answer_cache import RequestTarget
+from bowerbird.wire.routes import Call
+from bowerbird.wire.writes import Writes
 from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
+
 
 ADA = {"author": "ada"}
 ALL = {"is_unread_only": "false", "hide_archived": "false"}
@@ -134,17 +148,34 @@ async def test_an_invalid_request_changes_nothing(
     assert len(await alice.ids()) == 6
 
 
-async def test_deleting_another_number_than_expected_is_a_conflict(alice: Member) -> None:
-    await fill(alice)
-
-    refused = await send(alice, "bookmarks/delete", filter=ADA, expected_count=2)
-
-    assert writing.refused(refused) == (409, "COUNT_MISMATCH")
+PATH = "/v1/bookmarks/update"
 
 
-async def test_a_filter_needs_the_plan_that_the_list_needs(free: Member) -> None:
-    await fill(free)
+@pytest.mark.parametrize(
+    ("selected", "wakes"),
+    [({"tweet_ids": ["1"]}, 0), ({"filter": {"author": "ada"}, "expected_count": 1}, 1)],
+)
+async def test_only_a_change_of_all_that_match_wakes_the_worker(
+    cast: Service, selected: dict[str, object], wakes: int
+) -> None:
+    await cast.alice.save_all([make.post(post_id="1", author="ada")])
+    database, clock = cast.database, cast.clock
+    meaning = SemanticSearch(database)
+    views = Views(database, Bookmarks(database, meaning, clock), clock)
+    writes = Writes(Idempotency(database, clock), "")
+    woken: list[bool] = []
+    changing = Changing(
+        bulk_requests(database, clock, views, meaning, lambda: None),
+        writes,
+        lambda: woken.append(True),
+    )
+    table = write_routes(Flags(database, clock), Trash(database, clock), writes, changing)
+    (handle,) = [route.handle for route in table if (route.method, route.path) == ("POST", PATH)]
+    body = msgspec.json.encode({**selected, "is_read": True})
 
-    refused = await send(free, "bookmarks/delete", filter=ADA, dry_run=True)
+    reply = await handle(
+        Call(await cast.alice.account(), "POST", RequestTarget(PATH, b"", b"", None), {}, body=body)
+    )
 
-    assert writing.refused(refused) == (402, "FILTER_NOT_ALLOWED")
+    assert reply.status == 200
+    assert len(woken) == wakes

@@ -14,7 +14,7 @@ from bowerbird.storage.secrets import SecretStore
 from tests.support import writing
 from tests.support.exporting import begin, export, fetch
 from tests.support.in_turn import in_turn
-from tests.support.service import Member, Service
+from tests.support.service import Service
 from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
@@ -66,16 +66,6 @@ async def test_the_file_of_a_view_in_another_script_has_a_name_in_ascii_too(cast
         disposition = (await fetch(cast, job)).headers["content-disposition"]
         assert f'filename="bowerbird-{plain}-2026-07-18.json"' in disposition
         assert quote(name) in disposition
-
-
-async def test_a_head_request_returns_only_headers(cast: Service) -> None:
-    job, content = await of_one_post(cast)
-    parts = urlsplit(job["download_url"])
-
-    response = await cast.nobody.head(f"{parts.path}?{parts.query}")
-
-    assert (response.status_code, response.content) == (200, b"")
-    assert response.headers["content-length"] == str(len(content))
 
 
 async def test_a_head_request_ignores_ranges_and_opens_no_file(
@@ -252,13 +242,6 @@ async def test_links_are_never_built_from_the_host_header(cast: Service) -> None
     )
 
     assert "evil" not in response.text
-
-
-async def test_only_get_head_and_options_are_allowed(sqlite_alice: Member) -> None:
-    response = await sqlite_alice.client.post("/v1/exports/x/file")
-
-    assert response.status_code == 405
-    assert response.headers["allow"] == "GET, HEAD, OPTIONS"
 
 
 async def test_reading_stops_when_the_client_disconnects(cast: Service) -> None:

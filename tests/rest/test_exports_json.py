@@ -12,7 +12,7 @@ from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.model.jobs import ExportQuery
 from bowerbird.requests import limits
 from tests.support import make, writing
-from tests.support.exporting import begin, export, exported, fetch, finished, poll
+from tests.support.exporting import begin, export, exported, fetch, finished
 from tests.support.in_turn import in_turn
 from tests.support.offenders import Offenders
 from tests.support.service import Member, Service
@@ -199,14 +199,6 @@ async def test_checks_run_in_a_fixed_order(alice: Member, body: dict[str, Any], 
     assert response.json()["code"] == code
 
 
-async def test_an_unknown_view_is_not_found(alice: Member, bob: Member) -> None:
-    slug = (await writing.view(bob, "Theirs")).rpartition("/")[2]
-
-    response = await alice.client.post("/v1/exports/json", json={"view": slug})
-
-    assert (response.status_code, response.json()["code"]) == (404, "NOT_FOUND")
-
-
 @in_turn(
     ("body", "named"),
     [
@@ -346,15 +338,3 @@ async def test_importing_an_export_reproduces_the_lists_byte_for_byte(cast: Serv
     assert (report.new, report.left_out) == (10, {})
     assert await _answers(cast.bob) == await _answers(cast.alice)
     assert (await fetch(cast, await export(cast, cast.bob))).content == file
-
-
-async def test_polling_shows_the_current_state(cast: Service) -> None:
-    job = await begin(cast.alice)
-    before = await cast.alice.client.get(f"/v1/exports/{job['job_id']}")
-    await finished(cast, cast.alice, job)
-    after = await poll(cast.alice, job)
-
-    assert before.json()["data"] == job
-    assert before.headers["retry-after"] == "1"
-    assert "etag" not in before.headers
-    assert after["status"] == "completed"

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from typing import Any
 
 import httpx
@@ -11,6 +12,8 @@ import structlog
 from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.database import Database, Transaction
 from tests.support import make
+from tests.support.offenders import Offenders
+from tests.support.published import of_accounts
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -85,17 +88,39 @@ async def test_checks_of_writes_run_in_the_same_order(cast: Service, free: Membe
 async def test_unknown_paths_are_404_in_the_error_envelope(alice: Member) -> None:
     paths = ("/v1", "/v1/", "/v1//bookmarks", "/v1/Bookmarks", "/v1/bookmarks/1/2", "/v1/%00")
 
-    for path in (*paths, "/v1/bookmarks%0A", "/v1/%ff", "/v1/../v1/x", "/v1/labels/1/2"):
+    slashes = ("/v1/bookmarks/", "/v1/bookmarks/count/", "/v1/bookmarks/42/")
+    for path in (*paths, *slashes, "/v1/bookmarks%0A", "/v1/%ff", "/v1/../v1/x", "/v1/labels/1/2"):
         response = await alice.client.get(path)
         assert response.status_code == 404, path
         assert response.json()["code"] == "NOT_FOUND"
-
-
-async def test_a_trailing_slash_is_not_found_and_does_not_redirect(alice: Member) -> None:
-    for path in ("/v1/bookmarks/", "/v1/bookmarks/count/", "/v1/bookmarks/42/"):
-        response = await alice.client.get(path)
-        assert response.status_code == 404
         assert "location" not in response.headers
+
+
+UNKNOWN_IDS = (
+    *("404", "042", "42%20", "42%0A", "-42", "4.2e1", "abc", "%00", "42%00", "%25", "%C2%BD"),
+    *("%D9%A4%D9%A2", "%ff", "%ed%a0%80", "9" * 20_000, "42%2F", "null", "..%2F42", "42;x"),
+)
+
+
+async def test_any_unknown_id_in_a_path_is_404(alice: Member) -> None:
+    await alice.save(post_id="42", tags=["x"])
+    await alice.embed()
+    others = {"highlight_id": "x"}
+    offenders = Offenders()
+    for path, item in of_accounts().items():
+        # A link to a file is refused by its token.
+        if "{" not in path or path.endswith("/file"):
+            continue
+        for text in UNKNOWN_IDS:
+            target = re.sub(r"\{(\w+)\}", lambda name: others.get(name[1], text), path)  # noqa: B023 - used at once
+            for method, operation in item.items():
+                content = operation.get("requestBody", {}).get("content", {})
+                body = content.get("application/json", {}).get("example")
+                response = await alice.client.request(method, target, json=body)
+                with offenders.check((method, path, text[:20])):
+                    assert (response.status_code, response.json()["code"]) == (404, "NOT_FOUND")
+                    assert len(response.json()["error"]) < 400
+    assert offenders == {}
 
 
 async def test_a_wrong_method_is_405_and_lists_the_allowed_ones(alice: Member) -> None:
@@ -159,16 +184,6 @@ async def test_responses_are_private_and_must_be_revalidated(cast: Service, alic
         assert response.headers["vary"] == "Authorization, Accept-Encoding"
 
 
-async def test_no_response_has_rate_limit_headers(cast: Service, free: Member) -> None:
-    for response in (
-        await free.get("/v1/bookmarks"),
-        await free.get("/v1/bookmarks", author="x"),
-        await cast.nobody.get("/v1/bookmarks"),
-    ):
-        names = {name.lower() for name in response.headers}
-        assert not {name for name in names if name.startswith(("ratelimit", "x-ratelimit"))}
-
-
 async def test_an_etag_stays_the_same_while_nothing_changes(alice: Member, bob: Member) -> None:
     record = await alice.save(post_id="42")
     before = {path: (await alice.get(path)).headers["etag"] for path in PATHS}
@@ -199,20 +214,6 @@ async def test_an_etag_changes_with_every_write_and_with_the_plan(alice: Member)
     assert len(set(seen)) == len(seen)
 
 
-async def test_etags_differ_by_query_account_and_encoding(alice: Member, bob: Member) -> None:
-    tags = [
-        (await alice.get("/v1/bookmarks")).headers["etag"],
-        (await alice.get("/v1/bookmarks", limit=5)).headers["etag"],
-        (await bob.get("/v1/bookmarks")).headers["etag"],
-        (await _with(alice, Accept_Encoding="identity")).headers["etag"],
-        (await _with(alice, Accept_Encoding="gzip")).headers["etag"],
-        (await _with(alice, Accept_Encoding="zstd")).headers["etag"],
-    ]
-
-    # httpx sends Accept-Encoding: zstd by default if it can decode it.
-    assert len(set(tags)) >= len(tags) - 1
-
-
 async def test_a_matching_if_none_match_is_304(alice: Member) -> None:
     await alice.save()
     tag = (await alice.get("/v1/bookmarks")).headers["etag"]
@@ -226,17 +227,6 @@ async def test_a_matching_if_none_match_is_304(alice: Member) -> None:
         assert "content-type" not in response.headers
     for form in ('"other"', tag.strip('"'), tag[:-2] + '"', "", "*junk*"):
         assert (await _with(alice, If_None_Match=form)).status_code == 200, form
-
-
-async def test_an_outdated_etag_gets_the_full_response(alice: Member) -> None:
-    record = await alice.save()
-    tag = (await alice.get("/v1/bookmarks")).headers["etag"]
-    await alice.change(record, is_read=True)
-
-    response = await _with(alice, If_None_Match=tag)
-
-    assert response.status_code == 200
-    assert response.json()["data"] == []
 
 
 async def test_a_matching_etag_does_not_bypass_the_plan(alice: Member) -> None:
@@ -277,16 +267,6 @@ async def test_small_responses_are_not_compressed(sqlite_alice: Member) -> None:
     response = await _with(sqlite_alice, Accept_Encoding="gzip")
 
     assert "content-encoding" not in response.headers
-
-
-async def test_oversized_headers_are_400_in_the_error_envelope(
-    cast: Service, alice: Member
-) -> None:
-    for client in (cast.nobody, alice.client):
-        response = await client.get("/v1/bookmarks", headers={"X-Long": "x" * 33_000})
-        assert response.status_code == 400
-        assert response.json()["code"] == "INVALID_REQUEST"
-        assert "headers" in response.json()["error"]
 
 
 LENGTHS = (
@@ -335,25 +315,6 @@ async def test_an_invalid_request_id_is_replaced(sqlite_alice: Member) -> None:
         response = await sqlite_alice.client.get("/v1/bookmarks", headers=headers)
         assert response.headers["x-request-id"] != hostile
         assert response.headers["x-request-id"].isascii()
-
-
-async def test_an_internal_error_is_500_and_hides_the_exception(
-    sqlite_alice: Member, logged: list[dict[str, Any]]
-) -> None:
-    await sqlite_alice.save()
-    await _run(sqlite_alice.database, "DROP TABLE content")
-
-    response = await _with(sqlite_alice, X_Request_Id="ref-1")
-
-    assert response.status_code == 500
-    assert response.json() == {
-        "status": False,
-        "code": "INTERNAL_ERROR",
-        "error": "Internal error. It is logged with the reference ref-1.",
-    }
-    fault = next(line for line in logged if line["event"] == "fault")
-    assert fault["reference"] == "ref-1"
-    assert fault["exc_info"]
 
 
 @pytest.mark.parametrize("database", ["postgres"], indirect=True)

@@ -92,14 +92,6 @@ async def test_the_next_day_has_room_again(alice: Member) -> None:
     assert (await _used(alice)).uses == 1
 
 
-async def test_another_account_is_not_affected(alice: Member, bob: Member) -> None:
-    await _use(alice, uses=limits.KEYED_ANSWERS_PER_DAY)
-    await bob.save(post_id="1")
-
-    assert (await _mark(bob, "1", "k")).status_code == 200
-    assert (await _used(bob)).uses == 1
-
-
 @in_turn(
     ("send", "status"),
     [

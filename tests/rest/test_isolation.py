@@ -289,6 +289,20 @@ def _require_same_response(asked: str, before: httpx.Response, after: httpx.Resp
     assert not {*THEIRS, "geheim", "theirs", "bob"} & traces
 
 
+async def test_writes_to_equal_ids_change_only_the_callers_data(cast: Service) -> None:
+    await _fill(cast.bob)
+    theirs = await _everything(cast.bob)
+    names = await _fill(cast.alice)
+
+    offenders = Offenders()
+    for method, path in ASKED:
+        for asked in ASKED[method, path]:
+            await _request(cast.alice, method, path, asked, names)
+            with offenders.check((method, path, str(asked))):
+                assert await _everything(cast.bob) == theirs
+    assert offenders == {}
+
+
 async def test_two_accounts_can_have_the_same_ids_and_labels(alice: Member, bob: Member) -> None:
     await _fill(bob)
     mine = make.post(post_id=THEIRS[0], text="meins", tags=["Theirs"])

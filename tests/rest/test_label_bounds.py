@@ -5,7 +5,7 @@ import pytest
 from bowerbird.requests import limits
 from tests.support import make, writing
 from tests.support.service import Member
-from tests.support.toolcalls import call, refusal
+from tests.support.toolcalls import refusal
 
 pytestmark = pytest.mark.anyio
 
@@ -43,20 +43,6 @@ async def test_a_refused_label_is_added_to_no_other_post(alice: Member) -> None:
     assert response.status_code == 400
     assert await writing.tags(alice, "2") is None
     assert await writing.version(alice) == before
-
-
-async def test_a_full_post_far_down_the_request_is_found_first(alice: Member) -> None:
-    post_ids = [str(10_000 + number) for number in range(600)]
-    await alice.save(post_id="1", tags=FULL)
-    for first in range(0, 600, 200):
-        await alice.save_all(
-            [make.post(post_id=post_id) for post_id in post_ids[first : first + 200]]
-        )
-
-    response = await writing.add(alice, "one more", *post_ids, "1")
-
-    assert writing.sentence(response) == POST_IS_FULL
-    assert await writing.tags(alice, post_ids[0]) is None
 
 
 async def test_a_label_that_a_full_post_has_is_no_addition(alice: Member) -> None:
@@ -152,18 +138,6 @@ async def test_an_account_with_more_labels_keeps_them(alice: Member) -> None:
     assert (await writing.add(alice, "x", "1")).status_code == 200
     assert (await writing.send(alice, "DELETE", path)).status_code == 200
     assert len(await writing.labels(alice)) == limits.LABELS_MAX
-
-
-async def test_the_tool_lists_the_most_used_labels_of_many(alice: Member) -> None:
-    await alice.save(post_id="1")
-    await writing.create_labels(alice, 3_000)
-    await writing.add(alice, "made 002999", "1")
-
-    listed = await call(alice, "list_labels")
-
-    assert listed["truncated"] is True
-    assert listed["total_count"] == 3_000
-    assert listed["labels"][0] == {"label": "made 002999", "count": 1}
 
 
 # Imports

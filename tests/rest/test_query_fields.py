@@ -163,15 +163,6 @@ async def test_the_name_of_a_label_matches_until_it_is_renamed(alice: Member) ->
     assert await found(alice, ids, "ducks") == {"labelled"}
 
 
-async def test_the_name_of_another_accounts_label_does_not_match(
-    alice: Member, bob: Member
-) -> None:
-    await bob.save(text="dog", tags=["Birds"])
-    await alice.save(text="cat", tags=["Fish"])
-
-    assert await alice.ids(q="birds") == []
-
-
 async def test_a_ranked_list_has_the_posts_of_a_label_too(alice: Member) -> None:
     ids = await saved(alice, labelled={"tags": ["Birds"]}, text={"text": "birds"}, other={})
 

@@ -6,7 +6,7 @@ from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 BIRDS = "Bowerbirds collect blue things."
 TEXTS = (BIRDS, "Crows hide shiny objects in the garden.", "The bank raised its rates.")
@@ -25,6 +25,7 @@ async def _similar(member: Member, post_id: str, **params: object) -> list[str]:
     return [bookmark["post_id"] for bookmark in response.json()["data"]]
 
 
+@pytest.mark.both
 async def test_the_nearest_posts_come_first_without_the_post_itself(alice: Member) -> None:
     birds, crows, bank = await _filled(alice)
 
@@ -40,6 +41,7 @@ async def test_meta_has_the_fields_of_a_list(alice: Member) -> None:
     assert meta == {"next_cursor": None, "limit": 1, "total_count": 2, "count": 1}
 
 
+@pytest.mark.both
 async def test_read_posts_are_shown_and_archived_ones_hidden(alice: Member) -> None:
     birds, crows, bank = await _filled(alice)
     await writing.send(alice, "PATCH", f"/v1/bookmarks/{crows}", {"is_read": True})
@@ -62,15 +64,6 @@ async def test_a_post_without_a_vector_has_no_similar_posts_yet(alice: Member) -
     assert len(await _similar(alice, new["post_id"])) == 3
 
 
-@in_turn("post_id", ["999", "abc", "1%00", "%F0%9F%A6%9C"])
-async def test_an_unknown_post_is_404(alice: Member, post_id: str) -> None:
-    await _filled(alice)
-
-    response = await alice.client.get(f"/v1/bookmarks/{post_id}/similar")
-
-    assert writing.refused(response) == (404, "NOT_FOUND")
-
-
 @in_turn("query", ["limit=0", "limit=x", "is_unread_only=perhaps", "limit=1&limit=2"])
 async def test_an_invalid_parameter_is_400(alice: Member, query: str) -> None:
     birds, _, _ = await _filled(alice)
@@ -91,11 +84,3 @@ async def test_similar_posts_need_a_paid_plan_and_a_built_vector_store(
 
 async def test_a_post_is_not_found_in_an_empty_library(alice: Member) -> None:
     assert (await alice.get("/v1/bookmarks/5/similar")).status_code == 404
-
-
-async def test_posts_of_another_account_are_never_similar(alice: Member, bob: Member) -> None:
-    await _filled(bob)
-    mine = await alice.save(text=BIRDS)
-    await alice.embed()
-
-    assert await _similar(alice, mine["post_id"]) == []

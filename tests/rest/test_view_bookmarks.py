@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tests.support import make, writing
 from tests.support.service import Member
-from tests.support.writing import DAY, HOUR, SECOND
+from tests.support.writing import DAY, HOUR
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 BOOLEANS = st.sampled_from([True, False, "true", "0"])
 DATES = st.sampled_from(["2026-01-02", "2026-01-03T12:00:00+02:00", "2026-01-05"])
@@ -100,6 +100,7 @@ async def _strictly(member: Member, **params: Any) -> list[dict[str, Any]]:
     return EMPTY if any(page["meta"].get("relaxed") for page in pages) else pages
 
 
+@pytest.mark.both
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=QUERIES, bucket=QUERIES, sort=SORTS)
 async def test_a_view_returns_the_same_posts_as_the_list(
@@ -144,12 +145,7 @@ async def test_limit_has_the_same_rules_as_in_the_list(alice: Member) -> None:
     path = f"{await writing.view(alice)}/bookmarks"
 
     assert (await _shown(alice, path, limit=500))["meta"]["limit"] == 100
-    for limit in ("0", "x", "1.5", "-1"):
-        response = await alice.get(path, limit=limit)
-        assert writing.refused(response) == (400, "INVALID_REQUEST")
-        assert writing.sentence(response).startswith("limit: ")
-    response = await alice.client.get(f"{path}?limit=1&limit=2")
-    assert writing.sentence(response) == "limit: was sent more than once."
+    assert writing.sentence(await alice.get(path, limit="0")).startswith("limit: ")
 
 
 async def test_filters_of_the_list_are_ignored(alice: Member) -> None:
@@ -217,18 +213,6 @@ async def test_relative_dates_move_with_the_clock(alice: Member) -> None:
     assert found == [[1, 0], [1, 0], [0, 1], [0, 1]]
 
 
-async def test_a_relative_date_is_resolved_to_the_current_minute(alice: Member) -> None:
-    for number in range(1, 10):
-        await alice.save(posted_at=f"2026-07-{number:02}T08:21:00+00:00")
-    path = await writing.view(alice, base_query={"posted_from": "last 14 days"})
-
-    shown = await _shown(alice, f"{path}/bookmarks")
-
-    listed = await alice.listed(is_unread_only="false", posted_from="2026-07-04T08:21:00Z")
-    assert shown["data"] == listed["data"]
-    assert len(shown["data"]) == 5
-
-
 async def test_cursors_with_relative_dates_stay_valid_as_time_passes(alice: Member) -> None:
     saved = [
         (await alice.save(posted_at=f"2026-07-{number:02}T08:00:00+00:00"))["post_id"]
@@ -269,52 +253,10 @@ async def test_a_cursor_is_valid_only_for_its_view(alice: Member) -> None:
         response = await alice.get(target, **params)
         assert writing.refused(response) == (400, "INVALID_REQUEST")
         assert writing.sentence(response).startswith("cursor: ")
+    await writing.send(alice, "PATCH", path, {"name": "Renamed"})
+    assert (await alice.get(f"{path}/bookmarks", cursor=cursor)).status_code == 200
     await writing.send(alice, "PATCH", path, {"base_query": {"q": "post"}})
     assert (await alice.get(f"{path}/bookmarks", cursor=cursor)).status_code == 400
-
-
-async def test_renaming_a_view_keeps_its_cursors_valid(alice: Member) -> None:
-    for _ in range(3):
-        await alice.save()
-    path = await writing.view(alice)
-    cursor = (await _shown(alice, f"{path}/bookmarks", limit=1))["meta"]["next_cursor"]
-
-    await writing.send(alice, "PATCH", path, {"name": "Other"})
-
-    assert (await alice.get(f"{path}/bookmarks", cursor=cursor)).status_code == 200
-
-
-async def test_the_etag_changes_with_the_library_and_the_view(alice: Member) -> None:
-    path = await writing.view(alice)
-    seen = [(await alice.get(f"{path}/bookmarks")).headers["etag"]]
-    alice.clock.now += 100 * DAY + SECOND
-    assert (await alice.get(f"{path}/bookmarks")).headers["etag"] == seen[0]
-
-    await alice.save()
-    seen.append((await alice.get(f"{path}/bookmarks")).headers["etag"])
-    await writing.send(alice, "PATCH", path, {"base_query": {"q": "x"}})
-    seen.append((await alice.get(f"{path}/bookmarks")).headers["etag"])
-
-    assert len(set(seen)) == 3
-
-
-async def test_a_hint_mentions_hidden_matches(alice: Member) -> None:
-    await alice.save(is_archived=True, tags=["x"])
-    path = await writing.view(alice, base_query={"tag": "x"})
-
-    shown = await _shown(alice, f"{path}/bookmarks")
-
-    assert shown["data"] == []
-    assert shown["meta"]["hint"].startswith("1 read or archived post matches")
-
-
-async def test_a_search_by_meaning_is_refused_as_in_the_list(alice: Member) -> None:
-    await alice.save()
-    path = await writing.view(alice, base_query={"vector_search_term": "cats"})
-
-    response = await alice.get(f"{path}/bookmarks")
-
-    assert writing.refused(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")
 
 
 async def test_the_free_plan_has_the_same_restrictions_as_in_the_list(free: Member) -> None:
@@ -337,18 +279,6 @@ async def test_the_free_plan_has_the_same_restrictions_as_in_the_list(free: Memb
         ("/v1/views/nothing/bookmarks", {"cursor": "x"}, "PAGINATION_NOT_ALLOWED"),
     ):
         assert writing.refused(await free.get(path, **params)) == (402, code), (path, params)
-
-
-async def test_views_of_another_account_are_not_found(alice: Member, bob: Member) -> None:
-    await bob.save(tags=["x"])
-    path = f"{await writing.view(bob, base_query={'tag': 'x'})}/bookmarks"
-    theirs = await bob.get(path)
-
-    unknown = await alice.client.get(path, headers={"If-None-Match": theirs.headers["etag"]})
-    assert writing.refused(unknown) == (404, "NOT_FOUND")
-
-    await writing.view(alice, base_query={"tag": "x"})
-    assert (await _shown(alice, path))["data"] == []
 
 
 async def test_a_view_can_need_several_labels(alice: Member) -> None:

@@ -121,21 +121,6 @@ async def test_views_are_listed_before_they_are_counted(
     assert counts(again) == counts(listed)
 
 
-async def test_repeated_requests_find_all_counts(
-    cast: service.Service, sqlite: SqliteDatabase
-) -> None:
-    await save_and_view(cast.alice, "x", "y", "z")
-    other = cast.alice.on(another(cast))
-    with held(sqlite, cast.alice.account_id):
-        pending = await views_of(other)
-
-    response = await settled(other)
-
-    assert counts(pending) == [(0, "pending")] * 3
-    assert counts(response) == [(1, "exact")] * 3
-    assert response.json()["meta"] == {}
-
-
 async def test_an_incomplete_answer_is_not_cached_and_has_its_own_etag(
     cast: service.Service, sqlite: SqliteDatabase
 ) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from tests.support import writing
-from tests.support.in_turn import in_turn
 from tests.support.service import Member
 from tests.support.writing import DAY, SECOND
 
@@ -54,15 +53,6 @@ async def test_a_view_is_created_and_shown(alice: Member) -> None:
     assert (await alice.get("/v1/views")).json()["data"] == [shown]
 
 
-async def test_only_the_name_of_a_view_is_required(alice: Member) -> None:
-    response = await _create(alice, name="x")
-
-    view = response.json()["data"]
-    assert response.status_code == 201
-    assert (view["description"], view["base_query"], view["default_sort"]) == ("", {}, None)
-    assert view["triage_buckets"] == []
-
-
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 async def test_an_account_can_have_at_most_200_views(alice: Member) -> None:
     for number in range(200):
@@ -84,26 +74,23 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"description": 7}, "description: "),
     ({"description": "x" * 1_001}, "description: "),
     ({"base_query": []}, "base_query: "),
-    ({"base_query": "tag=x"}, "base_query: "),
     ({"base_query": {"limit": "5"}}, "Unknown field 'limit' in base_query. "),
     ({"base_query": {"sort_by": "title"}}, "Unknown field 'sort_by' in base_query. "),
-    ({"base_query": {"cursor": "x"}}, "Unknown field 'cursor' in base_query. "),
     ({"base_query": {"tags": "x"}}, "Unknown field 'tags' in base_query. Did you mean tag? "),
     ({"base_query": {"media_type": "smell"}}, "base_query.media_type: "),
-    ({"base_query": {"is_unread_only": "maybe"}}, "base_query.is_unread_only: "),
-    ({"base_query": {"hide_archived": 1}}, "base_query.hide_archived: "),
     ({"base_query": {"tag": 7}}, "base_query.tag: "),
-    ({"base_query": {"tag": ["x"]}}, "base_query.tag: "),
-    ({"base_query": {"q": "x" * 1_001}}, "base_query.q: "),
-    ({"base_query": {"posted_from": "soon"}}, "base_query.posted_from: "),
     ({"base_query": {"posted_to": "last 7 moons"}}, "base_query.posted_to: "),
-    ({"base_query": {"bookmarked_from": "-12345d"}}, "base_query.bookmarked_from: "),
-    ({"base_query": {"bookmarked_to": "2026-13-01"}}, "base_query.bookmarked_to: "),
     ({"default_sort": 7}, "default_sort: "),
-    ({"default_sort": []}, "default_sort: "),
+    (
+        {"default_sort": {"sort_by": "title", "order": "desc"}},
+        "Unknown field 'order' in default_sort. ",
+    ),
+    (
+        {"triage_buckets": [{"name": "b", "qurey": {}}]},
+        "Unknown field 'qurey' in triage_buckets[0]. Did you mean query? ",
+    ),
     ({"default_sort": {}}, "default_sort.sort_by: "),
     ({"default_sort": "taste"}, "default_sort: must be one of "),
-    ({"default_sort": {"sort_by": 7}}, "default_sort.sort_by: "),
     ({"default_sort": {"sort_by": "title", "sort_order": "up"}}, "default_sort.sort_order: "),
     ({"triage_buckets": {}}, "triage_buckets: "),
     ({"triage_buckets": [{"name": str(n)} for n in range(21)]}, "triage_buckets: "),
@@ -155,16 +142,11 @@ async def test_dates_in_a_view_can_be_relative(alice: Member) -> None:
         assert (await alice.get(f"{path}/bookmarks")).json()["meta"]["total_count"] == 1, text
 
 
-async def test_default_sort_can_be_a_string(alice: Member) -> None:
+async def test_default_sort_can_be_a_string_or_have_an_empty_order(alice: Member) -> None:
     response = await _create(alice, name="x", default_sort="title")
-
-    assert response.json()["data"]["default_sort"] == {"sort_by": "title"}
-
-
-async def test_an_empty_sort_order_is_ignored(alice: Member) -> None:
-    await alice.save()
     path = await writing.view(alice, default_sort={"sort_by": "title", "sort_order": ""})
 
+    assert response.json()["data"]["default_sort"] == {"sort_by": "title"}
     assert (await alice.get(f"{path}/bookmarks")).status_code == 200
 
 
@@ -191,30 +173,6 @@ async def test_count_is_the_number_of_posts_in_the_view(alice: Member) -> None:
         shown = (await alice.get(f"/v1/views/{made['slug']}")).json()["data"]
         listed = (await alice.get(f"/v1/views/{made['slug']}/bookmarks")).json()
         assert made["count"] == shown["count"] == listed["meta"]["total_count"] == count, query
-
-
-async def test_count_changes_with_the_library(alice: Member) -> None:
-    path = await writing.view(alice, base_query={"tag": "x"})
-    assert (await alice.get(path)).json()["data"]["count"] == 0
-
-    await alice.save(post_id="1")
-    await writing.add(alice, "x", "1")
-    assert (await alice.get(path)).json()["data"]["count"] == 1
-
-    await writing.send(alice, "DELETE", "/v1/bookmarks/1")
-    assert (await alice.get(path)).json()["data"]["count"] == 0
-
-
-async def test_count_of_a_view_with_relative_dates_changes_over_time(alice: Member) -> None:
-    await alice.save(posted_at="2026-07-18T00:00:00+00:00")
-    path = await writing.view(alice, base_query={"posted_from": "last 7 days"})
-
-    counts = []
-    for _ in range(3):
-        counts.append((await alice.get(path)).json()["data"]["count"])
-        alice.clock.now += 4 * DAY
-
-    assert counts == [1, 1, 0]
 
 
 # Changing
@@ -292,18 +250,6 @@ async def test_deleting_a_view_keeps_its_bookmarks(alice: Member) -> None:
     assert (await writing.send(alice, "DELETE", path)).status_code == 404
 
 
-async def test_every_change_to_a_view_changes_the_etag(alice: Member) -> None:
-    seen = [(await alice.get("/v1/views")).headers["etag"]]
-    path = await writing.view(alice)
-    seen.append((await alice.get("/v1/views")).headers["etag"])
-    await writing.send(alice, "PATCH", path, {"name": "Other"})
-    seen.append((await alice.get("/v1/views")).headers["etag"])
-    await writing.send(alice, "DELETE", path)
-    seen.append((await alice.get("/v1/views")).headers["etag"])
-
-    assert len(set(seen)) == 4
-
-
 async def test_only_views_with_relative_dates_change_their_etag_over_time(
     alice: Member,
 ) -> None:
@@ -324,15 +270,6 @@ async def test_only_views_with_relative_dates_change_their_etag_over_time(
     ]
 
 
-async def test_an_unknown_view_is_404(alice: Member) -> None:
-    await writing.view(alice, "Cats")
-
-    for slug in ("dogs", "Cats", "cats%20", "%00", "cats%00", "%ff", "x" * 500, "%C2%BD"):
-        for method, body in (("GET", None), ("PATCH", {"name": "x"}), ("DELETE", None)):
-            response = await writing.send(alice, method, f"/v1/views/{slug}", body)
-            assert writing.refused(response) == (404, "NOT_FOUND"), slug
-
-
 async def test_the_free_plan_can_read_views_but_not_write_them(free: Member) -> None:
     await free.set_plan("pro")
     path = await writing.view(free)
@@ -351,24 +288,6 @@ async def test_the_free_plan_can_read_views_but_not_write_them(free: Member) -> 
         assert writing.refused(response) == (402, "SUBSCRIPTION_REQUIRED")
 
 
-async def test_views_never_touch_another_account(alice: Member, bob: Member) -> None:
-    await bob.save(tags=["x"])
-    path = await writing.view(bob, "Theirs", base_query={"tag": "x"})
-
-    assert (await alice.get("/v1/views")).json()["data"] == []
-    for method, end, body in (
-        ("GET", "", None),
-        ("GET", "/bookmarks", None),
-        ("PATCH", "", {"name": "Mine"}),
-        ("DELETE", "", None),
-    ):
-        response = await writing.send(alice, method, path + end, body)
-        assert writing.refused(response) == (404, "NOT_FOUND")
-    assert await writing.view(alice, "Theirs") == path
-    assert (await alice.get(path)).json()["data"]["count"] == 0
-    assert (await bob.get(path)).json()["data"]["count"] == 1
-
-
 async def test_null_and_empty_values_in_a_query_are_ignored(alice: Member) -> None:
     await alice.save(is_read=True)
     await alice.save()
@@ -377,28 +296,6 @@ async def test_null_and_empty_values_in_a_query_are_ignored(alice: Member) -> No
 
     assert made.json()["data"]["count"] == 2
     assert made.json()["data"]["base_query"] == {}
-
-
-@in_turn(
-    ("fields", "named"),
-    [
-        (
-            {"triage_buckets": [{"name": "b", "qurey": {}}]},
-            "Unknown field 'qurey' in triage_buckets[0]. Did you mean query? ",
-        ),
-        (
-            {"default_sort": {"sort_by": "title", "order": "desc"}},
-            "Unknown field 'order' in default_sort. ",
-        ),
-    ],
-)
-async def test_a_misspelt_nested_field_is_named(
-    alice: Member, fields: dict[str, Any], named: str
-) -> None:
-    response = await _create(alice, name="v", **fields)
-
-    assert response.status_code == 400
-    assert response.json()["error"].startswith(named)
 
 
 async def test_an_invalid_body_is_reported_before_an_unknown_view(alice: Member) -> None:

@@ -1,4 +1,4 @@
-"""GET /v1/bookmarks/facets, and the tool that returns the same."""
+"""GET /v1/bookmarks/count and /v1/bookmarks/facets, and the tool that returns the same."""
 
 from typing import Any
 
@@ -10,7 +10,55 @@ from tests.support.service import Member
 from tests.support.toolcalls import call, refusal
 from tests.support.wishes import Wish
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
+
+
+async def _counts(member: Member, **params: Any) -> dict[str, int]:
+    response = await member.get("/v1/bookmarks/count", **params)
+    assert response.status_code == 200, response.text
+    data: dict[str, int] = response.json()["data"]
+    return data
+
+
+async def _fill(member: Member) -> None:
+    await member.save_all(
+        [
+            make.post(author="ada", text="katze", tags=["x"]),
+            make.post(author="eve", text="katze", is_read=True),
+            make.post(author="eve", text="hund", is_archived=True, posted_at="2020-01-01"),
+            make.post(author="eve", text="hund", is_read=True, is_archived=True),
+        ]
+    )
+
+
+async def test_counts_the_default_list_and_the_whole_library(alice: Member) -> None:
+    await _fill(alice)
+
+    assert await _counts(alice) == {"count": 1, "total": 4, "unread": 2, "archived": 2}
+
+
+async def test_an_empty_library_has_zero_counts(alice: Member) -> None:
+    assert await _counts(alice) == {"count": 0, "total": 0, "unread": 0, "archived": 0}
+
+
+async def test_the_counters_follow_every_change(alice: Member) -> None:
+    record = await alice.save()
+    assert await _counts(alice) == {"count": 1, "total": 1, "unread": 1, "archived": 0}
+    record = await alice.change(record, is_read=True)
+    assert await _counts(alice) == {"count": 0, "total": 1, "unread": 0, "archived": 0}
+    record = await alice.change(record, is_archived=True)
+    assert await _counts(alice) == {"count": 0, "total": 1, "unread": 0, "archived": 1}
+    await alice.change(record, is_read=False, is_archived=False)
+    assert await _counts(alice) == {"count": 1, "total": 1, "unread": 1, "archived": 0}
+    await alice.remove(record["post_id"])
+    assert await _counts(alice) == {"count": 0, "total": 0, "unread": 0, "archived": 0}
+
+
+async def test_parameters_that_only_the_list_has_are_ignored(alice: Member) -> None:
+    response = await alice.get("/v1/bookmarks/count", limit=0, cursor="x", sort_by="nonsense")
+
+    assert response.status_code == 200
+
 
 ALL = {"is_unread_only": "false", "hide_archived": "false"}
 LINK = [{"type": "link", "url": "https://www.example.com/a"}]
@@ -42,6 +90,7 @@ async def facets(member: Member, by: str, **more: Any) -> dict[str, int]:
     return {one["value"]: one["count"] for one in response.json()["data"]}
 
 
+@pytest.mark.both
 async def test_counts_by_each_property(alice: Member) -> None:
     await fill(alice)
 
@@ -52,6 +101,7 @@ async def test_counts_by_each_property(alice: Member) -> None:
     assert await facets(alice, "media", **ALL) == {"link": 4, "text": 8}
 
 
+@pytest.mark.both
 async def test_the_filters_and_defaults_are_those_of_the_list(alice: Member) -> None:
     await fill(alice)
 
@@ -88,6 +138,7 @@ async def test_the_first_and_the_last_month_of_the_calendar_are_counted(
     assert found == {"9999-12": found["9999-12"], "0001-01": found["0001-01"]}
 
 
+@pytest.mark.both
 async def test_months_are_those_of_the_accounts_time_zone(alice: Member) -> None:
     await fill(alice)
     body = {"time_zone": "Europe/Berlin"}
@@ -96,6 +147,7 @@ async def test_months_are_those_of_the_accounts_time_zone(alice: Member) -> None
     assert await facets(alice, "month", **ALL) == {"2026-02": 8, "2025-12": 4}
 
 
+@pytest.mark.both
 async def test_a_search_by_meaning_is_counted_too(alice: Member) -> None:
     texts = ["owls hunt at night", "an owl hunts mice at night", "taxes are due in May"]
     await alice.save_all([make.post(text=text, author=text[:2].strip()) for text in texts])
@@ -120,13 +172,6 @@ async def test_a_filter_needs_a_paid_plan(free: Member) -> None:
     assert await facets(free, "author") == {"ada": 4, "eve": 2, "mia": 2}
     response = await free.get("/v1/bookmarks/facets", by="author", label="Birds")
     assert writing.refused(response) == (402, "FILTER_NOT_ALLOWED")
-
-
-async def test_another_account_is_never_counted(alice: Member, bob: Member) -> None:
-    await fill(bob)
-
-    for by in ("author", "label", "month", "domain", "media"):
-        assert await facets(alice, by, **ALL) == {}
 
 
 async def test_whom_do_i_save_most(alice: Member) -> None:

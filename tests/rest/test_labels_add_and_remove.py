@@ -1,4 +1,4 @@
-"""POST /v1/labels/add."""
+"""POST /v1/labels/add and /v1/labels/remove."""
 
 import unicodedata
 from typing import Any
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from bowerbird.model.labels import clean_name
 from tests.support import writing
-from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -59,41 +58,13 @@ async def test_adding_a_label_the_post_already_has_changes_nothing(alice: Member
     assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
 
 
-async def test_one_request_raises_the_version_once(alice: Member) -> None:
-    for post_id in ("1", "2", "3"):
-        await alice.save(post_id=post_id)
-    before = await writing.version(alice)
-
-    await writing.add(alice, "x", "1", "2", "3")
-
-    assert await writing.version(alice) == before + 1
-
-
-async def test_affected_counts_only_posts_that_changed(alice: Member) -> None:
-    await alice.save(post_id="1", tags=["x"])
-    await alice.save(post_id="2")
-
-    response = await writing.add(alice, "x", "1", "2")
-
-    assert response.json()["meta"]["affected"] == 1
-    assert response.json()["meta"]["message"] == "Labelled 1 post."
-    assert await writing.labels(alice) == {"x": 2}
-
-
-async def test_repeated_ids_count_once(alice: Member) -> None:
-    await alice.save(post_id="1")
-
-    response = await writing.add(alice, "x", "1", "1", "7", "1", "7")
-
-    assert [post["post_id"] for post in response.json()["data"]] == ["1"]
-    assert response.json()["meta"]["affected"] == 1
-    assert response.json()["meta"]["not_found"] == ["7"]
-
-
 async def test_unknown_posts_are_listed_and_the_others_labelled(alice: Member) -> None:
     await alice.save(post_id="1")
+    await alice.save(post_id="2", tags=["x"])
 
-    response = await writing.add(alice, "x", "9", "1", "abc", "\u00bd", "01", " 1", "1 ")
+    response = await writing.add(
+        alice, "x", "9", "1", "2", "1", "abc", "\u00bd", "01", " 1", "1 ", "9"
+    )
 
     assert response.status_code == 200
     assert response.json()["meta"]["affected"] == 1
@@ -121,6 +92,8 @@ async def test_a_label_can_be_given_by_id(alice: Member) -> None:
     response = await writing.send(alice, "POST", "/v1/labels/add", body)
 
     assert response.json()["data"] == [{"post_id": "2", "tags": ["x"]}]
+    removed = await writing.send(alice, "POST", "/v1/labels/remove", body)
+    assert removed.json()["data"] == [{"post_id": "2", "tags": None}]
 
 
 async def test_an_unknown_label_id_is_404(alice: Member) -> None:
@@ -204,8 +177,35 @@ async def test_any_text_is_one_label_or_is_refused(alice: Member, name: str) -> 
 
 BAD_NAMES: list[Any] = [
     *("", "   ", "\n", "x" * 101, "x" * 5_000, "a\x07b", "\x7f", "a\x9fb", "\x1b[1m"),
+    # Python treats these control characters as whitespace.
+    *("a\x1fb", "a\x85b", "\x1c"),
     *(None, 7, 1.5, True, ["x"], {"x": 1}),
 ]
+
+
+WRONG: list[tuple[Any, str]] = [
+    ({"tweet_ids": ["1"]}, "label_name: is required, unless label_id is sent."),
+    ({"label_name": "x"}, "tweet_ids: either tweet_ids or filter is required"),
+    ({"label_name": "x", "tweet_ids": []}, "tweet_ids: must be an array of 1 to 1,000 items"),
+    ({"label_name": "x", "tweet_ids": "1"}, "tweet_ids: must be an array of 1 to 1,000 items"),
+    ({"label_name": "x", "tweet_ids": ["1"] * 1_001}, "tweet_ids: must be an array of 1 to 1,000"),
+    ({"label_name": "x", "tweet_ids": ["1", 10**30]}, "tweet_ids[1]: must be a string: a JSON"),
+    ({"label_name": "x", "tweet_ids": ["1", ""]}, "tweet_ids[1]: must be a non-empty string, got"),
+    ({"label_name": "x", "tweet_ids": ["1", None]}, "tweet_ids[1]: must be a non-empty string"),
+    ({"label_id": 7, "tweet_ids": ["1"]}, "label_id: "),
+    ([], "body: must be a JSON object, got an array of 0."),
+]
+
+
+async def test_an_invalid_body_is_refused_and_its_field_named(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+
+    for path in ("/v1/labels/add", "/v1/labels/remove"):
+        for body, named in WRONG:
+            response = await writing.send(alice, "POST", path, body)
+            assert writing.refused(response) == (400, "INVALID_REQUEST")
+            assert writing.sentence(response).startswith(named), writing.sentence(response)
+    assert await writing.labels(alice) == {"x": 1}
 
 
 async def test_an_invalid_label_name_is_refused(alice: Member) -> None:
@@ -219,121 +219,49 @@ async def test_an_invalid_label_name_is_refused(alice: Member) -> None:
     assert await writing.labels(alice) == {}
 
 
-async def test_a_missing_label_name_is_refused(alice: Member) -> None:
-    await alice.save(post_id="1")
+async def test_a_label_is_removed_from_posts(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x", "y"])
+    await alice.save(post_id="2", tags=["x"])
 
-    response = await writing.send(alice, "POST", "/v1/labels/add", {"tweet_ids": ["1"]})
-
-    assert writing.refused(response) == (400, "INVALID_REQUEST")
-    assert writing.sentence(response) == "label_name: is required, unless label_id is sent."
-
-
-async def test_tweet_ids_must_be_an_array_of_1_to_1000(alice: Member) -> None:
-    await alice.save(post_id="1")
-    wrong: list[Any] = [None, [], {}, "1", 1, True, ["1"] * 1_001]
-
-    for ids in wrong:
-        body = {"label_name": "x", "tweet_ids": ids}
-        response = await writing.send(alice, "POST", "/v1/labels/add", body)
-        assert writing.refused(response) == (400, "INVALID_REQUEST")
-        assert writing.sentence(response).startswith("tweet_ids: ")
-    assert await writing.labels(alice) == {}
-
-
-async def test_a_numeric_id_is_refused_with_its_index(alice: Member) -> None:
-    await alice.save(post_id="1")
-
-    for wrong in (1, 1.5, 10**30, -1):
-        response = await writing.add(alice, "x", "1", "1", wrong)
-        assert writing.refused(response) == (400, "INVALID_REQUEST")
-        assert writing.sentence(response) == (
-            "tweet_ids[2]: must be a string: a JSON number would lose digits."
-        )
-    assert await writing.labels(alice) == {}
-
-
-async def test_an_invalid_id_is_refused_with_its_index(alice: Member) -> None:
-    await alice.save(post_id="1")
-
-    wrong: dict[str, Any] = {
-        "an empty string": "",
-        "null": None,
-        "true": True,
-        "an array of 1": ["1"],
-        "an object": {"id": "1"},
-    }
-    for shown, value in wrong.items():
-        response = await writing.add(alice, "x", "1", value)
-        assert writing.refused(response) == (400, "INVALID_REQUEST")
-        assert writing.sentence(response) == (
-            f"tweet_ids[1]: must be a non-empty string, got {shown}."
-        )
-
-
-async def test_one_request_can_label_a_thousand_posts(alice: Member) -> None:
-    ids = [str(number) for number in range(1, 1_001)]
-    await alice.save_all([{"post_id": post_id, "tweet_details": {}} for post_id in ids])
-
-    response = await writing.add(alice, "x", *ids)
-
-    assert response.json()["meta"]["affected"] == 1_000
-    assert [post["post_id"] for post in response.json()["data"]] == ids
-    assert await writing.labels(alice) == {"x": 1_000}
-
-
-async def test_a_body_that_is_not_an_object_is_refused(alice: Member) -> None:
-    bodies: dict[str, Any] = {
-        "an array of 0": [],
-        "'x'": "x",
-        "the number 1": 1,
-        "true": True,
-        "an array of 1": [{"label_name": "x"}],
-    }
-    for shown, body in bodies.items():
-        response = await writing.send(alice, "POST", "/v1/labels/add", body)
-        assert writing.refused(response) == (400, "INVALID_REQUEST")
-        assert writing.sentence(response) == f"body: must be a JSON object, got {shown}."
-
-
-async def test_unknown_fields_are_ignored(alice: Member) -> None:
-    await alice.save(post_id="1")
-    body = {"tweet_ids": ["1"], "label_name": "x", "colour": "red"}
-
-    response = await writing.send(alice, "POST", "/v1/labels/add", body)
+    response = await writing.remove(alice, "X", "2", "1")
 
     assert response.status_code == 200
+    assert response.json() == {
+        "status": True,
+        "data": [{"post_id": "2", "tags": None}, {"post_id": "1", "tags": ["y"]}],
+        "meta": {"message": "Unlabelled 2 posts.", "affected": 2, "not_found": []},
+    }
+    assert await writing.labels(alice) == {"x": 0, "y": 1}
 
 
-async def test_the_free_plan_is_refused_before_its_body_is_read(free: Member) -> None:
-    await free.save(post_id="1")
-    bodies: list[Any] = [{"tweet_ids": ["1"], "label_name": "x"}, {}, {"tweet_ids": 1}, []]
+async def test_adding_and_removing_a_label_restores_the_bookmark(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["y"])
+    before = (await alice.get("/v1/bookmarks/1")).content
 
-    for body in bodies:
-        response = await writing.send(free, "POST", "/v1/labels/add", body)
-        assert writing.refused(response) == (402, "SUBSCRIPTION_REQUIRED")
-        assert response.json()["upgrade_url"] == "http://localhost:8080/upgrade"
-    assert await writing.labels(free) == {}
+    await writing.add(alice, "x", "1")
+    await writing.remove(alice, "x", "1")
 
-
-async def test_adding_a_label_never_touches_another_account(alice: Member, bob: Member) -> None:
-    await bob.save(post_id="1", tags=["x"])
-    theirs = await writing.bookmark(bob, "1")
-    await alice.save(post_id="2")
-
-    assert (await writing.add(alice, "x", "1")).status_code == 404
-    answer = (await writing.add(alice, "y", "1", "2")).json()
-    body = {"tweet_ids": ["2"], "label_id": await writing.label_id(bob, "x")}
-    await writing.send(alice, "POST", "/v1/labels/add", body)
-
-    assert answer["meta"]["not_found"] == ["1"]
-    assert await writing.bookmark(bob, "1") == theirs
-    assert await writing.labels(bob) == {"x": 1}
+    assert (await alice.get("/v1/bookmarks/1")).content == before
 
 
-@in_turn("name", ["a\x1fb", "a\x85b", "\x1c", "a\x07"])
-async def test_control_characters_that_python_treats_as_whitespace_are_refused(
-    alice: Member, name: str
-) -> None:
-    await alice.save(post_id="1")
+async def test_removing_a_label_the_post_does_not_have_changes_nothing(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["y"])
+    await alice.save(post_id="2", tags=["x"])
+    before = (await alice.get("/v1/bookmarks")).headers["etag"]
 
-    assert writing.refused(await writing.add(alice, name, "1")) == (400, "INVALID_REQUEST")
+    response = await writing.remove(alice, "x", "1")
+
+    assert response.json()["data"] == [{"post_id": "1", "tags": ["y"]}]
+    assert response.json()["meta"]["affected"] == 0
+    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
+
+
+async def test_an_unknown_label_cannot_be_removed(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    path = "/v1/labels/remove"
+
+    by_name = await writing.remove(alice, "other", "1")
+    by_id = await writing.send(alice, "POST", path, {"tweet_ids": ["1"], "label_id": "4711"})
+
+    assert writing.refused(by_name) == writing.refused(by_id) == (404, "NOT_FOUND")
+    assert "'other'" in writing.sentence(by_name)
