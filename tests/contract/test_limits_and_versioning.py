@@ -78,16 +78,6 @@ async def test_there_is_no_rate_limit_and_no_rate_limit_header(alice: Member) ->
     assert not [name for name in response.headers if "ratelimit" in name.lower()]
 
 
-async def test_the_free_plan_allows_100_calls(free: Member) -> None:
-    statuses = [(await free.get("/v1/bookmarks")).status_code for _ in range(101)]
-
-    assert statuses == [200] * 100 + [402]
-
-
-async def test_the_free_plan_does_not_allow_filters(free: Member) -> None:
-    assert (await free.get("/v1/bookmarks", author="ada")).status_code == 402
-
-
 async def test_the_free_plan_does_not_allow_a_second_page(free: Member) -> None:
     await free.save_all([{"post_id": str(number), "tweet_details": {}} for number in range(1, 111)])
 
@@ -96,10 +86,6 @@ async def test_the_free_plan_does_not_allow_a_second_page(free: Member) -> None:
 
     assert first["meta"]["count"] == 100
     assert response.status_code == 402
-
-
-async def test_the_free_plan_does_not_allow_vector_search(free: Member) -> None:
-    assert (await free.get("/v1/bookmarks", vector_search_term="x")).status_code == 402
 
 
 async def test_a_paid_plan_allows_filters_and_pagination(free: Member) -> None:

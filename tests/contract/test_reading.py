@@ -26,8 +26,11 @@ def _types(record: dict[str, Any]) -> dict[str, str]:
 # Bookmark
 
 
-async def test_a_bookmark_has_the_documented_fields(alice: Member) -> None:
-    shown = await _shown(alice, tags=["x"])
+async def test_every_field_of_a_bookmark_is_as_documented(alice: Member) -> None:
+    text = "first\nsecond\r\n" + "long " * 5000
+    meta = {"tweet_reply_to_tweet_id": "1", "tweet_reply_to_user_id": "2"}
+
+    shown = await _shown(alice, text=text, tags=["x"], meta=meta)
 
     assert _types(shown).items() >= {
         ("post_id", "str"),
@@ -41,30 +44,50 @@ async def test_a_bookmark_has_the_documented_fields(alice: Member) -> None:
         ("imported_at", "str"),
         ("sort_index", "int"),
     }
-
-
-async def test_post_id_is_a_string_of_digits(alice: Member) -> None:
-    assert (await _shown(alice))["post_id"].isdigit()
-
-
-async def test_author_details_have_name_username_and_profile_image(alice: Member) -> None:
-    shown = await _shown(alice)
-
+    assert shown["post_id"].isdigit()
     assert _types(shown["author_details"]) == {
         "name": "str",
         "username": "str",
         "profile_image": "str",
     }
-
-
-async def test_tags_are_null_when_there_are_none(alice: Member) -> None:
-    assert (await _shown(alice, tags=[]))["tags"] is None
-
-
-async def test_imported_at_has_fractional_seconds_and_no_offset(alice: Member) -> None:
-    shown = await _shown(alice)
-
+    # Fractional seconds, and no offset.
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}", shown["imported_at"])
+    details = shown["tweet_details"]
+    assert _types(details) == {
+        "text": "str",
+        "link": "str",
+        "posted_at": "str",
+        "attachments": "list",
+        "article": "NoneType",
+        "quoted_tweet": "NoneType",
+        "meta": "dict",
+    }
+    assert (details["text"], details["attachments"]) == (text, [])
+    assert datetime.fromisoformat(details["posted_at"]).utcoffset() is not None
+    assert _types(details["meta"]) == {
+        "tweet_reply_to_tweet_id": "str",
+        "tweet_reply_to_user_id": "str",
+        "tweet_conversation_id": "str",
+        "tweet_is_thread": "bool",
+        "is_sub_tweet_of_thread": "bool",
+        "non_real_time_engagement_metrics": "dict",
+    }
+    names = ("quote_count", "reply_count", "retweet_count", "bookmark_count", "favorite_count")
+    metrics = details["meta"]["non_real_time_engagement_metrics"]
+    assert _types(metrics) == dict.fromkeys(names, "int")
+
+
+async def test_what_a_post_lacks_is_null_and_what_it_has_is_unchanged(alice: Member) -> None:
+    article = {"title": "T", "plain_text": "P", "cover_image": "https://example.com/c.png"}
+    quoted = {"post_id": "5", "text": "quoted"}
+
+    shown = await _shown(alice, tags=[], article=article, quoted=quoted)
+
+    assert shown["tags"] is None
+    details = shown["tweet_details"]
+    assert (details["article"], details["quoted_tweet"]) == (article, quoted)
+    assert details["meta"]["tweet_reply_to_tweet_id"] is None
+    assert details["meta"]["tweet_reply_to_user_id"] is None
 
 
 async def test_sort_index_is_a_large_integer_used_for_ordering(alice: Member) -> None:
@@ -74,79 +97,6 @@ async def test_sort_index_is_a_large_integer_used_for_ordering(alice: Member) ->
     shown = (await alice.listed())["data"]
 
     assert [b["sort_index"] for b in shown] == [1900000000000000001, 1900000000000000000]
-
-
-async def test_tweet_details_have_the_documented_fields(alice: Member) -> None:
-    shown = await _shown(alice)
-
-    assert _types(shown["tweet_details"]) == {
-        "text": "str",
-        "link": "str",
-        "posted_at": "str",
-        "attachments": "list",
-        "article": "NoneType",
-        "quoted_tweet": "NoneType",
-        "meta": "dict",
-    }
-
-
-async def test_text_is_complete_and_may_contain_line_breaks(alice: Member) -> None:
-    text = "first\nsecond\r\n" + "long " * 5000
-
-    assert (await _shown(alice, text=text))["tweet_details"]["text"] == text
-
-
-async def test_posted_at_is_iso_8601_with_offset(alice: Member) -> None:
-    shown = await _shown(alice)
-
-    assert datetime.fromisoformat(shown["tweet_details"]["posted_at"]).utcoffset() is not None
-
-
-async def test_attachments_are_empty_when_there_are_none(alice: Member) -> None:
-    assert (await _shown(alice))["tweet_details"]["attachments"] == []
-
-
-async def test_article_is_present_when_the_post_is_an_article(alice: Member) -> None:
-    article = {"title": "T", "plain_text": "P", "cover_image": "https://example.com/c.png"}
-
-    shown = await _shown(alice, article=article)
-
-    assert shown["tweet_details"]["article"] == article
-
-
-async def test_quoted_tweet_is_present_when_the_post_quotes_another(alice: Member) -> None:
-    quoted = {"post_id": "5", "text": "quoted"}
-
-    assert (await _shown(alice, quoted=quoted))["tweet_details"]["quoted_tweet"] == quoted
-
-
-async def test_the_meta_of_a_post_has_the_documented_fields(alice: Member) -> None:
-    meta = {"tweet_reply_to_tweet_id": "1", "tweet_reply_to_user_id": "2"}
-
-    shown = await _shown(alice, meta=meta)
-
-    assert _types(shown["tweet_details"]["meta"]) == {
-        "tweet_reply_to_tweet_id": "str",
-        "tweet_reply_to_user_id": "str",
-        "tweet_conversation_id": "str",
-        "tweet_is_thread": "bool",
-        "is_sub_tweet_of_thread": "bool",
-        "non_real_time_engagement_metrics": "dict",
-    }
-
-
-async def test_reply_ids_are_null_when_the_post_is_not_a_reply(alice: Member) -> None:
-    meta = (await _shown(alice))["tweet_details"]["meta"]
-
-    assert meta["tweet_reply_to_tweet_id"] is None
-    assert meta["tweet_reply_to_user_id"] is None
-
-
-async def test_engagement_metrics_are_five_integers(alice: Member) -> None:
-    metrics = (await _shown(alice))["tweet_details"]["meta"]["non_real_time_engagement_metrics"]
-
-    names = ("quote_count", "reply_count", "retweet_count", "bookmark_count", "favorite_count")
-    assert _types(metrics) == dict.fromkeys(names, "int")
 
 
 # GET /v1/bookmarks
@@ -283,14 +233,6 @@ async def test_vector_search_term_searches_by_meaning(alice: Member) -> None:
     await alice.embed()
 
     assert await alice.ids(vector_search_term="pets") == [cat["post_id"]]
-
-
-async def test_meta_has_count_in_addition_to_the_documented_fields(alice: Member) -> None:
-    await alice.save()
-
-    meta = (await alice.listed())["meta"]
-
-    assert meta.keys() >= {"next_cursor", "limit", "total_count", "count"}
 
 
 # Other endpoints

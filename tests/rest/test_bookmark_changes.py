@@ -83,16 +83,6 @@ async def test_a_dry_run_counts_and_shows_five_examples(alice: Member) -> None:
     assert await writing.version(alice) == before
 
 
-async def test_another_count_than_expected_changes_nothing(alice: Member) -> None:
-    await fill(alice)
-
-    refused = await change(alice, "read", filters={}, expected_count=5)
-
-    assert writing.refused(refused) == (409, "COUNT_MISMATCH")
-    assert "6 posts match" in writing.sentence(refused)
-    assert len(await alice.ids()) == 6
-
-
 async def mark_read(member: Member, post_id: str) -> None:
     await writing.send(member, "PATCH", f"/v1/bookmarks/{post_id}", {"is_read": True})
 

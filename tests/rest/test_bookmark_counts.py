@@ -54,12 +54,6 @@ async def test_the_counters_follow_every_change(alice: Member) -> None:
     assert await _counts(alice) == {"count": 0, "total": 0, "unread": 0, "archived": 0}
 
 
-async def test_parameters_that_only_the_list_has_are_ignored(alice: Member) -> None:
-    response = await alice.get("/v1/bookmarks/count", limit=0, cursor="x", sort_by="nonsense")
-
-    assert response.status_code == 200
-
-
 ALL = {"is_unread_only": "false", "hide_archived": "false"}
 LINK = [{"type": "link", "url": "https://www.example.com/a"}]
 

@@ -1,13 +1,13 @@
 """/v1/bookmarks/{post_id}/highlights: marking passages, and what becomes of them."""
 
 import asyncio
-import json
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.support import imports, writing
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -59,13 +59,6 @@ async def test_a_passage_is_marked_commented_and_removed(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_of_several_occurrences_the_one_nearest_to_start_is_marked(alice: Member) -> None:
-    await alice.save(post_id="1", text=TEXT)
-
-    assert (await marked(alice, quote="Bottle caps"))["start"] == 0
-    assert (await marked(alice, quote="Bottle caps", start=30))["start"] == 41
-
-
 async def test_offsets_count_code_points(alice: Member) -> None:
     await alice.save(post_id="1", text=TEXT, article=ARTICLE)
 
@@ -110,7 +103,7 @@ INVALID: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("body", INVALID, ids=str)
+@in_turn("body", INVALID)
 async def test_an_invalid_highlight_is_refused(alice: Member, body: dict[str, Any]) -> None:
     await alice.save(post_id="1", text=TEXT)
 
@@ -170,18 +163,6 @@ async def test_a_changed_text_moves_its_highlights_or_loses_them(alice: Member) 
     assert await writing.recount(alice) == []
 
 
-async def test_highlights_survive_the_trash(alice: Member) -> None:
-    await alice.save(post_id="1", text=TEXT)
-    await marked(alice, quote="feathers", comment="quokka")
-    before = await writing.bookmark(alice, "1")
-
-    await writing.send(alice, "DELETE", "/v1/bookmarks/1")
-    restored = await writing.send(alice, "POST", "/v1/bookmarks/1/restore")
-
-    assert restored.json()["data"] == await writing.bookmark(alice, "1") == before
-    assert await alice.ids(q="quokka") == ["1"]
-
-
 async def test_highlights_and_notes_come_back_from_a_json_export(
     alice: Member, bob: Member
 ) -> None:
@@ -208,17 +189,7 @@ async def test_an_older_export_loses_no_highlight(alice: Member) -> None:
         assert await stored(alice) == [first, second]
 
 
-async def test_undoing_an_import_keeps_what_the_owner_wrote(alice: Member) -> None:
-    run_id = await imports.run(alice, imports.found(post_id="1"), imports.found(post_id="2"))
-    await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"note": "Mine"})
-
-    undone = await writing.send(alice, "POST", f"/v1/imports/{run_id}/undo")
-
-    assert (undone.json()["data"]["removed"], undone.json()["data"]["kept"]) == (1, 1)
-    assert (await writing.bookmark(alice, "1"))["note"] == "Mine"
-
-
-@pytest.mark.parametrize(
+@in_turn(
     "wrong",
     [
         {"id": "a b", "quote": "x"},
@@ -229,7 +200,6 @@ async def test_undoing_an_import_keeps_what_the_owner_wrote(alice: Member) -> No
         {"id": "a", "quote": "x", "created_at": "yesterday"},
         {"id": "a", "quote": "x" * 2_001},
     ],
-    ids=json.dumps,
 )
 async def test_a_saved_post_with_an_invalid_highlight_fails_alone(
     alice: Member, wrong: dict[str, Any]

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from tests.support import writing
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 async def _note(member: Member, post_id: str, note: Any) -> dict[str, Any]:
@@ -17,6 +18,7 @@ async def _note(member: Member, post_id: str, note: Any) -> dict[str, Any]:
     return changed
 
 
+@pytest.mark.both
 async def test_a_note_is_added_changed_and_removed(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     before = await writing.bookmark(alice, "1")
@@ -39,6 +41,7 @@ async def test_flags_and_a_note_change_together(alice: Member) -> None:
     assert (changed["note"], changed["is_read"]) == ("Both", True)
 
 
+@pytest.mark.both
 async def test_a_changed_note_is_found_at_once_by_its_words(alice: Member) -> None:
     await alice.save(post_id="1")
     await _note(alice, "1", "About quokkas")
@@ -56,12 +59,7 @@ async def test_a_changed_note_is_found_at_once_by_its_words(alice: Member) -> No
     assert await writing.recount(alice) == []
 
 
-async def test_an_imported_note_is_found_by_its_words(alice: Member) -> None:
-    await alice.save(post_id="1", note="From another program: quokkas")
-
-    assert await alice.ids(q="quokkas") == ["1"]
-
-
+@pytest.mark.both
 async def test_a_changed_note_makes_the_post_wait_for_its_vector(alice: Member) -> None:
     await alice.save(post_id="1")
     await alice.save(post_id="2")
@@ -87,7 +85,7 @@ async def test_the_same_note_again_changes_nothing(alice: Member) -> None:
     assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
 
 
-@pytest.mark.parametrize("note", ["x" * 20_001, 5, ["x"], "a\0b"])
+@in_turn("note", ["x" * 20_001, 5, ["x"], "a\0b"])
 async def test_an_invalid_note_is_refused(alice: Member, note: Any) -> None:
     await alice.save(post_id="1", note="Kept")
 
@@ -98,6 +96,7 @@ async def test_an_invalid_note_is_refused(alice: Member, note: Any) -> None:
     assert (await writing.bookmark(alice, "1"))["note"] == "Kept"
 
 
+@pytest.mark.both
 async def test_the_longest_note_is_kept_and_indexed(alice: Member) -> None:
     await alice.save(post_id="1")
     longest = "鳥" * 19_990 + " quokka 🐦"
@@ -116,6 +115,7 @@ async def test_many_bookmarks_cannot_get_the_same_note(alice: Member) -> None:
     assert response.status_code == 400
 
 
+@pytest.mark.both
 async def test_the_note_of_an_attachment_is_not_a_note_of_the_account(alice: Member) -> None:
     await alice.save(post_id="1", article={"title": "A", "note": "of a stranger"})
     await alice.save(post_id="2", attachments=[{"type": "image", "note": "of a stranger"}])

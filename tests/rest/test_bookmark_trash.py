@@ -83,6 +83,8 @@ async def test_a_restored_bookmark_is_byte_identical(alice: Member) -> None:
                 article={"title": "T", "plain_text": "P", "unheard": 1.5},
                 quoted={"post_id": "9", "text": "q", "unavailable": True},
                 metrics={"favorite_count": 2**63 - 1},
+                note="quokka",
+                highlights=[{"id": "h1", "quote": "katze", "comment": "wombat"}],
             )
         ]
     )
@@ -95,7 +97,8 @@ async def test_a_restored_bookmark_is_byte_identical(alice: Member) -> None:
     assert response.status_code == 200
     assert response.content == before
     assert (await alice.get(PATH)).content == before
-    assert await alice.ids(q="katze", is_unread_only="false", hide_archived="false") == ["1"]
+    for word in ("katze", "quokka", "wombat"):
+        assert await alice.ids(q=word, is_unread_only="false", hide_archived="false") == ["1"]
     assert await writing.labels(alice) == {"A": 1, "b": 1, "Stra\u00dfe": 1}
     assert await writing.recount(alice) == []
 

@@ -14,13 +14,6 @@ from tests.support.service import Member, Service
 pytestmark = pytest.mark.anyio
 
 
-async def test_lists_newest_first(alice: Member) -> None:
-    older = await alice.save(sort_index=1)
-    newer = await alice.save(sort_index=2)
-
-    assert await alice.ids() == [newer["post_id"], older["post_id"]]
-
-
 async def test_posts_with_equal_sort_index_are_ordered_by_last_saved_first(alice: Member) -> None:
     saved = [await alice.save(sort_index=7) for _ in range(3)]
 
@@ -116,20 +109,6 @@ async def test_a_limit_that_is_not_a_positive_whole_number_is_refused(alice: Mem
         assert response.json()["error"].startswith("limit: ")
 
 
-async def test_read_and_archived_posts_are_hidden_by_default(alice: Member) -> None:
-    fresh = (await alice.save())["post_id"]
-    read = (await alice.save(is_read=True))["post_id"]
-    archived = (await alice.save(is_archived=True))["post_id"]
-    both = (await alice.save(is_read=True, is_archived=True))["post_id"]
-
-    assert await alice.ids() == [fresh]
-    assert await alice.ids(is_unread_only="false") == [read, fresh]
-    assert await alice.ids(hide_archived="false") == [archived, fresh]
-    everything = await alice.listed(is_unread_only="false", hide_archived="false")
-    assert [b["post_id"] for b in everything["data"]] == [both, archived, read, fresh]
-    assert everything["meta"]["total_count"] == 4
-
-
 FLAGS = [("is_unread_only", "is_read"), ("hide_archived", "is_archived")]
 
 
@@ -143,16 +122,6 @@ async def test_booleans_are_words_in_any_case_or_digits(
         assert await alice.ids(**{name: text}) == []
     for text in ("false", "False", "0"):
         assert await alice.ids(**{name: text}) == [saved["post_id"]]
-
-
-@in_turn(("name", "flag"), FLAGS)
-async def test_other_booleans_are_refused_and_named(alice: Member, name: str, flag: str) -> None:
-    await alice.save(**{flag: True})
-
-    for text in ("yes", "2", "tru", "null", "\u0661", " "):
-        response = await alice.get("/v1/bookmarks", **{name: text})
-        assert response.status_code == 400
-        assert response.json()["error"] == f"{name}: must be true or false, got {text!a}."
 
 
 async def test_a_list_emptied_by_the_defaults_includes_a_hint(alice: Member) -> None:

@@ -74,14 +74,6 @@ async def test_every_filter_applies_exactly(alice: Member) -> None:
     assert listed["meta"]["total_count"] == 1
 
 
-async def test_words_and_meaning_return_the_union_of_both_searches(alice: Member) -> None:
-    ids = await _filled(alice)
-
-    found = await alice.ids(q="invoice", vector_search_term="baking at home")
-
-    assert found[:2] in ([ids["bread"], ids["tax"]], [ids["tax"], ids["bread"]])
-
-
 async def test_an_excluded_word_also_excludes_matches_by_meaning(alice: Member) -> None:
     ids = await _filled(alice)
 
@@ -119,44 +111,6 @@ async def test_pages_contain_every_post_once(alice: Member, sort_by: str) -> Non
 
     assert paged == whole
     assert len(set(paged)) == 25
-
-
-async def test_paging_continues_correctly_while_the_library_changes(alice: Member) -> None:
-    posts = [make.post(text=f"note {n} about birds") for n in range(10)]
-    await alice.save_all(posts)
-    await alice.embed()
-    first = await alice.listed(vector_search_term="birds", limit=4)
-    shown = [bookmark["post_id"] for bookmark in first["data"]]
-
-    gone = next(post["post_id"] for post in posts if post["post_id"] not in shown)
-    await writing.send(alice, "DELETE", f"/v1/bookmarks/{gone}")
-    await alice.save(text="birds, birds and birds again")
-    await alice.embed()
-    rest = []
-    cursor = first["meta"]["next_cursor"]
-    while cursor is not None:
-        page = await alice.listed(vector_search_term="birds", limit=4, cursor=cursor)
-        rest += [bookmark["post_id"] for bookmark in page["data"]]
-        cursor = page["meta"]["next_cursor"]
-
-    assert not set(rest) & set(shown)
-    assert len(rest) == len(set(rest))
-    assert set(rest) >= {post["post_id"] for post in posts} - set(shown) - {gone}
-
-
-async def test_a_cursor_is_valid_only_for_its_query(alice: Member) -> None:
-    await alice.save_all([make.post(text=f"Our pets: cat {n}") for n in range(3)])
-    await alice.embed()
-    cursor = (await alice.listed(vector_search_term="pets", limit=2))["meta"]["next_cursor"]
-
-    for params in (
-        {"vector_search_term": "bread"},
-        {"vector_search_term": "pets", "sort_by": "sort_index"},
-        {"q": "pets", "sort_by": "relevance"},
-        {},
-    ):
-        response = await alice.get("/v1/bookmarks", limit=2, cursor=cursor, **params)
-        assert (response.status_code, response.json()["code"]) == (400, "INVALID_REQUEST")
 
 
 async def test_a_ranked_list_refuses_sort_cursor(alice: Member) -> None:
@@ -300,13 +254,6 @@ async def test_the_error_reports_the_progress_of_the_build(cast: Service) -> Non
     assert response.json()["code"] == "VECTOR_SEARCH_NOT_ALLOWED"
     assert "The vector store is being built: 0 of 3" in response.json()["error"]
     assert (await alice.get("/v1/bookmarks/count", vector_search_term="x")).status_code == 402
-
-
-async def test_an_empty_library_counts_as_built(alice: Member) -> None:
-    answer = await alice.listed(vector_search_term="pets")
-
-    assert answer["data"] == []
-    assert answer["meta"]["total_count"] == 0
 
 
 @pytest.mark.parametrize("given", [{"vector_search_term": "pets"}, {"q": "the"}])

@@ -35,17 +35,6 @@ async def test_a_link_never_replaces_a_richer_post(alice: Member) -> None:
     assert await stored(alice, X_ID) == {**before, "tags": ["new", "old"]}
 
 
-async def test_a_post_without_content_never_replaces_a_richer_one(alice: Member) -> None:
-    await alice.save(post_id=X_ID, text="The first egg", author="nestcam", tags=["old"])
-    before = await stored(alice, X_ID)
-    empty = {"post_id": X_ID, "tweet_details": {"link": X}}
-
-    found = await results(alice, posts=[empty], labels=["new"])
-
-    assert [one["result"] for one in found] == ["changed"]
-    assert await stored(alice, X_ID) == {**before, "tags": ["new", "old"]}
-
-
 async def test_a_link_is_completed_by_a_richer_post_and_keeps_its_place(alice: Member) -> None:
     await save(alice, links=[X], labels=["x"])
     before = await stored(alice, X_ID)
@@ -77,18 +66,6 @@ async def test_a_deleted_post_comes_back_when_it_is_saved_again(
     assert (await stored(alice, X_ID))["tweet_details"]["text"] == "The first egg"
     assert await alice.ids(q="egg") == [X_ID]
     assert await writing.recount(alice) == []
-
-
-async def test_an_old_deletion_does_not_change_a_post_that_is_back_already(alice: Member) -> None:
-    await alice.save(post_id=X_ID, text="before", name="Old Name", metrics={"reply_count": 1})
-    await writing.send(alice, "DELETE", f"/v1/bookmarks/{X_ID}")
-    await alice.save(post_id=X_ID, text="after", name="New Name", metrics={"reply_count": 2})
-    before = await stored(alice, X_ID)
-
-    found = await results(alice, links=[X])
-
-    assert [one["result"] for one in found] == ["unchanged"]
-    assert await stored(alice, X_ID) == before
 
 
 async def test_a_post_that_comes_back_is_unread_and_at_the_top(alice: Member) -> None:

@@ -9,6 +9,7 @@ from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.bookmarks import content_hash
 from bowerbird.sources import own_json
 from tests.support import exporting, make, toolcalls
+from tests.support.in_turn import in_turn
 from tests.support.service import Service
 
 pytestmark = pytest.mark.anyio
@@ -38,7 +39,7 @@ async def deep(cast: Service) -> list[str]:
     return [each.post_id for each in incoming]
 
 
-@pytest.mark.parametrize(
+@in_turn(
     "query",
     ["", "q=nest", "q=nest&highlight=true", "q=nest&sort_by=relevance", "sort_by=posted_at"],
 )
@@ -54,7 +55,7 @@ async def test_single_posts_answer(client: httpx.AsyncClient, deep: list[str]) -
         assert (await client.get(f"/v1/bookmarks/{post_id}")).status_code == 200
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("tool", "arguments"),
     [
         ("list_bookmarks", {}),
@@ -85,7 +86,7 @@ async def test_a_post_can_be_read_as_a_resource(client: httpx.AsyncClient, deep:
         assert "result" in response.json(), response.text[:300]
 
 
-@pytest.mark.parametrize("format", ["json", "csv", "pdf"])
+@in_turn("format", ["json", "csv", "pdf"])
 async def test_exports_complete(cast: Service, deep: list[str], format: str) -> None:
     job = await exporting.export(cast, cast.alice, format)
 

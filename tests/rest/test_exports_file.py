@@ -20,18 +20,22 @@ from tests.support.waiting import PATIENCE_S
 pytestmark = pytest.mark.anyio
 
 
-async def of_one_post(service: Service) -> tuple[dict[str, Any], bytes]:
-    await service.alice.save(text="a" * 100)
-    job = await export(service, service.alice)
-    return job, (await fetch(service, job)).content
+@pytest.fixture
+async def made(cast: Service) -> tuple[dict[str, Any], bytes]:
+    """An export of one post, and the content of its file."""
+    await cast.alice.save(text="a" * 100)
+    job = await export(cast, cast.alice)
+    return job, (await fetch(cast, job)).content
 
 
 def token_of(job: dict[str, Any]) -> str:
     return str(parse_qs(urlsplit(job["download_url"]).query)["token"][0])
 
 
-async def test_the_download_has_a_file_name_and_type(cast: Service) -> None:
-    job, content = await of_one_post(cast)
+async def test_the_download_has_a_file_name_and_type(
+    cast: Service, made: tuple[dict[str, Any], bytes]
+) -> None:
+    job, content = made
 
     response = await fetch(cast, job)
 
@@ -69,9 +73,9 @@ async def test_the_file_of_a_view_in_another_script_has_a_name_in_ascii_too(cast
 
 
 async def test_a_head_request_ignores_ranges_and_opens_no_file(
-    cast: Service, tmp_path: Path
+    cast: Service, made: tuple[dict[str, Any], bytes], tmp_path: Path
 ) -> None:
-    job, content = await of_one_post(cast)
+    job, content = made
     parts = urlsplit(job["download_url"])
     for file in (tmp_path / "files").rglob("*.json"):
         # Opening a directory would fail.
@@ -86,8 +90,10 @@ async def test_a_head_request_ignores_ranges_and_opens_no_file(
         assert "content-range" not in response.headers
 
 
-async def test_a_matching_etag_returns_304(cast: Service) -> None:
-    job, content = await of_one_post(cast)
+async def test_a_matching_etag_returns_304(
+    cast: Service, made: tuple[dict[str, Any], bytes]
+) -> None:
+    job, content = made
     tag = (await fetch(cast, job)).headers["etag"]
 
     for known in (tag, f'"other", W/{tag}', "*"):
@@ -109,9 +115,9 @@ async def test_a_matching_etag_returns_304(cast: Service) -> None:
     ],
 )
 async def test_a_range_returns_part_of_the_file(
-    cast: Service, asked: str, first: int, end: int | None
+    cast: Service, made: tuple[dict[str, Any], bytes], asked: str, first: int, end: int | None
 ) -> None:
-    job, content = await of_one_post(cast)
+    job, content = made
 
     response = await fetch(cast, job, Range=asked)
 
@@ -125,9 +131,9 @@ async def test_a_range_returns_part_of_the_file(
 
 @in_turn("asked", ["bytes=1-2,4-5", "lines=1-2", "bytes=-", "bytes=9-3", "x"])
 async def test_anything_but_a_single_valid_range_returns_the_whole_file(
-    cast: Service, asked: str
+    cast: Service, made: tuple[dict[str, Any], bytes], asked: str
 ) -> None:
-    job, content = await of_one_post(cast)
+    job, content = made
 
     response = await fetch(cast, job, Range=asked)
 
@@ -135,8 +141,10 @@ async def test_anything_but_a_single_valid_range_returns_the_whole_file(
 
 
 @in_turn("asked", ["bytes=99999999-", "bytes=-0"])
-async def test_a_range_past_the_end_is_refused(cast: Service, asked: str) -> None:
-    job, content = await of_one_post(cast)
+async def test_a_range_past_the_end_is_refused(
+    cast: Service, made: tuple[dict[str, Any], bytes], asked: str
+) -> None:
+    job, content = made
 
     response = await fetch(cast, job, Range=asked)
 
@@ -144,8 +152,10 @@ async def test_a_range_past_the_end_is_refused(cast: Service, asked: str) -> Non
     assert response.headers["content-range"] == f"bytes */{len(content)}"
 
 
-async def test_an_interrupted_download_can_be_resumed(cast: Service) -> None:
-    job, content = await of_one_post(cast)
+async def test_an_interrupted_download_can_be_resumed(
+    cast: Service, made: tuple[dict[str, Any], bytes]
+) -> None:
+    job, content = made
     tag = (await fetch(cast, job)).headers["etag"]
 
     same = await fetch(cast, job, **{"Range": "bytes=4-", "If-Range": tag})
@@ -155,8 +165,10 @@ async def test_an_interrupted_download_can_be_resumed(cast: Service) -> None:
     assert (other.status_code, other.content) == (200, content)
 
 
-async def test_an_expired_link_is_refused(cast: Service) -> None:
-    job, _ = await of_one_post(cast)
+async def test_an_expired_link_is_refused(
+    cast: Service, made: tuple[dict[str, Any], bytes]
+) -> None:
+    job, _ = made
     cast.clock.now += 300 * MICROSECONDS
 
     response = await fetch(cast, job)
@@ -166,8 +178,10 @@ async def test_an_expired_link_is_refused(cast: Service) -> None:
 
 
 @in_turn("bend", [0, 10, 11, 20, 30, 47])
-async def test_a_tampered_link_is_refused(cast: Service, bend: int) -> None:
-    job, _ = await of_one_post(cast)
+async def test_a_tampered_link_is_refused(
+    cast: Service, made: tuple[dict[str, Any], bytes], bend: int
+) -> None:
+    job, _ = made
     token = token_of(job)
     bent = token[:bend] + ("A" if token[bend] != "A" else "B") + token[bend + 1 :]
 
@@ -180,8 +194,10 @@ async def test_a_tampered_link_is_refused(cast: Service, bend: int) -> None:
     assert (without.status_code, without.json()["code"]) == (403, "LINK_EXPIRED")
 
 
-async def test_a_link_does_not_open_another_job(cast: Service) -> None:
-    first, _ = await of_one_post(cast)
+async def test_a_link_does_not_open_another_job(
+    cast: Service, made: tuple[dict[str, Any], bytes]
+) -> None:
+    first, _ = made
     second = await export(cast, cast.alice)
     theirs = await export(cast, cast.bob)
 
@@ -203,8 +219,10 @@ async def test_a_link_to_an_unfinished_job_returns_404(cast: Service) -> None:
     assert (response.status_code, response.json()["code"]) == (404, "NOT_FOUND")
 
 
-async def test_a_missing_file_returns_404(cast: Service, tmp_path: Path) -> None:
-    job, _ = await of_one_post(cast)
+async def test_a_missing_file_returns_404(
+    cast: Service, made: tuple[dict[str, Any], bytes], tmp_path: Path
+) -> None:
+    job, _ = made
     for file in (tmp_path / "files").rglob("*.json"):
         file.unlink()
 
@@ -223,8 +241,10 @@ async def test_a_link_ends_with_its_account(cast: Service) -> None:
     assert (await fetch(cast, job)).status_code == 404
 
 
-async def test_links_survive_one_rotation_of_the_secret(cast: Service) -> None:
-    job, content = await of_one_post(cast)
+async def test_links_survive_one_rotation_of_the_secret(
+    cast: Service, made: tuple[dict[str, Any], bytes]
+) -> None:
+    job, content = made
     secrets = SecretStore(cast.database)
 
     assert await secrets.rotate(SECRET, cast.clock(), cast.clock() + 1)

@@ -58,14 +58,6 @@ async def test_an_export_without_posts_is_still_a_complete_file(cast: Service, f
     assert len((await fetch(cast, job)).content) == job["file_size"] > 0
 
 
-async def test_an_export_leaves_no_scratch_files(cast: Service, tmp_path: Path) -> None:
-    await cast.alice.save()
-
-    await export(cast, cast.alice, "csv")
-
-    assert list((tmp_path / "scratch").iterdir()) == []
-
-
 async def test_files_are_downloaded_from_s3(on_s3: Service, tmp_path: Path) -> None:
     await on_s3.alice.save(text="a" * 1000)
 

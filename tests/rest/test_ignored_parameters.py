@@ -32,23 +32,24 @@ QUERIES = (
 )
 
 
-@pytest.mark.parametrize("path", QUERIES)
-async def test_an_answer_names_the_parameters_without_effect(alice: Member, path: str) -> None:
+async def test_an_answer_names_the_parameters_without_effect(alice: Member) -> None:
     await alice.save(post_id="7")
     assert (await alice.client.post("/v1/views", json={"name": "All"})).status_code == 201
-    if "{" in path:
-        listed = (await alice.get(path.rpartition("/")[0])).json()
-        path = path.format(**listed["data"][0])
-    known = {"by": "label"} if path.endswith("facets") else {}
-    plain = (await alice.get(path, **known)).json()
+    for path in QUERIES:
+        place = path
+        if "{" in path:
+            listed = (await alice.get(path.rpartition("/")[0])).json()
+            place = path.format(**listed["data"][0])
+        known = {"by": "label"} if path.endswith("facets") else {}
+        plain = (await alice.get(place, **known)).json()
 
-    response = await alice.get(path, updated_since="2026-01-01", Limit="1", **known)
+        response = await alice.get(place, updated_since="2026-01-01", Limit="1", **known)
 
-    assert response.status_code == 200
-    answer = response.json()
-    assert answer["meta"].pop("ignored_parameters") == ["updated_since", "Limit"]
-    assert "ignored_parameters" not in plain["meta"]
-    assert answer == plain
+        assert response.status_code == 200
+        answer = response.json()
+        assert answer["meta"].pop("ignored_parameters") == ["updated_since", "Limit"], path
+        assert "ignored_parameters" not in plain["meta"]
+        assert answer == plain
 
 
 async def test_views_and_similar_posts_name_them_too(alice: Member) -> None:

@@ -301,6 +301,8 @@ async def test_writes_to_equal_ids_change_only_the_callers_data(cast: Service) -
             with offenders.check((method, path, str(asked))):
                 assert await _everything(cast.bob) == theirs
     assert offenders == {}
+    restored = await writing.send(cast.bob, "POST", f"/v1/bookmarks/{THROWN_AWAY}/restore")
+    assert restored.status_code == 200
 
 
 async def test_two_accounts_can_have_the_same_ids_and_labels(alice: Member, bob: Member) -> None:

@@ -43,14 +43,6 @@ async def test_labels_are_sorted_by_their_folded_names(alice: Member) -> None:
     assert list(await writing.labels(alice)) == ["_", "a", "b", "C", "Z", "\u00c9"]
 
 
-async def test_a_label_without_posts_is_still_listed(alice: Member) -> None:
-    await alice.save(post_id="1", tags=["x"])
-
-    await writing.remove(alice, "x", "1")
-
-    assert await writing.labels(alice) == {"x": 0}
-
-
 async def test_pages_hold_every_label_once_in_order(free: Member) -> None:
     await free.save(tags=["b", "C", "a", "\u00c9", "Z", "_"])
     seen: list[str] = []

@@ -10,7 +10,7 @@ from bowerbird.sources import own_json
 from tests.support import make
 from tests.support.service import NOW, Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 SAVED: Final = with_offset(NOW)
 LINKS: Final = {
@@ -39,6 +39,7 @@ async def test_a_saved_link_has_the_time_in_its_id_or_that_of_saving(alice: Memb
     assert [await _time(alice, post_id) for post_id in ids] == list(LINKS.values())
 
 
+@pytest.mark.both
 async def test_order_and_filters_agree_with_the_time_that_is_shown(alice: Member) -> None:
     ids = await _saved(alice, links=list(LINKS))
     shown = dict(zip(ids, LINKS.values(), strict=True))
@@ -50,17 +51,6 @@ async def test_order_and_filters_agree_with_the_time_that_is_shown(alice: Member
         assert set(await alice.ids(posted_from=bound)) == after
         assert set(await alice.ids(posted_to=bound)) == set(ids) - after
         assert set(await alice.ids(q=f"after:{bound[:10]}")) == after
-
-
-async def test_a_post_without_a_time_gets_one_too(alice: Member) -> None:
-    posts = [
-        {"post_id": post_id, "tweet_details": {"text": "A nest"}}
-        for post_id in ("1945678901234567890", "20")
-    ]
-    ids = await _saved(alice, posts=posts)
-
-    times = [LINKS["https://x.com/ada/status/1945678901234567890"], SAVED]
-    assert [await _time(alice, post_id) for post_id in ids] == times
 
 
 @pytest.mark.parametrize("post_id", ["1945678901234567890", "20"])
@@ -94,6 +84,7 @@ async def test_saving_a_link_again_and_a_note_keep_the_time(alice: Member) -> No
     assert await _time(alice, post_id) == "2006-03-21T20:50:14Z"
 
 
+@pytest.mark.both
 async def test_an_export_gives_back_the_same_times_and_changes_nothing_where_it_came_from(
     alice: Member, bob: Member
 ) -> None:
@@ -119,6 +110,7 @@ async def test_a_time_of_saving_follows_the_date_of_the_bookmark(alice: Member) 
     assert await alice.ids(posted_to="2026-04-01T00:00:00Z") == ["20"]
 
 
+@pytest.mark.both
 async def test_the_empty_time_of_a_quoted_post_stays(alice: Member) -> None:
     quoted = {"post_id": "21", "posted_at": "", "text": '"posted_at":""'}
     for n, posted_at in enumerate(("2026-01-01T00:00:00Z", "")):

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support import make, toolcalls, writing
 from tests.support.exporting import exported
+from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 from tests.support.writing import DAY
 
@@ -98,7 +99,7 @@ async def test_states_in_a_query_override_the_default_flags(alice: Member) -> No
     assert count.json()["data"]["count"] == 2
 
 
-@pytest.mark.parametrize("text", GATED)
+@in_turn("text", GATED)
 async def test_a_field_needs_the_plan_of_its_filter(free: Member, text: str) -> None:
     field = text.partition(":")[0]
 
@@ -275,7 +276,7 @@ async def test_fields_limit_a_search_by_meaning_too(alice: Member) -> None:
         assert answer["meta"]["total_count"] == 1
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("q", "sentence"),
     [
         ("author:tomasz_q", 'No post is by "tomasz_q".'),

@@ -148,15 +148,6 @@ async def test_limit_has_the_same_rules_as_in_the_list(alice: Member) -> None:
     assert writing.sentence(await alice.get(path, limit="0")).startswith("limit: ")
 
 
-async def test_filters_of_the_list_are_ignored(alice: Member) -> None:
-    await alice.save(post_id="1")
-    path = f"{await writing.view(alice)}/bookmarks"
-
-    shown = await _shown(alice, path, tag="nothing", author="nobody", sort_by="taste", q="zzz")
-
-    assert [bookmark["post_id"] for bookmark in shown["data"]] == ["1"]
-
-
 async def test_relevance_applies_only_to_keyword_searches(alice: Member) -> None:
     await alice.save(post_id="1", text="katze katze katze")
     await alice.save(post_id="2", text="katze und sehr viele andere worte die nicht zaehlen")

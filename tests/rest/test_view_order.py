@@ -10,13 +10,14 @@ from tests.support import writing
 from tests.support.service import Member
 from tests.support.writing import SECOND
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 async def _create(member: Member, **fields: Any) -> Any:
     return await writing.send(member, "POST", "/v1/views", fields)
 
 
+@pytest.mark.both
 async def test_the_slug_is_made_from_the_name(alice: Member) -> None:
     slugs = {
         "My View": "my-view",
@@ -56,6 +57,7 @@ async def test_a_slug_is_found_with_separate_accents(alice: Member) -> None:
     assert changed.json()["data"]["slug"] == "λίστα"
 
 
+@pytest.mark.both
 async def test_views_with_the_same_name_get_different_slugs(alice: Member) -> None:
     slugs = [(await _create(alice, name="Cats")).json()["data"]["slug"] for _ in range(3)]
 
@@ -68,6 +70,7 @@ async def _slugs(member: Member) -> list[str]:
     return [view["slug"] for view in views]
 
 
+@pytest.mark.both
 async def test_a_view_can_be_moved(alice: Member) -> None:
     for name in "abcd":
         await _create(alice, name=name)
@@ -98,6 +101,7 @@ async def test_moving_a_view_changes_nothing_else_of_the_others(alice: Member) -
     assert other == {**before[0], "position": 2}
 
 
+@pytest.mark.both
 async def test_a_view_is_pinned_unless_it_says_otherwise(alice: Member) -> None:
     pinned = (await _create(alice, name="a")).json()["data"]
     other = (await _create(alice, name="b", is_pinned=False)).json()["data"]

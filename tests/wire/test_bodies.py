@@ -165,14 +165,6 @@ async def test_a_forbidden_character_behind_many_values_is_named_without_its_pla
         assert writing.sentence(response) == sentence
 
 
-async def test_an_escaped_backslash_before_u0000_is_no_forbidden_character(alice: Member) -> None:
-    await alice.save(post_id="1")
-
-    response = await _send(alice, rb'{"tweet_ids":["1"],"label_name":"\\u0000"}')
-
-    assert response.status_code == 200
-
-
 # Threads
 
 

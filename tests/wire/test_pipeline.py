@@ -1,6 +1,6 @@
 """Every surface handles requests in the same steps: the same errors, one log line per request."""
 
-from collections.abc import AsyncIterator, Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ from structlog.testing import capture_logs
 
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.wire.pipeline import ACCOUNT
-from tests.support import service as services
 from tests.support.service import Service
 from tests.web.sign_in.conftest import build
 
@@ -34,11 +33,8 @@ TOO_LARGE = {"X-Large": "x" * 33_000}
 
 
 @pytest.fixture
-async def service(sqlite: Database, tmp_path: Path) -> AsyncIterator[Service]:
-    built = await services.build(sqlite, data_dir=tmp_path)
-    yield built
-    for client in (built.alice.client, built.bob.client, built.free.client, built.nobody):
-        await client.aclose()
+def service(cast: Service) -> Service:
+    return cast
 
 
 @pytest.fixture
