@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.storage.database import Database
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
-from tests.support import service, trying
-from tests.support.service import Service
+from tests.support import trying
 from tests.support.trying import Visitor
 
 
@@ -19,15 +17,6 @@ async def closed_database(sqlite_template: Path, tmp_path: Path) -> SqliteDataba
     database = SqliteDatabase(tmp_path)
     await database.close()
     return database
-
-
-@pytest.fixture
-async def cast(sqlite: Database, tmp_path: Path) -> AsyncIterator[Service]:
-    """The whole service. SQLite is enough: the sandbox does not use the service's database."""
-    built = await service.build(sqlite, data_dir=tmp_path / "data")
-    yield built
-    for client in (built.alice.client, built.bob.client, built.free.client, built.nobody):
-        await client.aclose()
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Exports in the sandbox: the id encodes the job, and the files are real."""
 
 import asyncio
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.sandbox.tickets import Ticket
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import trying
+from tests.support.in_turn import in_turn
 from tests.support.service import NOW
 from tests.support.trying import Visitor
 from tests.support.writing import DAY, SECOND
@@ -45,25 +44,6 @@ async def _completed(visitor: Visitor, format: str = "json", **body: Any) -> dic
 
 async def _download(visitor: Visitor, job: dict[str, Any], **headers: str) -> httpx.Response:
     return await visitor.client.get(job["download_url"].removeprefix(ORIGIN), headers=headers)
-
-
-async def test_an_export_request_is_accepted(visitor: Visitor) -> None:
-    response = await visitor.post("/exports/json", {})
-
-    job = response.json()["data"]
-    assert response.status_code == 202
-    assert job["status"] == "pending"
-    assert response.headers["location"] == f"/v1/sandbox/exports/{job['job_id']}"
-    assert job["poll_url"] == ORIGIN + response.headers["location"]
-    assert int(response.headers["retry-after"]) >= 1
-    assert response.json()["meta"] == {"sandbox": True}
-    assert "download_url" not in job
-
-
-async def test_the_request_body_is_optional(visitor: Visitor) -> None:
-    response = await visitor.client.post("/v1/sandbox/exports/json")
-
-    assert response.status_code == 202
 
 
 async def test_an_export_makes_progress_and_completes_after_two_seconds(visitor: Visitor) -> None:
@@ -102,15 +82,6 @@ async def test_the_json_file_contains_the_posts_in_the_format_of_the_api(visitor
     assert "attachment" in response.headers["content-disposition"]
 
 
-async def test_the_csv_file_has_one_row_per_post(visitor: Visitor) -> None:
-    job = await _completed(visitor, "csv", tag="birds")
-
-    text = (await _download(visitor, job)).content.decode("utf-8-sig")
-
-    rows = list(csv.reader(io.StringIO(text)))
-    assert len(rows) == 1 + len(BIRDS)
-
-
 async def test_two_exports_of_the_same_posts_have_the_same_pdf_file(visitor: Visitor) -> None:
     job = await _completed(visitor, "pdf", tag="東京")
     again = await _completed(visitor, "pdf", tag="東京")
@@ -125,7 +96,7 @@ async def test_two_exports_of_the_same_posts_have_the_same_pdf_file(visitor: Vis
     document.close()
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("body", "expected"),
     [
         ({"tag": "birds"}, BIRDS),
@@ -136,7 +107,6 @@ async def test_two_exports_of_the_same_posts_have_the_same_pdf_file(visitor: Vis
         ({"q": "?!"}, []),
         ({"tag": "birds", "media_type": "video", "is_unread_only": False}, None),
     ],
-    ids=str,
 )
 async def test_an_export_contains_the_selected_posts(
     visitor: Visitor, body: dict[str, Any], expected: list[str] | None
@@ -149,28 +119,6 @@ async def test_an_export_contains_the_selected_posts(
 
     assert sorted(post["post_id"] for post in posts) == sorted(expected)
     assert job["progress"] == {"done": len(expected), "total": len(expected)}
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "code"),
-    [
-        ({"colour": "red"}, 400, "INVALID_REQUEST"),
-        ({"tweet_ids": [1]}, 400, "INVALID_REQUEST"),
-        ({"tweet_ids": []}, 400, "INVALID_REQUEST"),
-        ({"media_type": "smell"}, 400, "INVALID_REQUEST"),
-        ({"view": "none"}, 404, "NOT_FOUND"),
-        ([], 400, "INVALID_REQUEST"),
-    ],
-    ids=str,
-)
-async def test_an_invalid_request_gets_the_error_of_the_api(
-    visitor: Visitor, body: Any, status: int, code: str
-) -> None:
-    response = await visitor.post("/exports/csv", body)
-
-    assert response.status_code == status
-    assert response.json()["code"] == code
-    assert response.json()["meta"] == {"sandbox": True}
 
 
 async def test_an_altered_id_is_not_found(visitor: Visitor) -> None:
@@ -243,27 +191,6 @@ async def test_an_altered_link_or_one_of_another_job_is_rejected(visitor: Visito
     for bad in (other_token, token[:-2], f"{token[:-1]}!", ""):
         response = await visitor.client.get(path, params={"token": bad})
         assert response.status_code == 403, bad
-
-
-async def test_a_range_of_the_file_can_be_requested(visitor: Visitor) -> None:
-    job = await _completed(visitor)
-
-    whole = await _download(visitor, job)
-    part = await _download(visitor, job, Range="bytes=10-19")
-
-    assert part.status_code == 206
-    assert part.content == whole.content[10:20]
-    assert part.headers["x-service-environment"] == "sandbox"
-
-
-async def test_an_export_expires_after_a_day(visitor: Visitor) -> None:
-    job = await _completed(visitor)
-    visitor.clock.now += DAY
-
-    late = await _poll(visitor, job)
-
-    assert late["status"] == "expired"
-    assert "download_url" not in late
 
 
 async def test_a_full_queue_returns_429(visitor: Visitor) -> None:

@@ -11,6 +11,7 @@ from bowerbird.openapi.sandbox_routes import SIMULATED
 from bowerbird.sandbox.router import LIMITS, MAX_CONCURRENT
 from bowerbird.sandbox.routes import MAX_ANSWER_BYTES, MAX_TOUCHED
 from tests.support import trying
+from tests.support.in_turn import in_turn
 from tests.support.trying import Visitor
 
 pytestmark = pytest.mark.anyio
@@ -20,7 +21,7 @@ ORIGIN = "http://localhost:8080"
 EXCHANGES = re.findall(r"^\$ curl -s (.+)\n(.+)$", PAGE, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("command", "shown"), EXCHANGES)
+@in_turn(("command", "shown"), EXCHANGES)
 async def test_a_request_returns_the_documented_response(
     visitor: Visitor, command: str, shown: str
 ) -> None:

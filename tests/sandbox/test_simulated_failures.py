@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from bowerbird.errors import CATALOGUE, Code
+from tests.support.in_turn import in_turn
 from tests.support.service import Service
 from tests.support.trying import Visitor
 
@@ -37,7 +38,7 @@ async def _send(
     return await visitor.client.request(method, f"/v1/sandbox{path}", headers=headers)
 
 
-@pytest.mark.parametrize("value", FAILURES)
+@in_turn("value", FAILURES)
 async def test_each_value_simulates_its_failure(visitor: Visitor, value: str) -> None:
     status, code = FAILURES[value]
 
@@ -52,7 +53,7 @@ async def test_each_value_simulates_its_failure(visitor: Visitor, value: str) ->
     assert body["meta"] == {"sandbox": True}
 
 
-@pytest.mark.parametrize("value", FAILURES)
+@in_turn("value", FAILURES)
 async def test_the_header_works_on_every_path_and_method(visitor: Visitor, value: str) -> None:
     status, code = FAILURES[value]
 
@@ -93,9 +94,7 @@ async def test_a_simulated_server_error_contains_its_request_id(visitor: Visitor
     assert response.headers["x-request-id"] in response.json()["error"]
 
 
-@pytest.mark.parametrize(
-    "value", ["", "teapot", "NOT_FOUND", "not_found, rate_limited", "\u00ff", "x" * 500]
-)
+@in_turn("value", ["", "teapot", "NOT_FOUND", "not_found, rate_limited", "\u00ff", "x" * 500])
 async def test_an_unknown_value_is_400_and_lists_the_valid_ones(
     visitor: Visitor, value: str
 ) -> None:
@@ -114,7 +113,7 @@ async def test_the_api_ignores_the_header(cast: Service) -> None:
     assert "Simulated" not in response.json()["error"]
 
 
-@pytest.mark.parametrize("values", [("not_found", "teapot"), ("teapot", "not_found")])
+@in_turn("values", [("not_found", "teapot"), ("teapot", "not_found")])
 async def test_one_unknown_value_among_several_is_400(
     visitor: Visitor, values: tuple[str, str]
 ) -> None:

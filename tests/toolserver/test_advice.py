@@ -6,11 +6,9 @@ import pytest
 
 from tests.support import make
 from tests.support.service import Member
-from tests.support.toolcalls import call, refusal
+from tests.support.toolcalls import call
 
 pytestmark = pytest.mark.anyio
-
-ALL: dict[str, Any] = {"is_unread_only": False, "hide_archived": False}
 
 
 async def advice(member: Member, tool: str, **arguments: Any) -> str:
@@ -59,22 +57,6 @@ async def test_the_filter_that_excludes_everything_is_named(alice: Member) -> No
     )
 
     assert said == "Without posted_from, 3 posts match."
-
-
-async def test_read_and_archived_matches_are_counted(alice: Member) -> None:
-    await alice.save_all([make.post(tags=["sky"], is_read=True) for _ in range(2)])
-
-    said = await advice(alice, "list_bookmarks", label="sky")
-
-    assert said.startswith("2 read or archived posts match. Send is_unread_only false")
-
-
-async def test_a_field_of_another_search_engine_is_explained(alice: Member) -> None:
-    await alice.save(text="owl")
-
-    said = await advice(alice, "search_bookmarks", query="from:ada zebra", mode="keyword")
-
-    assert "use author:" in said
 
 
 async def test_a_search_by_words_that_finds_nothing_suggests_hybrid(alice: Member) -> None:
@@ -132,19 +114,3 @@ async def test_the_free_plan_is_advised_a_higher_limit_before_the_end_of_the_pag
         free, "list_bookmarks", limit=100, sort_order="asc", response_format="ids"
     )
     assert set(whole["post_ids"]) | set(other_end["post_ids"]) > set(whole["post_ids"])
-
-
-async def test_a_cut_page_of_a_paid_plan_continues_with_the_cursor(alice: Member) -> None:
-    await alice.save_all([make.post(text="long " * 100, tags=["x" * 90]) for _ in range(64)])
-
-    cut = await call(alice, "list_bookmarks", limit=100)
-
-    assert "Continue with next_cursor" in cut["advice"]
-    rest = await call(alice, "list_bookmarks", limit=100, cursor=cut["next_cursor"])
-    assert rest["count"] == 64 - cut["count"]
-
-
-async def test_an_error_about_an_empty_filter_does_not_list_everything(alice: Member) -> None:
-    await alice.save()
-
-    assert "label: is empty" in await refusal(alice, "list_bookmarks", label="")

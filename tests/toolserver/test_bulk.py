@@ -4,17 +4,16 @@ from typing import Any
 
 import pytest
 
-from tests.support import make, waiting, writing
+from tests.support import make, waiting
 from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 from tests.support.toolcalls import call, refusal
 from tests.support.wishes import Wish
 from tests.support.working import at_work
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 OLD, NEW = "2023-05-01T10:00:00+00:00", "2026-05-01T10:00:00+00:00"
-ALL = {"is_unread_only": "false", "hide_archived": "false"}
 
 
 async def fill(member: Member, old: int = 7, new: int = 3) -> None:
@@ -43,6 +42,7 @@ async def until_idle(service: Service, member: Member) -> None:
         await waiting.until(is_idle)
 
 
+@pytest.mark.both
 async def test_archive_everything_older_than_two_years(alice: Member) -> None:
     await fill(alice)
     # A read post is old too.
@@ -69,81 +69,7 @@ async def test_archive_everything_older_than_two_years(alice: Member) -> None:
     assert len(await alice.ids(is_unread_only="false")) == 10
 
 
-async def test_mark_read_and_archive_at_once(alice: Member) -> None:
-    await fill(alice)
-
-    done = await call(
-        alice,
-        "update_bookmarks",
-        filter={"author": "ada"},
-        is_read=True,
-        is_archived=True,
-        expected_count=5,
-    )
-
-    assert done["affected"] == 5
-    assert len(await alice.ids(is_unread_only="false")) == 5
-    undone = await call(alice, "undo_change", change_id=done["change_id"])
-    assert undone["affected"] == 5
-    assert len(await alice.ids()) == 10
-
-
-async def test_label_and_unlabel_all_that_match(alice: Member) -> None:
-    await fill(alice)
-    asked = {"label_name": "Ada", "filter": {"author": "@ada"}}
-
-    dry = await call(alice, "add_label", **asked, dry_run=True)
-    done = await call(alice, "add_label", **asked, expected_count=dry["count"])
-    removed = await call(
-        alice, "remove_label", label_name="ada", filter={"tag": "Ada"}, expected_count=5
-    )
-
-    assert (dry["count"], done["affected"], removed["affected"]) == (5, 5, 5)
-    assert await writing.tags(alice, "1") in (None, [])
-    await call(alice, "undo_change", change_id=removed["change_id"])
-    assert await writing.tags(alice, "1") == ["Ada"]
-
-
-async def test_delete_all_that_match_and_restore_them(alice: Member) -> None:
-    await fill(alice)
-
-    done = await call(alice, "delete_bookmarks", filter={"author": "mia"}, expected_count=5)
-    assert (done["affected"], len(await alice.ids(**ALL))) == (5, 5)
-    dry = await call(alice, "restore_bookmarks", filter={}, dry_run=True)
-    back = await call(alice, "restore_bookmarks", filter={}, expected_count=dry["count"])
-
-    assert (dry["count"], back["affected"], len(await alice.ids(**ALL))) == (5, 5, 10)
-
-
-async def test_delete_and_restore_some_by_id(alice: Member) -> None:
-    await fill(alice)
-
-    done = await call(alice, "delete_bookmarks", post_ids=["1", "2", "404"])
-    back = await call(alice, "restore_bookmarks", post_ids=["1"])
-    undone = await call(alice, "undo_change", change_id=done["change_id"])
-
-    assert (done["affected"], back["affected"], undone["affected"]) == (2, 1, 1)
-    assert len(await alice.ids(**ALL)) == 10
-
-
-async def test_nothing_changes_if_the_count_differs(alice: Member) -> None:
-    await fill(alice)
-
-    said = await refusal(alice, "delete_bookmarks", filter={"author": "ada"}, expected_count=4)
-
-    assert said.startswith("COUNT_MISMATCH: expected_count is 4, but 5 posts match.")
-    assert len(await alice.ids(**ALL)) == 10
-
-
-async def test_a_dry_run_without_matches_says_so(alice: Member) -> None:
-    await fill(alice)
-
-    dry = await call(alice, "delete_bookmarks", filter={"author": "nobody"}, dry_run=True)
-
-    assert (dry["count"], "examples" in dry) == (0, False)
-    assert dry["advice"] == "There is nothing to change. No post is by 'nobody'."
-
-
+@pytest.mark.both
 async def test_a_large_change_goes_on_as_a_job_with_progress(cast: Service) -> None:
     alice = cast.alice
     await alice.save_all([make.post(post_id=str(n)) for n in range(1, 451)])
@@ -190,12 +116,6 @@ async def test_the_error_names_the_invalid_argument(
         assert said.startswith(sentence), said
 
 
-async def test_restoring_takes_only_an_empty_filter(alice: Member) -> None:
-    said = await refusal(alice, "restore_bookmarks", filter={"author": "x"}, dry_run=True)
-
-    assert said.startswith("INVALID_REQUEST: filter: must be {} here")
-
-
 async def test_a_free_account_changes_by_flags_but_not_by_other_filters(free: Member) -> None:
     await fill(free)
 
@@ -204,16 +124,3 @@ async def test_a_free_account_changes_by_flags_but_not_by_other_filters(free: Me
 
     assert "filters (filter.author)" in said
     assert done["affected"] == 10
-
-
-@pytest.mark.parametrize("tool", ["undo_change", "get_change"])
-async def test_a_change_of_another_account_is_not_found(
-    alice: Member, bob: Member, tool: str
-) -> None:
-    await fill(alice)
-    done = await call(alice, "delete_bookmarks", filter={"author": "ada"}, expected_count=5)
-
-    said = await refusal(bob, tool, change_id=done["change_id"])
-
-    assert said.startswith("NOT_FOUND: No change")
-    assert len(await alice.ids(**ALL)) == 5

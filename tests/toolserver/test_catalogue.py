@@ -10,14 +10,13 @@ import pytest
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from bowerbird.requests.filters import BookmarkQuery, readers
-from bowerbird.settings import Settings
 from bowerbird.toolserver.protocol.instructions import INSTRUCTIONS
 from bowerbird.toolserver.protocol.prompts import PROMPTS
-from bowerbird.toolserver.tools import bookmarks
 from bowerbird.toolserver.tools.arguments import vocabulary
 from bowerbird.toolserver.tools.catalogue import TOOLS, table
 from bowerbird.toolserver.tools.tool import DESCRIBED_IN
 from bowerbird.wire.responses.server_card import PROTOCOL_VERSIONS
+from tests.support.in_turn import in_turn
 from tests.support.offenders import Offenders
 from tests.support.service import Service
 from tests.support.toolcalls import OLDER, ask, message, post, published
@@ -220,7 +219,7 @@ async def test_the_server_lists_the_published_tools_in_every_revision(service: S
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize(
+@in_turn(
     ("name", "arguments", "said"),
     [
         ("triage_unread", {"number": "5"}, "limit 5"),
@@ -241,7 +240,7 @@ async def test_prompts_are_filled_in(
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize(
+@in_turn(
     ("params", "said"),
     [
         ({"name": "research_topic"}, "topic: is required."),
@@ -263,11 +262,3 @@ async def test_an_invalid_prompt_is_rejected(
     assert response.status_code == 400
     assert response.json()["error"]["code"] == -32602
     assert response.json()["error"]["message"].startswith(said)
-
-
-def test_the_default_address_is_mcp_on_localhost() -> None:
-    assert Settings().tool_server == "http://localhost:8080/mcp"
-
-
-def test_the_count_says_that_unread_includes_archived_posts() -> None:
-    assert "unread in the result includes archived posts." in bookmarks.COUNT.description

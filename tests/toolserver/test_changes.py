@@ -47,21 +47,6 @@ async def test_the_error_names_the_invalid_argument(
     assert (await refusal(alice, "update_bookmarks", **arguments)).startswith(sentence)
 
 
-async def test_a_note_is_written_shown_and_removed(alice: Member) -> None:
-    post_id = (await alice.save())["post_id"]
-
-    done = await call(alice, "update_bookmarks", post_ids=[post_id], note="**Read** quokkas")
-
-    assert done["affected"] == 1
-    [listed] = (await call(alice, "search_bookmarks", query="quokkas"))["bookmarks"]
-    assert listed["note"] == "**Read** quokkas"
-    [full] = (await call(alice, "get_bookmarks", post_ids=[post_id]))["bookmarks"]
-    assert full["note"] == "**Read** quokkas"
-    await call(alice, "update_bookmarks", post_ids=[post_id], note="")
-    [listed] = (await call(alice, "list_bookmarks"))["bookmarks"]
-    assert "note" not in listed
-
-
 async def test_labels_are_added_listed_and_removed(alice: Member) -> None:
     first, second = await alice.save(), await alice.save(tags=["Birds"])
     both = [first["post_id"], second["post_id"]]
@@ -84,14 +69,6 @@ async def test_labels_are_added_listed_and_removed(alice: Member) -> None:
     removed = await call(alice, "remove_label", post_ids=both, label_name="BIRDS")
     assert removed["affected"] == 2
     assert removed["posts"][0]["labels"] == []
-
-
-async def test_an_unknown_label_cannot_be_removed(alice: Member) -> None:
-    saved = await alice.save()
-
-    said = await refusal(alice, "remove_label", post_ids=[saved["post_id"]], label_name="x")
-
-    assert said.startswith("NOT_FOUND: No label 'x' on this account.")
 
 
 async def test_a_batch_reports_each_change_separately(alice: Member) -> None:
@@ -155,13 +132,6 @@ async def test_an_invalid_idempotency_key_is_rejected(alice: Member, key: Any) -
     assert said.startswith("INVALID_REQUEST: idempotency_key: must be ")
 
 
-@in_turn("operations", [[], [{}] * 51, "all", {}])
-async def test_an_empty_or_too_large_batch_is_rejected(alice: Member, operations: Any) -> None:
-    said = await refusal(alice, "batch_label", operations=operations)
-
-    assert said.startswith("INVALID_REQUEST: operations: must be an array of 1 to 50")
-
-
 async def test_a_library_without_labels_says_how_to_get_one(alice: Member) -> None:
     listed = await call(alice, "list_labels")
 
@@ -195,20 +165,6 @@ async def test_the_string_null_is_not_treated_as_a_missing_argument(alice: Membe
 
     listed = await call(alice, "list_views")
     assert listed["views"][0]["base_query"] == {"query": "owl"}
-
-
-async def test_an_invalid_string_in_one_change_does_not_stop_the_others(alice: Member) -> None:
-    await alice.save_all([make.post(post_id="1")])
-    change = {"op": "add", "post_ids": ["1"]}
-
-    done = await call(
-        alice,
-        "batch_label",
-        operations=[{**change, "label_name": "good"}, {**change, "label_name": "a\x00b"}],
-    )
-
-    assert (done["succeeded"], done["failed"]) == (1, 1)
-    assert "U+0000" in done["results"][1]["error"]
 
 
 async def test_an_unknown_argument_is_rejected_even_if_it_is_null(alice: Member) -> None:

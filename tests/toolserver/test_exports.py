@@ -73,14 +73,6 @@ async def test_a_pending_export_returns_advice(alice: Member) -> None:
     assert 0.9 < time.monotonic() - started < 20
 
 
-async def test_two_calls_with_the_same_idempotency_key_start_one_export(alice: Member) -> None:
-    await alice.save()
-    first = await call(alice, "create_export", format="json", idempotency_key="k")
-    again = await call(alice, "create_export", format="json", idempotency_key="k")
-
-    assert again["job_id"] == first["job_id"]
-
-
 @in_turn(
     ("tool", "arguments", "sentence"),
     [
@@ -107,23 +99,6 @@ async def test_the_error_names_the_invalid_argument(
     assert (await refusal(alice, tool, **arguments)).startswith(sentence)
 
 
-async def test_the_free_plan_exports_the_whole_library_but_not_with_filters(free: Member) -> None:
-    await free.save()
-    assert (await call(free, "create_export", format="json"))["status"] == "pending"
-    said = await refusal(free, "create_export", format=5, tag="x")
-
-    assert said.startswith("FILTER_NOT_ALLOWED: ")
-
-
-async def test_an_export_of_another_account_is_not_found(alice: Member, bob: Member) -> None:
-    await bob.save()
-    theirs = await call(bob, "create_export", format="json")
-
-    said = await refusal(alice, "get_export", job_id=theirs["job_id"])
-
-    assert said.startswith("NOT_FOUND")
-
-
 async def test_other_calls_are_answered_while_get_export_waits(alice: Member) -> None:
     await alice.save()
     begun = await call(alice, "create_export", format="json")
@@ -135,30 +110,6 @@ async def test_other_calls_are_answered_while_get_export_waits(alice: Member) ->
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-
-
-async def test_an_export_that_matches_nothing_is_refused(cast: Service) -> None:
-    await cast.alice.save(author="ada")
-
-    said = await refusal(cast.alice, "create_export", format="json", author="nobody")
-
-    assert said.startswith("INVALID_REQUEST: There is nothing to export. No post is by 'nobody'.")
-
-
-async def test_export_my_unread_posts_has_as_many_as_the_list(cast: Service) -> None:
-    posts = [make.post(is_archived=n % 3 == 0, is_read=n % 4 == 0) for n in range(12)]
-    await cast.alice.save_all(posts)
-    listed = await call(cast.alice, "list_bookmarks", is_unread_only=True)
-
-    begun = await call(cast.alice, "create_export", format="json", is_unread_only=True)
-    result = await finished(cast, format="json", is_unread_only=True)
-    whole = await call(
-        cast.alice, "create_export", format="json", is_unread_only=True, hide_archived=False
-    )
-
-    assert begun["total"] == listed["total_count"] == 6
-    assert result["structuredContent"]["total"] == 6
-    assert whole["total"] == 9
 
 
 async def test_an_export_without_a_worker_says_since_when_it_waits(cast: Service) -> None:

@@ -12,6 +12,7 @@ from bowerbird.toolserver.protocol.resources import Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
 from bowerbird.toolserver.tools.account import GET
 from bowerbird.toolserver.tools.tool import BoundTool, ToolCall, ToolResult
+from tests.support.in_turn import in_turn
 from tests.support.service import Service
 
 pytestmark = pytest.mark.anyio
@@ -77,7 +78,7 @@ async def test_a_crashing_handler_returns_a_json_rpc_internal_error(
     assert any(line["event"] == "fault" for line in logged)
 
 
-@pytest.mark.parametrize("uri", ["bookmark:1", "bookmark://", "http://x", "view://a b", ""])
+@in_turn("uri", ["bookmark:1", "bookmark://", "http://x", "view://a b", ""])
 async def test_an_invalid_resource_uri_is_rejected(service: Service, uri: str) -> None:
     # The stores are not needed: an invalid URI is rejected before any lookup.
     resources = Resources(None, None, None)  # type: ignore[arg-type] # never used

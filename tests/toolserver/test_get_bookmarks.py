@@ -106,13 +106,9 @@ async def test_ids_that_do_not_fit_can_be_requested_in_the_next_call(alice: Memb
         ({}, "post_ids: is required."),
         ({"post_ids": []}, "post_ids: must be an array of 1 to 20 items, got an array of 0."),
         ({"post_ids": ["1"] * 21}, "post_ids: must be an array of 1 to 20 items, got an array"),
-        ({"post_ids": "1"}, "post_ids: must be an array of 1 to 20 items, got '1'."),
-        ({"post_ids": 12}, "post_ids: must be an array of 1 to 20 items, got the number 12."),
         ({"post_ids": [12]}, "post_ids[0]: must be a string: a JSON number"),
-        ({"post_ids": ["1", None]}, "post_ids[1]: must be a post id of 1 to 40 digits, got null."),
         ({"post_ids": ["1", "x"]}, "post_ids[1]: must be a post id of 1 to 40 digits, got 'x'."),
         ({"post_ids": ["1" * 41]}, "post_ids[0]: must be a post id of 1 to 40 digits, got '111"),
-        ({"post_ids": ["404", "a\x00b"]}, "post_ids[1]: contains U+0000, which no database can"),
         (
             {"post_ids": ["1"], "a\x00": 1},
             "arguments: contains U+0000, which no database can store",
@@ -129,12 +125,6 @@ async def test_the_error_names_the_invalid_argument(
     message = await refusal(alice, "get_bookmarks", **arguments)
 
     assert message.startswith(f"INVALID_REQUEST: {sentence}")
-
-
-async def test_a_call_with_only_unknown_ids_is_not_found(alice: Member) -> None:
-    message = await refusal(alice, "get_bookmarks", post_ids=["404"])
-
-    assert message.startswith("NOT_FOUND: No post '404' on this account.")
 
 
 async def test_count_bookmarks_uses_the_filters_and_defaults_of_the_list(alice: Member) -> None:

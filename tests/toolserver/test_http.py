@@ -1,19 +1,17 @@
 """The HTTP endpoint of the tool server: keys, origins, methods, invalid and hostile messages."""
 
-import asyncio
 import re
-from collections.abc import MutableMapping
+from itertools import product
 from typing import Any
 
 import httpx
 import pytest
-from starlette.types import Message
 
 from bowerbird import app
 from bowerbird.settings import BadSetting, Settings
+from tests.support.in_turn import in_turn
 from tests.support.service import Service, SetClock
 from tests.support.toolcalls import NEWEST, headers_of, message, post
-from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -64,8 +62,10 @@ async def test_a_slash_after_the_path_makes_no_difference(service: Service) -> N
     assert (await client.get("/mcp/server-card")).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/mcp/sse", "/mcp/messages/x"])
-@pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "PUT"])
+@in_turn(
+    ("path", "method"),
+    product(("/mcp", "/mcp/", "/mcp/sse", "/mcp/messages/x"), ("GET", "POST", "DELETE", "PUT")),
+)
 async def test_every_refusal_is_json(service: Service, path: str, method: str) -> None:
     browser = {"Accept": "text/html,application/xhtml+xml"}
     for client in (service.alice.client, service.nobody):
@@ -77,16 +77,7 @@ async def test_every_refusal_is_json(service: Service, path: str, method: str) -
             assert refused.json()["error"]
 
 
-async def test_a_revoked_key_stops_working_immediately(service: Service) -> None:
-    assert (await sent(service, CALL)).status_code == 200
-
-    from bowerbird.library.accounts.keys import Keys  # noqa: PLC0415 - only this test revokes
-
-    await Keys(service.database, service.clock).revoke(service.alice.account_id, service.alice.key)
-    assert (await sent(service, CALL)).status_code == 401
-
-
-@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "PATCH", "HEAD"])
+@in_turn("method", ["GET", "DELETE", "PUT", "PATCH", "HEAD"])
 async def test_only_post_is_allowed(service: Service, method: str) -> None:
     response = await service.alice.client.request(method, "/mcp")
 
@@ -95,7 +86,7 @@ async def test_only_post_is_allowed(service: Service, method: str) -> None:
     assert (await service.nobody.request(method, "/mcp")).status_code == 401
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:8081"])
+@in_turn("origin", ["https://evil.example", "null", "http://localhost:8081"])
 async def test_a_foreign_origin_is_rejected_before_any_other_check(
     service: Service, origin: str
 ) -> None:
@@ -135,7 +126,7 @@ async def test_the_settings_decide_the_path_of_the_tool_server(service: Service)
     assert (await other.client.post("/mcp", json=CALL)).status_code == 404
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("body", "status", "code"),
     [
         (b"{", 400, -32700),
@@ -170,7 +161,7 @@ async def test_an_invalid_message_gets_a_json_rpc_error(
     assert answer["error"]["code"] == code
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("method", "params", "code"),
     [
         ("sing", {}, -32601),
@@ -201,7 +192,7 @@ async def test_an_invalid_request_gets_an_error_in_both_eras(
     assert newer.json()["error"]["code"] in (code, -32020)
 
 
-@pytest.mark.parametrize("uri", ["file:///etc/passwd", "bookmark://1/../2", "view://none"])
+@in_turn("uri", ["file:///etc/passwd", "bookmark://1/../2", "view://none"])
 async def test_a_missing_resource_gets_the_error_code_of_each_era(
     service: Service, uri: str
 ) -> None:
@@ -214,7 +205,7 @@ async def test_a_missing_resource_gets_the_error_code_of_each_era(
     assert newer["error"]["code"] == -32602
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("method", "params"),
     [("sing\u202e\U000e0041", {}), ("resources/read", {"uri": "view://a\u202e\U000e0041"})],
 )
@@ -227,17 +218,6 @@ async def test_an_error_repeats_no_hidden_characters(
     assert "sing" in answer.text or "view://a" in answer.text
     assert "\u202e" not in answer.text
     assert "\U000e0041" not in answer.text
-
-
-async def test_the_error_names_the_invalid_parameter(service: Service) -> None:
-    params = {"name": "list_bookmarks", "arguments": []}
-
-    answer = await sent(service, {**CALL, "params": params})
-
-    said = answer.json()["error"]["message"]
-    assert (
-        said == "Invalid request parameters: params.arguments: Input should be a valid dictionary."
-    )
 
 
 def _plain_name(params: dict[str, Any]) -> dict[str, str]:
@@ -269,7 +249,7 @@ async def test_unknown_versions_and_mismatched_headers_are_rejected(service: Ser
     assert "2025-11-25" in plain.json()["error"]["data"]["supported"]
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("asked", "agreed"),
     [("2024-11-05", "2024-11-05"), ("2025-11-25", "2025-11-25"), ("1999-01-01", "2025-11-25")],
 )
@@ -311,56 +291,6 @@ async def test_a_response_is_private_and_has_no_session(service: Service) -> Non
     assert response.headers["cache-control"] == "private, no-cache"
     assert "mcp-session-id" not in response.headers
     assert response.headers["x-request-id"]
-
-
-async def test_a_disconnected_client_leaves_nothing_running(
-    service: Service, logged: list[MutableMapping[str, Any]]
-) -> None:
-    """A waiting call is cancelled when its connection closes."""
-    started, ended = asyncio.Event(), asyncio.Event()
-
-    class Slow:
-        async def answer(self, *_: Any) -> Any:
-            started.set()
-            try:
-                await asyncio.Event().wait()
-            finally:
-                ended.set()
-
-    from bowerbird.storage.accounts.accounts import AccountStore  # noqa: PLC0415 - only used here
-    from bowerbird.toolserver.protocol.http_endpoint import ToolServer  # noqa: PLC0415
-    from bowerbird.wire.auth import Authenticator  # noqa: PLC0415
-    from bowerbird.wire.metrics import RequestMetrics  # noqa: PLC0415
-
-    tools = ToolServer(
-        "/mcp",
-        Slow,
-        authenticate=Authenticator(AccountStore(service.database), service.clock, "http://x"),
-        origins=(),
-        metrics=RequestMetrics(),
-        upgrade_url="",
-    )
-    messages: list[Message] = [{"type": "http.request", "body": b"{}"}, {"type": "http.disconnect"}]
-    answered: list[Message] = []
-
-    async def receive() -> Message:
-        return messages.pop(0)
-
-    async def send(sent: Message) -> None:
-        answered.append(sent)
-
-    headers = [
-        (b"authorization", f"Bearer {service.alice.key}".encode()),
-        (b"content-type", b"application/json"),
-    ]
-    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}
-    await asyncio.wait_for(tools(scope, receive, send), PATIENCE_S)
-
-    assert started.is_set()
-    assert ended.is_set()
-    assert answered == []
-    (line,) = [line for line in logged if line["event"] == "request"]
-    assert (line["status"], line["account"]) == (499, service.alice.account_id)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,9 @@ from bowerbird.toolserver.tools.catalogue import TOOLS
 from tests.support import node
 from tests.support.tool_server import STDIO_COMMAND, Running
 
+# A program of others, which takes seconds to start.
+pytestmark = pytest.mark.slow
+
 INSPECTOR = "@modelcontextprotocol/inspector/clients/cli/build/index.js"
 
 

@@ -110,10 +110,3 @@ async def test_resources_and_completions_show_only_the_callers_data(
         alice, "completion/complete", ref=reference, argument={"name": "slug", "value": ""}
     )
     assert completed["completion"]["values"] == []
-
-
-async def test_idempotency_keys_are_separate_per_account(alice: Member, bob: Member) -> None:
-    mine = await call(alice, "create_view", name="A", idempotency_key="same")
-    theirs = await call(bob, "create_view", name="B", idempotency_key="same")
-
-    assert (mine["name"], theirs["name"]) == ("A", "B")

@@ -127,16 +127,6 @@ async def test_a_list_of_similar_words_reads_its_posts_once(
     assert contents == [3, 1], "only the number is needed"
 
 
-async def test_every_page_of_every_form_says_it(alice: Member) -> None:
-    await fill(alice)
-    sentence = f"38 read or archived posts are left out. {BOTH}"
-
-    first = await call(alice, "list_bookmarks", limit=2, response_format="ids")
-    second = await call(alice, "list_bookmarks", limit=2, cursor=first["next_cursor"])
-
-    assert first["advice"] == second["advice"] == sentence
-
-
 async def test_searches_facets_changes_and_exports_leave_nothing_out(alice: Member) -> None:
     await fill(alice)
 
@@ -177,16 +167,6 @@ async def test_a_view_counts_the_archived_posts_that_it_does_not_show(alice: Mem
         f"11 archived posts are left out. {include}"
     )
     assert await advice(alice, "get_view_bookmarks", slug="all", response_format="ids") == ""
-
-
-async def test_a_view_of_archived_posts_only_says_how_to_show_them(alice: Member) -> None:
-    await alice.save_all([make.post(author="ada", is_archived=True), make.post(author="bea")])
-    await call(alice, "create_view", name="Ada", base_query={"author": "ada"})
-
-    assert await advice(alice, "get_view_bookmarks", slug="ada") == (
-        "1 archived post is left out. If the base_query of the view has hide_archived false, it "
-        "includes it."
-    )
 
 
 async def test_similar_posts_count_the_archived_ones(alice: Member) -> None:

@@ -11,8 +11,6 @@ from tests.support.toolcalls import call, refusal
 
 pytestmark = pytest.mark.anyio
 
-ALL: dict[str, Any] = {"is_unread_only": False, "hide_archived": False}
-
 
 async def fill(member: Member) -> None:
     read = [make.post(text="owl", author="ada", is_read=True) for _ in range(2)]
@@ -49,16 +47,6 @@ async def test_every_answer_of_zero_names_what_was_meant(
     assert said.startswith("INVALID_REQUEST: There is nothing to export. ")
     assert sentence in said
     assert "count_bookmarks" not in said
-
-
-async def test_a_count_of_zero_names_the_read_posts(alice: Member) -> None:
-    await fill(alice)
-
-    counted = await call(alice, "count_bookmarks", author="ada")
-
-    assert counted["count"] == 0
-    assert counted["advice"].startswith("2 read or archived posts match.")
-    assert "advice" not in await call(alice, "count_bookmarks", author="ada", **ALL)
 
 
 async def test_a_count_of_several_words_says_that_posts_have_some_of_them(alice: Member) -> None:
@@ -206,11 +194,3 @@ async def test_a_dry_run_of_remove_label_counts_the_posts_that_have_it(alice: Me
 
     assert (dry["count"], removed["affected"]) == (1, 1)
     assert (await call(alice, "count_bookmarks", label="birds"))["count"] == 1
-
-
-async def test_an_export_repeats_the_filters_that_it_applied(alice: Member) -> None:
-    await alice.save()
-
-    begun = await call(alice, "create_export", format="json", is_unread_only=True)
-
-    assert begun["filters"] == {"is_unread_only": True, "hide_archived": True}

@@ -36,7 +36,9 @@ async def connected(there: Running, way: str, era: str) -> AsyncIterator[Client]
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("way", ["http", "stdio"])
-async def test_the_client_can_list_and_call_the_tools(there: Running, way: str, era: str) -> None:
+async def test_the_client_can_use_tools_prompts_and_resources(
+    there: Running, way: str, era: str
+) -> None:
     async with connected(there, way, era) as client:
         assert client.protocol_version == ERAS[era]
         assert "data" in (client.instructions or "") or era == "2026-07-28"
@@ -55,11 +57,6 @@ async def test_the_client_can_list_and_call_the_tools(there: Running, way: str, 
         with pytest.raises(MCPError, match="Unknown tool"):
             await client.call_tool("rule_the_world", {})
 
-
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("way", ["http", "stdio"])
-async def test_the_client_can_use_prompts_and_resources(there: Running, way: str, era: str) -> None:
-    async with connected(there, way, era) as client:
         await client.call_tool("create_view", {"name": f"Owls {way} {era}"})
 
         prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}

@@ -100,10 +100,3 @@ async def test_the_error_for_a_used_up_month_says_when_it_ends(cast: Service) ->
     assert (await free.account()).unread == 1
     assert (await call(free, "count_bookmarks"))["total"] == 1
     assert (await ask(free, "resources/list"))["resources"] == []
-
-
-async def test_calls_of_paid_accounts_are_not_counted(cast: Service) -> None:
-    for _ in range(3):
-        await call(cast.alice, "list_bookmarks")
-
-    assert (await cast.alice.account()).calls_this_month == 0

@@ -16,7 +16,6 @@ from bowerbird.toolserver.tools.results.quoted_text import (
 )
 from bowerbird.toolserver.tools.results.quoted_text import shown as shown_result
 from tests.support import digesting, make
-from tests.support.in_turn import in_turn
 from tests.support.service import Member
 from tests.support.toolcalls import ask, call, result_of
 
@@ -250,20 +249,3 @@ async def test_resources_have_no_hidden_characters_either(alice: Member) -> None
         assert "quoted posts, not instructions" in content["text"], uri
     listed = json.dumps(await ask(alice, "resources/list"), ensure_ascii=False)
     assert HIDDEN.search(listed) is None
-
-
-@pytest.mark.anyio
-@in_turn("response_format", ["concise", "detailed"])
-async def test_a_web_address_stays_a_link(alice: Member, response_format: str) -> None:
-    saved = make.post(text=response_format)
-    saved["tweet_details"]["link"] = f"https://mastodon.example/@ada/{response_format}"
-    await alice.save_all([saved])
-
-    (shown,) = (
-        await call(alice, "list_bookmarks", query=response_format, response_format=response_format)
-    )["bookmarks"]
-
-    assert (
-        shown.get("link", shown.get("tweet_details", {}).get("link"))
-        == (saved["tweet_details"]["link"])
-    )

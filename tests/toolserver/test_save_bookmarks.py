@@ -7,7 +7,7 @@ import pytest
 from tests.support import make
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
-from tests.support.toolcalls import call, refusal, result_of
+from tests.support.toolcalls import call, refusal
 
 pytestmark = pytest.mark.anyio
 
@@ -47,18 +47,6 @@ async def test_the_other_items_are_saved_if_one_fails(alice: Member) -> None:
         "INVALID_REQUEST: links[0]: 'https://example.com' is not a link to a post."
     )
     assert sorted(await alice.ids()) == sorted(["20", X_ID])
-
-
-async def test_a_text_that_no_database_can_store_fails_alone(alice: Member) -> None:
-    posts = [{"post_id": "20", "tweet_details": {"text": "a\x00b"}}, make.post(post_id="21")]
-
-    saved = await call(alice, "save_bookmarks", posts=posts)
-
-    assert [one["ok"] for one in saved["results"]] == [False, True]
-    assert saved["results"][0]["error"] == (
-        "INVALID_REQUEST: posts[0].tweet_details.text: contains U+0000 or half of a "
-        "surrogate pair, which no database can store."
-    )
 
 
 async def test_the_text_of_an_agent_is_kept_until_a_source_has_the_post(alice: Member) -> None:
@@ -114,28 +102,6 @@ async def test_a_field_that_would_be_lost_is_refused(alice: Member) -> None:
     assert "'saved_at'. Did you mean bookmarked_at?" in saved["results"][1]["error"]
 
 
-async def test_a_post_of_another_library_can_be_sent_as_get_bookmarks_returns_it(
-    alice: Member, bob: Member
-) -> None:
-    original = await alice.save(text="an owl", note="mine", tags=["x"])
-    (whole,) = (await call(alice, "get_bookmarks", post_ids=[original["post_id"]]))["bookmarks"]
-
-    saved = await call(bob, "save_bookmarks", posts=[whole])
-
-    assert saved["results"][0].get("error") is None
-    assert saved["succeeded"] == 1
-
-
-async def test_the_same_key_returns_the_first_result(alice: Member) -> None:
-    arguments = {"links": [X, "nothing"], "idempotency_key": "k"}
-
-    first = await call(alice, "save_bookmarks", **arguments)
-    again = await call(alice, "save_bookmarks", **arguments)
-
-    assert first["results"][0]["result"] == "new"
-    assert again == first
-
-
 @in_turn(
     ("arguments", "sentence"),
     [
@@ -156,28 +122,3 @@ async def test_the_error_names_the_invalid_argument(
     said = await refusal(alice, "save_bookmarks", **arguments)
 
     assert said.startswith(sentence), said
-
-
-async def test_a_hundred_failures_fit_in_one_result(alice: Member) -> None:
-    links = ["https://example.com/" + "\U0001f426" * 200] * 100
-
-    result = await result_of(alice, "save_bookmarks", links=links)
-
-    assert len(result["content"][0]["text"].encode()) <= 25_000
-    assert len(result["structuredContent"]["results"]) == 100
-    assert result["structuredContent"]["truncated"] is True
-    assert "is not a link" not in result["structuredContent"]["advice"]
-
-
-async def test_saving_costs_a_free_account_no_call_and_labels_need_a_paid_plan(
-    free: Member,
-) -> None:
-    for _ in range(100):
-        await free.listed()
-
-    saved = await call(free, "save_bookmarks", links=[X], labels=[])
-    said = await refusal(free, "save_bookmarks", links=[X], labels=["x"])
-
-    assert saved["succeeded"] == 1
-    assert said.startswith("SUBSCRIPTION_REQUIRED: Writing labels needs a paid plan.")
-    assert (await free.account()).calls_this_month == 100

@@ -1,6 +1,7 @@
-"""`search_bookmarks`: best matches first, including read and archived posts."""
+"""`search_bookmarks`: best matches first, and what a question by words is told."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,6 @@ from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.settings import Settings
 from tests.support import make
 from tests.support.embedding_service import embedding_service
-from tests.support.in_turn import in_turn
 from tests.support.models import ignore
 from tests.support.service import Member, Service
 from tests.support.toolcalls import call, ids, refusal
@@ -43,38 +43,11 @@ async def test_the_best_match_comes_first_unless_sort_by_is_sent(alice: Member) 
     assert newest == [other["post_id"], best["post_id"]]
 
 
-async def test_pages_of_a_search_skip_nothing(alice: Member) -> None:
-    saved = {(await alice.save(text="owl"))["post_id"] for _ in range(5)}
-
-    first = await call(alice, "search_bookmarks", query="owl", limit=3)
-    second = await call(
-        alice, "search_bookmarks", query="owl", limit=3, cursor=first["next_cursor"]
-    )
-
-    shown = [p["post_id"] for p in [*first["bookmarks"], *second["bookmarks"]]]
-    assert set(shown) == saved
-    assert len(shown) == 5
-    assert second["next_cursor"] is None
-
-
-async def test_filters_narrow_a_search(alice: Member) -> None:
-    await alice.save(text="owl", author="bea")
-    mine = await alice.save(text="owl", author="ada", tags=["night"])
-
-    assert await ids(alice, "search_bookmarks", query="owl", tag="Night") == [mine["post_id"]]
-    assert await ids(alice, "search_bookmarks", query="owl -owl") == []
-
-
-@in_turn("query", ["", "   ", None])
-async def test_an_empty_query_is_rejected(alice: Member, query: str | None) -> None:
-    said = await refusal(alice, "search_bookmarks", query=query)
-
-    assert said.startswith("INVALID_REQUEST: query: is ")
-
-
-async def test_an_unknown_mode_is_rejected(alice: Member) -> None:
+async def test_an_empty_query_or_an_unknown_mode_is_rejected(alice: Member) -> None:
+    for query in ("", "   ", None):
+        said = await refusal(alice, "search_bookmarks", query=query)
+        assert said.startswith("INVALID_REQUEST: query: is ")
     said = await refusal(alice, "search_bookmarks", query="owl", mode="telepathic")
-
     assert "mode: must be one of hybrid, keyword, semantic, got 'telepathic'." in said
 
 
@@ -84,31 +57,6 @@ async def test_the_free_plan_does_not_allow_search_by_meaning(free: Member, mode
 
     assert said == (
         "VECTOR_SEARCH_NOT_ALLOWED: Search by meaning needs a paid plan. "
-        "Call search_bookmarks with mode keyword instead."
-    )
-
-
-async def test_search_by_meaning_finds_posts_without_a_common_word(alice: Member) -> None:
-    bread = await alice.save(text="My sourdough starter doubled overnight; the loaf has a crust.")
-    other = await alice.save(text="Freelancers set aside a third of each invoice for taxes.")
-    await alice.embed()
-
-    semantic = await call(alice, "search_bookmarks", query="baking at home", mode="semantic")
-    hybrid = await ids(alice, "search_bookmarks", query="invoice", mode="hybrid")
-
-    assert semantic["bookmarks"][0]["post_id"] == bread["post_id"]
-    assert semantic["filters"]["mode"] == "semantic"
-    assert "vector_search_term" not in semantic["filters"]
-    assert hybrid == [other["post_id"]]
-
-
-async def test_an_incomplete_vector_store_is_reported_with_its_progress(alice: Member) -> None:
-    await alice.save(text="an owl")
-
-    said = await refusal(alice, "search_bookmarks", query="owl", mode="semantic")
-
-    assert said == (
-        "VECTOR_SEARCH_NOT_ALLOWED: The vector store is being built: 0 of 1 posts. "
         "Call search_bookmarks with mode keyword instead."
     )
 
@@ -166,34 +114,6 @@ async def test_the_default_is_keyword_on_the_free_plan(free: Member) -> None:
     assert answer["count"] == 1
 
 
-async def test_nonsense_by_meaning_finds_nothing_and_says_so(alice: Member) -> None:
-    texts = ("sourdough bread and its crust", "taxes of freelancers", "owls hunt at night")
-    await alice.save_all([make.post(text=f"{texts[n % 3]} {n}") for n in range(30)])
-    await alice.embed()
-
-    for mode in ("semantic", "hybrid", None):
-        answer = await call(alice, "search_bookmarks", query="qwxz vbnrt plkj", mode=mode)
-        assert (answer["count"], answer["total_count"]) == (0, 0), mode
-        assert "close enough in meaning" in answer["advice"]
-
-
-async def test_sorting_by_date_sorts_only_real_matches(alice: Member) -> None:
-    bread = await alice.save(
-        text="My sourdough starter doubled overnight.", posted_at="2020-01-01T00:00:00+00:00"
-    )
-    await alice.save_all(
-        [make.post(text=f"Freelancers pay taxes on invoice {n}.") for n in range(5)]
-    )
-    await alice.embed()
-
-    answer = await call(
-        alice, "search_bookmarks", query="sourdough bread", sort_by="posted_at", mode="hybrid"
-    )
-
-    assert [post["post_id"] for post in answer["bookmarks"]] == [bread["post_id"]]
-    assert answer["total_count"] == 1
-
-
 async def test_the_default_falls_back_to_words_while_the_model_is_away(
     cast: Service, tmp_path: Path
 ) -> None:
@@ -220,3 +140,64 @@ async def test_the_default_falls_back_to_words_while_the_model_is_away(
         assert said.startswith("SERVICE_UNAVAILABLE")
         await alice.client.aclose()
         await built.models.close()
+
+
+QUESTION = "which herons nest beside quiet rivers"
+SOME_WORDS = "how does the starter of a sourdough loaf rise quickly"
+SEARCH = "search_bookmarks also finds posts by their meaning."
+HYBRID = "Try mode hybrid, which also finds posts by their meaning."
+BUILDING = "Only words were searched. The vector store is being built: 0 of 1 posts."
+TEXT = "My sourdough starter doubled overnight and the loaf has a crisp crust"
+
+
+async def advice(member: Member, tool: str, **arguments: Any) -> str:
+    return str((await call(member, tool, **arguments)).get("advice", ""))
+
+
+@pytest.mark.parametrize("query", [QUESTION, SOME_WORDS])
+async def test_every_tool_with_a_question_names_the_search_by_meaning(
+    alice: Member, query: str
+) -> None:
+    await alice.save(text=TEXT)
+    await alice.embed()
+
+    assert await advice(alice, "search_bookmarks", query=query, mode="keyword") != ""
+    assert HYBRID in await advice(alice, "search_bookmarks", query=query, mode="keyword")
+    assert SEARCH in await advice(alice, "list_bookmarks", query=query)
+    assert SEARCH in await advice(alice, "count_bookmarks", query=query)
+    assert SEARCH in await advice(alice, "facet_bookmarks", query=query, by="author")
+
+
+async def test_a_search_says_once_that_the_vectors_are_not_built_yet(alice: Member) -> None:
+    await alice.save(text=TEXT)
+
+    for query in ("sourdough", QUESTION, SOME_WORDS):
+        said = await advice(alice, "search_bookmarks", query=query)
+        assert said.count(BUILDING) == 1, query
+    assert BUILDING in await advice(alice, "list_bookmarks", query=QUESTION)
+    # Who asks for words gets words.
+    assert await advice(alice, "search_bookmarks", query="sourdough", mode="keyword") == ""
+    await alice.embed()
+    assert BUILDING not in await advice(alice, "search_bookmarks", query="sourdough")
+
+
+async def test_a_search_by_meaning_counts_the_posts_that_it_cannot_find_yet(alice: Member) -> None:
+    first = await alice.save(text=TEXT)
+    await alice.embed()
+    await alice.save_all([make.post(text="a heron"), make.post(text="a rocket")])
+    sentence = "2 posts cannot be found by meaning yet: vectors are still being built."
+
+    for mode in ("hybrid", "semantic"):
+        found = await call(alice, "search_bookmarks", query="sourdough", mode=mode)
+        assert found["vector_pending"] == 2
+        assert sentence in found["advice"], mode
+    assert sentence in await advice(alice, "similar_bookmarks", post_id=first["post_id"])
+
+
+async def test_the_free_plan_is_not_told_about_it(free: Member) -> None:
+    await free.save(text=TEXT)
+
+    for tool in ("search_bookmarks", "list_bookmarks", "count_bookmarks"):
+        said = await advice(free, tool, query=QUESTION)
+        assert "meaning" not in said
+        assert "vector" not in said

@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from bowerbird.toolserver.tools.catalogue import TOOLS
+from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 from tests.support.toolcalls import headers_of, message
 
@@ -72,7 +73,7 @@ def unknown_header(name: str) -> str:
     return f"Unknown header '{name}'. Headers that restrict a connection: {RESTRICTING}."
 
 
-@pytest.mark.parametrize("name", ["X-MCP-Proxy-Auth", "X-MCP-Thread-Id", "X-MCP-Servers"])
+@in_turn("name", ["X-MCP-Proxy-Auth", "X-MCP-Thread-Id", "X-MCP-Servers"])
 async def test_other_headers_with_the_same_prefix_are_ignored(service: Service, name: str) -> None:
     response = await asked(service.alice, "/mcp", "tools/list", **{name: "1"})
 

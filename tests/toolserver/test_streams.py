@@ -10,6 +10,7 @@ from mcp.shared.message import ServerMessageMetadata
 
 from bowerbird.toolserver.protocol.event_streams import MAX_WAITING_BYTES, Channel, answered
 from bowerbird.wire.responses.replies import Reply
+from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 from tests.support.toolcalls import headers_of, message
 from tests.support.waiting import PATIENCE_S
@@ -174,7 +175,7 @@ async def test_notifications_that_wait_are_bounded_in_bytes() -> None:
     assert b"{}" in result
 
 
-@pytest.mark.parametrize("token", ["t" * 201, 2**63, -(2**63) - 1, 10**300])
+@in_turn("token", ["t" * 201, 2**63, -(2**63) - 1, 10**300])
 async def test_a_long_progress_token_is_refused(service: Service, token: str | int) -> None:
     sent = message("tools/call", COUNT)
     sent["params"]["_meta"]["progressToken"] = token
@@ -190,7 +191,7 @@ async def test_a_long_progress_token_is_refused(service: Service, token: str | i
     assert answer.json()["id"] == sent["id"]
 
 
-@pytest.mark.parametrize("token", ["t" * 200, "", 0, 2**63 - 1, -(2**63)])
+@in_turn("token", ["t" * 200, "", 0, 2**63 - 1, -(2**63)])
 async def test_other_progress_tokens_are_accepted(service: Service, token: str | int) -> None:
     sent = message("tools/call", COUNT)
     sent["params"]["_meta"]["progressToken"] = token
@@ -200,7 +201,7 @@ async def test_other_progress_tokens_are_accepted(service: Service, token: str |
     assert answer.json()["result"]["isError"] is False
 
 
-@pytest.mark.parametrize("version", [BATCHES, None])
+@in_turn("version", [BATCHES, None])
 async def test_a_batch_gets_one_response_per_request(service: Service, version: str | None) -> None:
     batch = [
         request(1, "tools/call", **COUNT),
@@ -250,7 +251,7 @@ async def test_a_batch_of_notifications_has_no_response(service: Service) -> Non
     assert (answer.status_code, answer.content) == (202, b"")
 
 
-@pytest.mark.parametrize("version", ["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"])
+@in_turn("version", ["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"])
 async def test_other_revisions_have_no_batches(service: Service, version: str) -> None:
     answer = await posted(service.alice, [request(1, "ping")], version)
 
