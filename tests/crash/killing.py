@@ -8,20 +8,29 @@ import itertools
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 import traceback
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
-from bowerbird.jobs.worker import JobKind, Progress
+from bowerbird.jobs.media import MediaJobs
+from bowerbird.jobs.sources import SourceJobs
+from bowerbird.jobs.worker import JobKind, Progress, Recurring, Worker
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import Job
 from bowerbird.storage.database import Database
+from tests.support import waiting
+
+ROOT = Path(__file__).parents[2]
+
 
 Report = Callable[[], object]
 Work = Callable[[Report], object]
@@ -78,6 +87,59 @@ def until_finished(
     while not one_life(lambda report: asyncio.run(_work(email, begin, report)), chance, moment):
         killed += 1
     return killed
+
+
+def in_own_process(module: str, *arguments: str, environment: dict[str, str]) -> str:
+    """Runs a program of this folder, which forks, because a test has threads. What it printed."""
+    ran = subprocess.run(
+        [sys.executable, "-m", f"tests.crash.{module}", *arguments],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=90,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+async def started(
+    module: str, *arguments: str, environment: dict[str, str]
+) -> asyncio.subprocess.Process:
+    """Starts a program of this folder, which a test kills."""
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", f"tests.crash.{module}", *arguments),
+        env=environment,
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+    )
+
+
+async def work_until(
+    is_over: Callable[[], Awaitable[bool]],
+    database: Database,
+    jobs: MediaJobs | SourceJobs,
+    report: Report,
+    lease_s: float,
+) -> None:
+    """Works on jobs of one kind."""
+    worker = Worker(
+        database,
+        [reporting(jobs.kind, report)],
+        # A job fails after three killed workers; the sweep starts another one.
+        [Recurring("sweep", 0.2, jobs.sweep)],
+        system_clock,
+        lease_s=lease_s,
+        heartbeat_s=lease_s / 4,
+        poll_s=0.05,
+    )
+    stopping = asyncio.Event()
+    running = asyncio.create_task(worker.run(stopping))
+    # Whoever waits for this process has less patience.
+    await waiting.until(is_over, 600)
+    stopping.set()
+    await running
 
 
 def reporting(kind: JobKind, report: Report) -> JobKind:

@@ -11,7 +11,6 @@ from pathlib import Path
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
 from bowerbird.jobs.media import MediaJobs
-from bowerbird.jobs.worker import Recurring, Worker
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.media.preferences import MediaPreferences
@@ -36,32 +35,15 @@ async def keep(
         preferences = MediaPreferences(database, system_clock, settings)
         await preferences.switch(account, is_keeping=True)
         keeping = Keeping(database, Files(settings), system_clock, settings, hosts.fetcher)
-        jobs = MediaJobs(database, keeping, system_clock)
-        worker = Worker(
-            database,
-            [killing.reporting(jobs.kind, report)],
-            # A job fails after three killed workers; the sweep starts another one.
-            [Recurring("keep images", 0.2, jobs.sweep)],
-            system_clock,
-            lease_s=lease_s,
-            heartbeat_s=lease_s / 4,
-            poll_s=0.05,
-        )
-        stopping = asyncio.Event()
-        running = asyncio.create_task(worker.run(stopping))
-        while True:
+
+        async def is_over() -> bool:
             state = await preferences.state(account)
-            if state.total and not state.waiting:
-                break
-            await asyncio.sleep(0.05)
-        stopping.set()
-        await running
+            return bool(state.total and not state.waiting)
 
-
-def main() -> None:
-    email, port, folder = sys.argv[1:]
-    asyncio.run(keep(email, int(port), Path(folder)))
+        jobs = MediaJobs(database, keeping, system_clock)
+        await killing.work_until(is_over, database, jobs, report, lease_s)
 
 
 if __name__ == "__main__":
-    main()
+    email, port, folder = sys.argv[1:]
+    asyncio.run(keep(email, int(port), Path(folder)))

@@ -1,12 +1,7 @@
 """kill -9 during two changes of many posts and their undos: all are finished, in their order."""
 
 import asyncio
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
@@ -16,10 +11,10 @@ from bowerbird.library.imports.intake import Intake
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.bulk import BulkAction, BulkState
 from bowerbird.settings import Settings
+from tests.crash import killing
 from tests.support import serving
 from tests.support.imports import dump_of, found
 
-ROOT = Path(__file__).parents[2]
 EMAIL = "you@example.com"
 POSTS = 1_200
 SOME = 500
@@ -76,20 +71,11 @@ async def check_undone(settings: Settings, change_ids: list[str], before: Any) -
 
 
 def finish_under_fire(change_id: str, environment: dict[str, str]) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "tests.crash.changer", EMAIL, change_id],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=90,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert int(ran.stdout) > 0
+    killed = killing.in_own_process("changer", EMAIL, change_id, environment=environment)
+    assert int(killed) > 0
 
 
-def change_and_undo(settings: dict[str, Any]) -> None:
+def test_changes_that_are_killed_are_finished_later(settings: dict[str, Any]) -> None:
     environment = serving.environment_of(**settings)
     serving.command("account", "create", EMAIL, environment=environment)
     change_ids, before = asyncio.run(start(Settings(**settings)))
@@ -98,16 +84,4 @@ def change_and_undo(settings: dict[str, Any]) -> None:
     finish_under_fire(change_ids[-1], environment)
     asyncio.run(check_done(Settings(**settings), change_ids))
     finish_under_fire(change_ids[0], environment)
-
     asyncio.run(check_undone(Settings(**settings), change_ids, before))
-
-
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_changes_that_are_killed_are_finished_later(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    if kind == "sqlite":
-        change_and_undo({"data_dir": tmp_path / "data"})
-        return
-    with request.getfixturevalue("postgres").fresh_database("migrated") as url:
-        change_and_undo({"data_dir": tmp_path / "data", "database_url": url})

@@ -90,32 +90,22 @@ def completed(client: httpx.Client, path: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "command", "moment"),
+    ("settings", "command", "moment"),
     [
         ("sqlite", "serve", "reading"),
         ("sqlite", "serve", "written"),
         ("postgres", "serve", "reading"),
         ("postgres", "worker", "reading"),
     ],
+    indirect=["settings"],
 )
 def test_an_export_completes_after_its_worker_is_killed(
-    kind: str, command: str, moment: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    settings: dict[str, Any] = {"data_dir": tmp_path / "data"}
-    if kind == "sqlite":
-        assert_export_survives(tmp_path, command, moment, settings)
-        return
-    with request.getfixturevalue("postgres").fresh_database("migrated") as url:
-        assert_export_survives(tmp_path, command, moment, {**settings, "database_url": url})
-
-
-def assert_export_survives(
-    folder: Path, command: str, moment: str, settings: dict[str, Any]
+    settings: dict[str, Any], command: str, moment: str, tmp_path: Path
 ) -> None:
     """`command` is the process that runs the export: a server, or a worker beside one."""
     port = serving.free_port()
     environment = serving.environment_of(**settings, port=port, admin_port=0)
-    key, expected = filled(environment, folder)
+    key, expected = filled(environment, tmp_path)
     dying = ("-c", DYING, moment, str(LEASE_S), command)
     origin = f"http://127.0.0.1:{port}"
     headers = {"Authorization": f"Bearer {key}"}
@@ -125,7 +115,7 @@ def assert_export_survives(
                 assert_complete(client, environment, dying, expected)
         else:
             assert_complete(client, environment, dying, expected)
-    left = [path.name for path in (folder / "data" / "files" / "exports").rglob("*.json")]
+    left = [path.name for path in (tmp_path / "data" / "files" / "exports").rglob("*.json")]
     assert len(left) == (2 if moment == "written" else 1)
 
 

@@ -24,6 +24,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
 from tests.support import make, serving
+from tests.support.postgres import ThrowawayPostgres
 from tests.support.waiting import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -243,23 +244,16 @@ def written(port: int, key: str, server: Lives, disturb: Disturb) -> Clients:
     return clients
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_each_keyed_write_is_stored_once_when_the_server_is_killed(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+    settings: dict[str, Any],
 ) -> None:
-    if kind == "sqlite":
-        assert_exactly_once({"data_dir": tmp_path / "data"}, kill_at_any_moment)
-        return
-    with request.getfixturevalue("postgres").fresh_database("migrated") as url:
-        settings = {"data_dir": tmp_path / "data", "database_url": url}
-        assert_exactly_once(settings, kill_at_any_moment)
+    assert_exactly_once(settings, kill_at_any_moment)
 
 
+@pytest.mark.parametrize("settings", ["postgres"], indirect=True)
 def test_each_keyed_write_is_stored_once_when_database_connections_drop(
-    request: pytest.FixtureRequest, tmp_path: Path
+    settings: dict[str, Any], postgres: ThrowawayPostgres
 ) -> None:
-    postgres = request.getfixturevalue("postgres")
-
     def cut_connections(clients: Clients, lives: Lives) -> None:
         for number in range(CUTS):
             clients.wait_for_more(MOST_WRITES // 2)
@@ -267,6 +261,4 @@ def test_each_keyed_write_is_stored_once_when_database_connections_drop(
             if number % 5 == 0:
                 lives.kill()
 
-    with postgres.fresh_database("migrated") as url:
-        settings = {"data_dir": tmp_path / "data", "database_url": url}
-        assert_exactly_once(settings, cut_connections, CUTS)
+    assert_exactly_once(settings, cut_connections, CUTS)

@@ -6,10 +6,7 @@ import json
 import random
 import threading
 import time
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
@@ -112,26 +109,17 @@ def rename_and_merge(
     assert (status, answer["data"]["label_name"], answer["data"]["count"]) == (200, "other", POSTS)
 
 
-def edit(settings: dict[str, Any]) -> None:
+def test_a_large_label_edit_is_finished_by_a_retry_when_the_server_is_killed(
+    settings: dict[str, Any],
+) -> None:
     port = serving.free_port()
     environment = serving.environment_of(**settings, port=port, admin_port=0)
     caller = Caller(port, new_key(environment))
     asyncio.run(fill(Settings(**settings)))
-    chance = random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
 
+    chance = random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
     with lives(environment) as server:
         rename_and_merge(caller, server, chance)
 
     assert caller.lost > 0
     asyncio.run(check(Settings(**settings)))
-
-
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_large_label_edit_is_finished_by_a_retry_when_the_server_is_killed(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    if kind == "sqlite":
-        edit({"data_dir": tmp_path / "data"})
-        return
-    with request.getfixturevalue("postgres").fresh_database("migrated") as url:
-        edit({"data_dir": tmp_path / "data", "database_url": url})

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaPreferences
 from bowerbird.settings import Settings
 from bowerbird.storage.files.files import Files
+from tests.crash import killing
 from tests.support import make, pictures, serving, waiting
 from tests.support.image_hosts import ImageHosts, X, image_hosts
 from tests.support.keeping import image
@@ -28,31 +28,21 @@ IMAGES = 300
 KILLS = 2
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-async def test_a_killed_worker_loses_no_image(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    settings: dict[str, Any] = {"data_dir": tmp_path / "data", "keep_media": "on"}
-    if kind == "sqlite":
-        await assert_all_are_kept(tmp_path, settings)
-        return
-    with request.getfixturevalue("postgres").fresh_database("migrated") as url:
-        await assert_all_are_kept(tmp_path, {**settings, "database_url": url})
-
-
-async def assert_all_are_kept(folder: Path, settings: dict[str, Any]) -> None:
+async def test_a_killed_worker_loses_no_image(settings: dict[str, Any], tmp_path: Path) -> None:
+    settings["keep_media"] = "on"
     environment = serving.environment_of(**settings)
-    async with image_hosts(folder) as hosts:
+    async with image_hosts(tmp_path) as hosts:
         urls = put_images(hosts)
-        file = posts_with(urls, folder)
+        file = posts_with(urls, tmp_path)
         for command in (("account", "create", EMAIL), ("import", EMAIL, str(file))):
             await asyncio.to_thread(serving.command, *command, environment=environment)
+        keeper = ("media_keeper", EMAIL, str(hosts.port), str(hosts.folder))
         for life in range(1, KILLS + 1):
-            child = await started(hosts, environment)
+            child = await killing.started(*keeper, environment=environment)
             await waiting.until(lambda n=life: has_sent(hosts, n * IMAGES // (KILLS + 2)))  # type: ignore[misc]
-            child.send_signal(signal.SIGKILL)
+            child.kill()
             assert await child.wait() == -signal.SIGKILL
-        child = await started(hosts, environment)
+        child = await killing.started(*keeper, environment=environment)
         async with asyncio.timeout(60):
             assert await child.wait() == 0
     await assert_stored(urls, hosts, Settings(**settings), KILLS)
@@ -71,15 +61,6 @@ def posts_with(urls: list[str], folder: Path) -> Path:
 
 async def has_sent(hosts: ImageHosts, count: int) -> bool:
     return len(hosts.requests) >= count
-
-
-async def started(hosts: ImageHosts, environment: dict[str, str]) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.crash.media_keeper"),
-        *(EMAIL, str(hosts.port), str(hosts.folder)),
-        env=environment,
-        cwd=Path(__file__).parents[2],
-    )
 
 
 async def assert_stored(urls: list[str], hosts: ImageHosts, settings: Settings, kills: int) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import random
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.settings import Settings
 from bowerbird.storage.word_counts import WordCounts
+from tests.crash import killing
 from tests.support import make, serving
 from tests.support.word_counts import age, indexed
 
@@ -26,26 +26,17 @@ KILLS = 2
 A_TURN_S = 0.03
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 async def test_a_killed_job_counts_every_post_once(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+    settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    settings: dict[str, Any] = {"data_dir": tmp_path / "data"}
-    if kind == "sqlite":
-        await assert_all_are_counted(tmp_path, settings)
-        return
-    with request.getfixturevalue("postgres").fresh_database("migrated") as url:
-        await assert_all_are_counted(tmp_path, {**settings, "database_url": url})
-
-
-async def assert_all_are_counted(folder: Path, settings: dict[str, Any]) -> None:
     environment = serving.environment_of(**settings)
     await asyncio.to_thread(serving.command, "account", "create", EMAIL, environment=environment)
-    await fill(folder, settings)
+    await fill(tmp_path, settings)
     chance = random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
     for _ in range(KILLS):
         await kill_after_some_turns(environment, chance)
-    child = await started(environment)
+
+    child = await killing.started("reindexer", environment=environment)
     await child.communicate()
     assert child.returncode == 0
     await check(Settings(**settings))
@@ -75,7 +66,7 @@ async def check(settings: Settings) -> None:
 
 async def kill_after_some_turns(environment: dict[str, str], chance: random.Random) -> None:
     turns = chance.randint(1, 3)
-    child = await started(environment, str(turns))
+    child = await killing.started("reindexer", str(turns), environment=environment)
     assert child.stdout
     for _ in range(turns):
         assert await child.stdout.readline()
@@ -83,12 +74,3 @@ async def kill_after_some_turns(environment: dict[str, str], chance: random.Rand
     await asyncio.sleep(chance.uniform(0, A_TURN_S))
     child.kill()
     await child.wait()
-
-
-async def started(environment: dict[str, str], *turns: str) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.crash.reindexer", *turns),
-        env=environment,
-        cwd=Path(__file__).parents[2],
-        stdout=asyncio.subprocess.PIPE,
-    )

@@ -2,8 +2,6 @@
 
 import asyncio
 import signal
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +15,7 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.connections import Problem
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.account_export import AccountExportStore
+from tests.crash import killing
 from tests.support import serving, waiting
 from tests.support.networks import ALICE_TOKEN, Networks, playing, status
 
@@ -27,18 +26,12 @@ PAGES = POSTS // 40
 KILLS = 2
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 async def test_a_killed_worker_loses_no_post_and_stores_none_twice(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+    settings: dict[str, Any],
 ) -> None:
     async with playing() as networks:
         networks.statuses = [status(number) for number in range(POSTS, 0, -1)]
-        settings: dict[str, Any] = {"data_dir": tmp_path / "data", **networks.settings}
-        if kind == "sqlite":
-            await assert_all_are_read(networks, settings)
-            return
-        with request.getfixturevalue("postgres").fresh_database("migrated") as url:
-            await assert_all_are_read(networks, {**settings, "database_url": url})
+        await assert_all_are_read(networks, {**settings, **networks.settings})
 
 
 async def assert_all_are_read(networks: Networks, settings: dict[str, Any]) -> None:
@@ -46,11 +39,11 @@ async def assert_all_are_read(networks: Networks, settings: dict[str, Any]) -> N
     await asyncio.to_thread(serving.command, "account", "create", EMAIL, environment=environment)
     await connect(networks, Settings(**settings))
     for life in range(1, KILLS + 1):
-        child = await started(environment)
+        child = await killing.started("source_reader", EMAIL, environment=environment)
         await waiting.until(lambda n=life: has_sent(networks, n * PAGES // (KILLS + 2)))  # type: ignore[misc]
         child.send_signal(signal.SIGKILL)
         assert await child.wait() == -signal.SIGKILL
-    child = await started(environment)
+    child = await killing.started("source_reader", EMAIL, environment=environment)
     async with asyncio.timeout(60):
         assert await child.wait() == 0
     await assert_stored(Settings(**settings))
@@ -68,14 +61,6 @@ async def connect(networks: Networks, settings: Settings) -> None:
 
 async def has_sent(networks: Networks, pages: int) -> bool:
     return len(networks.lists()) >= pages
-
-
-async def started(environment: dict[str, str]) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.crash.source_reader", EMAIL),
-        env=environment,
-        cwd=Path(__file__).parents[2],
-    )
 
 
 async def assert_stored(settings: Settings) -> None:

@@ -1,12 +1,7 @@
 """kill -9 during an undo of an import: repeating it finishes the undo."""
 
 import asyncio
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
@@ -16,10 +11,10 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.imports import RunState, UndoCounts
 from bowerbird.settings import Settings
+from tests.crash import killing
 from tests.support import serving
 from tests.support.imports import dump_of, found
 
-ROOT = Path(__file__).parents[2]
 EMAIL = "you@example.com"
 OLD, NEW = 600, 1_200
 
@@ -50,32 +45,12 @@ async def check(settings: Settings, run_id: str, before: Any) -> None:
         assert await checks.account(account, lambda _: None) == []
 
 
-def undo(settings: dict[str, Any]) -> None:
+def test_an_undo_that_is_killed_is_finished_by_repeating_it(settings: dict[str, Any]) -> None:
     environment = serving.environment_of(**settings)
     serving.command("account", "create", EMAIL, environment=environment)
     run_id, before = asyncio.run(fill(Settings(**settings)))
 
-    ran = subprocess.run(
-        [sys.executable, "-m", "tests.crash.undoer", EMAIL, run_id],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=90,
-    )
+    killed = killing.in_own_process("undoer", EMAIL, run_id, environment=environment)
 
-    assert ran.returncode == 0, ran.stderr
-    assert int(ran.stdout) > 0
+    assert int(killed) > 0
     asyncio.run(check(Settings(**settings), run_id, before))
-
-
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_an_undo_that_is_killed_is_finished_by_repeating_it(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    if kind == "sqlite":
-        undo({"data_dir": tmp_path / "data"})
-        return
-    with request.getfixturevalue("postgres").fresh_database("migrated") as url:
-        undo({"data_dir": tmp_path / "data", "database_url": url})

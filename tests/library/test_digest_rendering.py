@@ -1,8 +1,6 @@
 """Markdown, plain text and HTML of a digest: text of others is never markup."""
 
 import re
-import subprocess
-import sys
 import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
@@ -297,12 +295,6 @@ def test_every_template_is_in_the_package() -> None:
 
     assert templates
     assert templates <= packaged
-
-
-def test_jinja_is_not_imported_at_start() -> None:
-    code = "import sys, bowerbird.app; assert 'jinja2' not in sys.modules"
-
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_plain_text_has_the_introduction_and_says_how_many_posts_are_left_out() -> None:

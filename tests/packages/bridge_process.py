@@ -10,10 +10,21 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from tests.support.tool_server import STDIO_COMMAND
+from tests.support.tool_server import STDIO_COMMAND, stdio_environment
 
 PATIENCE_SECONDS = 40
 Json = dict[str, Any]
+
+
+INITIALIZE = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+NEWEST_META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 
 
 class BridgeProcess:
@@ -89,6 +100,7 @@ class FakeServer:
         self.connections: set[tuple[str, int]] = set()
         self.status, self.content_type, self.body = 200, "application/json", b""
         self.headers: dict[str, str] = {}
+        self.address = ""
         # The id of a request that gets no response until the client closes the connection.
         self.held_id: Any = None
         self.is_holding = threading.Event()
@@ -132,7 +144,17 @@ def fake_server() -> Iterator[tuple[str, FakeServer]]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/mcp", fake
+        fake.address = f"http://127.0.0.1:{server.server_address[1]}/mcp"
+        yield fake.address, fake
     finally:
         server.shutdown()
         server.server_close()
+
+
+@contextmanager
+def faked(folder: Path) -> Iterator[tuple[BridgeProcess, FakeServer]]:
+    """A bridge, and the server of the test to which it sends."""
+    with fake_server() as (address, fake):
+        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
+        with started(environment, folder) as bridge:
+            yield bridge, fake

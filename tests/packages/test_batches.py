@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.packages.bridge_process import BridgeProcess, fake_server, started
+from tests.packages.bridge_process import BridgeProcess, faked, started
 from tests.support.serving import free_port
 from tests.support.tool_server import Running, stdio_environment
 
@@ -55,16 +55,14 @@ def test_a_batch_is_answered_without_a_server(variables: dict[str, str], tmp_pat
 
 
 def test_every_request_of_a_refused_batch_gets_the_error(tmp_path: Path) -> None:
-    with fake_server() as (address, fake):
+    with faked(tmp_path) as (bridge, fake):
         fake.body = b'{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-03-26"}}'
-        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
-        with started(environment, tmp_path) as bridge:
-            initialized(bridge, "2025-03-26")
-            fake.status = 400
-            fake.body = b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"No."}}'
-            refused = batch_response(bridge, BATCH)
-            fake.status, fake.body = 200, b'[{"jsonrpc":"2.0"'
-            invalid = batch_response(bridge, BATCH)
+        initialized(bridge, "2025-03-26")
+        fake.status = 400
+        fake.body = b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"No."}}'
+        refused = batch_response(bridge, BATCH)
+        fake.status, fake.body = 200, b'[{"jsonrpc":"2.0"'
+        invalid = batch_response(bridge, BATCH)
 
     assert [(each["id"], each["error"]["message"]) for each in refused] == [
         (7, "No."),

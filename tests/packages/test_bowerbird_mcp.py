@@ -11,20 +11,18 @@ import pytest
 
 from bowerbird import __version__
 from bowerbird.toolserver.tools.catalogue import TOOLS
-from tests.packages.bridge_process import BridgeProcess, fake_server, started
+from tests.packages.bridge_process import (
+    INITIALIZE,
+    NEWEST_META,
+    BridgeProcess,
+    fake_server,
+    faked,
+    started,
+)
 from tests.support.tool_server import PACKAGE, STDIO_COMMAND, Running, stdio_environment
 from tests.support.waiting import PATIENCE_S, wait_until
 
-INITIALIZE = {
-    "protocolVersion": "2025-06-18",
-    "capabilities": {},
-    "clientInfo": {"name": "test", "version": "1"},
-}
 LIST = {"name": "list_bookmarks", "arguments": {}}
-NEWEST_META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 
 
 @pytest.fixture
@@ -115,13 +113,11 @@ def test_an_invalid_key_gets_the_error_of_the_server(there: Running, tmp_path: P
 
 
 def test_sends_the_negotiated_version_of_an_older_client(tmp_path: Path) -> None:
-    with fake_server() as (address, fake):
-        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
+    with faked(tmp_path) as (bridge, fake):
         fake.body = b'{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-03-26"}}'
-        with started(environment, tmp_path) as bridge:
-            bridge.request("initialize", **INITIALIZE)
-            fake.body = b""
-            bridge.request("tools/list", 2)
+        bridge.request("initialize", **INITIALIZE)
+        fake.body = b""
+        bridge.request("tools/list", 2)
 
     first, second = (headers for headers, _ in fake.requests)
     assert "MCP-Protocol-Version" not in first
@@ -130,11 +126,9 @@ def test_sends_the_negotiated_version_of_an_older_client(tmp_path: Path) -> None
 
 
 def test_headers_of_the_newest_version_repeat_the_message(tmp_path: Path) -> None:
-    with fake_server() as (address, fake):
-        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
-        with started(environment, tmp_path) as bridge:
-            bridge.request("tools/call", 1, name="list_bookmarks", arguments={}, _meta=NEWEST_META)
-            bridge.request("resources/read", 2, uri="view://vögel", _meta=NEWEST_META)
+    with faked(tmp_path) as (bridge, fake):
+        bridge.request("tools/call", 1, name="list_bookmarks", arguments={}, _meta=NEWEST_META)
+        bridge.request("resources/read", 2, uri="view://vögel", _meta=NEWEST_META)
 
     (first, _), (second, _) = fake.requests
     assert first["MCP-Protocol-Version"] == "2026-07-28"
@@ -144,20 +138,18 @@ def test_headers_of_the_newest_version_repeat_the_message(tmp_path: Path) -> Non
 
 
 def test_a_slow_call_does_not_block_others_and_can_be_cancelled(tmp_path: Path) -> None:
-    with fake_server() as (address, fake):
+    with faked(tmp_path) as (bridge, fake):
         fake.held_id = "slow"
-        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
-        with started(environment, tmp_path) as bridge:
-            bridge.send({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": LIST})
-            assert fake.is_holding.wait(PATIENCE_S)
+        bridge.send({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": LIST})
+        assert fake.is_holding.wait(PATIENCE_S)
 
-            assert bridge.request("ping", 2)["id"] == 2
+        assert bridge.request("ping", 2)["id"] == 2
 
-            params = {"requestId": "slow"}
-            bridge.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
-            assert fake.saw_disconnect.wait(PATIENCE_S), "the server sees the closed connection"
-            assert bridge.request("ping", 3)["id"] == 3
-            assert bridge.has_no_output(), "a cancelled request gets no response"
+        params = {"requestId": "slow"}
+        bridge.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+        assert fake.saw_disconnect.wait(PATIENCE_S), "the server sees the closed connection"
+        assert bridge.request("ping", 3)["id"] == 3
+        assert bridge.has_no_output(), "a cancelled request gets no response"
     wait_until(lambda: any(m["method"] == "notifications/cancelled" for _, m in fake.requests))
 
 
@@ -165,75 +157,50 @@ def test_notifications_of_an_event_stream_come_before_the_response(tmp_path: Pat
     progress = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}}
     result = {"jsonrpc": "2.0", "id": 7, "result": {"content": []}}
     events = [f"event: message\r\ndata: {json.dumps(each)}\r\n\r\n" for each in (progress, result)]
-    with fake_server() as (address, fake):
+    with faked(tmp_path) as (bridge, fake):
         fake.content_type, fake.body = "text/event-stream", ": ping\r\n\r\n".join(events).encode()
-        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
-        with started(environment, tmp_path) as bridge:
-            assert bridge.request("tools/call", 7, **LIST) == progress
-            assert bridge.response() == result
-            fake.content_type, fake.body = "application/json", b""
-            assert bridge.request("ping", 8)["id"] == 8
+        assert bridge.request("tools/call", 7, **LIST) == progress
+        assert bridge.response() == result
+        fake.content_type, fake.body = "application/json", b""
+        assert bridge.request("ping", 8)["id"] == 8
 
     assert len(fake.connections) == 1, "the connection stays open after a stream"
 
 
-@pytest.mark.parametrize(
-    ("status", "content_type", "body", "message"),
-    [
-        (
-            502,
-            "text/html",
-            b"<h1>Bad gateway</h1>",
-            "ADDRESS returned HTTP 502 with a web page: the service is down.",
-        ),
-        (302, "text/html", b"", "ADDRESS returned HTTP 302 with an empty body. Check SERVICE_URL"),
-        (
-            200,
-            "text/html",
-            b"<html><title>Sign\n in</title>",
-            "ADDRESS returned HTTP 200 with a web page titled 'Sign in'. Check SERVICE_URL",
-        ),
-        (
-            404,
-            "text/html",
-            b"<title>Not here</title>",
-            "There is no MCP server at ADDRESS: HTTP 404 (a web page titled 'Not here'). Check",
-        ),
-        (
-            404,
-            "application/json",
-            b'{"status":false,"code":"NOT_FOUND","error":"No such path."}',
-            "There is no MCP server at ADDRESS: HTTP 404 (NOT_FOUND: No such path.). Check",
-        ),
-        (405, "text/plain", b"no", "ADDRESS returned HTTP 405 with a body of type text/plain."),
-        (200, "application/json", b"{not\njson", "The server returned a body that is not"),
-        (200, "application/json", b"null", "The server returned a body that is not"),
-        (
-            200,
-            "application/json",
-            b'{"id":"other","result":{}}',
-            "The server returned a body that is not",
-        ),
-        (503, "application/json", b'{"status":false,"code":"X","error":"Y."}', "X: Y."),
-        (
-            400,
-            "application/json",
-            b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"Z"}}',
-            "Z",
-        ),
-    ],
-)
-def test_an_http_failure_becomes_an_error_with_the_id_of_the_request(
-    tmp_path: Path, status: int, content_type: str, body: bytes, message: str
-) -> None:
-    with fake_server() as (address, fake):
-        fake.status, fake.content_type, fake.body = status, content_type, body or b" "
-        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
-        with started(environment, tmp_path) as bridge:
-            response = bridge.request("resources/list", "mine")
+HTML, JSON = "text/html", "application/json"
+NOT_A_RESPONSE = "The server returned a body that is not"
+# Status, type and body of a response, and the beginning of the error that it becomes.
+FAILURES = [
+    (502, HTML, b"<h1>Bad gateway</h1>", "{} returned HTTP 502 with a web page: the service is"),
+    (302, HTML, b" ", "{} returned HTTP 302 with an empty body. Check SERVICE_URL"),
+    (
+        *(200, HTML, b"<html><title>Sign\n in</title>"),
+        "{} returned HTTP 200 with a web page titled 'Sign in'. Check SERVICE_URL",
+    ),
+    (
+        *(404, HTML, b"<title>Not here</title>"),
+        "There is no MCP server at {}: HTTP 404 (a web page titled 'Not here'). Check",
+    ),
+    (
+        *(404, JSON, b'{"status":false,"code":"NOT_FOUND","error":"No such path."}'),
+        "There is no MCP server at {}: HTTP 404 (NOT_FOUND: No such path.). Check",
+    ),
+    (405, "text/plain", b"no", "{} returned HTTP 405 with a body of type text/plain."),
+    (200, JSON, b"{not\njson", NOT_A_RESPONSE),
+    (200, JSON, b"null", NOT_A_RESPONSE),
+    (200, JSON, b'{"id":"other","result":{}}', NOT_A_RESPONSE),
+    (503, JSON, b'{"status":false,"code":"X","error":"Y."}', "X: Y."),
+    (400, JSON, b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"Z"}}', "Z"),
+]
 
-    assert response["id"] == "mine"
-    assert response["error"]["message"].startswith(message.replace("ADDRESS", address))
+
+def test_an_http_failure_becomes_an_error_with_the_id_of_the_request(tmp_path: Path) -> None:
+    with faked(tmp_path) as (bridge, fake):
+        for status, content_type, body, message in FAILURES:
+            fake.status, fake.content_type, fake.body = status, content_type, body
+            response = bridge.request("resources/list", "mine")
+            assert response["id"] == "mine"
+            assert response["error"]["message"].startswith(message.format(fake.address)), message
 
 
 def test_lists_the_tools_without_a_key(keyless: BridgeProcess) -> None:
@@ -279,23 +246,17 @@ def test_check_reports_whether_server_and_key_work(there: Running) -> None:
     assert "SERVICE_TOKEN is not set" in missing.stderr
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"<h1>Sign in</h1>",
-        b"{}",
-        b"null",
-        b'{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"No"}}',
-        b'{"jsonrpc":"2.0","id":1,"result":{"content":[], "isError": true}}',
-    ],
-)
-def test_check_fails_if_the_response_is_not_a_list_of_tools(body: bytes) -> None:
+def test_check_fails_if_the_response_is_not_a_list_of_tools() -> None:
     with fake_server() as (address, fake):
-        fake.body = body
-        checked = run("--check", SERVICE_URL=address, SERVICE_TOKEN="key")
-
-    assert (checked.returncode, checked.stdout) == (1, "")
-    assert f"{address} returned {body.decode()}" in checked.stderr
+        for body in (
+            b"<h1>Sign in</h1>",
+            b"null",
+            b'{"jsonrpc":"2.0","id":1,"result":{"content":[], "isError": true}}',
+        ):
+            fake.body = body
+            checked = run("--check", SERVICE_URL=address, SERVICE_TOKEN="key")
+            assert (checked.returncode, checked.stdout) == (1, "")
+            assert f"{address} returned {body.decode()}" in checked.stderr
 
 
 def test_the_address_works_without_its_path(there: Running) -> None:

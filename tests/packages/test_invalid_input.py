@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird_mcp import configuration
 from bowerbird_mcp.connections import Call, CallFailedError, Connections
-from tests.packages.bridge_process import fake_server, started
+from tests.packages.bridge_process import fake_server, faked, started
 from tests.support.tool_server import stdio_environment
 from tests.support.waiting import PATIENCE_S
 
@@ -41,13 +41,11 @@ def test_an_invalid_id_gets_a_response(token: str, tmp_path: Path) -> None:
 def test_a_negotiated_version_that_cannot_be_a_header_does_not_stop_requests(
     tmp_path: Path,
 ) -> None:
-    with fake_server() as (address, fake):
-        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
+    with faked(tmp_path) as (bridge, fake):
         fake.body = rb'{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"a\r\nb\u00f6"}}'
-        with started(environment, tmp_path) as bridge:
-            bridge.request("initialize", protocolVersion="2025-06-18")
-            fake.body = b""
-            assert bridge.request("tools/list", 2)["id"] == 2
+        bridge.request("initialize", protocolVersion="2025-06-18")
+        fake.body = b""
+        assert bridge.request("tools/list", 2)["id"] == 2
 
 
 def test_a_line_that_is_far_too_large_gets_an_error_with_its_id(tmp_path: Path) -> None:

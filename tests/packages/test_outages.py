@@ -10,20 +10,11 @@ from pathlib import Path
 import pytest
 
 from bowerbird.toolserver.tools.catalogue import TOOLS
-from tests.packages.bridge_process import fake_server, started
+from tests.packages.bridge_process import INITIALIZE, NEWEST_META, faked, started
 from tests.support.serving import free_port
 from tests.support.tool_server import PACKAGE, Running, stdio_environment
 
-INITIALIZE = {
-    "protocolVersion": "2025-06-18",
-    "capabilities": {},
-    "clientInfo": {"name": "test", "version": "1"},
-}
 COUNT = {"name": "count_bookmarks", "arguments": {}}
-NEWEST_META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 
 
 def test_a_client_can_start_while_the_service_is_down(tmp_path: Path) -> None:
@@ -34,7 +25,10 @@ def test_a_client_can_start_while_the_service_is_down(tmp_path: Path) -> None:
         listed = bridge.request("tools/list", 2)
         called = bridge.request("tools/call", 3, **COUNT)
         newest = bridge.request("server/discover", 4, _meta=NEWEST_META)
-        other = bridge.request("resources/list", 5)
+        others = [
+            bridge.request(method, 5, name="weekly_review")["error"]["message"]
+            for method in ("prompts/get", "resources/list", "resources/read")
+        ]
         again = bridge.request("tools/call", 6, **COUNT)
 
     assert initialized["result"]["protocolVersion"] == "2025-06-18"
@@ -42,7 +36,7 @@ def test_a_client_can_start_while_the_service_is_down(tmp_path: Path) -> None:
     assert called["result"]["isError"] is True
     assert f"Cannot reach {address}: " in called["result"]["content"][0]["text"]
     assert newest["result"]["supportedVersions"] == ["2026-07-28"]
-    assert f"Cannot reach {address}: " in other["error"]["message"]
+    assert all(other.startswith(f"Cannot reach {address}: ") for other in others)
     assert again["result"]["isError"] is True
     written = (tmp_path / "stderr").read_text(encoding="utf-8")
     assert written.count(f"Cannot reach {address}: ") == 1
@@ -67,43 +61,25 @@ def test_the_bundled_catalogue_responds_as_the_server_does(there: Running, tmp_p
     assert newest["ttlMs"] == 0, "the server may respond differently when it is back"
 
 
-@pytest.mark.parametrize("method", ["prompts/get", "resources/list", "resources/read"])
-def test_what_the_catalogue_does_not_contain_fails_while_the_service_is_down(
-    method: str, tmp_path: Path
-) -> None:
-    address = f"http://127.0.0.1:{free_port()}/mcp"
-    with started(stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key"), tmp_path) as bridge:
-        error = bridge.request(method, 1, name="weekly_review")["error"]
-
-    assert error["message"].startswith(f"Cannot reach {address}: ")
-
-
 def test_a_problem_is_written_to_stderr_once_until_it_is_solved(tmp_path: Path) -> None:
-    with fake_server() as (address, fake):
-        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
-        with started(environment, tmp_path) as bridge:
-            for status in (503, 503, 503, 200, 503, 503):
-                fake.status = status
-                bridge.request("tools/call", **COUNT)
+    with faked(tmp_path) as (bridge, fake):
+        for status in (503, 503, 503, 200, 503, 503):
+            fake.status = status
+            bridge.request("tools/call", **COUNT)
 
     written = (tmp_path / "stderr").read_text(encoding="utf-8")
     assert written.count("the service is down") == 2
 
 
 def test_calls_work_once_the_service_is_up(tmp_path: Path) -> None:
-    with fake_server() as (address, fake):
+    with faked(tmp_path) as (bridge, fake):
         fake.status, fake.content_type, fake.body = 503, "text/html", b"<h1>Starting</h1>"
-        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
-        with started(environment, tmp_path) as bridge:
-            started_with = bridge.request("initialize", 1, **INITIALIZE)["result"]
-            assert "result" in bridge.request("tools/list", 2)
-            assert (
-                "the service is down"
-                in bridge.request("tools/call", 3, **COUNT)["error"]["message"]
-            )
-            fake.status, fake.content_type, fake.body = 200, "application/json", b""
+        started_with = bridge.request("initialize", 1, **INITIALIZE)["result"]
+        assert "result" in bridge.request("tools/list", 2)
+        assert "the service is down" in bridge.request("tools/call", 3, **COUNT)["error"]["message"]
+        fake.status, fake.content_type, fake.body = 200, "application/json", b""
 
-            assert bridge.request("tools/call", 4, **COUNT)["result"] == {}
+        assert bridge.request("tools/call", 4, **COUNT)["result"] == {}
 
     headers, _ = fake.requests[-1]
     assert headers["MCP-Protocol-Version"] == started_with["protocolVersion"]
@@ -114,14 +90,12 @@ def test_calls_work_once_the_service_is_up(tmp_path: Path) -> None:
     [("30", "Retry after 30 s."), ("Wed, 21 Oct 2026 07:28:00 GMT", "07:28:00 GMT.")],
 )
 def test_the_time_to_wait_is_kept(retry_after: str, advice: str, tmp_path: Path) -> None:
-    with fake_server() as (address, fake):
+    with faked(tmp_path) as (bridge, fake):
         fake.status, fake.headers = 429, {"Retry-After": retry_after}
         fake.body = b'{"status":false,"code":"RATE_LIMITED","error":"Too many requests."}'
-        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
-        with started(environment, tmp_path) as bridge:
-            enveloped = bridge.request("tools/call", 1, **COUNT)["error"]
-            fake.body = b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"Wait."}}'
-            of_protocol = bridge.request("tools/call", 2, **COUNT)["error"]
+        enveloped = bridge.request("tools/call", 1, **COUNT)["error"]
+        fake.body = b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"Wait."}}'
+        of_protocol = bridge.request("tools/call", 2, **COUNT)["error"]
 
     assert enveloped["message"].startswith("RATE_LIMITED: Too many requests. Retry after ")
     assert enveloped["message"].endswith(advice)
@@ -130,14 +104,12 @@ def test_the_time_to_wait_is_kept(retry_after: str, advice: str, tmp_path: Path)
 
 
 def test_a_redirect_names_the_other_address(tmp_path: Path) -> None:
-    with fake_server() as (address, fake):
+    with faked(tmp_path) as (bridge, fake):
         fake.status, fake.headers = 301, {"Location": "https://birds.example/mcp"}
-        environment = stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key")
-        with started(environment, tmp_path) as bridge:
-            error = bridge.request("tools/call", 1, **COUNT)["error"]
+        error = bridge.request("tools/call", 1, **COUNT)["error"]
 
     assert error["message"] == (
-        f"{address} redirects to https://birds.example/mcp. Set SERVICE_URL to that address."
+        f"{fake.address} redirects to https://birds.example/mcp. Set SERVICE_URL to that address."
     )
 
 

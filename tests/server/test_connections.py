@@ -63,34 +63,6 @@ def test_a_slow_body_with_a_key_is_refused_in_the_usual_format(server: Server) -
     assert b"access-control-allow-origin" in received
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/healthz", "/readyz", "/docs", "/v1/bookmarks", "/mcp", "/v1/sandbox/labels"]
-)
-@pytest.mark.parametrize(
-    "line",
-    [b"X-Large: " + b"x" * 100_000, b"Content-Length: -1", b"Content-Length: " + b"9" * 30],
-    ids=["large header", "negative length", "huge length"],
-)
-def test_every_path_refuses_what_is_too_large_in_the_usual_format(
-    server: Server, path: str, line: bytes
-) -> None:
-    sent = b"GET " + path.encode() + b" HTTP/1.1\r\nHost: a\r\n" + line + b"\r\n\r\n"
-
-    with connected(server, sent) as connection:
-        received = connection.recv(65_536)
-
-    assert received.startswith(b"HTTP/1.1 400 ")
-    assert b'"code":"INVALID_REQUEST"' in received
-
-
-def test_a_url_of_70_kb_is_refused_in_the_usual_format(server: Server) -> None:
-    with connected(server, b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n") as connection:
-        received = connection.recv(65_536)
-
-    assert received.startswith(b"HTTP/1.1 400 ")
-    assert b"larger than 64 KiB" in received
-
-
 def test_half_a_request_does_not_delay_the_stop(tmp_path: Path) -> None:
     with serving.serving(tmp_path) as server, connected(server, b"GET /"):
         assert server.stop() == 0

@@ -11,7 +11,7 @@ from tests.support.waiting import wait_until
 IMPORT_SERVER = """
 import sys
 import bowerbird.server
-heavy = {"numpy", "onnxruntime", "tokenizers", "httpx2"} & set(sys.modules)
+heavy = {"numpy", "onnxruntime", "tokenizers", "httpx2", "jinja2"} & set(sys.modules)
 assert not heavy, heavy
 """
 

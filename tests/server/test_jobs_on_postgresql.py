@@ -49,16 +49,18 @@ def test_an_export_completes_without_another_process(url: str, tmp_path: Path) -
         assert server.stop() == 0
 
 
-def test_a_server_that_starts_before_the_migration_runs_jobs_after_it(
+def test_a_server_that_starts_before_the_migration_serves_and_runs_jobs_after_it(
     url: str, tmp_path: Path
 ) -> None:
     with serving.serving(tmp_path, database_url=url) as server:
+        assert "Not ready: The PostgreSQL database has not been migrated" in server.output()
+        assert server.get("/readyz").status_code == 503
+        assert server.get("/healthz").status_code == 200
         server.run("migrate")
+        assert server.get("/readyz").status_code == 200
         key = server.new_key()
         job_id = start_export(server, key)
-
         wait_until(lambda: is_ended(server, key, job_id))
-
         assert state_of(server, key, job_id) == "completed"
         assert not [line for line in server.log() if line["level"] == "error"]
 

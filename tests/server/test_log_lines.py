@@ -69,12 +69,14 @@ def first_line(port: int, terminal: int) -> str:
     return next(line for line in read.decode().splitlines() if "404" in line)
 
 
-def test_a_terminal_shows_lines_for_people(tmp_path: Path) -> None:
+def test_a_terminal_shows_lines_for_people_unless_json_is_forced(tmp_path: Path) -> None:
     with on_terminal(tmp_path, NO_COLOR="") as (port, terminal):
         line = first_line(port, terminal)
-
     assert re.match(r"\x1b\[2m\d\d:\d\d:\d\d\x1b\[0m GET ", line)
     assert "\x1b[33m404\x1b[0m" in line
+
+    with on_terminal(tmp_path, BOWERBIRD_LOG_FORMAT="json") as (port, terminal):
+        assert json.loads(first_line(port, terminal))["status"] == 404
 
 
 def test_no_color_is_honoured(tmp_path: Path) -> None:
@@ -83,11 +85,6 @@ def test_no_color_is_honoured(tmp_path: Path) -> None:
 
     assert re.match(r"\d\d:\d\d:\d\d GET .* 404 \d+\.\d ms ", line)
     assert "\x1b" not in line
-
-
-def test_json_can_be_forced_on_a_terminal(tmp_path: Path) -> None:
-    with on_terminal(tmp_path, BOWERBIRD_LOG_FORMAT="json") as (port, terminal):
-        assert json.loads(first_line(port, terminal))["status"] == 404
 
 
 def test_text_can_be_forced_into_a_file(tmp_path: Path) -> None:

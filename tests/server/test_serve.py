@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.settings import Settings
+from bowerbird.settings import BadSetting, Settings
 from tests.support import make, serving
-from tests.support.postgres import ThrowawayPostgres
 from tests.support.serving import Server
 from tests.support.waiting import wait_until
 
@@ -82,11 +81,6 @@ def test_an_imported_post_is_listed_with_the_next_request(server: Server) -> Non
     assert len(server.get("/v1/bookmarks", key, q="found").json()["data"]) == 1
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
-def test_health_checks_succeed(server: Server, path: str) -> None:
-    assert server.get(path).status_code == 200
-
-
 def test_metrics_are_only_on_the_admin_port(server: Server) -> None:
     server.get("/v1/bookmarks")
 
@@ -103,28 +97,6 @@ def test_metrics_are_not_sent_to_the_name_of_a_web_page(server: Server) -> None:
 
     assert response.status_code == 403
     assert "bowerbird_" not in response.text
-
-
-def test_there_is_no_admin_port_unless_it_is_set() -> None:
-    assert Settings().admin_port == 0
-
-
-def test_a_request_without_a_key_gets_401_with_cors_headers(server: Server) -> None:
-    response = server.get("/v1/bookmarks")
-
-    assert response.status_code == 401
-    assert response.json()["code"] == "UNAUTHORIZED"
-    assert response.headers["access-control-allow-origin"] == "*"
-    assert "authorization" not in response.headers
-
-
-def test_too_large_headers_get_an_error_in_the_usual_format(server: Server) -> None:
-    response = serving.http.get(
-        f"http://127.0.0.1:{server.port}/v1/bookmarks", headers={"X-Large": "x" * 100_000}
-    )
-
-    assert response.status_code == 400
-    assert response.json()["code"] == "INVALID_REQUEST"
 
 
 def test_a_request_is_logged_as_one_line_of_json_without_secrets(server: Server) -> None:
@@ -173,21 +145,6 @@ def test_an_admin_port_in_use_is_reported_in_one_sentence(server: Server, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_second_server_needs_only_another_port_and_folder(tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    for folder in (first, second):
-        folder.mkdir()
-    with (
-        serving.serving(first, "--port", str(port := serving.free_port()), port=port, admin_port=0),
-        serving.serving(
-            second, "--port", str(port := serving.free_port()), port=port, admin_port=0
-        ) as beside,
-    ):
-        assert beside.output().startswith(f"Bowerbird is at http://localhost:{port}\n")
-        assert "Metrics" not in beside.output()
-        assert beside.get("/readyz").status_code == 200
-
-
 def test_an_address_of_another_machine_is_reported_in_one_sentence(tmp_path: Path) -> None:
     environment = serving.environment_of(data_dir=tmp_path, host="192.0.2.1")
 
@@ -198,49 +155,36 @@ def test_an_address_of_another_machine_is_reported_in_one_sentence(tmp_path: Pat
     assert ran.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("variables", "named"),
-    [
-        ({"port": 70_000}, "BOWERBIRD_PORT=70000"),
-        ({"admin_port": 65_536}, "BOWERBIRD_ADMIN_PORT=65536"),
-    ],
-)
-def test_a_port_above_65535_is_reported_in_one_sentence(
-    tmp_path: Path, variables: dict[str, int], named: str
-) -> None:
-    environment = serving.environment_of(data_dir=tmp_path, **variables)
-
-    ran = serving.bowerbird("serve", environment=environment)
-
-    assert ran.returncode == 1
-    assert ran.stderr == f"Error: {named} is too large; the maximum is 65535.\n"
+def test_listens_on_a_host_name_and_has_no_admin_port_unless_it_is_set(tmp_path: Path) -> None:
+    port = serving.free_port()
+    arguments = ("--host", "localhost", "--port", str(port))
+    with serving.serving(tmp_path, *arguments, port=port, admin_port=0) as running:
+        assert running.output().startswith(f"Bowerbird is at http://localhost:{port}\n")
+        assert "Metrics" not in running.output()
+        assert running.get("/readyz").status_code == 200
+    assert Settings().admin_port == 0
 
 
 @pytest.mark.parametrize(
-    ("variables", "named"),
+    ("values", "sentence"),
     [
-        ({"port": 9000, "admin_port": 9000}, "BOWERBIRD_ADMIN_PORT uses port 9000"),
-        ({"port": 9001, "admin_port": 9000, "workers": 2}, "BOWERBIRD_ADMIN_PORT uses port 9001"),
+        ({"PORT": "70000"}, "BOWERBIRD_PORT=70000 is too large; the maximum is 65535."),
+        ({"ADMIN_PORT": "65536"}, "BOWERBIRD_ADMIN_PORT=65536 is too large; the maximum is 65535."),
+        ({"PORT": "9000", "ADMIN_PORT": "9000"}, "BOWERBIRD_ADMIN_PORT uses port 9000, which"),
+        (
+            {"PORT": "9001", "ADMIN_PORT": "9000", "WORKERS": "2"},
+            "BOWERBIRD_ADMIN_PORT uses port 9001, which another setting uses too. Choose another",
+        ),
+        ({"HEADER_TIMEOUT_S": "1" + "0" * 30}, "is too large; the maximum is 86400 seconds."),
     ],
 )
-def test_a_port_with_two_uses_is_reported_in_one_sentence(
-    tmp_path: Path, variables: dict[str, int], named: str
+def test_settings_that_no_server_can_have_are_refused(
+    values: dict[str, str], sentence: str
 ) -> None:
-    environment = serving.environment_of(data_dir=tmp_path, **variables)
+    with pytest.raises(BadSetting) as refused:
+        Settings.from_env({f"BOWERBIRD_{name}": value for name, value in values.items()})
 
-    ran = serving.bowerbird("serve", environment=environment)
-
-    assert ran.returncode == 1
-    assert ran.stderr == f"Error: {named}, which another setting uses too. Choose another port.\n"
-
-
-def test_a_time_out_of_more_than_a_day_is_reported_in_one_sentence(tmp_path: Path) -> None:
-    environment = serving.environment_of(data_dir=tmp_path, header_timeout_s=10**30)
-
-    ran = serving.bowerbird("serve", environment=environment)
-
-    assert ran.returncode == 1
-    assert ran.stderr.endswith("is too large; the maximum is 86400 seconds.\n")
+    assert sentence in str(refused.value)
 
 
 def test_a_misspelt_setting_is_reported_with_the_most_similar_name() -> None:
@@ -265,11 +209,6 @@ def test_a_secret_is_read_from_the_file_in_its_file_variable(tmp_path: Path) -> 
     assert ran.stderr.startswith("Error: PostgreSQL cannot be reached")
 
 
-def test_listens_on_a_host_name(tmp_path: Path) -> None:
-    with serving.serving(tmp_path, "--host", "localhost", admin_port=0) as running:
-        assert running.get("/readyz").status_code == 200
-
-
 def test_a_restore_is_refused_while_the_server_runs(server: Server, tmp_path: Path) -> None:
     archive = tmp_path / "copy"
     server.run("backup", str(archive))
@@ -280,38 +219,18 @@ def test_a_restore_is_refused_while_the_server_runs(server: Server, tmp_path: Pa
     assert server.get("/readyz").status_code == 200
 
 
-def test_starts_without_a_schema_and_serves_after_the_migration(
-    postgres: ThrowawayPostgres, tmp_path: Path
-) -> None:
-    with (
-        postgres.fresh_database() as url,
-        serving.serving(tmp_path, database_url=url) as running,
-    ):
-        assert "Not ready: The PostgreSQL database has not been migrated" in running.output()
-        assert running.get("/readyz").status_code == 503
-        assert running.get("/healthz").status_code == 200
-
-        running.run("migrate")
-
-        assert running.get("/readyz").status_code == 200
-        assert running.get("/v1/bookmarks", running.new_key()).status_code == 200
-        assert running.stop() == 0
-
-
-def test_an_incomplete_request_does_not_claim_its_idempotency_key(tmp_path: Path) -> None:
+def test_an_incomplete_request_does_not_claim_its_idempotency_key(server: Server) -> None:
+    key = server.new_key("cut-off@example.com")
     body = b'{"tweet_ids": ["1"], "label_name": "x"}'
-    with serving.serving(tmp_path) as server:
-        key = server.new_key()
-        head = (
-            "POST /v1/labels/add HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: once\r\n"
-            f"Authorization: Bearer {key}\r\nContent-Length: {len(body)}\r\n\r\n"
-        )
-        with socket.create_connection(("127.0.0.1", server.port)) as connection:
-            connection.sendall(head.encode() + body[:20])
-
-        with socket.create_connection(("127.0.0.1", server.port)) as connection:
-            connection.sendall(head.encode() + body)
-            response = connection.recv(65536).decode()
+    head = (
+        "POST /v1/labels/add HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: once\r\n"
+        f"Authorization: Bearer {key}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.sendall(head.encode() + body[:20])
+    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.sendall(head.encode() + body)
+        response = connection.recv(65536).decode()
 
     # The library has no such post. A claimed key would give 422 instead.
     assert response.startswith("HTTP/1.1 404")

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from tests.server.test_stopping import metrics_of
+from tests.server.test_stopping import child_processes, is_alive, metrics_of
 from tests.support import make, serving
 from tests.support.serving import Server
 from tests.support.waiting import wait_until
@@ -56,4 +56,6 @@ def test_processes_on_one_sqlite_file_see_each_others_writes(tmp_path: Path) -> 
         [label] = call(server, key, "GET", "/v1/labels").json()["data"]
         assert label["count"] == WRITERS * POSTS
         assert "No problems found." in server.run("check", "--deep")
+        others = child_processes(server)
         assert server.stop() == 0
+        assert not any(map(is_alive, others))

@@ -87,20 +87,15 @@ def test_a_signal_stops_an_idle_server_without_output(tmp_path: Path, name: sign
     assert [line for line in server.log() if line["event"] != "model_missing"] == []
 
 
-def test_the_last_request_is_logged(tmp_path: Path) -> None:
-    with serving.serving(tmp_path, admin_port=0) as server:
-        server.get("/v1/bookmarks")
-        server.stop()
-
-    assert [line["status"] for line in server.log() if "status" in line] == [401]
-
-
-def test_calls_just_before_the_stop_count_towards_the_limit(tmp_path: Path) -> None:
+def test_calls_just_before_the_stop_are_logged_and_count_towards_the_limit(
+    tmp_path: Path,
+) -> None:
     with serving.serving(tmp_path, free_calls_per_month=3) as server:
         server.run("account", "create", "free@example.com", "--plan", "free")
         key = server.run("key", "create", "free@example.com").splitlines()[-1]
         assert [server.get("/v1/bookmarks", key).status_code for _ in range(3)] == [200] * 3
         server.stop()
+    assert [line["status"] for line in server.log() if line.get("status")][-3:] == [200] * 3
 
     with serving.serving(tmp_path, free_calls_per_month=3) as server:
         assert server.get("/v1/bookmarks", key).status_code == 402
@@ -127,30 +122,12 @@ def metrics_of(server: Server, number: int) -> str:
         return ""
 
 
-def test_several_processes_share_one_port(tmp_path: Path) -> None:
-    with serving.serving(tmp_path, "--workers", "2") as server:
-        wait_until(lambda: "bowerbird_requests" in metrics_of(server, 1))
-        key = server.new_key()
-
-        # Each request opens a new connection, which the kernel gives to either process.
-        def both_have_served_requests() -> bool:
-            assert server.get("/v1/bookmarks", key).status_code == 200
-            return all('route="/v1/bookmarks"' in metrics_of(server, n) for n in (0, 1))
-
-        wait_until(both_have_served_requests)
-        others = child_processes(server)
-        assert server.stop() == 0
-        assert not any(map(is_alive, others))
-
-
 def test_all_processes_stop_when_the_first_is_killed(tmp_path: Path) -> None:
     with serving.serving(tmp_path, "--workers", "2") as server:
         wait_until(lambda: metrics_of(server, 1) != "")
         others = child_processes(server)
         assert len(others) == 1
-
         server.process.kill()
-
         wait_until(lambda: not any(map(is_alive, others)))
 
 
