@@ -1,8 +1,9 @@
-"""A bookmark that an upsert wrote never looks damaged, whatever its contents."""
+"""A bookmark that an upsert wrote never looks damaged, whatever its contents and length."""
 
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,10 @@ from bowerbird.model.bookmarks import tags_json
 from bowerbird.model.imports import Placement
 from bowerbird.sources import own_json
 from bowerbird.storage.checks import StoredBookmark
-from tests.support import make
+from tests.support import make, writing
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
 
 INSTANTS = st.integers(0, 2**52)
 # Databases store everything but surrogates. Imports remove U+0000.
@@ -57,3 +61,15 @@ def test_a_post_with_an_invalid_id_is_reported_but_not_fixable() -> None:
     comparison = Comparison(msgspec.structs.replace(intact, columns=columns))
     assert not comparison.is_fixable
     assert [finding.is_fixable for finding in comparison.differences()] == [False]
+
+
+# Around the lengths at which SQLite stores the count of words in one more byte.
+@pytest.mark.parametrize("words", [100, 200, 15_000, 15_999])
+async def test_a_long_post_without_damage_is_not_reported(alice: Member, words: int) -> None:
+    post = make.post(post_id="1")
+    # A token for each word, and one for the number in it.
+    text = " ".join(f"word{number % 1_000}" for number in range(words))
+    post["tweet_details"]["article"] = {"title": "t", "plain_text": text}
+    await alice.save_all([post])
+
+    assert await writing.recount(alice) == []

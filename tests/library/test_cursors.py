@@ -23,16 +23,11 @@ queries = st.binary(max_size=60)
 
 @given(ends, queries)
 def test_a_written_cursor_is_read_back(end: Keyset | Ranked, query: bytes) -> None:
-    assert cursors.read(cursors.write(end, query), query) == end
-
-
-@given(ends, queries)
-def test_a_cursor_begins_with_a_letter_and_those_of_earlier_releases_are_read(
-    end: Keyset | Ranked, query: bytes
-) -> None:
     text = cursors.write(end, query)
 
     assert text[0] == "c"
+    assert cursors.read(text, query) == end
+    # Earlier releases wrote no letter.
     assert cursors.read(text[1:], query) == end
 
 
@@ -119,19 +114,6 @@ _URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 @pytest.mark.parametrize(
     ("end", "sort"),
     [
-        (Keyset("text", 1), Sort("sort_index")),
-        (Keyset(1, 1), Sort("title")),
-        (cursors.ranked({1}), Sort("title")),
-    ],
-)
-def test_an_authentic_cursor_of_another_kind_is_refused(end: Keyset | Ranked, sort: Sort) -> None:
-    with pytest.raises(Refusal, match="cursor"):
-        cursors.read_after(cursors.write(end, b"query"), b"query", sort)
-
-
-@pytest.mark.parametrize(
-    ("end", "sort"),
-    [
         (cursors.ranked({1, 2}), Sort("title")),
         (Named("birds"), Sort("title")),
         (Keyset(7, 1), Sort("title")),
@@ -140,17 +122,14 @@ def test_an_authentic_cursor_of_another_kind_is_refused(end: Keyset | Ranked, so
         (Keyset("a\x00b", 1), Sort("title")),
     ],
 )
-def test_a_cursor_of_another_kind_is_refused_by_an_ordered_list(
+def test_a_cursor_of_another_kind_of_list_is_refused(
     end: Keyset | Ranked | Named, sort: Sort
 ) -> None:
-    with pytest.raises(Refusal, match="cursor: "):
-        cursors.read_after(cursors.write(end, b"q"), b"q", sort)
-
-
-def test_a_cursor_of_another_kind_is_refused_by_a_ranked_list_and_a_list_of_names() -> None:
-    text = cursors.write(Keyset("birds", 1), b"q")
+    text = cursors.write(end, b"q")
 
     with pytest.raises(Refusal, match="cursor: "):
-        cursors.read_seen(text, b"q")
-    with pytest.raises(Refusal, match="cursor: "):
-        cursors.read_name(text, b"q")
+        cursors.read_after(text, b"q", sort)
+    if isinstance(end, Keyset):
+        for read in (cursors.read_seen, cursors.read_name):
+            with pytest.raises(Refusal, match="cursor: "):
+                read(text, b"q")

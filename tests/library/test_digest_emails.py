@@ -17,7 +17,7 @@ from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import digesting, service
 from tests.support.digesting import MONDAY, instant
 from tests.support.service import Member
-from tests.support.smtp import HANG_UP, mail_server
+from tests.support.smtp import HANG_UP, MailServer, mail_server
 
 pytestmark = pytest.mark.anyio
 
@@ -52,10 +52,16 @@ def part(email: EmailMessage, kind: str) -> str:
     return content
 
 
+async def sent_by(member: Member) -> MailServer:
+    """Sends the emails of an account that are due; returns the server that received them."""
+    async with mail_server() as server:
+        await digesting.mail(member, server).send_due(member.account_id)
+    return server
+
+
 async def test_an_email_has_text_and_html_and_a_one_click_unsubscribe(alice: Member) -> None:
     await with_pending_email(alice)
-    async with mail_server() as server:
-        await digesting.mail(alice, server).send_due(alice.account_id)
+    server = await sent_by(alice)
 
     (email,) = server.to("alice@example.com")
     assert email["Subject"] == "Your week in saved posts: 13 to 19 July 2026"
@@ -68,26 +74,13 @@ async def test_an_email_has_text_and_html_and_a_one_click_unsubscribe(alice: Mem
     assert "Blue &lt;feathers&gt; &amp; *shells*" in part(email, "html")
     assert f"Unsubscribe from these emails: {url}" in part(email, "plain")
     assert f'href="{url}"' in part(email, "html")
-    assert await state(alice) == ("sent", None)
-
-
-async def test_the_unsubscribe_header_is_on_one_line(alice: Member) -> None:
-    await with_pending_email(alice)
-    async with mail_server() as server:
-        await digesting.mail(alice, server).send_due(alice.account_id)
-
     head, _, body = server.sources[0].partition(b"\r\n\r\n")
     lines = [line for line in head.split(b"\r\n") if line.startswith(b"List-Unsubscribe:")]
     assert [line.endswith(b">") and b"<https://" in line for line in lines] == [True]
     # SMTP allows no longer lines.
     assert max(map(len, body.split(b"\r\n"))) <= 998
-
-
-async def test_the_api_never_returns_the_unsubscribe_link(alice: Member) -> None:
-    await with_pending_email(alice)
-    async with mail_server() as server:
-        await digesting.mail(alice, server).send_due(alice.account_id)
-
+    assert await state(alice) == ("sent", None)
+    # The API never returns the link.
     assert "unsubscribe" not in str(await digesting.shown(alice))
 
 
@@ -106,23 +99,18 @@ async def test_concurrent_workers_send_an_email_once(
     assert len(server.letters) == 1
 
 
-async def test_no_email_is_sent_unless_the_account_turned_emails_on(alice: Member) -> None:
-    await alice.save(bookmarked_at="2026-07-14T12:00:00+00:00")
-    await digesting.make(alice, can_mail=True)
-    async with mail_server() as server:
-        await digesting.mail(alice, server).send_due(alice.account_id)
+@pytest.mark.parametrize("was_on", [False, True])
+async def test_no_email_is_sent_unless_the_account_wants_emails(
+    alice: Member, *, was_on: bool
+) -> None:
+    if was_on:
+        await with_pending_email(alice)
+        await digesting.prefer(alice, MONDAY, mail=False)
+    else:
+        await alice.save(bookmarked_at="2026-07-14T12:00:00+00:00")
+        await digesting.make(alice, can_mail=True)
 
-    assert server.letters == []
-    assert await state(alice) == ("none", None)
-
-
-async def test_turning_emails_off_cancels_a_pending_email(alice: Member) -> None:
-    await with_pending_email(alice)
-    await digesting.prefer(alice, MONDAY, mail=False)
-    async with mail_server() as server:
-        await digesting.mail(alice, server).send_due(alice.account_id)
-
-    assert server.letters == []
+    assert (await sent_by(alice)).letters == []
     assert await state(alice) == ("none", None)
 
 
@@ -154,44 +142,45 @@ async def test_an_email_is_sent_when_the_server_accepts_it_again(alice: Member) 
     await with_pending_email(alice)
     async with mail_server() as server:
         server.at_recipient = lambda _: "451 Come back later"
-        mail = digesting.mail(alice, server)
-        await mail.send_due(alice.account_id)
+        await digesting.mail(alice, server).send_due(alice.account_id)
         assert await state(alice) == ("waiting", "451 Come back later")
-        server.at_recipient = lambda _: None
-        alice.clock.now += 5 * MINUTE
+    alice.clock.now += 5 * MINUTE
 
-        await mail.send_due(alice.account_id)
+    async def slow(_: Email) -> None:
+        alice.clock.now += 59 * MINUTE
 
-    assert len(server.letters) == 1
+    # The server may take almost an hour.
+    mail = DigestEmails(alice.database, alice.clock, slow, "https://birds.example.org")
+    await mail.send_due(alice.account_id)
     assert await state(alice) == ("sent", None)
+    assert (await sent_by(alice)).letters == []
 
 
-async def test_a_permanent_rejection_is_not_retried(alice: Member) -> None:
+@pytest.mark.parametrize(
+    ("answers", "letters", "end"),
+    [
+        ({"at_recipient": "550 No such bird"}, 0, ("refused", "550 No such bird")),
+        # The email may have been accepted.
+        ({"at_data": HANG_UP}, 1, ("unclear", None)),
+    ],
+)
+async def test_a_rejected_email_and_one_with_an_unclear_end_are_not_sent_again(
+    alice: Member, answers: dict[str, str], letters: int, end: tuple[str, str | None]
+) -> None:
     await with_pending_email(alice)
     async with mail_server() as server:
-        server.at_recipient = lambda _: "550 No such bird"
+        for moment, answer in answers.items():
+            setattr(server, moment, lambda _, answer=answer: answer)
         await digesting.mail(alice, server).send_due(alice.account_id)
-        server.at_recipient = lambda _: None
+        for moment in answers:
+            setattr(server, moment, lambda _: None)
         alice.clock.now += 24 * 60 * MINUTE
-
         await digesting.mail(alice, server).send_due(alice.account_id)
 
-    assert server.letters == []
-    assert await state(alice) == ("refused", "550 No such bird")
-
-
-async def test_an_email_that_may_have_been_accepted_is_not_sent_again(alice: Member) -> None:
-    await with_pending_email(alice)
-    async with mail_server() as server:
-        server.at_data = lambda _: HANG_UP
-        await digesting.mail(alice, server).send_due(alice.account_id)
-        server.at_data = lambda _: None
-        alice.clock.now += 24 * 60 * MINUTE
-
-        await digesting.mail(alice, server).send_due(alice.account_id)
-
-    assert len(server.letters) == 1
-    assert (await state(alice))[0] == "unclear"
+    assert len(server.letters) == letters
+    ended, reason = await state(alice)
+    assert ended == end[0]
+    assert reason == end[1] or end[1] is None
 
 
 async def test_an_email_becomes_unclear_when_its_worker_stops_while_sending(alice: Member) -> None:
@@ -266,27 +255,9 @@ async def test_a_digest_created_by_hand_before_it_is_due_is_still_emailed(alice:
     alice.clock.now = instant("2026-07-20T01:00:00+00:00")
     week = period_containing(PeriodKind.WEEKLY, date(2026, 7, 14))
     assert await digesting.making(alice).create(await alice.account(), week)
-
     await digesting.make(alice, can_mail=True)
-    async with mail_server() as server:
-        await digesting.mail(alice, server).send_due(alice.account_id)
 
-    assert len(server.letters) == 1
-
-
-async def test_a_mail_server_may_take_almost_an_hour(alice: Member) -> None:
-    await with_pending_email(alice)
-    is_sent = asyncio.Event()
-
-    async def slow(_: Email) -> None:
-        alice.clock.now += 59 * MINUTE
-        is_sent.set()
-
-    mail = DigestEmails(alice.database, alice.clock, slow, "https://birds.example.org")
-    await mail.send_due(alice.account_id)
-
-    assert is_sent.is_set()
-    assert (await state(alice))[0] == "sent"
+    assert len((await sent_by(alice)).letters) == 1
 
 
 async def test_an_email_stays_pending_when_the_worker_stops_before_sending_it(
@@ -325,10 +296,7 @@ async def test_an_account_without_an_address_gets_its_digest_but_no_email(alice:
     sql = "UPDATE person SET email = '' WHERE account_id = :account_id"
     await alice.database.write(lambda t: t.run(sql, {"account_id": alice.account_id}))
 
-    async with mail_server() as server:
-        await digesting.mail(alice, server).send_due(alice.account_id)
-
-    assert server.letters == []
+    assert (await sent_by(alice)).letters == []
     assert await state(alice) == ("none", "The account has no email address.")
     # A sweep does not come back to it before the next digest.
     assert await minutes_until_due(alice) > 24 * 60

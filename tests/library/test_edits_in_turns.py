@@ -8,7 +8,7 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.turns import DoFirst
 from bowerbird.storage.database import Database, Transaction
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 FULL = errors.unavailable("The disk is full; this change was not made.", 30)
 

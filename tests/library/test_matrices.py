@@ -1,4 +1,4 @@
-"""Cached matrices follow changes of the stored vectors."""
+"""Cached matrices and scans follow changes of the stored vectors."""
 
 import pytest
 
@@ -7,7 +7,8 @@ from bowerbird.library.vectors import matrices
 from bowerbird.library.vectors.matrices import Matrices
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.vectors import NewVector, VectorStoreState
-from bowerbird.search.meaning.vectors import pack
+from bowerbird.search.meaning.arrays import np
+from bowerbird.search.meaning.vectors import Matrix, Numbers, pack
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.vectors import BuildProgress, VectorStore
@@ -89,3 +90,59 @@ async def test_a_matrix_of_mostly_stale_vectors_is_not_cleaned_for_every_search(
 
     assert (first.posts, store.embedded) == (6, 1)
     assert await cached.of(account, store) is first
+
+
+QUERY = "cats and other pets"
+
+
+async def _near(meaning: SemanticSearch, member: Member) -> list[int]:
+    account = await member.account()
+    store = await meaning.serving(account)
+    assert store is not None
+    everything = Numbers(np.arange(1, 100))
+    found = await meaning.nearness(account, store, QUERY, everything, is_cut=True)
+    numbers: list[int] = found.numbers[found.scores >= found.floor].tolist()
+    return numbers
+
+
+async def _number(member: Member, post_id: str) -> int:
+    number = await VectorStore(member.database).number_of(member.account_id, post_id)
+    assert number is not None
+    return number
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("language", ["en", "de"])
+async def test_a_post_embedded_after_a_query_is_found_by_the_same_query(
+    alice: Member, language: str
+) -> None:
+    """In German, by both models."""
+    other = {"en": "Interest rates rise again.", "de": "Die Zinsen steigen wieder und wieder."}
+    kitten = {"en": "Our kitten sleeps.", "de": "Unsere kleine Katze schläft auf dem Sofa."}
+    meaning = SemanticSearch(alice.database, MODELS)
+    await alice.save_all([make.post(text=other[language])])
+    await alice.embed()
+    assert await _near(meaning, alice) == []
+    post = make.post(text=kitten[language])
+    await alice.save_all([post])
+    await alice.embed()
+
+    assert await _near(meaning, alice) == [await _number(alice, post["post_id"])]
+
+
+@pytest.mark.parametrize("text", ["Interest rates rise.", "Die Zinsen steigen wieder und wieder."])
+async def test_a_query_without_results_is_scanned_once(
+    alice: Member, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its list asks again for hidden posts."""
+    meaning = SemanticSearch(alice.database, MODELS)
+    await alice.save_all([make.post(text=text)])
+    await alice.embed()
+    assert await _near(meaning, alice) == []
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("scanned again")
+
+    monkeypatch.setattr(Matrix, "map_blocks", refuse)
+
+    assert await _near(meaning, alice) == []

@@ -9,6 +9,8 @@ import pytest
 from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.trash import Trash
+from bowerbird.library.bookmarks.writing.reindexing import Reindexing
+from bowerbird.library.vectors import embedding_text
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.search.meaning.models import Models
@@ -18,8 +20,9 @@ from tests.support import make, writing
 from tests.support.embedding_service import EmbeddingService, embedding_service
 from tests.support.models import MODEL_DIR, MODELS, ignore
 from tests.support.service import Member, Service
+from tests.support.word_counts import age
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 async def _state(member: Member) -> Any:
@@ -42,9 +45,17 @@ async def remote() -> AsyncIterator[tuple[EmbeddingService, Models]]:
         await models.close()
 
 
+@pytest.mark.both
 async def test_a_build_embeds_only_posts_without_a_vector(alice: Member) -> None:
     await alice.save_all([make.post() for _ in range(40)])
-    assert await alice.embed() == 40
+    reported: list[tuple[int, int]] = []
+
+    async def progress(done: int, total: int) -> None:
+        reported.append((done, total))
+
+    builds = VectorBuilds(alice.database, MODELS, alice.clock)
+    assert await builds.build(alice.account_id, progress) == 40
+    assert reported == [(32, 40), (40, 40)]
     assert await alice.embed() == 0
     await alice.save()
     assert await alice.embed() == 1
@@ -53,18 +64,6 @@ async def test_a_build_embeds_only_posts_without_a_vector(alice: Member) -> None
     assert (store.embedded, store.is_built, store.dimensions) == (41, True, 384)
     assert store.complete_below == 42
     assert await writing.recount(alice) == []
-
-
-async def test_a_build_reports_its_progress(alice: Member) -> None:
-    await alice.save_all([make.post() for _ in range(40)])
-    reported: list[tuple[int, int]] = []
-
-    async def progress(done: int, total: int) -> None:
-        reported.append((done, total))
-
-    await VectorBuilds(alice.database, MODELS, alice.clock).build(alice.account_id, progress)
-
-    assert reported == [(32, 40), (40, 40)]
 
 
 async def test_an_interrupted_build_continues_where_it_stopped(alice: Member) -> None:
@@ -84,6 +83,7 @@ async def test_an_interrupted_build_continues_where_it_stopped(alice: Member) ->
     assert (await _state(alice)).is_built
 
 
+@pytest.mark.both
 async def test_posts_that_change_during_a_build_are_embedded_again(alice: Member) -> None:
     posts = [make.post(text=f"note {n}") for n in range(34)]
     await alice.save_all(posts)
@@ -158,6 +158,7 @@ class _Interfering:
         return rows
 
 
+@pytest.mark.both
 async def test_concurrent_builds_write_each_vector_once(alice: Member) -> None:
     await alice.save_all([make.post() for _ in range(70)])
 
@@ -190,17 +191,12 @@ async def test_a_long_article_is_found_by_any_part_of_it(alice: Member) -> None:
     assert (await alice.ids(vector_search_term="penguins in winter"))[0] == article["post_id"]
 
 
-async def test_a_free_account_is_not_embedded(free: Member) -> None:
+async def test_free_and_deleted_accounts_are_not_embedded(free: Member) -> None:
     await free.save()
 
     assert await free.embed() == 0
     assert await VectorStore(free.database).stores(free.account_id) == []
-
-
-async def test_a_deleted_account_needs_no_build(alice: Member) -> None:
-    builds = VectorBuilds(alice.database, MODELS, alice.clock)
-
-    assert await builds.build(12345, ignore) == 0
+    assert await VectorBuilds(free.database, MODELS, free.clock).build(12345, ignore) == 0
 
 
 async def test_a_build_fails_while_the_embedding_service_is_down(
@@ -238,6 +234,7 @@ async def test_a_post_that_the_service_rejects_does_not_stop_the_build(
     assert models.problem is None
 
 
+@pytest.mark.both
 async def test_the_old_model_serves_until_the_new_one_is_built(
     cast: Service, remote: tuple[EmbeddingService, Models]
 ) -> None:
@@ -257,3 +254,85 @@ async def test_the_old_model_serves_until_the_new_one_is_built(
     after = await meaning.serving(await alice.account())
     assert after is not None
     assert after.name == "tiny"
+
+
+def _with_text(post: dict[str, Any], text: str) -> dict[str, Any]:
+    return {**post, "tweet_details": {"text": text}}
+
+
+async def _pending(member: Member) -> int:
+    meta = (await member.listed(vector_search_term="x"))["meta"]
+    return int(meta.get("vector_pending", 0))
+
+
+@pytest.mark.both
+async def test_a_changed_post_is_found_by_its_old_text_until_the_next_build(alice: Member) -> None:
+    post = make.post(text="Our kitten sleeps on the sofa.")
+    await alice.save_all([post, make.post(text="Interest rates rise.")])
+    await alice.embed()
+
+    # The second change finds a vector that is stale already.
+    await alice.save_all([_with_text(post, "Our kitten sleeps on the carpet.")])
+    await alice.save_all([_with_text(post, "A diesel engine for ships.")])
+
+    assert await alice.ids(vector_search_term="a cat") == [post["post_id"]]
+    assert ((await _state(alice)).embedded, await _pending(alice)) == (1, 1)
+    assert await writing.recount(alice) == []
+
+    assert await alice.embed() == 1
+
+    assert await alice.ids(vector_search_term="a cat") == []
+    assert await alice.ids(vector_search_term="motors of boats") == [post["post_id"]]
+    assert ((await _state(alice)).embedded, await _pending(alice)) == (2, 0)
+    assert await writing.recount(alice) == []
+
+
+async def test_a_post_that_lost_its_text_is_no_longer_found(alice: Member) -> None:
+    post = make.post(text="Our kitten sleeps.", author="", name="")
+    await alice.save_all([post, make.post(text="Interest rates rise.")])
+    await alice.embed()
+    await alice.save_all([_with_text(post, "")])
+    assert await alice.ids(vector_search_term="a cat") == [post["post_id"]]
+
+    await alice.embed()
+
+    assert await alice.ids(vector_search_term="a cat") == []
+
+
+@pytest.mark.both
+async def test_deleting_a_post_with_a_stale_vector_keeps_the_counts_exact(alice: Member) -> None:
+    posts = [make.post(text=f"note {n}") for n in range(3)]
+    await alice.save_all(posts)
+    await alice.embed()
+    await alice.save_all([_with_text(posts[0], "now about cats")])
+
+    account, trash = await alice.account(), Trash(alice.database, alice.clock)
+    await turns.run(alice.database, lambda t: trash.delete(t, account, posts[0]["post_id"]))
+
+    assert ((await _state(alice)).embedded, await _pending(alice)) == (2, 0)
+    assert await writing.recount(alice) == []
+
+
+@pytest.mark.both
+async def test_a_library_of_an_earlier_release_gets_vectors_of_the_present_text(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = {"type": "link", "title": "How a diesel engine works"}
+    post = await alice.save(text="Worth reading.", attachments=[card])
+    other = await alice.save(text="Our kitten sleeps.")
+    with monkeypatch.context() as earlier:
+        # An earlier release embedded no attachments, and indexed no forms of words.
+        earlier.setattr(embedding_text, "attached_texts", lambda _: [])
+        await alice.embed()
+    await age(alice.database, await alice.account())
+    assert await alice.ids(vector_search_term="motors of ships") == []
+
+    await Reindexing(alice.database, alice.clock, pause_s=0).run(alice.account_id, ignore)
+
+    # Only the post with another text is embedded again, and found by its old text until then.
+    assert (await _pending(alice), (await _state(alice)).embedded) == (1, 1)
+    assert (await alice.ids(vector_search_term="worth reading"))[0] == post["post_id"]
+    assert await alice.embed() == 1
+    assert await alice.ids(vector_search_term="motors of ships") == [post["post_id"]]
+    assert await alice.ids(vector_search_term="a cat") == [other["post_id"]]
+    assert await writing.recount(alice) == []

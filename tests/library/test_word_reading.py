@@ -3,12 +3,14 @@
 import msgspec
 import pytest
 
+from bowerbird.library.bookmarks.searching.query_words import words_of
 from bowerbird.library.bookmarks.searching.word_reading import WordReading
 from bowerbird.search.queries import query_language
+from bowerbird.search.queries.query_language import parse
 from tests.support.loop_time import least_loop_time
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 # Twelve letters of an alphabet with many of them: 900 words are one letter away from each.
 NONSENSE = " ".join(
@@ -67,3 +69,17 @@ async def test_alternatives_are_one_word(alice: Member, q: str, count: int) -> N
     read = await WordReading(alice.database).read(await alice.account(), query_language.parse(q))
 
     assert len(read.scores.words) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("How do I read the WHO report", ["read", "who", "report"]),
+        ("the economy of the US", ["economy", "us"]),
+        ("what is it", ["what", "is", "it"]),
+        ('"what is" art', ["what is", "art"]),
+        ("la* art", ["la", "art"]),
+    ],
+)
+def test_stop_words_are_left_out_but_not_abbreviations(text: str, words: list[str]) -> None:
+    assert [word.text for word in words_of(parse(text))] == words

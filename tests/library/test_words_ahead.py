@@ -25,27 +25,16 @@ def article(post_id: str, text: str = LONG) -> dict[str, object]:
 def test_words_are_those_of_the_texts_whether_computed_before_or_not() -> None:
     ahead = WordsAhead()
     ahead.add(["one two"], ["ada"])
-
-    assert ahead.take(["one two"], ["ada"]) == index_text(["one two"], ["ada"])
-    assert ahead.take(["one two"], []) == index_text(["one two"], [])
-    assert ahead.take(["one", "two"], ["ada"]) == index_text(["one", "two"], ["ada"])
-
-
-def test_words_are_taken_once() -> None:
-    ahead = WordsAhead()
-    ahead.add(["one two"], [])
-    ahead.add(["one two"], [])
-
-    ahead.take(["one two"], [])
-
-    assert ahead.size == 0
-
-
-def test_a_text_that_cannot_be_encoded_has_words_too() -> None:
-    ahead = WordsAhead()
+    ahead.add(["one two"], ["ada"])
+    # It cannot be encoded.
     ahead.add(["one \ud800 two"], [])
 
     assert ahead.take(["one \ud800 two"], []) == index_text(["one \ud800 two"])
+    assert ahead.take(["one two"], ["ada"]) == index_text(["one two"], ["ada"])
+    # They are taken once.
+    assert ahead.size == 0
+    assert ahead.take(["one two"], []) == index_text(["one two"], [])
+    assert ahead.take(["one", "two"], ["ada"]) == index_text(["one", "two"], ["ada"])
 
 
 def test_words_that_nobody_takes_are_forgotten_after_many_other_posts() -> None:

@@ -193,17 +193,6 @@ async def test_a_background_job_does_not_time_out() -> None:
     await visitors.leave("job")
 
 
-async def test_closing_the_queue_refuses_a_waiting_background_job() -> None:
-    visitors = Visitors(queue_of(1, 1))
-    await visitors.queue.acquire(ALICE)
-    await visitors.arrive(BOB, "job", in_background=True)
-
-    visitors.queue.close()
-
-    with pytest.raises(Refusal, match="The service is stopping"):
-        await visitors.tasks["job"]
-
-
 async def test_a_cancelled_waiter_leaves_the_queue() -> None:
     visitors = Visitors(queue_of(1, 1, each=1))
     await visitors.arrive(ALICE, "a1", "a2")
@@ -234,10 +223,10 @@ async def test_a_closed_queue_refuses_current_and_later_waiters() -> None:
     visitors = Visitors(queue_of(1, 1))
     await visitors.arrive(ALICE, "a1", "a2")
     await visitors.arrive(BOB, "b1")
-
+    await visitors.arrive(CAROL, "job", in_background=True)
     visitors.queue.close()
 
-    for name in ("a2", "b1"):
+    for name in ("a2", "b1", "job"):
         with pytest.raises(Refusal, match="The service is stopping"):
             await visitors.tasks[name]
     with pytest.raises(Refusal, match="The service is stopping"):

@@ -20,26 +20,18 @@ def opened(folder: Path) -> Generation:
     return Generation(private_files.open_for_update(folder / "write.lock"))
 
 
-def test_it_is_unknown_during_a_write_and_higher_afterwards(tmp_path: Path) -> None:
-    generation = opened(tmp_path)
+def test_it_is_unknown_during_a_write_and_higher_afterwards_in_every_process(
+    tmp_path: Path,
+) -> None:
+    generation, other = opened(tmp_path), opened(tmp_path)
     before = generation.settled()
-
     generation.begin()
-    during = generation.settled()
+    during = generation.settled(), other.settled()
     generation.end()
 
     assert before is not None
-    assert during is None
-    assert generation.settled() == before + 2
-
-
-def test_every_process_sees_the_same_number(tmp_path: Path) -> None:
-    mine, other = opened(tmp_path), opened(tmp_path)
-
-    mine.begin()
-    mine.end()
-
-    assert other.settled() == mine.settled()
+    assert during == (None, None)
+    assert generation.settled() == other.settled() == before + 2
 
 
 def test_after_a_killed_writer_it_is_unknown_until_the_next_write(tmp_path: Path) -> None:

@@ -24,24 +24,18 @@ async def test_a_job_is_not_added_twice_while_it_is_unfinished(database: Databas
     first = await add(database, account_id, unique="version 7")
 
     assert await add(database, account_id, unique="version 7") == first
-    assert await add(database, account_id, unique="version 8") != first
-    assert await add(database, account_id, "another kind", unique="version 7") != first
-    assert await add(database, await new_account(database), unique="version 7") != first
-
-
-async def test_a_job_can_be_added_again_once_it_has_ended(database: Database) -> None:
-    account_id = await new_account(database)
-    first = await add(database, account_id, unique="version 7")
-    job = await claimed(database)
-    await JobStore(database).complete(job, None, total=0, now=1, expires_at=None)
-
-    assert await add(database, account_id, unique="version 7") != first
-
-
-async def test_jobs_without_a_unique_text_are_all_added(database: Database) -> None:
-    account_id = await new_account(database)
-
-    assert await add(database, account_id) != await add(database, account_id)
+    await JobStore(database).complete(
+        await claimed(database), None, total=0, now=1, expires_at=None
+    )
+    others = [
+        await add(database, account_id, unique="version 7"),
+        await add(database, account_id, unique="version 8"),
+        await add(database, account_id, "another kind", unique="version 7"),
+        await add(database, await new_account(database), unique="version 7"),
+        await add(database, account_id),
+        await add(database, account_id),
+    ]
+    assert len({first, *others}) == 7
 
 
 async def test_no_job_is_added_for_a_deleted_account(database: Database) -> None:
@@ -67,47 +61,36 @@ async def test_a_worker_that_lost_a_job_cannot_change_it(database: Database) -> 
     assert (job.state, job.result) == ("completed", b'"holding"')
 
 
-async def test_a_failed_job_is_retried_with_all_attempts(database: Database) -> None:
+async def test_a_failed_job_is_retried_with_all_attempts_unless_it_was_added_again(
+    database: Database,
+) -> None:
     account_id = await new_account(database)
-    job_id = await add(database, account_id)
+    job_id = await add(database, account_id, unique="version 7")
     store = JobStore(database)
     assert not await store.retry(account_id, job_id)
     await store.fail(await claimed(database), "It broke.", now=1)
 
     assert await store.retry(account_id, job_id)
-
     job = await shown(database, account_id, job_id)
     assert (job.state, job.tries, job.error, job.completed_at) == ("pending", 0, None, None)
-    assert (await claimed(database)).job_id == job_id
+    again = await claimed(database)
+    assert again.job_id == job_id
 
-
-async def test_a_failed_job_is_not_retried_while_the_same_job_is_unfinished(
-    database: Database,
-) -> None:
-    account_id = await new_account(database)
-    first = await add(database, account_id, unique="version 7")
-    store = JobStore(database)
-    await store.fail(await claimed(database), "It broke.", now=1)
+    await store.fail(again, "It broke again.", now=1)
     await add(database, account_id, unique="version 7")
+    assert not await store.retry(account_id, job_id)
 
-    assert not await store.retry(account_id, first)
 
-
-async def test_only_an_unfinished_job_can_be_cancelled(database: Database) -> None:
-    account_id = await new_account(database)
+async def test_only_an_unfinished_job_of_ones_own_can_be_cancelled(database: Database) -> None:
+    account_id, other = await new_account(database), await new_account(database)
     job_id = await add(database, account_id)
     store = JobStore(database)
 
+    assert await store.one(other, job_id) is None
+    assert not await store.cancel(other, job_id, now=4)
     assert await store.cancel(account_id, job_id, now=5)
     assert not await store.cancel(account_id, job_id, now=6)
-    assert not await store.cancel(await new_account(database), job_id, now=6)
     assert (await shown(database, account_id, job_id)).completed_at == 5
-
-
-async def test_a_job_of_another_account_is_not_found(database: Database) -> None:
-    job_id = await add(database, await new_account(database))
-
-    assert await JobStore(database).one(await new_account(database), job_id) is None
 
 
 async def test_old_jobs_are_deleted_per_account(database: Database) -> None:
@@ -172,29 +155,21 @@ async def test_a_thousand_jobs_of_an_account_do_not_delay_another_account(
     assert owners[2:] == [many, many]
 
 
-async def test_a_job_whose_worker_died_before_the_clock_was_set_back_is_claimed_again(
-    database: Database,
-) -> None:
-    account_id = await new_account(database)
-    job_id = await add(database, account_id)
-    # The lease of a worker whose clock was an hour ahead of the present one.
-    lost = await claimed(database, lease_s=3_600 + LEASE_S)
-
-    again = await claimed(database, lease_s=LEASE_S)
-
-    assert (again.job_id, again.tries) == (job_id, 2)
-    assert not await JobStore(database).renew_lease(lost, 1, 2, lease_s=LEASE_S)
-    assert await JobStore(database).claim(["errand"], EMBEDDING, lease_s=1, now=1) is None
-
-
-async def test_a_job_postponed_before_the_clock_was_set_back_is_claimed_again(
+async def test_a_job_that_was_claimed_or_postponed_before_the_clock_was_set_back_is_claimed_again(
     database: Database,
 ) -> None:
     account_id = await new_account(database)
     job_id = await add(database, account_id)
     store = JobStore(database)
-    await store.postpone(await claimed(database), "later", pause_s=3_600 + PAUSES_S[-1])
 
+    # The lease of a worker whose clock was an hour ahead of the present one.
+    lost = await claimed(database, lease_s=3_600 + LEASE_S)
+    again = await claimed(database, lease_s=LEASE_S)
+    assert (again.job_id, again.tries) == (job_id, 2)
+    assert not await store.renew_lease(lost, 1, 2, lease_s=LEASE_S)
+    assert await store.claim(["errand"], EMBEDDING, lease_s=1, now=1) is None
+
+    await store.postpone(again, "later", pause_s=3_600 + PAUSES_S[-1])
     assert (await claimed(database)).job_id == job_id
 
 

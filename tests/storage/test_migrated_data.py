@@ -1,6 +1,7 @@
 """What migrations make of the data of earlier releases."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -13,6 +14,8 @@ from tests.support.postgres import ThrowawayPostgres
 
 pytestmark = pytest.mark.anyio
 
+# Placed by X; by a date of saving; by the moment of the import; by a made-up index; by the moment
+# of the import, before a date of saving was known.
 OLD_PLACES = """
 INSERT INTO bookmark (account_id, number, post_id, sort_index, is_read, is_archived, imported_at,
                       bookmarked_at, posted_at, media, author_key, author_name_key, title_key,
@@ -31,105 +34,25 @@ VALUES (1, 1, '11', (1784362873841 << 20) + 5, {no}, {no}, 1784362873841838, 178
 """
 PLACES_AFTER = [("11", 3), ("12", 2), ("13", 0), ("14", 3), ("15", 0)]
 READ_PLACES = "SELECT post_id, order_source FROM bookmark ORDER BY post_id"
-BEFORE_IMPORTS = 9
 
 
-def test_old_posts_of_sqlite_without_an_index_of_x_can_get_one(tmp_path: Path) -> None:
-    sqlite_schema.prepare(tmp_path, migrations.available("sqlite")[:BEFORE_IMPORTS])
-    query_sqlite(tmp_path / FILE_NAME, OLD_PLACES.format(no=0, empty="x''"))
-
-    sqlite_schema.prepare(tmp_path)
-
-    assert query_sqlite(tmp_path / FILE_NAME, READ_PLACES) == PLACES_AFTER
-
-
-async def test_old_posts_of_postgres_without_an_index_of_x_can_get_one(
-    postgres: ThrowawayPostgres,
-) -> None:
-    with postgres.fresh_database() as old:
-        await postgres_schema.migrate(old, migrations.available("postgres")[:BEFORE_IMPORTS])
-        await query_postgres(old, OLD_PLACES.format(no="false", empty="''"))
-
-        await postgres_schema.migrate(old)
-
-        assert await query_postgres(old, READ_PLACES) == PLACES_AFTER
-
-
-BEFORE_SOURCE_STATE = 11
+OLD_LIBRARY = (
+    "INSERT INTO library (account_id, local_number, plan, epoch, version, next_number,"
+    " next_label_id, total, unread, archived, fresh, created_at)"
+    " VALUES (1, 3, 'pro', 1, 1, 1, 1, 0, 0, 0, 0, 0)"
+)
 OLD_SOURCE_POST = (
     "INSERT INTO source_post (account_id, source, source_user_id, post_id, seen_run, changed_at,"
     " removed_at) VALUES (1, 'x', '', '11', '', 5, 6)"
 )
-OLD_LIBRARY = (
-    "INSERT INTO library (account_id, local_number, plan, epoch, version, next_number,"
-    " next_label_id, total, unread, archived, fresh, created_at)"
-    " VALUES (1, 0, 'pro', 1, 1, 1, 1, 0, 0, 0, 0, 0)"
-)
-READ_SOURCE_STATE = (
-    "SELECT s.post_id, s.removed_at, s.gone_at, s.gone_reason, l.removed_posts"
-    " FROM source_post AS s JOIN library AS l ON l.account_id = s.account_id"
-)
-
-
-def test_removed_posts_of_sqlite_are_kept_as_before(tmp_path: Path) -> None:
-    sqlite_schema.prepare(tmp_path, migrations.available("sqlite")[:BEFORE_SOURCE_STATE])
-    query_sqlite(tmp_path / FILE_NAME, OLD_SOURCE_POST)
-    query_sqlite(tmp_path / FILE_NAME, OLD_LIBRARY)
-
-    sqlite_schema.prepare(tmp_path)
-
-    rows = query_sqlite(tmp_path / FILE_NAME, READ_SOURCE_STATE)
-    assert rows == [("11", 6, None, "", "keep")]
-
-
-async def test_removed_posts_of_postgres_are_kept_as_before(postgres: ThrowawayPostgres) -> None:
-    with postgres.fresh_database() as old:
-        await postgres_schema.migrate(old, migrations.available("postgres")[:BEFORE_SOURCE_STATE])
-        await query_postgres(old, OLD_SOURCE_POST)
-        await query_postgres(old, OLD_LIBRARY)
-
-        await postgres_schema.migrate(old)
-
-        assert await query_postgres(old, READ_SOURCE_STATE) == [("11", 6, None, "", "keep")]
-
-
-BEFORE_PLACES = 13
 OLD_VIEWS = (
     "INSERT INTO smart_view (account_id, slug, name, description, base_query, default_sort,"
     " triage_buckets, created_at, updated_at) VALUES"
-    " (1, 'late', 'L', '', '{}', 'null', '[]', 9, 9), (1, 'b', 'B', '', '{}', 'null', '[]', 5, 5),"
-    " (1, 'a', 'A', '', '{}', 'null', '[]', 5, 5), (2, 'x', 'X', '', '{}', 'null', '[]', 7, 7)"
+    " (1, 'late', 'L', '', '{{}}', 'null', '[]', 9, 9),"
+    " (1, 'b', 'B', '', '{{}}', 'null', '[]', 5, 5),"
+    " (1, 'a', 'A', '', '{{}}', 'null', '[]', 5, 5),"
+    " (2, 'x', 'X', '', '{{}}', 'null', '[]', 7, 7)"
 )
-READ_VIEWS = "SELECT account_id, slug, position FROM smart_view WHERE is_pinned ORDER BY 1, 3"
-PLACED_VIEWS = [(1, "a", 1), (1, "b", 2), (1, "late", 3), (2, "x", 1)]
-
-
-def before_places(dialect: str) -> list[migrations.Migration]:
-    return [each for each in migrations.available(dialect) if each.number <= BEFORE_PLACES]
-
-
-def test_views_of_an_old_sqlite_library_keep_their_order(tmp_path: Path) -> None:
-    sqlite_schema.prepare(tmp_path, before_places("sqlite"))
-    query_sqlite(tmp_path / FILE_NAME, OLD_VIEWS)
-
-    sqlite_schema.prepare(tmp_path)
-
-    assert query_sqlite(tmp_path / FILE_NAME, READ_VIEWS) == PLACED_VIEWS
-
-
-async def test_views_of_an_old_postgres_database_keep_their_order(
-    postgres: ThrowawayPostgres,
-) -> None:
-    with postgres.fresh_database() as old:
-        await postgres_schema.migrate(old, before_places("postgres"))
-        await query_postgres(old, OLD_VIEWS)
-
-        await postgres_schema.migrate(old)
-
-        assert await query_postgres(old, READ_VIEWS) == PLACED_VIEWS
-
-
-BEFORE_SIGN_IN = 12
 # The deletion of the first account was interrupted: its library is gone.
 OLD_PEOPLE = (
     "INSERT INTO person (account_id, email, email_key, created_at)"
@@ -137,87 +60,97 @@ OLD_PEOPLE = (
     "        (1, 'first@example.com', 'first@example.com', 2),"
     "        (3, 'later@example.com', 'later@example.com', 3)"
 )
-READ_OWNERS = "SELECT email FROM person WHERE is_owner"
+OLD_NOTES = (
+    "INSERT INTO content ({place}, render_version, rendering) VALUES"
+    """ ({first}1, 1, CAST('{{"post_id":"1","note":"mine"' AS {bytes})),"""
+    """ ({first}2, 1, CAST('{{"post_id":"2"' AS {bytes}))"""
+)
+IN_SQLITE = {
+    "no": "0",
+    "empty": "x''",
+    "place": "place",
+    "first": "(3 << 40) + ",
+    "bytes": "BLOB",
+}
+IN_POSTGRES = {
+    "no": "false",
+    "empty": "''",
+    "place": "account_id, number",
+    "first": "1, ",
+    "bytes": "bytea",
+}
 
 
-def test_the_first_account_of_an_old_sqlite_library_is_the_owners(tmp_path: Path) -> None:
-    sqlite_schema.prepare(tmp_path, migrations.available("sqlite")[:BEFORE_SIGN_IN])
-    query_sqlite(tmp_path / FILE_NAME, OLD_PEOPLE)
-    query_sqlite(tmp_path / FILE_NAME, OLD_LIBRARY)
+class Case(NamedTuple):
+    """The last step of an old release, what it stored, and what a query finds after migrating."""
+
+    released: int
+    stored: tuple[str, ...]
+    query: str
+    found: list[tuple[object, ...]]
+
+
+CASES = {
+    "old posts without an index of X can get one": Case(
+        9, (OLD_PLACES,), READ_PLACES, [*PLACES_AFTER]
+    ),
+    "removed posts are kept as before": Case(
+        11,
+        (OLD_SOURCE_POST, OLD_LIBRARY),
+        "SELECT s.post_id, s.removed_at, s.gone_at, s.gone_reason, l.removed_posts"
+        " FROM source_post AS s JOIN library AS l ON l.account_id = s.account_id",
+        [("11", 6, None, "", "keep")],
+    ),
+    "views keep their order": Case(
+        13,
+        (OLD_VIEWS,),
+        "SELECT account_id, slug, position FROM smart_view WHERE is_pinned ORDER BY 1, 3",
+        [(1, "a", 1), (1, "b", 2), (1, "late", 3), (2, "x", 1)],
+    ),
+    "the first account is the owner's": Case(
+        12,
+        (OLD_PEOPLE, OLD_LIBRARY),
+        "SELECT email FROM person WHERE is_owner",
+        [("first@example.com",)],
+    ),
+    "notes wait to be indexed": Case(
+        13, (OLD_LIBRARY, OLD_NOTES), "SELECT * FROM unindexed_note", [(1, 1)]
+    ),
+    "posts wait to be counted": Case(
+        23,
+        (OLD_PLACES,),
+        "SELECT number, word_form FROM bookmark WHERE word_form < 2 ORDER BY number",
+        [(number, 1) for number in range(1, 6)],
+    ),
+}
+
+
+def steps(dialect: str, last: int) -> list[migrations.Migration]:
+    return [each for each in migrations.available(dialect) if each.number <= last]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_sqlite_after_migrating_an_old_library(tmp_path: Path, case: str) -> None:
+    released, stored, query, found = CASES[case]
+    sqlite_schema.prepare(tmp_path, steps("sqlite", released))
+    for sql in stored:
+        query_sqlite(tmp_path / FILE_NAME, sql.format(**IN_SQLITE))
 
     sqlite_schema.prepare(tmp_path)
 
-    assert query_sqlite(tmp_path / FILE_NAME, READ_OWNERS) == [("first@example.com",)]
+    assert query_sqlite(tmp_path / FILE_NAME, query) == found
 
 
-async def test_the_first_account_of_an_old_postgres_database_is_the_owners(
-    postgres: ThrowawayPostgres,
+@pytest.mark.parametrize("case", CASES)
+async def test_postgres_after_migrating_an_old_database(
+    postgres: ThrowawayPostgres, case: str
 ) -> None:
+    released, stored, query, found = CASES[case]
     with postgres.fresh_database() as old:
-        await postgres_schema.migrate(old, migrations.available("postgres")[:BEFORE_SIGN_IN])
-        await query_postgres(old, OLD_PEOPLE)
-        await query_postgres(old, OLD_LIBRARY)
+        await postgres_schema.migrate(old, steps("postgres", released))
+        for sql in stored:
+            await query_postgres(old, sql.format(**IN_POSTGRES))
 
         await postgres_schema.migrate(old)
 
-        assert await query_postgres(old, READ_OWNERS) == [("first@example.com",)]
-
-
-def test_migrating_marks_the_notes_that_a_sqlite_library_has(tmp_path: Path) -> None:
-    steps = migrations.available("sqlite")
-    sqlite_schema.prepare(tmp_path, steps[:13])
-    query_sqlite(
-        tmp_path / FILE_NAME,
-        "INSERT INTO library (account_id, local_number, plan, epoch, version, next_number,"
-        " next_label_id, total, unread, archived, fresh, created_at)"
-        " VALUES (77, 3, 'pro', 0, 0, 3, 1, 2, 2, 0, 2, 0);"
-        " INSERT INTO content (place, render_version, rendering) VALUES"
-        """ ((3 << 40) + 1, 1, CAST('{"post_id":"1","note":"mine"' AS BLOB)),"""
-        """ ((3 << 40) + 2, 1, CAST('{"post_id":"2"' AS BLOB))""",
-    )
-
-    sqlite_schema.prepare(tmp_path, steps)
-
-    assert query_sqlite(tmp_path / FILE_NAME, "SELECT * FROM unindexed_note") == [(77, 1)]
-
-
-async def test_migrating_marks_the_notes_that_a_postgres_library_has(
-    postgres: ThrowawayPostgres,
-) -> None:
-    steps = migrations.available("postgres")
-    with postgres.fresh_database() as url:
-        await postgres_schema.migrate(url, steps[:13])
-        await query_postgres(
-            url,
-            "INSERT INTO content (account_id, number, render_version, rendering) VALUES"
-            """ (77, 1, 1, CAST('{"post_id":"1","note":"mine"' AS bytea)),"""
-            """ (77, 2, 1, CAST('{"post_id":"2"' AS bytea))""",
-        )
-
-        await postgres_schema.migrate(url, steps)
-
-        assert await query_postgres(url, "SELECT * FROM unindexed_note") == [(77, 1)]
-
-
-BEFORE_WORD_COUNTS = 23
-READ_WORD_FORMS = "SELECT number, word_form FROM bookmark WHERE word_form < 2 ORDER BY number"
-OLD_FORMS = [(number, 1) for number in range(1, 6)]
-
-
-def test_posts_of_sqlite_wait_to_be_counted(tmp_path: Path) -> None:
-    sqlite_schema.prepare(tmp_path, migrations.available("sqlite")[:BEFORE_WORD_COUNTS])
-    query_sqlite(tmp_path / FILE_NAME, OLD_PLACES.format(no=0, empty="x''"))
-
-    sqlite_schema.prepare(tmp_path)
-
-    assert query_sqlite(tmp_path / FILE_NAME, READ_WORD_FORMS) == OLD_FORMS
-
-
-async def test_posts_of_postgres_wait_to_be_counted(postgres: ThrowawayPostgres) -> None:
-    with postgres.fresh_database() as old:
-        await postgres_schema.migrate(old, migrations.available("postgres")[:BEFORE_WORD_COUNTS])
-        await query_postgres(old, OLD_PLACES.format(no="false", empty="''"))
-
-        await postgres_schema.migrate(old)
-
-        assert await query_postgres(old, READ_WORD_FORMS) == OLD_FORMS
+        assert await query_postgres(old, query) == found

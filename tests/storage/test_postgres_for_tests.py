@@ -4,10 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import asyncpg
 import pytest
 
 from tests.support.postgres import ThrowawayPostgres
@@ -28,100 +26,6 @@ server = ThrowawayPostgres()
 print(server.execute("SHOW data_directory"), flush=True)
 input()
 """
-
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ThrowawayPostgres]:
-    with ThrowawayPostgres() as server:
-        server.create_template("labels", lambda _: fill(server))
-        yield server
-
-
-def fill(server: ThrowawayPostgres) -> None:
-    server.execute("CREATE TABLE label (name text)", "labels")
-    server.execute("INSERT INTO label VALUES ('kept')", "labels")
-
-
-async def names(url: str, timeout_s: float = 30) -> list[str]:
-    connection = await asyncpg.connect(url, timeout=timeout_s)
-    try:
-        return [row["name"] for row in await connection.fetch("SELECT name FROM label")]
-    finally:
-        await connection.close()
-
-
-async def test_a_fresh_database_is_an_independent_copy(
-    server: ThrowawayPostgres,
-) -> None:
-    with server.fresh_database("labels") as first, server.fresh_database("labels") as second:
-        connection = await asyncpg.connect(first)
-        await connection.execute("DELETE FROM label")
-        await connection.close()
-        assert await names(first) == []
-        assert await names(second) == ["kept"]
-
-
-async def test_a_fresh_database_is_dropped_while_a_connection_is_open(
-    server: ThrowawayPostgres,
-) -> None:
-    with server.fresh_database("labels") as url:
-        connection = await asyncpg.connect(url)
-    with pytest.raises(asyncpg.PostgresError):
-        await connection.execute("SELECT 1")
-    with pytest.raises(asyncpg.InvalidCatalogNameError):
-        await names(url)
-
-
-async def test_data_survives_a_restart(server: ThrowawayPostgres) -> None:
-    with server.fresh_database("labels") as url:
-        server.stop(keep=True)
-        with pytest.raises(OSError, match="No such file"):
-            await names(url)
-        server.start()
-        assert await names(url) == ["kept"]
-
-
-async def test_connections_are_closed_by_the_server(server: ThrowawayPostgres) -> None:
-    with server.fresh_database("labels") as url:
-        connection = await asyncpg.connect(url)
-        assert server.kill_backends() == 1
-        with pytest.raises(asyncpg.PostgresError):
-            await connection.execute("SELECT 1")
-
-
-async def test_a_paused_server_answers_again_when_resumed(server: ThrowawayPostgres) -> None:
-    with server.fresh_database("labels") as url:
-        connection = await asyncpg.connect(url)
-        server.pause()
-        with pytest.raises(TimeoutError):
-            await names(url, timeout_s=1)
-        server.resume()
-        assert await connection.fetchval("SELECT 1") == 1
-        await connection.close()
-
-
-def test_the_gin_extension_for_plain_columns_is_installed(server: ThrowawayPostgres) -> None:
-    with server.fresh_database() as url:
-        database = url.partition("?")[0].rpartition("/")[2]
-        server.execute("CREATE EXTENSION btree_gin", database)
-        server.execute("CREATE TABLE word (account_id bigint, tsv tsvector)", database)
-        server.execute("CREATE INDEX ON word USING gin (account_id, tsv)", database)
-        assert "gin" in server.execute(
-            "SELECT indexdef FROM pg_indexes WHERE tablename = 'word'", database
-        )
-
-
-def test_database_names_are_quoted(server: ThrowawayPostgres) -> None:
-    server.create_database('it\'s "a" name')
-    assert server.execute("SELECT current_database()", 'it\'s "a" name') == 'it\'s "a" name'
-    server.drop_database('it\'s "a" name')
-
-
-def test_a_failed_statement_raises_the_message_of_the_server(server: ThrowawayPostgres) -> None:
-    with pytest.raises(RuntimeError, match='relation "nowhere" does not exist'):
-        server.execute("SELECT FROM nowhere")
 
 
 def test_the_server_ends_with_a_killed_test_process() -> None:
@@ -181,10 +85,3 @@ def test_a_server_that_does_not_start_shows_its_log() -> None:
         settings.write_text("no_such_setting = 1\n", encoding="ascii")
         with pytest.raises(PostgresUnavailableError, match="no_such_setting"):
             server.start()
-
-
-def test_a_stopped_server_leaves_nothing_behind() -> None:
-    with ThrowawayPostgres() as server:
-        folder = Path(server.execute("SHOW data_directory")).parent
-        assert folder.is_dir()
-    assert not folder.exists()

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from bowerbird import storage
+from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage import queries
+from tests.storage.test_routing import SWEEPS
 
 FOLDER = Path(str(resources.files("bowerbird.storage"))) / "sql"
 DIALECTS = ("sqlite", "postgres")
@@ -19,31 +22,9 @@ NOT_A_LIBRARY_TABLE = {
     *("one_time_link", "spent_attempt", "provider_identity"),
 }
 # Statements for operators and sweeps, which concern all accounts or rows without an account.
-ACROSS_ACCOUNTS = {
-    "every_account",
-    "next_accounts",
-    "accounts_to_build",
-    "update_unpaid_since",
-    "expired",
-    "expired_condition",
-    "renew_epochs",
-    "callers_of_version",
-    "libraries_without_person",
-    "leftovers",
-    "delete_leftovers",
-    "leftover_contents",
-    "delete_leftover_contents",
-    "leftover_words",
-    "delete_leftover_words",
-    # The job queue is shared by all accounts.
-    *("next_priority", "turns", "unfinished_of_kind", "due_to_expire", "accounts_with_old"),
-    # Operators list and count the jobs of all accounts, and list accounts and who calls a version.
-    *("latest", "counts", "counts_unfinished", "queue", "owner", "starting_with", "callers"),
-    # The version of SQLite.
-    "engine",
-    # Only find the accounts that are due.
-    *("due_accounts", "partly_deleted", "accounts_with_files"),
-    *("accounts_with_expired", "accounts_to_index", "accounts_with_undated"),
+ACROSS_ACCOUNTS = {name for _, name in SWEEPS} | {
+    # A part of a sweep, a list of the operator, the version of SQLite.
+    *("expired_condition", "starting_with", "engine"),
     # How many posts all accounts have.
     "posts_of_all",
     # They merge segments of the whole index, and read no posts.
@@ -145,3 +126,32 @@ def test_comments_are_removed_from_a_statement() -> None:
     parsed = queries.parse("-- name: one\n-- why\nSELECT 1\n\n-- name: two\nSELECT 2\n")
 
     assert parsed == {"one": "SELECT 1", "two": "SELECT 2"}
+
+
+SQL = Path(storage.__file__).parent
+OLDER_FORM = re.compile(r"word_form < (\d+)")
+
+
+@pytest.mark.parametrize(
+    "file", ["sqlite/word_counts.sql", "postgres/word_counts.sql", "sqlite/word_reads.sql"]
+)
+def test_posts_of_an_older_form_are_those_below_the_current_one(file: str) -> None:
+    statements = (SQL / "sql" / file).read_text(encoding="utf-8")
+
+    found = OLDER_FORM.findall(statements)
+
+    assert found
+    assert set(found) == {str(INDEX_FORM)}
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_the_last_migration_of_the_index_of_older_posts_has_the_current_form(engine: str) -> None:
+    migrations = sorted((SQL / "migrations" / engine).glob("*.sql"))
+    created = [
+        statement
+        for migration in migrations
+        for statement in migration.read_text(encoding="utf-8").split(";")
+        if "INDEX bookmark_uncounted " in statement
+    ]
+
+    assert OLDER_FORM.findall(created[-1]) == [str(INDEX_FORM)]

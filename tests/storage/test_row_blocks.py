@@ -86,16 +86,6 @@ def test_values_of_every_type_are_stored_as_they_are(connection: apsw.Connection
     assert [row[0] for row in stored] == [one["value"] for one in given]
 
 
-def test_a_row_may_have_one_value(connection: apsw.Connection) -> None:
-    connection.execute("CREATE TABLE name (name TEXT)")
-    given = [{"name": f"name {n}"} for n in range(60)]
-
-    row_blocks.run_many(connection, "INSERT INTO name (name) VALUES (:name)", given)
-
-    stored = connection.execute("SELECT name FROM name").fetchall()
-    assert [row[0] for row in stored] == [one["name"] for one in given]
-
-
 @pytest.mark.parametrize(
     "end",
     [

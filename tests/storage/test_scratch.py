@@ -1,11 +1,15 @@
-"""Temporary folders of jobs."""
+"""Temporary folders of jobs, and of files that are received."""
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from bowerbird.storage.files.scratch import Scratch
+from bowerbird.storage.files.uploads import UploadFolders
 
 
 def names(folder: Path) -> list[str]:
@@ -50,3 +54,54 @@ def test_a_relative_data_folder_gives_absolute_paths(
     monkeypatch.chdir(tmp_path)
 
     assert Scratch(Path("data")).create(7, "job").is_absolute()
+
+
+_RECEIVE = """
+import sys, time
+from pathlib import Path
+from bowerbird.storage.files.uploads import UploadFolders
+
+folder = UploadFolders(Path(sys.argv[1])).create(7)
+(folder.path / "sent").write_text("[]")
+print(folder.path.name, flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_folder_is_deleted_after_its_process_was_killed_and_not_before(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _RECEIVE, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as receiving:
+        assert receiving.stdout is not None
+        name = receiving.stdout.readline().strip()
+        UploadFolders(tmp_path).delete_leftovers()
+        assert names(tmp_path) == [name]
+
+        os.kill(receiving.pid, signal.SIGKILL)
+
+    UploadFolders(tmp_path).delete_leftovers()
+    assert names(tmp_path) == []
+
+
+def test_folders_that_are_used_and_those_of_others_stay(tmp_path: Path) -> None:
+    used = UploadFolders(tmp_path).create(7)
+    export = Scratch(tmp_path).create(7, "job")
+    (export / "lock").touch()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "lock").touch()
+    link = tmp_path / "scratch" / "7-upload0123456789abcdef-abcdefgh"
+    link.symlink_to(elsewhere)
+
+    UploadFolders(tmp_path).delete_leftovers()
+
+    assert names(tmp_path) == sorted([used.path.name, export.name, link.name])
+    assert (elsewhere / "lock").exists()
+    used.remove()
+    used.remove()
+    assert names(tmp_path) == sorted([export.name, link.name])
+
+
+def test_a_server_without_uploads_has_no_leftovers(tmp_path: Path) -> None:
+    UploadFolders(tmp_path).delete_leftovers()
+
+    assert list(tmp_path.iterdir()) == []

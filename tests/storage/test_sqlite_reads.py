@@ -130,11 +130,9 @@ async def test_a_read_after_closing_is_refused(tmp_path: Path) -> None:
     assert database.generation() is None
 
 
-async def test_a_library_that_is_current_is_ready(sqlite: Database) -> None:
+async def test_a_library_is_ready_until_a_newer_release_migrates_it(sqlite: Database) -> None:
     await sqlite.require_ready()
 
-
-async def test_a_library_of_a_newer_release_is_not_ready(sqlite: Database) -> None:
     async def work(transaction: Transaction) -> None:
         await transaction.run("INSERT INTO schema_migration VALUES (9999, '', 0)", {})
 

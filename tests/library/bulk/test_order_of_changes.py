@@ -80,11 +80,17 @@ async def test_overlapping_changes_are_made_in_order_and_undone_exactly(
     assert {row.state for row in rows} == {BulkState.UNDONE}
 
 
-async def test_a_later_change_waits_for_an_earlier_one(alice: Member) -> None:
+async def test_a_later_change_waits_for_an_earlier_one_of_its_account(
+    alice: Member, bob: Member
+) -> None:
     await fill(alice)
+    await fill(bob)
     first = await change(alice, "archive", IDS)
     second = await change(alice, "unarchive", IDS)
     assert (second.state, second.done) == (BulkState.WORKING, 0)
+    # Neither a change without posts nor another account waits.
+    assert (await change(alice, "read", [])).state is BulkState.DONE
+    assert (await change(bob, "archive", IDS[:2])).state is BulkState.DONE
 
     done = await finish(alice, second)
 
@@ -92,13 +98,6 @@ async def test_a_later_change_waits_for_an_earlier_one(alice: Member) -> None:
     made = await changes(alice).get(await alice.account(), first.change_id)
     assert made.state is BulkState.DONE
     assert not any(is_archived for _, is_archived, _ in (await state(alice)).values())
-
-
-async def test_a_change_without_posts_waits_for_nothing(alice: Member) -> None:
-    await fill(alice)
-    await change(alice, "archive", IDS)
-
-    assert (await change(alice, "read", [])).state is BulkState.DONE
 
 
 async def test_a_waiting_change_that_is_undone_changes_nothing(alice: Member) -> None:
@@ -123,11 +122,3 @@ async def test_a_change_whose_job_has_failed_holds_up_no_other(alice: Member) ->
 
     assert second.state is BulkState.DONE
     assert (await undo(alice, first)).restored == first.changed
-
-
-async def test_changes_of_another_account_do_not_wait(alice: Member, bob: Member) -> None:
-    await fill(alice)
-    await fill(bob)
-    await change(alice, "archive", IDS)
-
-    assert (await change(bob, "archive", IDS[:2])).state is BulkState.DONE
