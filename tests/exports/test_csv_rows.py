@@ -1,5 +1,8 @@
 """Writing rows in bulk does not change a single byte of them."""
 
+import re
+import string
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -7,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import posts
-from bowerbird.exports.csv_file import Row, format_row
-from tests.exports.reference_rows import reference_row
+from bowerbird.exports import csv_cells
+from bowerbird.exports.csv_file import COLUMNS, Row, format_row
 
 RISKY = "=+-@＝−\t\r\n;'\" 0019.,:/%€eEtTzZapmMjanTRUEfalse\u3000\u200b日😀"  # noqa: RUF001 - signs that begin formulas
 TEXTS = st.text(st.sampled_from(RISKY), max_size=12) | st.sampled_from(
@@ -86,6 +89,94 @@ ROWS = st.fixed_dictionaries(
         ),
     }
 )
+
+
+# The columns with text that people wrote.
+TEXT_COLUMNS = {
+    *("author_username", "author_name", "tags", "text", "article_title", "article_text"),
+    *("quoted_author", "quoted_text", "note", "highlights"),
+}
+
+
+def reference_row(row: Row) -> bytes:
+    """A row without the shortcuts for usual cells: every cell meets every pattern."""
+    marked = [_marked(cell, name) for cell, name in zip(cells(row), COLUMNS, strict=True)]
+    joined = csv_cells._with_marked_parts("\0".join(marked))  # noqa: SLF001 - as above
+    quoted = joined.replace('"', '""').replace("\0", '","')
+    return f'"{quoted}"\r\n'.encode()
+
+
+def _marked(cell: str, column: str) -> str:
+    is_number = cell[:1] in string.digits and (len(cell) <= 15 or not cell.strip().isdecimal())
+    is_marked = (
+        (
+            column in TEXT_COLUMNS
+            and len(cell) <= csv_cells.MAX_VALUE_CHARACTERS
+            and csv_cells._looks_like_a_value(cell)  # noqa: SLF001 - the pattern itself
+        )
+        or re.fullmatch("0+[0-9]+", cell)
+        or (not (cell and is_number) and csv_cells._is_risky(cell))  # noqa: SLF001 - the pattern itself
+    )
+    return "'" + cell if is_marked else cell
+
+
+def cells(row: Row) -> Sequence[str]:
+    details, meta = row.tweet_details, row.tweet_details.meta
+    metrics = meta.non_real_time_engagement_metrics
+    return (
+        row.post_id,
+        details.link,
+        row.author_username,
+        row.author_details.name,
+        row.author_id,
+        details.posted_at,
+        row.bookmarked_at,
+        row.imported_at,
+        "true" if row.is_read else "false",
+        "true" if row.is_archived else "false",
+        ", ".join(row.tags) if row.tags else "",
+        details.text,
+        *_article(details.article),
+        *_quoted(details.quoted_tweet),
+        *_media(details.attachments),
+        meta.tweet_conversation_id,
+        meta.tweet_reply_to_tweet_id or "",
+        "true" if meta.tweet_is_thread or meta.is_sub_tweet_of_thread else "false",
+        str(metrics.favorite_count),
+        str(metrics.retweet_count),
+        str(metrics.reply_count),
+        str(metrics.quote_count),
+        str(metrics.bookmark_count),
+        str(row.sort_index),
+        row.gone_at or "",
+        row.removed_at or "",
+        row.note or "",
+        "\n\n".join(map(_highlight, row.highlights)),
+    )
+
+
+def _highlight(passage: Any) -> str:
+    return f"{passage.quote}\n({passage.comment})" if passage.comment else passage.quote
+
+
+def _article(article: Any) -> tuple[str, str, str]:
+    if article is None:
+        return ("", "", "")
+    text = article.plain_text or article.preview_text or ""
+    return (article.title or "", text, article.url or "")
+
+
+def _quoted(quoted: Any) -> tuple[str, str, str]:
+    if quoted is None:
+        return ("", "", "")
+    return (quoted.author_username or "", quoted.text or "", quoted.link or "")
+
+
+def _media(attachments: list[Any]) -> tuple[str, str]:
+    # One link per line: an address may contain commas.
+    types = [attachment.type or "" for attachment in attachments]
+    links = [attachment.url for attachment in attachments if attachment.url]
+    return ", ".join(types), "\n".join(links)
 
 
 @settings(max_examples=200)

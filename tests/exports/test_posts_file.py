@@ -1,4 +1,4 @@
-"""The file of posts is a JSON array that is read one page at a time."""
+"""The file of posts is a JSON array that is read one page at a time; the formats are documented."""
 
 import json
 from collections.abc import AsyncIterator
@@ -7,7 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from bowerbird.exports.csv_file import COLUMNS
 from bowerbird.exports.posts_file import read_pages, to_json_array
+from bowerbird.exports.tasks import FORMATS, ZIPPED_VOLUMES, ProcessLimits
+from bowerbird.exports.volumes import MAX_POSTS
 from bowerbird.exports.writer import write_export
 from bowerbird.model.bookmarks import Bookmark
 from tests.exports.files import Progress, bookmark, document_info, posts_file
@@ -81,3 +84,29 @@ def test_a_file_that_was_cut_off_is_rejected(tmp_path: Path) -> None:
 
     with pytest.raises(msgspec.MsgspecError):
         list(read_pages(file, dict))
+
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "export-formats.md").read_text(encoding="utf-8")
+
+
+def test_every_column_is_documented() -> None:
+    assert [column for column in COLUMNS if f"`{column}`" not in PAGE] == []
+
+
+def test_every_file_suffix_is_documented() -> None:
+    suffixes = [suffix for _, suffix in (*FORMATS.values(), ZIPPED_VOLUMES)]
+
+    assert [suffix for suffix in suffixes if f"`{suffix}`" not in PAGE] == []
+
+
+def test_the_limits_are_documented() -> None:
+    assert f"{ProcessLimits().memory_mib:,} MiB of memory" in PAGE
+    assert f"{ProcessLimits().cpu_s} seconds of CPU" in PAGE
+    assert f"More than {MAX_POSTS:,} posts" in PAGE
+
+
+def test_the_template_is_in_the_package() -> None:
+    declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+    assert '"bowerbird.exports" = ["*.typ"]' in declared

@@ -194,20 +194,23 @@ async def test_the_reason_of_an_unexpected_failure_is_kept_for_the_log(tmp_path:
 
 
 async def test_cancelling_kills_the_process_and_removes_its_files(
-    tmp_path: Path, endless: Path
+    tmp_path: Path, endless: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("BOWERBIRD_DATABASE_URL", "postgresql://secret@127.0.0.1/x")
     writing = asyncio.create_task(
         write_export("csv", endless, tmp_path, document_info(1), Progress())
     )
     writer = await until_read(endless)
-
+    environment = environment_of(writing_process())
     writing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await writing
-
     os.close(writer)
     assert not is_read(endless)
     assert names(tmp_path) == ["endless.json"]
+    # It had none of our settings.
+    assert b"PATH=" in environment
+    assert b"secret" not in environment
 
 
 async def test_an_error_in_the_progress_callback_kills_the_process(tmp_path: Path) -> None:
@@ -241,25 +244,6 @@ async def test_a_process_exits_when_its_service_exits(tmp_path: Path, endless: P
 
     assert await asyncio.wait_for(process.wait(), 40) == 1
     os.close(writer)
-
-
-async def test_a_process_gets_no_settings(
-    tmp_path: Path, endless: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BOWERBIRD_DATABASE_URL", "postgresql://secret@127.0.0.1/x")
-    writing = asyncio.create_task(
-        write_export("csv", endless, tmp_path, document_info(1), Progress())
-    )
-    writer = await until_read(endless)
-    environment = environment_of(writing_process())
-
-    writing.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await writing
-
-    os.close(writer)
-    assert b"PATH=" in environment
-    assert b"secret" not in environment
 
 
 async def test_a_writing_process_imports_no_log_and_no_event_loop(tmp_path: Path) -> None:

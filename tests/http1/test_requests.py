@@ -28,7 +28,7 @@ async def test_a_connection_serves_one_request_after_another(
 async def test_the_application_gets_path_query_and_headers(
     server: RawServer, client: Client
 ) -> None:
-    await client.ask("/caf%C3%A9/%2F?q=%C3%A9&r=", "X-Name: one", "X-Name: two")
+    await client.ask("/caf%C3%A9/%2F?q=%C3%A9&r=", "X-Name: \t one 1 \t ", "X-Name: two")
 
     (scope,) = server.scopes
     assert scope["path"] == "/café//"
@@ -37,7 +37,7 @@ async def test_the_application_gets_path_query_and_headers(
     assert scope["method"] == "GET"
     assert scope["headers"] == [
         (b"host", b"localhost"),
-        (b"x-name", b"one"),
+        (b"x-name", b"one 1"),
         (b"x-name", b"two"),
     ]
     assert scope["client"][0] == "127.0.0.1"
@@ -120,28 +120,13 @@ async def test_a_client_that_expects_to_continue_is_refused_without_sending(
     assert (answer.status, answer.headers["connection"]) == (401, "close")
 
 
-async def test_blanks_around_a_header_are_not_part_of_it(server: RawServer, client: Client) -> None:
-    await client.ask("/", "X-Name: \t one two \t ")
-
-    assert dict(server.scopes[0]["headers"])[b"x-name"] == b"one two"
-
-
 @pytest.mark.parametrize("body", [b"", b"a body"])
 async def test_an_offer_to_upgrade_to_http2_is_ignored(client: Client, body: bytes) -> None:
     offer = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABk")
-
     first = await client.ask("/", *offer, method="POST", body=body)
-
     assert (first.status, first.body) == (200, body)
-    assert (await client.ask("/", method="POST", body=b"next")).body == b"next"
-
-
-async def test_an_offer_to_upgrade_with_a_chunked_body_is_ignored(client: Client) -> None:
-    head = request(
-        "/", "Connection: Upgrade", "Upgrade: h2c", "Transfer-Encoding: chunked", method="POST"
-    )
-    await client.send(head + b"1\r\na\r\n0\r\n\r\n" + request("/", method="POST", body=b"b"))
-
+    chunked = request("/", *offer, "Transfer-Encoding: chunked", method="POST")
+    await client.send(chunked + b"1\r\na\r\n0\r\n\r\n" + request("/", method="POST", body=b"b"))
     assert [(await client.answer()).body for _ in range(2)] == [b"a", b"b"]
 
 
@@ -246,31 +231,14 @@ async def test_no_other_refusal_has_the_mark_of_the_sandbox(client: Client, path
     assert answer.headers["access-control-allow-origin"] == "*"
 
 
-async def test_a_broken_chunk_is_refused(server: RawServer, client: Client) -> None:
-    await client.send(request("/", "Transfer-Encoding: chunked", method="POST") + b"G\r\n")
-
-    answer = await client.answer()
-    assert "chunk size" in answer.json["error"]
-    assert server.bodies == []
-
-
-async def test_a_body_of_nothing_but_frames_is_refused(server: RawServer, client: Client) -> None:
-    head = request("/", "Transfer-Encoding: chunked", method="POST")
-    await client.send(head + b"1;" + b"x" * 600_000 + b"\r\na\r\n0\r\n\r\n")
-
-    answer = await client.answer()
-
-    assert "not content" in answer.json["error"]
-    assert server.bodies == []
-
-
-async def test_a_body_of_tiny_chunks_is_refused(server: RawServer, client: Client) -> None:
-    head = request("/", "Transfer-Encoding: chunked", method="POST")
-    await client.send(head + b"2\r\nab\r\n" * 1_000)
-
-    answer = await client.answer()
-
-    assert "not content" in answer.json["error"]
+@pytest.mark.parametrize(
+    "chunks", [b"1;" + b"x" * 600_000 + b"\r\na\r\n0\r\n\r\n", b"2\r\nab\r\n" * 1_000]
+)
+async def test_a_body_of_hardly_anything_but_frames_is_refused(
+    server: RawServer, client: Client, chunks: bytes
+) -> None:
+    await client.send(request("/", "Transfer-Encoding: chunked", method="POST") + chunks)
+    assert "not content" in (await client.answer()).json["error"]
     assert server.bodies == []
 
 
@@ -312,9 +280,3 @@ async def test_an_unknown_method_is_refused_with_those_that_are_known(
     assert answer.status == 405
     assert answer.headers["allow"] == "GET, HEAD, POST, PATCH, DELETE, OPTIONS"
     assert b'"METHOD_NOT_ALLOWED"' in answer.body
-
-
-async def test_bytes_that_are_no_request_are_not_taken_for_a_method(client: Client) -> None:
-    answer = await client.ask("/", method="\x16\x03")
-
-    assert answer.status == 400

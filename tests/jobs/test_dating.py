@@ -24,7 +24,7 @@ from bowerbird.storage.places import place_values
 from tests.support import make, waiting, working
 from tests.support.service import NOW, Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 TIMED: Final = "1945678901234567890"
 TIME: Final = "2025-07-17T02:56:13.677000+00:00"
@@ -83,6 +83,7 @@ async def _times(member: Member) -> dict[str, str]:
     return {one["post_id"]: one["tweet_details"]["posted_at"] for one in listed}
 
 
+@pytest.mark.both
 async def test_posts_without_a_time_get_one(alice: Member, bob: Member) -> None:
     ids = [TIMED, *map(str, range(1000, 1120))]
     await alice.save_all([make.post(post_id=one, posted_at="") for one in ids])
@@ -140,6 +141,7 @@ async def test_a_post_that_cannot_be_read_stays_as_it_is_and_is_reported(alice: 
     assert (await _found(alice))[: len(ids)] == [f"content of post {one}" for one in ids]
 
 
+@pytest.mark.both
 async def test_other_damage_of_a_post_without_a_time_is_reported(alice: Member) -> None:
     for post_id in ("1", "2", "3"):
         await alice.save_all([make.post(post_id=post_id, posted_at="")])

@@ -12,7 +12,7 @@ from tests.support.image_hosts import ImageHosts, X, image_hosts
 from tests.support.keeping import Shelf, image
 from tests.support.service import Member, Service
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture

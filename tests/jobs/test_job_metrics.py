@@ -16,7 +16,7 @@ from bowerbird.storage.jobs import JobStore
 from tests.support import waiting, working
 from tests.support.working import add, at_work, new_account, until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 def metrics(worker: Worker) -> dict[str, float]:
@@ -75,7 +75,8 @@ async def test_every_attempt_is_counted_by_its_outcome(
     assert found['bowerbird_job_seconds_bucket{kind="errand",le="+Inf"}'] == len(problems)
 
 
-async def test_a_lost_lease_is_counted(database: Database) -> None:
+async def blocked_job(database: Database) -> tuple[Worker, asyncio.Event, int, str]:
+    """A worker whose job never ends, and the event that tells that it runs."""
     account_id = await new_account(database)
     job_id = await add(database, account_id)
     is_running = asyncio.Event()
@@ -85,33 +86,26 @@ async def test_a_lost_lease_is_counted(database: Database) -> None:
         await asyncio.Event().wait()
         return None
 
-    worker = working.worker(database, blocked)
+    return working.worker(database, blocked), is_running, account_id, job_id
+
+
+async def test_a_lost_lease_is_counted(database: Database) -> None:
+    worker, is_running, account_id, job_id = await blocked_job(database)
+
+    async def is_counted() -> bool:
+        return metrics(worker).get(attempts("lease_lost")) == 1
+
     async with at_work(worker):
         await is_running.wait()
         await JobStore(database).cancel(account_id, job_id, now=system_clock())
-
-        async def is_counted() -> bool:
-            return metrics(worker).get(attempts("lease_lost")) == 1
-
         assert await waiting.until(is_counted)
-
     assert attempts("released") not in metrics(worker)
 
 
 async def test_a_job_that_a_stopping_worker_puts_back_is_counted(database: Database) -> None:
-    account_id = await new_account(database)
-    await add(database, account_id)
-    is_running = asyncio.Event()
-
-    async def blocked(_job: Job, _progress: Progress) -> bytes | None:
-        is_running.set()
-        await asyncio.Event().wait()
-        return None
-
-    worker = working.worker(database, blocked)
+    worker, is_running, _, _ = await blocked_job(database)
     async with at_work(worker):
         await is_running.wait()
-
     assert metrics(worker)[attempts("released")] == 1
 
 

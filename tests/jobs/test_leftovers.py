@@ -20,7 +20,7 @@ from tests.support.exporting import begin, export
 from tests.support.service import Service
 from tests.support.waiting import PATIENCE_S, until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 Moment = Callable[[], Awaitable[object]]
 
@@ -64,6 +64,7 @@ async def until_no_file_is_left(folder: Path) -> None:
     await until(is_empty)
 
 
+@pytest.mark.both
 async def test_an_export_of_a_deleted_account_leaves_no_file(cast: Service, tmp_path: Path) -> None:
     await cast.alice.save()
     await begin(cast.alice)
@@ -78,6 +79,7 @@ async def test_an_export_of_a_deleted_account_leaves_no_file(cast: Service, tmp_
         await until_no_file_is_left(tmp_path)
 
 
+@pytest.mark.both
 async def test_an_export_cancelled_after_its_file_is_stored_leaves_no_file(
     cast: Service, tmp_path: Path
 ) -> None:
@@ -112,16 +114,6 @@ async def test_a_worker_that_stops_while_it_stores_a_file_leaves_no_file(
     assert remaining_files(tmp_path) == []
     stored = await working.shown(cast.database, cast.alice.account_id, job["job_id"])
     assert (stored.state, stored.tries) == ("pending", 0)
-
-
-async def test_the_file_of_a_completed_job_is_kept(cast: Service, tmp_path: Path) -> None:
-    job = await begin(cast.alice)
-    files = WatchedFiles(tmp_path)
-
-    async with working.at_work(worker(cast, files, tmp_path)):
-        await working.until(cast.database, cast.alice.account_id, job["job_id"], "completed")
-
-    assert len(remaining_files(tmp_path)) == 1
 
 
 async def test_an_undecodable_result_does_not_stop_other_exports_from_expiring(

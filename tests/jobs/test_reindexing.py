@@ -16,7 +16,7 @@ from tests.support.service import Member, Service
 from tests.support.watched_writes import WatchedWrites
 from tests.support.word_counts import age
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 POSTS = 450
 
@@ -34,6 +34,7 @@ async def have_ended(*members: Member) -> bool:
     return all(job.state not in ("pending", "processing") for job in jobs)
 
 
+@pytest.mark.both
 async def test_a_sweep_starts_a_job_per_account_with_old_posts(alice: Member, bob: Member) -> None:
     await fill(alice, POSTS)
     await fill(bob, 3)
@@ -56,6 +57,7 @@ async def test_a_sweep_starts_a_job_per_account_with_old_posts(alice: Member, bo
     assert await jobs_of(bob) == []
 
 
+@pytest.mark.both
 async def test_a_sweep_reads_many_accounts_at_once_and_writes_none_that_has_a_job(
     cast: Service,
 ) -> None:
@@ -82,6 +84,7 @@ async def test_a_sweep_reads_many_accounts_at_once_and_writes_none_that_has_a_jo
     assert [len(await jobs_of(member)) for member in members] == [1, 1, 1]
 
 
+@pytest.mark.both
 async def test_due_accounts_are_read_page_by_page(cast: Service) -> None:
     members = [cast.alice, cast.bob, cast.free]
     counts, found, after = WordCounts(cast.database), [], 0

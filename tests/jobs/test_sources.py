@@ -15,7 +15,7 @@ from tests.support.networks import Networks, playing, record, status
 from tests.support.service import Member
 from tests.support.sources import Desk, no_report
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -24,6 +24,7 @@ async def networks() -> AsyncIterator[Networks]:
         yield served
 
 
+@pytest.mark.both
 async def test_a_sweep_starts_one_job_per_account_with_a_source_that_is_due(
     alice: Member, bob: Member, networks: Networks, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ from tests.support import waiting, working
 from tests.support.waiting import PATIENCE_S
 from tests.support.working import add, at_work, new_account, shown, until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 class Errand:
@@ -56,6 +56,7 @@ class Errand:
         return bytes(outcome)
 
 
+@pytest.mark.both
 async def test_a_completed_job_has_its_result(database: Database) -> None:
     account_id = await new_account(database)
     errand = Errand()
@@ -73,6 +74,7 @@ async def test_a_completed_job_has_its_result(database: Database) -> None:
     assert [(job.parameters, job.tries) for job in errand.started] == [(b'{"a":1}', 1)]
 
 
+@pytest.mark.both
 async def test_several_workers_run_each_job_once(database: Database) -> None:
     account_id = await new_account(database)
     errand = Errand()
@@ -85,53 +87,33 @@ async def test_several_workers_run_each_job_once(database: Database) -> None:
     assert sorted(job.job_id for job in errand.started) == sorted(job_ids)
 
 
+@pytest.mark.both
 async def test_a_failing_job_is_attempted_three_times_and_reports_the_reason(
     database: Database,
 ) -> None:
     account_id = await new_account(database)
-    errand = Errand(*[errors.unavailable("The disk is full.") for _ in range(3)])
     job_id = await add(database, account_id)
-
-    async with at_work(working.worker(database, errand)):
-        failed = await until(database, account_id, job_id, "failed")
-
-    assert (failed.error, failed.tries) == ("The disk is full.", 3)
-    assert [job.tries for job in errand.started] == [1, 2, 3]
-
-
-async def test_an_internal_error_does_not_reveal_its_message(database: Database) -> None:
-    account_id = await new_account(database)
-    errand = Errand(*[KeyError("secret") for _ in range(3)])
-    job_id = await add(database, account_id)
-
-    async with at_work(working.worker(database, errand)):
-        failed = await until(database, account_id, job_id, "failed")
-
-    assert failed.error == f"Internal error. The server log has the details ({job_id})."
-
-
-async def test_a_permanent_failure_is_not_retried(database: Database) -> None:
-    account_id = await new_account(database)
-    errand = Errand(Failed("Too large for a page."))
-    job_id = await add(database, account_id)
-
-    async with at_work(working.worker(database, errand)):
-        failed = await until(database, account_id, job_id, "failed")
-
-    assert (failed.error, len(errand.started)) == ("Too large for a page.", 1)
+    for problems, state, tries, error in (
+        ([errors.unavailable("The disk is full.")] * 3, "failed", 3, "The disk is full."),
+        # An internal error does not reveal its message.
+        (
+            [KeyError("secret")] * 3,
+            "failed",
+            3,
+            f"Internal error. The server log has the details ({job_id}).",
+        ),
+        ([Failed("Too large for a page.")], "failed", 1, "Too large for a page."),
+        ([errors.unavailable("Not now.")], "completed", 2, None),
+    ):
+        errand = Errand(*problems)
+        async with at_work(working.worker(database, errand)):
+            ended = await until(database, account_id, job_id, "failed", "completed")
+        assert (ended.state, ended.tries, ended.error) == (state, tries, error)
+        assert [job.tries for job in errand.started] == [*range(1, tries + 1)]
+        await JobStore(database).retry(account_id, job_id)
 
 
-async def test_a_second_attempt_can_succeed(database: Database) -> None:
-    account_id = await new_account(database)
-    errand = Errand(errors.unavailable("Not now."))
-    job_id = await add(database, account_id)
-
-    async with at_work(working.worker(database, errand)):
-        done = await until(database, account_id, job_id, "completed")
-
-    assert (done.tries, done.error) == (2, None)
-
-
+@pytest.mark.both
 async def test_the_lease_is_renewed_while_a_job_reports_no_progress(database: Database) -> None:
     account_id = await new_account(database)
     errand = Errand(is_blocked=True)
@@ -161,6 +143,7 @@ async def lease_end(database: Database) -> int:
     return int(end)
 
 
+@pytest.mark.both
 async def test_a_job_without_a_heartbeat_is_claimed_by_another_worker(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,23 +165,10 @@ async def test_a_job_without_a_heartbeat_is_claimed_by_another_worker(
     assert first.ended == []
 
 
-async def test_a_job_fails_after_its_workers_died_three_times(database: Database) -> None:
-    account_id = await new_account(database)
-    job_id = await add(database, account_id)
-    store = JobStore(database)
-    for _ in range(3):
-        claimed = await store.claim(["errand"], EXPORTS, lease_s=0, now=system_clock())
-        assert claimed is not None
-
-    assert await store.claim(["errand"], EXPORTS, lease_s=0, now=system_clock()) is None
-
-    failed = await shown(database, account_id, job_id)
-    assert failed.state == "failed"
-    assert failed.error == "The worker stopped during the last of 3 attempts."
-
-
-async def test_an_earlier_error_is_kept_when_the_worker_of_the_last_attempt_dies(
-    database: Database,
+@pytest.mark.both
+@pytest.mark.parametrize("problem", ["", "The disk is full."])
+async def test_a_job_fails_after_its_workers_died_three_times(
+    database: Database, problem: str
 ) -> None:
     account_id = await new_account(database)
     job_id = await add(database, account_id)
@@ -206,16 +176,16 @@ async def test_an_earlier_error_is_kept_when_the_worker_of_the_last_attempt_dies
     for _ in range(3):
         claimed = await store.claim(["errand"], EXPORTS, lease_s=0, now=system_clock())
         assert claimed is not None
-        if claimed.tries == 1:
-            await store.postpone(claimed, "The disk is full.", pause_s=0)
+        if claimed.tries == 1 and problem:
+            await store.postpone(claimed, problem, pause_s=0)
+    assert await store.claim(["errand"], EXPORTS, lease_s=0, now=system_clock()) is None
+    failed = await shown(database, account_id, job_id)
+    assert failed.state == "failed"
+    died = "The worker stopped during the last of 3 attempts."
+    assert failed.error == f"{problem} {died}".strip()
 
-    await store.claim(["errand"], EXPORTS, lease_s=0, now=system_clock())
 
-    assert (await shown(database, account_id, job_id)).error == (
-        "The disk is full. The worker stopped during the last of 3 attempts."
-    )
-
-
+@pytest.mark.both
 async def test_a_stopping_worker_releases_its_job_without_counting_the_attempt(
     database: Database,
 ) -> None:
@@ -253,6 +223,7 @@ def write_every_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bowerbird.jobs.worker._WRITE_INTERVAL_S", 0.0)
 
 
+@pytest.mark.both
 async def test_a_cancelled_job_ends_when_it_reports_progress(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,32 +243,24 @@ async def test_a_cancelled_job_ends_when_it_reports_progress(
     assert (cancelled.state, cancelled.error) == ("failed", "The job was cancelled.")
 
 
-async def test_many_jobs_of_one_account_do_not_delay_another_account(database: Database) -> None:
+@pytest.mark.both
+async def test_a_single_lane_runs_urgent_jobs_first_and_then_takes_turns(
+    database: Database,
+) -> None:
     many, one = await new_account(database), await new_account(database)
+    errand = Errand(is_blocked=True)
+    later = await add(database, many, priority=EMBEDDING)
     for _ in range(30):
         await add(database, many)
-    errand = Errand(is_blocked=True)
-
     async with at_work(working.worker(database, errand, lanes=1)):
         await errand.is_running.wait()
         job_id = await add(database, one)
         errand.unblocked.set()
         await until(database, one, job_id, "completed")
         served = [job.account_id for job in errand.started]
-
-    assert served.index(one) == 1
-
-
-async def test_an_urgent_job_runs_first(database: Database) -> None:
-    account_id = await new_account(database)
-    errand = Errand()
-    await add(database, account_id, priority=EMBEDDING)
-    urgent = await add(database, account_id, priority=EXPORTS)
-
-    async with at_work(working.worker(database, errand, lanes=1)):
-        await until(database, account_id, urgent, "completed")
-
-    assert errand.started[0].job_id == urgent
+        assert served.index(one) == 1
+        await until(database, many, later, "completed")
+    assert errand.started[-1].job_id == later
 
 
 async def test_jobs_that_wait_for_the_network_have_lanes_of_their_own(database: Database) -> None:
@@ -316,20 +279,23 @@ async def test_jobs_that_wait_for_the_network_have_lanes_of_their_own(database: 
         await slow.until_started(3)
 
 
-async def test_long_jobs_leave_a_lane_for_urgent_ones(database: Database) -> None:
-    accounts = [await new_account(database) for _ in range(4)]
+@pytest.mark.parametrize("priority", [DIGESTS, EMBEDDING])
+async def test_long_jobs_leave_a_lane_for_urgent_ones(database: Database, priority: int) -> None:
+    accounts = [await new_account(database) for _ in range(5)]
     slow, quick = Errand(is_blocked=True), Errand()
-    for account_id in accounts:
-        await add(database, account_id, "embed", priority=EMBEDDING)
-    kinds = [JobKind("embed", slow), JobKind("errand", quick)]
-
+    for account_id in accounts[1:]:
+        await add(database, account_id, "slow", priority=priority)
+    kinds = [JobKind("slow", slow), JobKind("errand", quick)]
     async with at_work(working.worker(database, slow, kinds=kinds, lanes=3)):
         await slow.until_started(2)
-        job_id = await add(database, accounts[0])
-        await until(database, accounts[0], job_id, "completed")
+        # The second proves that the worker has looked for jobs again since the first ended.
+        for _ in range(2):
+            job_id = await add(database, accounts[0])
+            await until(database, accounts[0], job_id, "completed")
         assert len(slow.started) == 2
 
 
+@pytest.mark.both
 async def test_long_jobs_of_an_account_leave_a_lane_for_others(database: Database) -> None:
     many, one = await new_account(database), await new_account(database)
     blocked, quick = Errand(is_blocked=True), Errand()
@@ -344,32 +310,6 @@ async def test_long_jobs_of_an_account_leave_a_lane_for_others(database: Databas
             job_id = await add(database, one, "quick")
             await until(database, one, job_id, "completed")
         assert [job.account_id for job in blocked.started] == [many, many]
-
-
-async def test_digests_leave_a_lane_for_exports(database: Database) -> None:
-    accounts = [await new_account(database) for _ in range(5)]
-    blocked, quick = Errand(is_blocked=True), Errand()
-    for account_id in accounts[1:]:
-        await add(database, account_id, "digest", priority=DIGESTS)
-    kinds = [JobKind("digest", blocked), JobKind("errand", quick)]
-
-    async with at_work(working.worker(database, blocked, kinds=kinds, lanes=3)):
-        await blocked.until_started(2)
-        # The second proves that the worker has looked for jobs again since the first ended.
-        for _ in range(2):
-            job_id = await add(database, accounts[0])
-            await until(database, accounts[0], job_id, "completed")
-        assert len(blocked.started) == 2
-
-
-async def test_a_single_lane_runs_jobs_of_any_priority(database: Database) -> None:
-    account_id = await new_account(database)
-    job_id = await add(database, account_id, priority=EMBEDDING)
-
-    async with at_work(working.worker(database, Errand(), lanes=1)):
-        done = await until(database, account_id, job_id, "completed")
-
-    assert done.state == "completed"
 
 
 async def test_a_worker_leaves_jobs_of_unknown_kinds_alone(database: Database) -> None:

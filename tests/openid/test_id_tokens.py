@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 from joserfc.jwk import ECKey, Key, OctKey, OKPKey, RSAKey
 
-from bowerbird.openid.providers import configured
-from bowerbird.openid.sign_in import OpenIdClient, Person, ProviderProblem
+from bowerbird.openid.sign_in import Person, ProviderProblem
 from tests.support.provider_standins import (
     CLIENT_ID,
     FIRST_KEY,
-    REDIRECT_URL,
-    OpenIdStandIn,
+    client_of,
     key_set,
     openid_stand_in,
     sign,
@@ -24,10 +22,6 @@ from tests.support.provider_standins import (
 pytestmark = pytest.mark.anyio
 NOW = int(time.time())
 HOUR = 3600
-
-
-def client_of(provider: OpenIdStandIn) -> OpenIdClient:
-    return OpenIdClient(configured(provider.settings()), REDIRECT_URL.format, provider.clock)
 
 
 async def sign_in(**fields: Any) -> Person:

@@ -117,20 +117,15 @@ async def test_a_wrong_key_is_not_retried(service: EmbeddingService) -> None:
     await model.close()
 
 
-async def test_only_the_text_that_is_too_long_is_shortened(
+async def test_only_a_text_that_is_too_long_is_shortened(
     model: RemoteEmbedder, service: EmbeddingService
 ) -> None:
     service.longest = 300
     rows = await model.embed_posts(["short one", "word " * 190, "short two"])
-
     assert [len(matrix) for matrix in rows] == [1, 1, 1]
+    assert len(await model.embed_query("word " * 190)) == WIDTH
 
-
-async def test_a_service_that_rejects_every_text_is_reported(
-    model: RemoteEmbedder, service: EmbeddingService
-) -> None:
     service.longest = 0
-
     with pytest.raises(Refusal, match="it returned status 400"):
         await model.embed_posts(["a text"])
 
@@ -161,14 +156,6 @@ async def test_a_rejected_query_is_reported(
     with pytest.raises(Refusal, match=f"it returned status {status}"):
         await model.embed_query("birds")
     assert model.problem is not None
-
-
-async def test_a_query_that_is_too_long_is_shortened(
-    model: RemoteEmbedder, service: EmbeddingService
-) -> None:
-    service.longest = 300
-
-    assert len(await model.embed_query("word " * 190)) == WIDTH
 
 
 async def test_queries_right_after_a_failure_fail_at_once(service: EmbeddingService) -> None:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bowerbird.search.queries.text_language import language_of_texts
 from bowerbird.search.words.languages import language_of
 from bowerbird.search.words.latin_languages import likely_languages
 from bowerbird.search.words.stems import possible_stems, stem
@@ -53,30 +54,22 @@ TEXTS_BY_LANGUAGE = [
     ("ja", "新しいiPhoneを買った"),
     ("zh", "我们昨天去了北京"),
     ("en", "My trip to 東京 was great, and I will be back"),
+    # Short sentences.
+    ("nl", "Boeken in de bibliotheek"),
+    ("nl", "De vogel verzamelt blauwe doppen"),
+    ("fi", "Kirjastossa on paljon kirjoja"),
+    ("fi", "Lintu kerää sinisiä pullonkorkkeja"),
+    ("it", "I libri della biblioteca dell'arte"),
+    ("es", "El pájaro recoge tapas azules"),
+    ("pt", "O pássaro coleciona tampas azuis"),
+    ("pl", "Ptak zbiera niebieskie nakrętki"),
+    ("hu", "Könyvtárban olvastam könyveket"),
+    ("de", "Der Vogel sammelt blaue Flaschendeckel"),
 ]
 
 
 @pytest.mark.parametrize(("language", "text"), TEXTS_BY_LANGUAGE)
 def test_finds_the_language_of_a_text(language: str, text: str) -> None:
-    assert likely_languages(language_of(text))[0] == language
-
-
-@pytest.mark.parametrize(
-    ("language", "text"),
-    [
-        ("nl", "Boeken in de bibliotheek"),
-        ("nl", "De vogel verzamelt blauwe doppen"),
-        ("fi", "Kirjastossa on paljon kirjoja"),
-        ("fi", "Lintu kerää sinisiä pullonkorkkeja"),
-        ("it", "I libri della biblioteca dell'arte"),
-        ("es", "El pájaro recoge tapas azules"),
-        ("pt", "O pássaro coleciona tampas azuis"),
-        ("pl", "Ptak zbiera niebieskie nakrętki"),
-        ("hu", "Könyvtárban olvastam könyveket"),
-        ("de", "Der Vogel sammelt blaue Flaschendeckel"),
-    ],
-)
-def test_finds_the_language_of_a_short_sentence(language: str, text: str) -> None:
     assert likely_languages(language_of(text))[0] == language
 
 
@@ -103,3 +96,41 @@ def test_the_stem_of_a_text_is_among_the_stems_of_a_query(text: str, language: s
     for word in text.split():
         found = stem(word, language)
         assert found is None or found in possible_stems(word)
+
+
+WORDS = st.sampled_from(
+    [
+        *("the", "of", "running", "heron", "der", "und", "Häuser", "nicht", "les", "était"),
+        *("l'eau", "не", "города", "книги", "東京タワー", "大学", "กรุงเทพ", "المدرسة", "הבית"),
+        *("날씨가", "#heron", "@ada_b", "don't", "ß", "e\u0301", "İ", "ΟΔΌΣ", "👍", "…", "—", "x"),
+        "1,250",
+    ]
+)
+SAMPLES = st.builds(
+    lambda words, times: " ".join(words * times), st.lists(WORDS), st.integers(1, 40)
+)
+
+
+@given(st.lists(SAMPLES | st.text(max_size=700), max_size=4))
+def test_finds_the_same_language_as_from_all_words(texts: list[str]) -> None:
+    assert language_of_texts(texts) == language_of(" ".join([text[:600] for text in texts]))
+
+
+@given(st.lists(st.sampled_from("abcé не東ü .'"), max_size=400).map("".join), st.integers(0, 300))
+def test_mixed_scripts_are_weighed_in_the_same_way(text: str, letters: int) -> None:
+    sample = f"{text} {'not' * letters}"
+
+    assert language_of_texts([sample]) == language_of(sample[:600])
+
+
+@pytest.mark.parametrize(
+    ("texts", "language"),
+    [
+        (["the herons of the lake are not here, and they will be back " * 20], "en"),
+        (["Die Häuser sind nicht alt, und die Bücher auch nicht"], "de"),
+        (["книги и города не читал " * 20, "the herons of the lake"], "ru"),
+        ([], "en"),
+    ],
+)
+def test_finds_the_language_of_usual_texts(texts: list[str], language: str) -> None:
+    assert language_of_texts(texts) == language

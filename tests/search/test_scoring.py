@@ -1,6 +1,11 @@
 """The score of a post by the words of a query."""
 
+import math
+
+import pytest
+
 from bowerbird.search import candidates
+from bowerbird.search.candidates import NOTHING_NEAR, by_both
 from bowerbird.search.meaning.arrays import np
 from bowerbird.search.meaning.vectors import Numbers
 from bowerbird.search.scoring import Counted, HeldWord, Spelling, WordScores, idf
@@ -115,3 +120,18 @@ def test_few_tokens_of_a_long_query_are_counted_the_rarest_first() -> None:
     assert tokens[0] == "w1f0"
     assert {token for token in tokens if token.endswith("f0")} == {f"w{n}f0" for n in range(1, 17)}
     assert {token for token in tokens if token.endswith("f1")} == {f"w{n}f1" for n in range(1, 17)}
+
+
+HOLDERS = np.array([1, 2, 3], np.int64)
+
+
+@pytest.mark.parametrize("floor", [-1.0, 0.0, 0.19, math.inf])
+def test_a_post_without_a_vector_is_not_near_whatever_the_floor(floor: float) -> None:
+    # One word of three is not enough by itself.
+    words = WordScores([HeldWord(1.0, (Spelling(1.0, HOLDERS),))], unknown=2, unknown_idf=3.0)
+
+    found = by_both(
+        words, Numbers(HOLDERS), NOTHING_NEAR, (), floor=floor, by_words=10, by_meaning=10
+    )
+
+    assert found.numbers.tolist() == []

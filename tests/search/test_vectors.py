@@ -59,14 +59,6 @@ def test_eight_bits_keep_the_direction_of_a_vector() -> None:
     assert cosines.min() > 0.999
 
 
-def test_a_post_without_pieces_takes_no_bytes() -> None:
-    assert pack(np.zeros((0, DIMENSIONS), np.float32)) == (b"", b"")
-
-
-def test_an_empty_matrix_finds_nothing() -> None:
-    assert _nearest(Matrix(0), _vectors(1, 1)[0], _numbers(1, 2), 5) == []
-
-
 @settings(max_examples=60)
 @given(data=st.data())
 def test_a_scan_finds_the_same_as_comparing_one_by_one(data: Any) -> None:
@@ -169,25 +161,15 @@ def test_a_query_with_several_rows_finds_posts_near_any_of_them() -> None:
 
 
 def test_numbers_are_parsed_from_text() -> None:
-    read = Numbers.read("3,1,2")
-
-    assert len(read) == 3
-    assert read.contains(np.array([-1, 0, 1, 3, 4, 10**12], np.int64)).tolist() == [
-        *(False, False, True, True, False, False)
-    ]
-    assert len(Numbers.read(None)) == 0
-    assert Numbers.read("").contains(np.array([0, 1], np.int64)).tolist() == [False, False]
-
-
-def test_numbers_far_apart_need_no_table() -> None:
-    wide = _numbers(1, 10**11)
-
-    assert wide.contains(np.array([1, 2, 10**11, -1], np.int64)).tolist() == [
-        True,
-        False,
-        True,
-        False,
-    ]
+    for text, numbers, contained in (
+        ("3,1,2", [-1, 0, 1, 3, 4, 10**12], [False, False, True, True, False, False]),
+        # So far apart that no table can have them.
+        ("1,100000000000", [1, 2, 10**11, -1], [True, False, True, False]),
+        ("", [0, 1], [False, False]),
+        (None, [0, 1], [False, False]),
+    ):
+        assert Numbers.read(text).contains(np.array(numbers, np.int64)).tolist() == contained
+    assert len(Numbers.read("3,1,2")) == 3
 
 
 def test_the_cache_has_a_size_limit_and_keeps_the_latest_matrix() -> None:

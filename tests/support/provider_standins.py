@@ -18,6 +18,7 @@ from joserfc import jwt
 from joserfc.jwk import Key, KeySet, RSAKey
 from joserfc.jws import JWSRegistry
 
+from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import Begun, OpenIdClient, Person
 from bowerbird.settings import Settings
 
@@ -211,3 +212,9 @@ async def openid_stand_in(
 
 def key_set(*keys: Key) -> list[Any]:
     return list(KeySet(list(keys)).as_dict(private=False)["keys"])
+
+
+def client_of(provider: OpenIdStandIn, timeout_s: float = 30.0) -> OpenIdClient:
+    return OpenIdClient(
+        configured(provider.settings()), REDIRECT_URL.format, provider.clock, timeout_s
+    )
