@@ -72,8 +72,14 @@ def environment(data_dir: Path, **settings: str | int) -> dict[str, str]:
     env = {name: text for name, text in os.environ.items() if not name.startswith("BOWERBIRD_")}
     # An installation has compiled files. Without them each start would compile every module.
     env.pop("PYTHONDONTWRITEBYTECODE", None)
-    # No model by default, so that embedding does not compete with the load.
-    values = {"data_dir": data_dir, "admin_port": 0, "model_dir": os.devnull, **settings}
+    # No model and no downloads by default: neither competes with the load.
+    values = {
+        "data_dir": data_dir,
+        "admin_port": 0,
+        "model_dir": os.devnull,
+        "keep_media": "off",
+        **settings,
+    }
     return env | {f"BOWERBIRD_{name.upper()}": str(value) for name, value in values.items()}
 
 

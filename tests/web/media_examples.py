@@ -26,7 +26,6 @@ IMAGES: Final[Values] = {
     "size": "310.0 MB",
     "quota": "1.0 GB",
     "left_out": [(90, "on sites from which this server downloads nothing"), (6, "gone")],
-    "shows": True,
 }
 
 

@@ -133,9 +133,9 @@ class Settings:
     )
     files_s3_secret: str = setting("", "Secret of the S3 access key.", secret=True)
     keep_media: str = setting(
-        "off",
-        "`on` lets accounts keep the images of their posts: workers then download them from the "
-        "networks. Each account decides for itself. See [library.md](library.md).",
+        "on",
+        "Workers download the images of saved posts from the networks, for every account that has "
+        "not turned this off. `off` forbids it for all. See [library.md](library.md).",
     )
     media_quota_mb: int = setting(
         1_000, "Size of the images that are kept for one account, in megabytes."

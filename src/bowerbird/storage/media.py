@@ -42,6 +42,10 @@ class MediaStore:
         values = {"account_id": account_id, "is_keeping": is_keeping}
         await transaction.run(self._sql["switch"], values)
 
+    async def begin(self, transaction: Transaction, account_id: int) -> None:
+        """Keeps the images of an account from now on, unless it has decided."""
+        await transaction.run(self._sql["begin"], {"account_id": account_id})
+
     async def clear(self, transaction: Transaction, account_id: int) -> None:
         await transaction.run(self._sql["clear"], {"account_id": account_id})
 

@@ -52,22 +52,43 @@ async def test_the_images_and_stills_of_posts_are_kept(shelf: Shelf) -> None:
     )
 
 
-async def test_nothing_is_downloaded_without_both_switches(
+async def test_images_are_kept_unless_the_operator_or_the_account_forbids_it(
     alice: Member, hosts: ImageHosts, tmp_path: Path
 ) -> None:
     off = Shelf(alice, hosts, tmp_path, {"keep_media": "off"})
     shelf = Shelf(alice, hosts, tmp_path)
     await alice.save(attachments=[image(shelf.picture("a"))])
 
-    await shelf.run()
     with pytest.raises(Refusal, match="keeps no images"):
         await off.switch()
-    await shelf.switch()
     await off.run()
-
+    assert not await off.is_due()
+    assert not (await off.state()).is_keeping
+    assert (await shelf.state()).is_keeping
+    await shelf.switch(is_keeping=False)
+    await shelf.run()
     assert hosts.requests == []
+
+    await shelf.switch()
     await shelf.run()
     assert len(hosts.requests) == 1
+
+
+async def test_an_account_that_has_decided_nothing_keeps_images(
+    alice: Member, bob: Member, hosts: ImageHosts, tmp_path: Path
+) -> None:
+    shelf = Shelf(alice, hosts, tmp_path)
+    assert not await shelf.is_due()
+    await alice.save(attachments=[image(url := shelf.picture("a"))])
+    assert await shelf.is_due()
+
+    await shelf.run()
+
+    assert await shelf.content(url) is not None
+    assert not await shelf.is_due()
+    assert await shelf.keeping.due_accounts(0) == []
+    await Shelf(bob, hosts, tmp_path).preferences.clear(await bob.account())
+    assert not (await Shelf(bob, hosts, tmp_path).state()).is_keeping
 
 
 async def test_the_same_content_is_stored_once_per_account(

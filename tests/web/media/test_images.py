@@ -1,4 +1,4 @@
-"""Kept images on pages: off by default, from our own origin only, for their owner only."""
+"""Kept images on pages: unless turned off, from our own origin only, for their owner only."""
 
 import re
 from pathlib import Path
@@ -23,18 +23,11 @@ async def show(reader: Reader, choice: str = "on", back: str = "/library") -> ht
     return await reader.person.send("/library/images", "/library", show=choice, back=back)
 
 
-async def test_a_page_has_no_image_until_the_switch_is_on(ann: Reader, shelf: Shelf) -> None:
+async def test_a_page_shows_images_unless_they_are_turned_off(ann: Reader, shelf: Shelf) -> None:
     url = shelf.picture("a", 40)
     post = await ann.member.save(text="see", attachments=[image(url, alt_text="A blue bottle")])
     await shelf.run()
 
-    for path in ("/library", f"/p/{post['post_id']}"):
-        page = await ann.page(path)
-        assert "<img" not in page
-        assert "A blue bottle" in page
-        assert "Not kept here" not in page
-    changed = await show(ann)
-    assert (changed.status_code, changed.headers["location"]) == (303, "/library")
     for path in ("/library", f"/p/{post['post_id']}"):
         page = await ann.page(path)
         [(src, rest)] = IMG.findall(page)
@@ -43,8 +36,15 @@ async def test_a_page_has_no_image_until_the_switch_is_on(ann: Reader, shelf: Sh
         assert 'alt="A blue bottle"' in rest
         assert 'loading="lazy"' in rest
         assert X not in page.partition('class="more json"')[0].replace(f'href="{url}"', "")
-    await show(ann, "off")
-    assert "<img" not in await ann.page("/library")
+    changed = await show(ann, "off")
+    assert (changed.status_code, changed.headers["location"]) == (303, "/library")
+    for path in ("/library", f"/p/{post['post_id']}"):
+        page = await ann.page(path)
+        assert "<img" not in page
+        assert "A blue bottle" in page
+        assert "Not kept here" not in page
+    await show(ann)
+    assert "<img" in await ann.page("/library")
 
 
 async def test_an_image_that_is_not_kept_is_described_with_a_hint(
@@ -57,7 +57,6 @@ async def test_an_image_that_is_not_kept_is_described_with_a_hint(
         ]
     )
     await shelf.run()
-    await show(ann)
 
     page = await ann.page("/library")
 
@@ -74,7 +73,6 @@ async def test_a_still_a_quote_and_a_cover_are_shown(ann: Reader, shelf: Shelf) 
         article={"title": "T", "plain_text": "words", "cover_image": cover},
     )
     await shelf.run()
-    await show(ann)
 
     page = await ann.page(f"/p/{post['post_id']}")
 
@@ -87,7 +85,6 @@ async def test_the_posts_of_a_thread_have_their_images(ann: Reader, shelf: Shelf
     meta = {"tweet_reply_to_tweet_id": first["post_id"]}
     second = await ann.member.save(attachments=[image(shelf.picture("two"))], meta=meta)
     await shelf.run()
-    await show(ann)
 
     assert len(IMG.findall(await ann.page(f"/p/{second['post_id']}"))) == 2
 
@@ -99,7 +96,6 @@ async def test_a_file_is_served_to_its_owner_with_safe_headers(
     url = shelf.hosts.put(f"https://{X}/a", content)
     await ann.member.save(attachments=[image(url)])
     await shelf.run()
-    await show(ann)
     [(src, _)] = IMG.findall(await ann.page("/library"))
 
     served = await ann.person.client.get(src)
@@ -129,7 +125,6 @@ async def test_any_other_id_is_not_found(ann: Reader, media_id: str) -> None:
 async def test_a_file_that_was_lost_is_not_found(ann: Reader, shelf: Shelf, tmp_path: Path) -> None:
     await ann.member.save(attachments=[image(shelf.picture("a"))])
     await shelf.run()
-    await show(ann)
     [(src, _)] = IMG.findall(await ann.page("/library"))
     (tmp_path / "files" / "media" / str(ann.member.account_id) / src.rpartition("/")[2]).unlink()
 
@@ -139,7 +134,6 @@ async def test_a_file_that_was_lost_is_not_found(ann: Reader, shelf: Shelf, tmp_
 async def test_hostile_descriptions_stay_text(ann: Reader, shelf: Shelf) -> None:
     await ann.member.save(attachments=[image(shelf.picture("a"), alt_text=HOSTILE)])
     await shelf.run()
-    await show(ann)
 
     page = await ann.page("/library")
 
@@ -154,7 +148,7 @@ async def test_the_account_page_has_the_switch_and_says_how_far_it_is(
     for name in ("a", "b"):
         await ann.member.save(attachments=[image(shelf.picture(name))])
     await ann.member.save(attachments=[image("https://evil.example/x.png")])
-    assert "Keep the images of my posts" in await ann.page("/account")
+    assert "Show the images of my posts" in await ann.page("/account")
 
     kept = await ann.person.send("/account/images", "/account", keep="on")
     assert kept.headers["location"] == "/account?said=images-kept#images"
@@ -171,6 +165,7 @@ async def test_the_account_page_has_the_switch_and_says_how_far_it_is(
     off = await ann.person.send("/account/images", "/account")
     assert off.headers["location"] == "/account?said=images-not-kept#images"
     assert not (await shelf.state()).is_keeping
+    assert "<img" not in await ann.page("/library")
     await ann.person.send("/account/images/delete", "/account")
     assert "being deleted" in await ann.page("/account")
     await shelf.run()
@@ -206,11 +201,11 @@ async def test_the_switches_need_a_token_and_lead_to_our_pages_only(ann: Reader)
 async def test_a_server_that_keeps_no_images_has_no_switch(
     database: Database, tmp_path: Path
 ) -> None:
-    reader = await signed_in(build(database, tmp_path), "ann@example.com")
+    reader = await signed_in(build(database, tmp_path, keep_media="off"), "ann@example.com")
     await reader.member.save()
 
     assert "Show images" not in await reader.page("/library")
-    assert "Keep the images" not in await reader.page("/account")
+    assert "Show the images" not in await reader.page("/account")
     refused = await reader.person.send("/account/images", "/account", keep="on")
     assert refused.status_code == 400
     await reader.member.client.aclose()
@@ -231,13 +226,24 @@ async def test_a_page_reads_the_kept_images_once_and_only_if_it_shows_them(
         return await rows(self, sql, values)  # type: ignore[arg-type]
 
     monkeypatch.setattr(type(ann.house.database), "rows", counted)
-    await ann.page("/library")
-    assert read == []
-    await show(ann)
-    read.clear()
     page = await ann.page("/library")
     assert len(IMG.findall(page)) == 30
     assert len(read) == 1
     read.clear()
     await ann.page("/library?density=compact")
     assert read == []
+    await show(ann, "off")
+    read.clear()
+    await ann.page("/library")
+    assert read == []
+
+
+async def test_a_list_shows_an_image_that_arrived_since_it_was_drawn(
+    ann: Reader, shelf: Shelf
+) -> None:
+    await ann.member.save(attachments=[image(shelf.picture("a"))])
+    assert "<img" not in await ann.page("/library")
+
+    await shelf.run()
+
+    assert "<img" in await ann.page("/library")

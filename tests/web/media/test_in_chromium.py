@@ -98,12 +98,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def state(server: Server, chromium: Chromium) -> Any:
-    """The cookies of a browser that is signed in and shows images."""
+    """The cookies of a browser that is signed in."""
 
     def visit(page: Page) -> Any:
         page.goto(address(server, "/library"))
-        assert page.locator(".posts img").count() == 0
-        page.get_by_role("button", name="Show images").click()
         expect(page.locator(".posts img")).to_have_count(22)
         return page.context.storage_state()
 

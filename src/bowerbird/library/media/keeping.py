@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.images.hosts import AllowedHosts
+from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.media.downloads import Downloads, Progress
 from bowerbird.library.media.noting import ImageNoting
 from bowerbird.library.media.preferences import MEGABYTE
@@ -14,6 +15,7 @@ from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
+from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.media import MediaStore
 
 if TYPE_CHECKING:
@@ -46,12 +48,15 @@ class Keeping:
         self._downloads = Downloads(database, files, clock, self._quota)
         self._store = MediaStore(database)
         self._accounts = AccountStore(database)
+        self._libraries = LibraryStore(database)
 
     async def run(self, account_id: int, progress: Progress) -> None:
         """Does what is due. `progress` may raise an exception to stop it."""
         account = await self._accounts.by_id(account_id, month_of(self._clock()))
-        state = await self._store.account(self._database, account_id)
-        if account is None or state is None:
+        if account is None:
+            return
+        state = await self._begun(account_id)
+        if state is None:
             return
 
         async def report() -> None:
@@ -69,6 +74,19 @@ class Keeping:
         if state is not None and self._may_download(state):
             async with self._fetcher() as fetcher:
                 await self._downloads.run(account_id, fetcher, progress)
+
+    async def _begun(self, account_id: int) -> MediaAccount | None:
+        """The state of the account, which keeps images unless it decided otherwise."""
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account_id)
+            await self._store.begin(transaction, account_id)
+
+        state = await self._store.account(self._database, account_id)
+        if state is None and self._is_on:
+            await self._database.write(work, account_id)
+            state = await self._store.account(self._database, account_id)
+        return state
 
     async def due_accounts(self, after: int) -> Sequence[int]:
         """A page of the accounts with something to do."""

@@ -52,7 +52,8 @@ class MediaPreferences:
     async def state(self, account: Account) -> MediaState:
         held = await self._store.account(self._database, account.account_id)
         counts = await self._store.counts(account.account_id) if held else {}
-        held = held or MediaAccount()
+        # Without a row, the account has not decided, and no worker has looked at it.
+        held = held or MediaAccount(is_keeping=self.is_offered)
         return MediaState(
             is_offered=self.is_offered,
             is_keeping=held.is_keeping,
@@ -85,6 +86,7 @@ class MediaPreferences:
 
         async def work(transaction: Transaction) -> None:
             await lock_library(self._libraries, transaction, account.account_id)
+            await self._store.begin(transaction, account.account_id)
             await self._store.clear(transaction, account.account_id)
             await self._start(transaction, account.account_id)
 

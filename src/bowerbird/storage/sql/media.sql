@@ -14,6 +14,15 @@ SELECT l.account_id, CAST(:is_keeping AS {boolean}), FALSE, 0, 0, 0, 0, 0, 0, 0
     ON CONFLICT (account_id) DO UPDATE
    SET is_keeping = excluded.is_keeping, epoch = 0, due_at = 0
 
+-- name: begin
+-- An account keeps images unless it turned that off, which left a row.
+INSERT INTO media_account (account_id, is_keeping, is_clearing, files, bytes, full_at, epoch,
+                           version, looked_at, due_at)
+SELECT l.account_id, TRUE, FALSE, 0, 0, 0, 0, 0, 0, 0
+  FROM library AS l
+ WHERE l.account_id = :account_id
+    ON CONFLICT (account_id) DO NOTHING
+
 -- name: clear
 UPDATE media_account
    SET is_keeping = FALSE, is_clearing = TRUE, due_at = 0
@@ -37,19 +46,22 @@ UPDATE media_account
 
 -- name: due_accounts
 -- Accounts whose library has changed, whose last look was long ago, or whose images are due.
-SELECT m.account_id
-  FROM media_account AS m
-  JOIN library AS l ON l.account_id = m.account_id
- WHERE m.account_id > :after
-   AND m.due_at <= :now
-   AND (m.is_clearing
-        OR ((m.is_keeping OR m.files > 0)
-            AND (m.epoch <> l.epoch OR m.version <> l.version OR m.looked_at < :looked_before))
-        OR (m.is_keeping AND :is_on AND m.full_at <> :quota
-            AND EXISTS (SELECT 1 FROM media_source AS s
-                         WHERE s.account_id = m.account_id
-                           AND s.state = 'waiting' AND s.due_at <= :now)))
- ORDER BY m.account_id
+-- An account without a row has not been looked at.
+SELECT l.account_id
+  FROM library AS l
+  LEFT JOIN media_account AS m ON m.account_id = l.account_id
+ WHERE l.account_id > :after
+   AND ((m.account_id IS NULL AND :is_on AND l.total > 0)
+        OR (m.due_at <= :now
+            AND (m.is_clearing
+                 OR ((m.is_keeping OR m.files > 0)
+                     AND (m.epoch <> l.epoch OR m.version <> l.version
+                          OR m.looked_at < :looked_before))
+                 OR (m.is_keeping AND :is_on AND m.full_at <> :quota
+                     AND EXISTS (SELECT 1 FROM media_source AS s
+                                  WHERE s.account_id = l.account_id
+                                    AND s.state = 'waiting' AND s.due_at <= :now)))))
+ ORDER BY l.account_id
  LIMIT :limit
 
 -- name: accounts_with_files

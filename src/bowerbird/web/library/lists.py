@@ -21,7 +21,7 @@ from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.search.queries import query_language
 from bowerbird.settings import Settings
 from bowerbird.web.bulk.pages import BulkPages
-from bowerbird.web.library import list_words, post_parts
+from bowerbird.web.library import list_words
 from bowerbird.web.library.addresses import (
     COMPACT,
     DENSITY,
@@ -233,14 +233,12 @@ class ListPages:
             is_searched=bool(query.q),
             is_both=bool(query.q and query.vector_search_term),
         )
-        if parts.kept is None or look.is_compact:
-            return self._rows.groups(look, parts, shown.found.body)
-        found = post_parts.bookmarks_in(shown.found.body)
-        await self._images.add(visit.signed_in.account, parts, found)
-        posts = [
-            parts.in_list(each, look.date_field, is_searched=look.is_searched) for each in found
-        ]
-        return _groups(posts), len(posts)
+        if look.is_compact:
+            parts.kept = None
+        posts = self._rows.listed(shown.found.body, has_images=parts.kept is not None)
+        urls = [url for post in posts for url in post.urls]
+        await self._images.add_urls(visit.signed_in.account, parts, urls)
+        return self._rows.groups(look, parts, posts)
 
     async def _empty(self, visit: Visit, shown: Shown) -> Reply:
         account, query = visit.signed_in.account, shown.query
@@ -390,15 +388,3 @@ def _forgiven(shown: Shown) -> dict[str, Any]:
 
 def _density(visit: Visit) -> str:
     return COMPACT if visit.query.get(DENSITY) == COMPACT else ""
-
-
-def _groups(posts: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The posts by date, if the list is in the order of dates; otherwise one group."""
-    groups: list[tuple[str, list[dict[str, Any]]]] = []
-    for post in posts:
-        name = post["date"].group if post["date"] else ""
-        if not groups or groups[-1][0] != name:
-            groups.append((name, []))
-        groups[-1][1].append(post)
-    names = [name for name, _ in groups]
-    return groups if len(set(names)) == len(names) and all(names) else [("", posts)]

@@ -5,7 +5,7 @@ text, never markup.
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -16,7 +16,7 @@ from bowerbird.model import json_depth
 from bowerbird.model.bookmarks import Post, PostDetails
 from bowerbird.model.derived_fields import time_in_id
 from bowerbird.model.labels import COLORS, name_key
-from bowerbird.model.media import KeptImage, image_url
+from bowerbird.model.media import KeptImage, image_url, image_urls
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.texts import LinkedTexts, Passages, language_of, marked, web_url
@@ -45,6 +45,12 @@ def bookmarks_in(body: bytes) -> list[Values]:
     """The bookmarks of a page, which are JSON separated by commas."""
     found: list[Values] = msgspec.json.decode(json_depth.cut(b"[%b]" % body))
     return found
+
+
+def urls_of(bookmarks: Iterable[Values]) -> list[str]:
+    """The URLs of all images that these posts show."""
+    details = (bookmark.get("tweet_details") for bookmark in bookmarks)
+    return [url for each in details if isinstance(each, dict) for url in image_urls(each)]
 
 
 class PostParts:

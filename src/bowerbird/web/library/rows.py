@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bowerbird.lru import LruCache
 from bowerbird.model import json_depth
-from bowerbird.web.library.post_parts import PostParts, bookmarks_in
+from bowerbird.web.library.post_parts import PostParts, bookmarks_in, urls_of
 from bowerbird.web.visits.formats import DateWords
 from bowerbird.web.visits.pages import VisitPages
 
@@ -39,6 +39,15 @@ class Look(Struct, frozen=True):
     is_both: bool
 
 
+class Listed(NamedTuple):
+    """A post of a list, as it is stored."""
+
+    raw: bytes
+    hash: bytes
+    # Of the images that it shows, if the list has images.
+    urls: tuple[str, ...]
+
+
 class Row(NamedTuple):
     post_id: str
     # The name of its group, if the list is in the order of dates.
@@ -50,12 +59,26 @@ class Rows:
     def __init__(self, pages: VisitPages) -> None:
         self._pages = pages
         self._kept = LruCache(_KEPT)
+        self._urls = LruCache(_KEPT)
+
+    def listed(self, body: bytes, *, has_images: bool) -> list[Listed]:
+        raws = [bytes(raw) for raw in _split(json_depth.cut(b"[%b]" % body))]
+        hashes = [blake2b(raw, digest_size=16).digest() for raw in raws]
+        if not has_images:
+            return [Listed(raw, known, ()) for raw, known in zip(raws, hashes, strict=True)]
+        urls = {known: self._urls.get(known) for known in hashes}
+        new = [raw for raw, known in zip(raws, hashes, strict=True) if urls[known] is None]
+        for raw, bookmark in zip(new, bookmarks_in(b",".join(new)), strict=True):
+            known = blake2b(raw, digest_size=16).digest()
+            urls[known] = tuple(urls_of([bookmark]))
+            self._urls.put(known, urls[known])
+        return [Listed(raw, known, urls[known]) for raw, known in zip(raws, hashes, strict=True)]
 
     def groups(
-        self, look: Look, parts: PostParts, body: bytes
+        self, look: Look, parts: PostParts, posts: Sequence[Listed]
     ) -> tuple[list[tuple[str, Markup]], int]:
         """The posts by date, if the list is in the order of dates, and their number."""
-        rows = self._drawn(look, parts, body)
+        rows = self._drawn(look, parts, posts)
         following = [*(row.post_id for row in rows[1:]), ""][: len(rows)]
         groups: list[tuple[str, list[str]]] = []
         for row, next_id in zip(rows, following, strict=True):
@@ -68,12 +91,13 @@ class Rows:
             groups = [("", [markup for _, each in groups for markup in each])]
         return [(name, Markup("".join(each))) for name, each in groups], len(rows)  # noqa: S704 - of our templates
 
-    def _drawn(self, look: Look, parts: PostParts, body: bytes) -> list[Row]:
-        raws = [bytes(raw) for raw in _split(json_depth.cut(b"[%b]" % body))]
-        keys = [(look, blake2b(raw, digest_size=16).digest()) for raw in raws]
+    def _drawn(self, look: Look, parts: PostParts, posts: Sequence[Listed]) -> list[Row]:
+        kept = parts.kept
+        images = [None if kept is None else tuple(map(kept.get, post.urls)) for post in posts]
+        keys = [(look, post.hash, shown) for post, shown in zip(posts, images, strict=True)]
         rows: list[Row | None] = [self._kept.get(key) for key in keys]
         missing = [place for place, row in enumerate(rows) if row is None]
-        drawn = self._draw(look, parts, [raws[place] for place in missing]) if missing else []
+        drawn = self._draw(look, parts, [posts[place].raw for place in missing]) if missing else []
         for place, row in zip(missing, drawn, strict=True):
             rows[place] = row
             self._kept.put(keys[place], row)

@@ -10,24 +10,23 @@ from bowerbird.clock import Clock
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaPreferences, MediaState
 from bowerbird.model.accounts import Account
-from bowerbird.model.media import image_urls
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
-from bowerbird.web.library.post_parts import PostParts
+from bowerbird.web.library.post_parts import PostParts, urls_of
 from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit, is_own_path
 from bowerbird.wire.responses.replies import Header, Reply
 
-# The name of the cookie. Without it, pages load no image.
+# The name of the cookie of a browser that shows no images.
 COOKIE: Final = "images"
-ON: Final = "on"
+OFF: Final = "off"
 
 
 def shows_images(visit: Visit) -> bool:
-    return visit.jar.read(visit.request.headers.get(b"cookie"), COOKIE) == ON
+    return visit.jar.read(visit.request.headers.get(b"cookie"), COOKIE) != OFF
 
 
 class ShownImages:
@@ -44,12 +43,13 @@ class ShownImages:
     async def add(
         self, account: Account, parts: PostParts, bookmarks: Iterable[dict[str, Any]]
     ) -> None:
-        """Lets the parts show the kept images of these posts: one read, if the switch is on."""
-        if parts.kept is None:
-            return
-        details = (bookmark.get("tweet_details") for bookmark in bookmarks)
-        urls = [url for each in details if isinstance(each, dict) for url in image_urls(each)]
-        parts.kept |= await self._kept.among(account, urls)
+        """Lets the parts show the kept images of these posts."""
+        await self.add_urls(account, parts, urls_of(bookmarks))
+
+    async def add_urls(self, account: Account, parts: PostParts, urls: Iterable[str]) -> None:
+        """One read, unless the browser shows no images."""
+        if parts.kept is not None:
+            parts.kept |= await self._kept.among(account, urls)
 
 
 FILE: Final = "/media/{media_id}"
@@ -129,19 +129,22 @@ class _MediaPages:
         return Reply(200, headers, stream=opened.chunks)
 
     async def show(self, visit: Visit) -> Reply:
-        is_on = visit.form.get("show") == ON
-        cookie = visit.jar.write(COOKIE, ON, _COOKIE_DAYS) if is_on else visit.jar.remove(COOKIE)
-        visit.cookies.append(cookie)
+        self._set_cookie(visit, is_shown=visit.form.get("show") != OFF)
         back = visit.form.get("back", "")
         is_ours = is_own_path(back) and urlsplit(back).path.startswith(_PAGES)
         return self._pages.go(back if is_ours else "/library")
 
     async def keep(self, visit: Visit) -> Reply:
         is_keeping = "keep" in visit.form
+        self._set_cookie(visit, is_shown=is_keeping)
         await self._parts.preferences.switch(visit.signed_in.account, is_keeping=is_keeping)
         self._parts.wake_worker()
         said = "images-kept" if is_keeping else "images-not-kept"
         return self._pages.go(f"{_ACCOUNT}?said={said}#images")
+
+    def _set_cookie(self, visit: Visit, *, is_shown: bool) -> None:
+        removed = visit.jar.remove(COOKIE)
+        visit.cookies.append(removed if is_shown else visit.jar.write(COOKIE, OFF, _COOKIE_DAYS))
 
     async def clear(self, visit: Visit) -> Reply:
         await self._parts.preferences.clear(visit.signed_in.account)
@@ -149,7 +152,7 @@ class _MediaPages:
         return self._pages.go(f"{_ACCOUNT}?said=images-deleted#images")
 
 
-def on_account_page(visit: Visit, state: MediaState) -> dict[str, Any] | None:
+def on_account_page(state: MediaState) -> dict[str, Any] | None:
     """What account_images.html takes; None if there is nothing to say."""
     if not state.is_offered and not state.total:
         return None
@@ -168,5 +171,4 @@ def on_account_page(visit: Visit, state: MediaState) -> dict[str, Any] | None:
             for reason, words in _WORDS.items()
             if reason in state.left_out
         ],
-        "shows": shows_images(visit),
     }
