@@ -28,7 +28,7 @@ from benchmarks.vocabulary import rare_words
 from bowerbird.clock import system_clock
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.results import VectorState
+from bowerbird.library.bookmarks.list_request import VectorState
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account

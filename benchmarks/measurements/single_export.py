@@ -22,10 +22,9 @@ from bowerbird.model.jobs import ExportQuery, Job
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, place_values
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.opening import open_database
-from bowerbird.storage.places import place_values
 
 _PAGE: Final = 200
 _ROWS: Final = """

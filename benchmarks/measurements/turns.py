@@ -30,7 +30,7 @@ from bowerbird.requests.bookmarks import FlagsRequest
 from bowerbird.requests.labels import LabelChange, LabelOperation, LabelRequest
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
-from bowerbird.storage.bookmarks.word_merging import AFTER_IMPORTING, WordMerging
+from bowerbird.storage.bookmarks.word_index import AFTER_IMPORTING, WordMerging
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.opening import open_database
 

@@ -14,8 +14,7 @@ from rich.table import Table
 
 from benchmarks.search_quality import searchable_library
 from bowerbird.library.vectors.embedding_text import embedding_text
-from bowerbird.search.meaning.embedding import Embedder
-from bowerbird.search.meaning.floors import JOINED_FLOOR
+from bowerbird.search.meaning.embedding import JOINED_FLOOR, Embedder
 from bowerbird.search.meaning.multilingual import is_in_other_script
 from bowerbird.search.meaning.nearness import Nearness, joined
 from bowerbird.sources.own_json import read

@@ -16,9 +16,7 @@ from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_state import AccountState
-from bowerbird.library.accounts.key_use import KeyUse
-from bowerbird.library.accounts.uses import Uses
-from bowerbird.library.accounts.version_use import VersionUse
+from bowerbird.library.accounts.uses import KeyUse, Uses, VersionUse
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
@@ -158,10 +156,7 @@ def build(
         AnswerCache(settings.answer_cache_mb * 1024 * 1024),
         settings.upgrade_url,
     )
-
-    def record_use(account_id: int) -> None:
-        uses.note_call(account_id, VERSION)
-
+    record_use = partial(uses.note_call, version=VERSION)
     paths = [(route.method, route.path) for route in table]
     deprecated = deprecation.headers_by_route(deprecations, paths, settings.site_origin)
     rest = api(

@@ -12,7 +12,7 @@ from opentelemetry.sdk.environment_variables import OTEL_EXPORTER_OTLP_HEADERS
 
 from bowerbird import __version__
 from bowerbird.cli import program
-from bowerbird.web.visits import uploads
+from bowerbird.web.visits import router
 from tests.deploy.named_settings import DEPLOY, KNOWN, SECRET, STANDARD, checked
 from tests.support.helm_templates import render
 
@@ -214,7 +214,7 @@ def test_the_ingress_accepts_the_largest_upload() -> None:
     annotations = objects("everything")["Ingress", "shelf"]["metadata"]["annotations"]
     by_name = {name.partition("/")[2]: value for name, value in annotations.items()}
 
-    assert by_name["proxy-body-size"] == str(uploads.MAX_BODY_BYTES)
+    assert by_name["proxy-body-size"] == str(router.MAX_BODY_BYTES)
     assert by_name["proxy-buffering"] == "off"
 
 

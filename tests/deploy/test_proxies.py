@@ -6,7 +6,7 @@ import pytest
 
 from bowerbird.settings import Settings
 from bowerbird.web.imports import pages
-from bowerbird.web.visits import uploads
+from bowerbird.web.visits import router
 from tests.deploy.named_settings import DEPLOY, KNOWN, settings_in
 
 FOLDER = DEPLOY / "proxy"
@@ -23,10 +23,10 @@ def directives(block: str) -> list[str]:
 
 
 def test_uploads_may_be_as_large_as_the_service_accepts() -> None:
-    assert f"client_max_body_size {uploads.MAX_BODY_BYTES};" in NGINX
+    assert f"client_max_body_size {router.MAX_BODY_BYTES};" in NGINX
     for text in CADDY.values():
-        assert f"max_size {uploads.MAX_BODY_BYTES // 1_000_000}MB" in text
-    assert uploads.MAX_BODY_BYTES % 1_000_000 == 0
+        assert f"max_size {router.MAX_BODY_BYTES // 1_000_000}MB" in text
+    assert router.MAX_BODY_BYTES % 1_000_000 == 0
     for text in (NGINX, CADDY["Caddyfile"]):
         assert f"several files on the page {pages.PATH}." in text
 

@@ -18,9 +18,8 @@ from bowerbird.model.instants import UNKNOWN, with_offset
 from bowerbird.model.media import BITS
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
-from bowerbird.storage.database import Transaction
+from bowerbird.storage.database import Transaction, place_values
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.places import place_values
 from tests.support import make, waiting, working
 from tests.support.service import NOW, Member
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bowerbird.library.upkeep.segment_merging import SegmentMerging
-from bowerbird.storage.bookmarks.word_segments import WordSegments
+from bowerbird.storage.bookmarks.word_index import WordSegments
 from bowerbird.storage.database import Database
 from tests.support import service
 from tests.support.service import Member

@@ -7,7 +7,7 @@ import pytest
 from bowerbird.search.candidates import nearest
 from bowerbird.search.meaning import near_posts
 from bowerbird.search.meaning.arrays import Floats, np
-from bowerbird.search.meaning.floors import JOINED_FLOOR
+from bowerbird.search.meaning.embedding import JOINED_FLOOR
 from bowerbird.search.meaning.near_posts import NearByBoth, NearPosts, Scan, nearness_by_both
 from bowerbird.search.meaning.nearness import Nearness, joined
 from bowerbird.search.meaning.vectors import Block, Matrix, Numbers, pack

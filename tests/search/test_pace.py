@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from bowerbird.search.meaning import pace
-from bowerbird.search.meaning.pace import Pace
+from bowerbird.search.meaning import embedding
+from bowerbird.search.meaning.embedding import Pace
 
 WORK_S = 0.02
 # A rest after it has the maximum length.
@@ -67,15 +67,15 @@ def test_a_closed_model_does_not_rest() -> None:
 
 
 def test_only_the_work_of_other_threads_counts() -> None:
-    before = pace.cpu_of_others()
+    before = embedding.cpu_of_others()
     _work_for_cpu_time(LONG_WORK_S)
-    after_own_work = pace.cpu_of_others()
+    after_own_work = embedding.cpu_of_others()
     thread = threading.Thread(target=_work_for_cpu_time, args=(WORK_S,))
     thread.start()
     thread.join()
 
     assert after_own_work - before < LONG_WORK_S / 2
-    assert pace.cpu_of_others() - after_own_work >= WORK_S
+    assert embedding.cpu_of_others() - after_own_work >= WORK_S
 
 
 def _work_for_cpu_time(seconds: float) -> None:

@@ -11,7 +11,7 @@ from bowerbird.search.meaning import comparing
 from bowerbird.search.meaning import vectors as search_vectors
 from bowerbird.search.meaning.arrays import Floats, np
 from bowerbird.search.meaning.byte_products import MAX_QUERY_VALUE, product, sums_of
-from bowerbird.search.meaning.floors import JOINED_FLOOR
+from bowerbird.search.meaning.embedding import JOINED_FLOOR
 from bowerbird.search.meaning.nearness import Nearness, joined
 from bowerbird.search.meaning.vectors import Block, Matrix, MatrixCache, Numbers, pack, unpack
 

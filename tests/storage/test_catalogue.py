@@ -12,7 +12,7 @@ import apsw
 import asyncpg
 import pytest
 
-from bowerbird.storage.places import place_of
+from bowerbird.storage.database import place_of
 from tests.support.postgres import ThrowawayPostgres
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
 from bowerbird.model.accounts import Account
-from bowerbird.storage.bookmarks.word_merging import AFTER_DELETING
+from bowerbird.storage.bookmarks.word_index import AFTER_DELETING
 from bowerbird.storage.database import Database, Transaction
 from tests.support import make, service
 from tests.support.service import Member

@@ -9,8 +9,7 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.sources.found import Completeness, FoundPost
-from bowerbird.storage.database import Database
-from bowerbird.storage.places import place_values
+from bowerbird.storage.database import Database, place_values
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import make
 from tests.support.service import Member

@@ -3,8 +3,7 @@
 from typing import Final
 
 from bowerbird.model.accounts import Account
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.places import place_values
+from bowerbird.storage.database import Database, Transaction, place_values
 from bowerbird.storage.sqlite.database import SqliteDatabase
 
 _FOUND: Final = """

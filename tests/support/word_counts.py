@@ -12,9 +12,8 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.words import GAP, OTHER_FORM, STEM
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Transaction, place_values
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.places import place_values
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from bowerbird.storage.word_counts import WordCounts
 

@@ -4,10 +4,9 @@ from typing import Any, Final
 
 from bowerbird.web.labels.words import name_problem
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.texts import LinkedTexts
-from bowerbird.web.visits.formats import Times
+from bowerbird.web.visits.formats import Dates, Times
 from tests.web.library_posts import POSTS
 
 Values = dict[str, Any]

@@ -4,10 +4,9 @@ from typing import Any, Final
 
 from bowerbird.model.media import KeptImage, image_urls
 from bowerbird.web import templating
-from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.texts import LinkedTexts
-from bowerbird.web.visits.formats import Times
+from bowerbird.web.visits.formats import Dates, Times
 from tests.web import library_examples
 from tests.web.library_posts import POSTS
 

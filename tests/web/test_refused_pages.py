@@ -9,7 +9,7 @@ import pytest
 from bowerbird.library.sign_in.attempt_limits import BURST
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sqlite.database import FILE_NAME
-from bowerbird.web.visits import forms
+from bowerbird.web.visits import visit
 from tests.support.visiting import ORIGIN, form_token
 from tests.web.sign_in.conftest import House, build
 
@@ -143,7 +143,7 @@ async def test_an_unknown_method_is_refused_with_those_that_work(house: House, p
 async def test_a_form_that_is_too_large_is_refused(house: House) -> None:
     person = house.somebody()
 
-    page = await person.post("/link", token="x" * (forms.MAX_BYTES + 1))
+    page = await person.post("/link", token="x" * (visit.MAX_BYTES + 1))
 
     assert page.status_code == 413
     assert_is_a_page(page)

@@ -7,7 +7,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.wire.responses import streaming
+from bowerbird.wire.responses import answer_cache
 
 
 @pytest.mark.parametrize(
@@ -34,25 +34,25 @@ from bowerbird.wire.responses import streaming
     ],
 )
 def test_the_best_accepted_encoding_is_chosen(accepted: bytes, encoding: str) -> None:
-    assert streaming.chosen(accepted) == encoding
+    assert answer_cache.chosen(accepted) == encoding
 
 
 @given(st.binary(max_size=80))
 def test_any_accept_encoding_header_is_handled(accepted: bytes) -> None:
-    assert streaming.chosen(accepted) in ("", "gzip", "zstd")
+    assert answer_cache.chosen(accepted) in ("", "gzip", "zstd")
 
 
 @given(st.binary(max_size=5000))
 def test_decompressing_returns_the_original_bytes(body: bytes) -> None:
-    assert gzip.decompress(streaming.compressed(body, "gzip")) == body
-    assert zstandard.decompress(streaming.compressed(body, "zstd")) == body
+    assert gzip.decompress(answer_cache.compressed(body, "gzip")) == body
+    assert zstandard.decompress(answer_cache.compressed(body, "zstd")) == body
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 def test_compression_is_deterministic(encoding: str) -> None:
     body = b"a bookmark " * 500
 
-    first = streaming.compressed(body, encoding)
+    first = answer_cache.compressed(body, encoding)
 
-    assert streaming.compressed(body, encoding) == first
+    assert answer_cache.compressed(body, encoding) == first
     assert len(first) < len(body) / 10

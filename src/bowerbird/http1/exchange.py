@@ -1,15 +1,64 @@
-"""One request and its answer, between the connection and the ASGI application."""
+"""One request and its answer. The body is read as the application asks for it."""
 
 import asyncio
-from typing import Protocol
+import time
+from collections.abc import Sequence
+from email.utils import formatdate
+from http import HTTPStatus
+from typing import Final, Protocol
 
 from starlette.types import Message, Scope
 
 from bowerbird.errors import Refusal
-from bowerbird.http1 import answers, bounds
+from bowerbird.http1 import bounds
 from bowerbird.http1.body_memory import Claim
 from bowerbird.http1.request_reader import RequestHead
 from bowerbird.wire.pipeline import ACCOUNT
+
+Header = tuple[bytes, bytes]
+
+_STATUS_LINES: Final = {
+    status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
+}
+_NO_BODY: Final = frozenset({204, 304})
+CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+LAST_CHUNK: Final = b"0\r\n\r\n"
+
+
+class HttpDate:
+    """The Date header, formatted once a second."""
+
+    __slots__ = ("_line", "_second")
+
+    def __init__(self) -> None:
+        self._second = 0
+        self._line = b""
+
+    def line(self) -> bytes:
+        second = int(time.time())
+        if second != self._second:
+            self._second = second
+            self._line = f"date: {formatdate(second, usegmt=True)}\r\n".encode()
+        return self._line
+
+
+def has_no_body(method: str, status: int) -> bool:
+    return status in _NO_BODY or method == "HEAD"
+
+
+def head_bytes(status: int, headers: Sequence[Header], own_lines: Sequence[bytes]) -> bytes:
+    """The status line and headers. `own_lines` are header lines that the server adds."""
+    lines = b"\r\n".join([b": ".join(header) for header in headers])
+    breaks = max(len(headers) - 1, 0)
+    if lines.count(b"\n") != breaks or lines.count(b"\r") != breaks:
+        raise ValueError("a header of the answer contains a line break")
+    return b"".join(
+        [_STATUS_LINES[status], lines, b"\r\n" if headers else b"", *own_lines, b"\r\n"]
+    )
+
+
+def chunk(piece: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(piece), piece)
 
 
 class Wire(Protocol):
@@ -138,7 +187,7 @@ class Exchange:
 
     async def receive(self) -> Message:
         if self._expects_continue and not self.is_head_sent and not self.is_gone:
-            self._wire.write([answers.CONTINUE])
+            self._wire.write([CONTINUE])
         self._expects_continue = False
         if not self._is_wanted:
             self._is_wanted = True
@@ -185,9 +234,9 @@ class Exchange:
         self.is_head_sent = True
         if not self._no_body:
             if body:
-                parts.append(answers.chunk(body) if self._chunked else body)
+                parts.append(chunk(body) if self._chunked else body)
             if is_last and self._chunked:
-                parts.append(answers.LAST_CHUNK)
+                parts.append(LAST_CHUNK)
         self.is_answered = is_last
         if parts:
             self._wire.write(parts)
@@ -198,7 +247,7 @@ class Exchange:
         if not self._arrived:
             # What is left of the body is not read, so no other request can follow it.
             self.closes = True
-        self._no_body = answers.has_no_body(self.scope["method"], self._status)
+        self._no_body = has_no_body(self.scope["method"], self._status)
         own_lines = [self._wire.date_line()]
         names = [name for name, _ in self._headers]
         if not self._no_body and b"content-length" not in names:
@@ -211,4 +260,4 @@ class Exchange:
                 self.closes = True
         if self.closes:
             own_lines.append(b"connection: close\r\n")
-        return answers.head(self._status, self._headers, own_lines)
+        return head_bytes(self._status, self._headers, own_lines)

@@ -19,9 +19,8 @@ from bowerbird.requests.bulk import (
     change_of,
     check_selecting,
 )
-from bowerbird.requests.fields import Gate, InvalidField, PostIds, about, unique
+from bowerbird.requests.fields import Gate, InvalidField, PageLimit, PostIds, about, unique
 from bowerbird.requests.filters import Flag, FlagFilters, ImportedQuery
-from bowerbird.requests.scalars import PageLimit
 
 Limit = Annotated[
     PageLimit | None,

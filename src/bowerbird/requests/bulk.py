@@ -6,9 +6,8 @@ from msgspec import Meta, Struct, field
 
 from bowerbird.model.bulk import BulkAction
 from bowerbird.requests import limits
-from bowerbird.requests.fields import Gate, InvalidField, PostIds, about, unique
+from bowerbird.requests.fields import Gate, InvalidField, LabelName, PostIds, about, unique
 from bowerbird.requests.filters import ImportedQuery, check_filters, sent
-from bowerbird.requests.scalars import LabelName
 
 Action = Literal[
     "read",

@@ -14,9 +14,8 @@ from bowerbird import errors
 from bowerbird.errors import Refusal
 from bowerbird.model.json_depth import MAX_ODD_NUMBERS, Excess, excess, without_lone_surrogates
 from bowerbird.requests import sentences
-from bowerbird.requests.fields import metadata_of
+from bowerbird.requests.fields import metadata_of, read_scalar
 from bowerbird.requests.limits import JSON_DEPTH_MAX, JSON_VALUES_MAX
-from bowerbird.requests.scalars import read_scalar
 
 T = TypeVar("T", bound=Struct)
 V = TypeVar("V")

@@ -7,8 +7,7 @@ from msgspec import Meta, Struct
 from bowerbird.model.digests import Frequency
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import Limit
-from bowerbird.requests.fields import about
-from bowerbird.requests.scalars import TimeZone
+from bowerbird.requests.fields import TimeZone, about
 
 FORMATS = ("json", "markdown", "html")
 

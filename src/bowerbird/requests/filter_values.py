@@ -139,7 +139,7 @@ def with_other_names(names: Sequence[str]) -> list[str]:
 def fold(request: Struct) -> None:
     """Sets the plain bounds from their other names, while the struct is being created."""
     given: dict[str, str] = {}
-    for name in _other_names(type(request)):
+    for name in other_names(type(request)):
         value = getattr(request, name)
         if value is None or not value.strip():
             continue
@@ -152,7 +152,7 @@ def fold(request: Struct) -> None:
 
 
 @cache
-def _other_names(kind: type[Struct]) -> tuple[str, ...]:
+def other_names(kind: type[Struct]) -> tuple[str, ...]:
     return tuple(name for name, meta in metadata_of(kind).items() if "is_other_name" in meta)
 
 

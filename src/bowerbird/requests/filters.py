@@ -16,13 +16,14 @@ from bowerbird.model import instants, media
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import Field, WordQuery
-from bowerbird.requests import filter_values
 from bowerbird.requests.fields import Gate, InvalidField, about, metadata_of
 from bowerbird.requests.filter_values import (
     BOOLEANS,
     MATCHES,
     RUN_ID_MAX,
     bound_of,
+    fold,
+    other_names,
     read_author,
     read_flag,
     read_instant,
@@ -244,7 +245,8 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
     bookmarked_until: OtherName = None
 
     def __post_init__(self) -> None:
-        filter_values.fold(self)
+        if any(getattr(self, name) for name in other_names(type(self))):
+            fold(self)
 
 
 class WordFilters(BookmarkFilters, frozen=True, kw_only=True):
@@ -380,9 +382,9 @@ def flags_of(query: FlagFilters) -> dict[str, bool]:
 
 
 def _filter(query: FlagFilters, now: int | None, zone: ZoneInfo | None) -> BookmarkFilter:
-    values: dict[str, Any] = {}
     known = readers(type(query))
-    for name, value in {**flags_of(query), **sent(query)}.items():
+    values: dict[str, Any] = {known[name].sets: on for name, on in flags_of(query).items()}
+    for name, value in sent(query).items():
         reader = known[name]
         if reader.read is read_instant:
             values[reader.sets] = bound_of(name, value, now, zone)

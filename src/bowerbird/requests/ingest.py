@@ -7,8 +7,7 @@ from msgspec import Meta, Raw, Struct
 from bowerbird.model import instants
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import Limit
-from bowerbird.requests.fields import InvalidField, about, unique
-from bowerbird.requests.scalars import LabelName
+from bowerbird.requests.fields import InvalidField, LabelName, about, unique
 
 _Moment = Annotated[str, Meta(max_length=40)]
 _PostId = Annotated[str, Meta(pattern=r"^[0-9]{1,40}$(?!\n)")]

@@ -21,8 +21,7 @@ from bowerbird.requests.bulk import (
     change_of,
     check_selecting,
 )
-from bowerbird.requests.fields import InvalidField, PostIds, about, unique
-from bowerbird.requests.scalars import LabelName
+from bowerbird.requests.fields import InvalidField, LabelName, PostIds, about, unique
 
 _ACTIONS = {"add": BulkAction.ADD_LABEL, "remove": BulkAction.REMOVE_LABEL}
 _NAME = about("The label's name. Case is ignored when labels are compared.")

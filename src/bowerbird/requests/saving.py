@@ -10,8 +10,7 @@ from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.bookmarks import NOTE_MAX
 from bowerbird.requests import decoding, limits
-from bowerbird.requests.fields import Gate, InvalidField, about, unique
-from bowerbird.requests.scalars import LabelName
+from bowerbird.requests.fields import Gate, InvalidField, LabelName, about, unique
 from bowerbird.sources import own_json, post_links
 from bowerbird.sources.file_posts import FilePost, found_post
 from bowerbird.sources.found import FoundPost

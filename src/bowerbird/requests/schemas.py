@@ -8,8 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.requests.fields import metadata_of
-from bowerbird.requests.scalars import scalar_schema
+from bowerbird.requests.fields import metadata_of, scalar_schema
 
 Json = dict[str, Any]
 _REF: Final = "#/$defs/"

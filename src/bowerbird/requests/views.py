@@ -7,9 +7,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from bowerbird import errors
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import SORT_FIELDS, Cursor, Limit
-from bowerbird.requests.fields import InvalidField, about
+from bowerbird.requests.fields import InvalidField, ViewName, about
 from bowerbird.requests.filters import BookmarkQuery, check_filters
-from bowerbird.requests.scalars import ViewName
 
 
 class ViewQuery(BookmarkQuery, frozen=True, kw_only=True):

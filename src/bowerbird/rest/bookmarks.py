@@ -9,7 +9,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import BookmarkState, Flags
-from bowerbird.library.bookmarks.results import BookmarkCounts, VectorState
+from bowerbird.library.bookmarks.list_request import BookmarkCounts, VectorState
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.model.bookmarks import Bookmark

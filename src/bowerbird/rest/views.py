@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from bowerbird.errors import Code
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks.results import VectorState
+from bowerbird.library.bookmarks.list_request import VectorState
 from bowerbird.library.views.counts import CountState
 from bowerbird.library.views.views import ViewResponse, Views
 from bowerbird.model.bookmarks import Bookmark

@@ -18,8 +18,8 @@ from bowerbird.library.exports.links import SECRET
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account, Membership, Plan
+from bowerbird.requests.fields import read_scalar
 from bowerbird.requests.labels import LabelChange
-from bowerbird.requests.scalars import read_scalar
 from bowerbird.requests.views import NewView
 from bowerbird.sources import own_json
 from bowerbird.storage.accounts.accounts import AccountStore

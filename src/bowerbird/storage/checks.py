@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.instants import UNKNOWN
-from bowerbird.storage.database import Database, Row, Transaction, Values
-from bowerbird.storage.places import place_of, place_values
+from bowerbird.storage.database import Database, Row, Transaction, Values, place_of, place_values
 from bowerbird.storage.sqlite.database import FILE_NAME, connect
 
 Rows = Callable[[str, Values], Awaitable[Sequence[Row]]]

@@ -5,8 +5,7 @@ from msgspec import Struct
 
 from bowerbird.model.imports import Counts
 from bowerbird.model.labels import Label, name_key
-from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.places import place_of
+from bowerbird.storage.database import Database, Reader, Transaction, place_of
 
 
 class LockedLibrary(Struct):

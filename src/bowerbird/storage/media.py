@@ -15,8 +15,7 @@ from bowerbird.model.media import (
     UnknownPost,
     url_key,
 )
-from bowerbird.storage.database import Database, Reader, Transaction, Values
-from bowerbird.storage.places import place_values
+from bowerbird.storage.database import Database, Reader, Transaction, Values, place_values
 
 WAITING: Final = "waiting"
 KEPT: Final = "kept"

@@ -6,8 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.storage.database import Database, Row
-from bowerbird.storage.places import place_values
+from bowerbird.storage.database import Database, Row, place_values
 
 
 class Span(Struct, frozen=True):

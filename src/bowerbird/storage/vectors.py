@@ -14,8 +14,7 @@ from bowerbird.model.vectors import (
     UnembeddedPost,
     VectorStoreState,
 )
-from bowerbird.storage.database import Database, Reader, Row, Transaction
-from bowerbird.storage.places import place_values
+from bowerbird.storage.database import Database, Reader, Row, Transaction, place_values
 
 _NO_MODEL: Final = b""
 # Of a stale vector.

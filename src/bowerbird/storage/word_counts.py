@@ -15,9 +15,8 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import GAP
-from bowerbird.storage.database import Database, Reader, Row, Transaction, Values
+from bowerbird.storage.database import Database, Reader, Row, Transaction, Values, place_values
 from bowerbird.storage.libraries import LockedLibrary
-from bowerbird.storage.places import place_values
 
 # The row that counts the posts themselves. No token is empty.
 _POSTS: Final = ""

@@ -25,7 +25,7 @@ from opentelemetry.trace import (
 
 from bowerbird.errors import Refusal
 from bowerbird.lru import LruCache
-from bowerbird.storage.observing import OBSERVER, Observer
+from bowerbird.storage.database import OBSERVER, Observer
 
 Attributes = Mapping[str, str | int]
 

@@ -24,7 +24,7 @@ _ADD_JOB: Final = "jobs.add"
 
 
 class StatementSpans:
-    """The observer of the databases (`storage/observing.py`)."""
+    """The observer of the databases (`storage/database.py`)."""
 
     def __init__(self, spans: Spans, dialect: str) -> None:
         self._spans = spans

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from bowerbird.settings import Settings
-from bowerbird.wire.responses import streaming
+from bowerbird.wire.responses import answer_cache
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Header, Reply
 
@@ -52,9 +52,9 @@ class HtmlPage(Struct, frozen=True):
         headers = [*_HEADERS, (b"content-security-policy", self._policy(nonce).encode())]
         if self.is_secure:
             headers.append(_HSTS)
-        encoding = streaming.chosen(request.accept_encoding)
+        encoding = answer_cache.chosen(request.accept_encoding)
         if encoding:
-            body = streaming.compressed(body, encoding)
+            body = answer_cache.compressed(body, encoding)
             headers.append((b"content-encoding", encoding.encode()))
         return Reply(self.status, headers, body)
 

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from bowerbird.settings import Settings
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import Address, everything
-from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.texts import LINKS_MAX, LinkedTexts, Mark, language_of, marked, web_url
 from bowerbird.web.templating import Templates
-from bowerbird.web.visits.formats import Times
+from bowerbird.web.visits.formats import Dates, Times
 from tests.web import library_examples
 
 TEXTS = LinkedTexts("")

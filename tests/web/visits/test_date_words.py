@@ -4,8 +4,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from bowerbird.web.library.dates import Dates
-from bowerbird.web.visits.formats import IN_ENGLISH, Times, accepted
+from bowerbird.web.visits.formats import IN_ENGLISH, Dates, Times, accepted
 
 DAY = date(2026, 7, 8)
 MOMENT = datetime(2026, 7, 8, 5, 4, tzinfo=UTC)

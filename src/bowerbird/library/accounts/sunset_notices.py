@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock, day_of
 from bowerbird.errors import Code, Refusal, shown
-from bowerbird.library.accounts.version_use import CALLED_DAYS
+from bowerbird.library.accounts.uses import CALLED_DAYS
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
 from bowerbird.model.accounts import NoticeState, SunsetRecipient, VersionSunset
 from bowerbird.model.folding import fold

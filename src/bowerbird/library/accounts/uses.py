@@ -1,12 +1,16 @@
-"""When something was last used, collected in memory and written every few seconds.
+"""When keys, versions and sessions were last used: noted in memory, written every few seconds.
 
 A crash loses at most five seconds of uses.
 """
 
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
+from bowerbird.clock import Clock, day_of
 from bowerbird.library.access.flushing import Flushing
+from bowerbird.model.keys import ParsedKey
+from bowerbird.storage.accounts.keys import KeyStore
+from bowerbird.storage.accounts.version_use import VersionUseStore
 
 K = TypeVar("K", bound=Hashable)
 
@@ -41,3 +45,29 @@ class Uses(Generic[K]):
             # Uses recorded since then are newer and win.
             self._unwritten = uses | self._unwritten
             raise
+
+
+class KeyUse(Uses[tuple[int, bytes]]):
+    def __init__(self, store: KeyStore, clock: Clock) -> None:
+        super().__init__("key uses", store.put_uses)
+        self._clock = clock
+
+    def note_call(self, key: ParsedKey) -> None:
+        self.note((key.account_id, key.key_hash), day_of(self._clock()))
+
+
+CALLED_DAYS: Final = 90
+
+
+class VersionUse(Uses[tuple[int, str]]):
+    def __init__(self, store: VersionUseStore, clock: Clock) -> None:
+        super().__init__("version uses", store.put)
+        self._store = store
+        self._clock = clock
+
+    async def recent(self, account_id: int) -> Sequence[str]:
+        """The versions that the account called recently, as far as uses are written."""
+        return await self._store.versions(account_id, day_of(self._clock()) - CALLED_DAYS)
+
+    def note_call(self, account_id: int, version: str) -> None:
+        self.note((account_id, version), day_of(self._clock()))

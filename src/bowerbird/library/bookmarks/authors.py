@@ -1,7 +1,7 @@
-"""Authors of the saved posts, for people who type the start of a name or misspell it."""
+"""Authors and labels of saved posts, for people who type the start of a name or misspell it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -10,11 +10,13 @@ from msgspec import Struct
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.folding import order_key
+from bowerbird.model.labels import name_key
 from bowerbird.requests.limits import AUTHORS_COMPARED
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.storage.bookmarks.authors import AuthorStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Row
+from bowerbird.storage.labels import LabelStore
 
 # A misspelled name is looked for among those that start with the same letters.
 _SAME_LETTERS: Final = 2
@@ -83,3 +85,38 @@ class Authors:
 def _key(text: str) -> str:
     # PostgreSQL rejects the character, and no name has it.
     return "" if "\x00" in text else order_key(text.removeprefix("@"))
+
+
+# Shorter names occur inside too many others.
+_SHORTEST_PART: Final = 2
+
+
+class NearNames:
+    def __init__(self, database: Database) -> None:
+        self._labels = LabelStore(database)
+        self._authors = Authors(database)
+
+    async def label(self, account: Account, text: str) -> str | None:
+        """Another label that posts have: spelled almost the same, or part of the name."""
+        rows = await self._labels.names(account.account_id)
+        names = {name_key(name): name for _, name in rows}
+        # On a thread: there may be thousands of names.
+        found = await asyncio.to_thread(_nearest, name_key(text), names)
+        return None if found is None else names[found]
+
+    async def author(self, account: Account, text: str) -> str | None:
+        """The handle of an author whose handle or name is spelled almost the same."""
+        found = await self._authors.nearest(account, text)
+        if found is None:
+            found = next(iter(await self._authors.matching(account, text, 1)), None)
+        return None if found is None else found.handle
+
+
+def _nearest(key: str, names: Iterable[str]) -> str | None:
+    others = [name for name in names if name != key]
+    parts = [name for name in others if _is_part(key, name) or _is_part(name, key)]
+    return nearest(key, others) or min(parts, key=lambda name: (len(name), name), default=None)
+
+
+def _is_part(part: str, whole: str) -> bool:
+    return len(part) >= _SHORTEST_PART and f" {part} " in f" {whole} "

@@ -12,22 +12,23 @@ from bowerbird.clock import MICROSECONDS, Clock, system_clock
 from bowerbird.library.access import plans
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks import cursors
+from bowerbird.library.bookmarks.authors import NearNames
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked
-from bowerbird.library.bookmarks.list_request import ListRequest, read_list
-from bowerbird.library.bookmarks.results import (
+from bowerbird.library.bookmarks.list_request import (
     BookmarkCounts,
     BookmarkList,
     ByMeaning,
+    ListRequest,
     SavedFilter,
     VectorState,
+    continue_after,
+    read_list,
 )
 from bowerbird.library.bookmarks.searching import explaining
+from bowerbird.library.bookmarks.searching.explaining import Reasons
 from bowerbird.library.bookmarks.searching.highlighting import with_highlights
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
-from bowerbird.library.bookmarks.searching.near_names import NearNames
 from bowerbird.library.bookmarks.searching.ranking import Ranking, Rankings
-from bowerbird.library.bookmarks.searching.reasons import Reasons
-from bowerbird.library.bookmarks.sort_values import continue_after
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
@@ -35,7 +36,7 @@ from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.requests.bookmarks import CountQuery, ListQuery, SimilarQuery
 from bowerbird.requests.fields import gates_for
-from bowerbird.requests.filters import FlagFilters, check_order, filter_of, moves
+from bowerbird.requests.filters import FlagFilters, check_order, filter_of, has_days, moves
 from bowerbird.requests.limits import PAGE_DEFAULT, PAGE_MAX, RANKED_MAX
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
 from bowerbird.storage.database import Database
@@ -123,14 +124,18 @@ class Bookmarks:
         `finds_newer`: looks for the page before too, which costs another read.
         """
         _check_plan(account, query)
-        request = await self._request(account, query, saved)
+        written = saved.filter if saved else await self.filter(account, query)
+        request = read_list(query, written)
+        if written.words is not None:
+            filter = await self.labels.resolved(account, written)
+            request = msgspec.structs.replace(request, filter=filter)
         store = None
         if request.filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             store = await self._meaning.required(account, vectors.store)
         bound_to = cursors.query_of(
             account.account_id,
-            saved.bound_to if saved else _timeless(query, request.filter),
+            saved.bound_to if saved else _timeless(query, written),
             request.sort,
             request.is_ranked,
             request.is_best_first,
@@ -164,7 +169,7 @@ class Bookmarks:
             hints=request.filter.words.hints if request.filter.words else (),
             reason=await self._reason(account, request.filter, found),
             is_relaxed=found.is_relaxed,
-            did_you_mean=explaining.corrected(query.q or "", found.ranking.corrections),
+            did_you_mean=_corrected(query, found.ranking),
             by_meaning=None if saved else await self._by_meaning(account, request, found, vectors),
         )
 
@@ -205,16 +210,10 @@ class Bookmarks:
 
     async def filter(self, account: Account, query: FlagFilters) -> BookmarkFilter:
         """The filter that a query of this account describes now."""
-        filter = filter_of(query, self._clock(), await self._zones.of(account, query))
+        zone = await self._zones.zone(account) if has_days(query) else None
+        filter = filter_of(query, self._clock(), zone)
         check_order(filter)
         return filter
-
-    async def _request(
-        self, account: Account, query: ListQuery, saved: SavedFilter | None
-    ) -> ListRequest:
-        request = read_list(query, saved.filter if saved else await self.filter(account, query))
-        filter = await self.labels.resolved(account, request.filter)
-        return msgspec.structs.replace(request, filter=filter)
 
     async def _found(
         self,
@@ -386,12 +385,19 @@ def _continues_relaxed_list(request: ListRequest, query: bytes) -> bool:
 
 
 def _timeless(query: ListQuery, filter: BookmarkFilter) -> BookmarkFilter:
-    """The filter as it was written: relative dates and labels change between two pages."""
-    return filter_of(query, 0) if query.q or moves(query) else filter
+    """The filter as it was written: what relative dates mean changes between two pages."""
+    # Cursors of searches by word never depended on the time zone.
+    is_written = moves(query) or (query.q and has_days(query))
+    return filter_of(query, 0) if is_written else filter
 
 
 def _pending(account: Account, store: VectorStoreState | None) -> int:
     return store.missing(account.total) if store else 0
+
+
+def _corrected(query: ListQuery, ranking: Ranking) -> str | None:
+    meant = ranking.corrections
+    return explaining.corrected(query.q or "", meant) if meant else None
 
 
 async def _with_highlights(body: bytes, request: ListRequest) -> bytes:

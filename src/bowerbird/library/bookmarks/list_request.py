@@ -1,18 +1,27 @@
-"""Reads the query of a list: filter, order, page, and where to continue."""
+"""What a list of bookmarks takes: filter, order, page, and where to continue. What it returns.
+
+A client that continues after the value of the last bookmark alone does not say which of the
+bookmarks with that value were on its page. It read the list from the start, in pages of one size,
+so the page ended where such pages end.
+"""
 
 import re
-from typing import Final
+from enum import Enum, auto
+from typing import Any, Final
 
 from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.model import instants
+from bowerbird.model.accounts import Account
 from bowerbird.model.filters import RELEVANCE, SORT_FIELDS, After, BookmarkFilter, Sort, SortKind
 from bowerbird.model.folding import order_key
+from bowerbird.model.vectors import VectorStoreState
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filter_values import read_flag
 from bowerbird.requests.limits import PAGE_DEFAULT
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
 
@@ -118,3 +127,121 @@ def _whole_number(text: str) -> int | None:
         return None
     number = int(text)
     return number if -(2**63) <= number < 2**63 else None
+
+
+class ByMeaning(Enum):
+    """Whether a search by meaning could find what the words of a search did not."""
+
+    READY = auto()
+    BUILDING = auto()
+
+
+class BookmarkList(Struct, frozen=True):
+    """One page. `body` is its bookmarks as JSON, separated by commas."""
+
+    body: bytes
+    count: int
+    next_cursor: str | None
+    limit: int
+    total_count: int
+    # How many read or archived bookmarks match, if nothing else does or only by its meaning.
+    hidden: int = 0
+    # How many bookmarks a search by meaning cannot find yet.
+    vector_pending: int = 0
+    # If it was asked for: the cursor of the page before, "" for the first page.
+    newer_cursor: str | None = None
+    # What the search did not understand.
+    hints: tuple[str, ...] = ()
+    # Why the search found nothing or only similar posts.
+    reason: str = ""
+    # Whether no bookmark has every word of q, so that those with enough of them are listed.
+    is_relaxed: bool = False
+    # q with other words in place of those that no bookmark has.
+    did_you_mean: str | None = None
+    # Set if a question found nothing, or posts with some of its words.
+    by_meaning: ByMeaning | None = None
+
+    @property
+    def hint(self) -> str:
+        return " ".join(sentence for sentence in (*self.hints, self.reason) if sentence)
+
+
+class SavedFilter(Struct, frozen=True):
+    """The filter of a stored query, and the value that its cursors are bound to."""
+
+    filter: BookmarkFilter
+    bound_to: Any
+
+
+class VectorState(Struct, frozen=True):
+    """The state of an account's vectors, read once per request."""
+
+    store: VectorStoreState | None
+    # Whether this process can build vectors.
+    can_build: bool = False
+
+    @property
+    def by_meaning(self) -> ByMeaning | None:
+        if self.store is not None:
+            return ByMeaning.READY
+        return ByMeaning.BUILDING if self.can_build else None
+
+    @property
+    def tag(self) -> str:
+        """Changes whenever the answer to a search by meaning may change."""
+        store = self.store
+        if store is None:
+            return "building" if self.can_build else ""
+        return ".".join(p.hex() if isinstance(p, bytes) else str(p) for p in store.version)
+
+
+class BookmarkCounts(Struct, frozen=True):
+    count: int
+    """Bookmarks that match the filters."""
+    total: int
+    """All bookmarks in the library."""
+    unread: int
+    """Unread bookmarks, archived ones too."""
+    archived: int
+    """Archived bookmarks."""
+
+
+_NUMBERS: Final = (-1, 2**63 - 1)
+_LIST_END: Final = "This is the end of the list: next_cursor is null."
+
+
+class Continuation(Struct, frozen=True):
+    after: After
+    hint: str = ""
+
+
+async def continue_after(
+    store: BookmarkStore, account: Account, request: ListRequest, value: int | str, total: int
+) -> Continuation:
+    """Where the next page starts. `total`: how many bookmarks the list has."""
+    filter, sort, limit = request.filter, request.sort, request.limit
+    strictly = Continuation(After(value))
+    if total <= limit:
+        return strictly
+    # After the last bookmark with this value.
+    last = After(value, _NUMBERS[not sort.descending])
+    second = await store.before(account, filter, sort, last, 2)
+    if second is None or second.value != value:
+        return strictly
+    backwards = Sort(sort.field, not sort.descending)
+    first = await store.count_after(account, filter, backwards, value)
+    end = total - await store.count_after(account, filter, sort, value)
+    page_end = end - end % limit
+    hint = ""
+    if page_end - limit > first:
+        hint = (
+            f"{end - first} posts have this value of {sort.field}, more than a page. To read them "
+            "all, send next_cursor as cursor, with or without sort_cursor."
+        )
+    if not first < page_end < end:
+        return Continuation(strictly.after, hint)
+    if end == total:
+        # The value of the last bookmark returns the last page again.
+        hint = hint or _LIST_END
+    after = await store.before(account, filter, sort, last, end - page_end + 1)
+    return Continuation(after or strictly.after, hint)

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bowerbird.model import instants
 from bowerbird.model.imports import FIRST_DEMO_ID
-from bowerbird.requests.scalars import read_scalar
+from bowerbird.requests.fields import read_scalar
 from bowerbird.requests.views import NewView
 from bowerbird.sources import own_json
 from bowerbird.sources.found import FoundPost

@@ -20,10 +20,9 @@ from bowerbird.model.labels import Label
 from bowerbird.requests import limits
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.bookmarks.upsert import StoredPost
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, place_of
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LockedLibrary
-from bowerbird.storage.places import place_of
 
 # Each takes about 200 bytes of memory. Of further posts, a second record is compared with the
 # library as it is.

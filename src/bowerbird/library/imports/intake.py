@@ -40,12 +40,11 @@ from bowerbird.sources.found import Completeness, FoundPost
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
-from bowerbird.storage.bookmarks.word_merging import AFTER_IMPORTING, WordMerging
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.bookmarks.word_index import AFTER_IMPORTING, WordMerging
+from bowerbird.storage.database import Database, Reader, Transaction, place_of
 from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.ingest.source_posts import SourcePostStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
-from bowerbird.storage.places import place_of
 
 # From so many posts on, a transaction bounds how much SQLite merges of its index of words.
 _MERGED_FROM: Final = 100

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
@@ -10,7 +10,6 @@ from msgspec import Raw, Struct
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks import cursors
-from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import MAX_NAME_CHARACTERS, Label, name_key
 from bowerbird.requests import limits
@@ -22,8 +21,6 @@ from bowerbird.storage.labels import LabelStore
 # Reading and encoding this many takes a few milliseconds on the event loop.
 _FEW: Final = 1_000
 _ALL: Final = 2**31 - 1
-# Accounts whose colours are kept in memory, each with at most _FEW of them.
-_ACCOUNTS_KEPT: Final = 64
 # Folding can make a name longer: three letters for one.
 _LONGEST_KEY: Final = 3 * MAX_NAME_CHARACTERS
 _encode: Final = msgspec.json.Encoder().encode
@@ -86,7 +83,6 @@ class LabelList:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._store = LabelStore(database)
-        self._colors = LruCache(_ACCOUNTS_KEPT)
 
     async def all(self, account: Account) -> bytes:
         """Every label as JSON, by name, joined by commas.
@@ -171,15 +167,8 @@ class LabelList:
 
     async def colors(self, account: Account) -> Mapping[str, str]:
         """The colours that were chosen, by the name of the label."""
-        key = (account.account_id, account.epoch)
-        kept = self._colors.get(key)
-        if kept is not None and kept[0] == account.version:
-            return cast("Mapping[str, str]", kept[1])
         rows = await self._store.colors(account.account_id)
-        found = {name: color for name, color in rows}  # noqa: C416 - rows are sequences
-        if len(found) <= _FEW:
-            self._colors.put(key, (account.version, found))
-        return found
+        return {name: color for name, color in rows}  # noqa: C416 - rows are sequences
 
 
 def to_response(label: Label) -> LabelResponse:

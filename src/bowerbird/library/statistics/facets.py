@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.results import VectorState
+from bowerbird.library.bookmarks.list_request import VectorState
 from bowerbird.library.statistics import domains
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model import instants as relative_dates

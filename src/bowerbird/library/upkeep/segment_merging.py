@@ -7,7 +7,7 @@ every search slower, most of all one with many words.
 import asyncio
 from typing import Final
 
-from bowerbird.storage.bookmarks.word_segments import WordSegments
+from bowerbird.storage.bookmarks.word_index import WordSegments
 from bowerbird.storage.database import Database
 
 EVERY_S: Final = 3_600.0

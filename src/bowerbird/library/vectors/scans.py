@@ -10,7 +10,7 @@ from bowerbird.library.vectors.matrices import Matrices
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import VectorStoreState
-from bowerbird.search.meaning.floors import NO_FLOOR
+from bowerbird.search.meaning.embedding import NO_FLOOR
 
 if TYPE_CHECKING:
     from bowerbird.search.meaning.arrays import Floats

@@ -18,7 +18,7 @@ from bowerbird.library.vectors.scans import Question, Scans, joined
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import VectorStoreState
-from bowerbird.search.meaning.floors import NO_FLOOR
+from bowerbird.search.meaning.embedding import NO_FLOOR
 from bowerbird.search.meaning.models import Models
 from bowerbird.search.meaning.multilingual import is_in_other_script
 from bowerbird.storage.database import Database, Reader

@@ -1,19 +1,101 @@
-"""Applies a request to a Smart View."""
+"""Applies a request to a Smart View: its name in URLs, its place in the list, its queries."""
 
-from collections.abc import Sequence
-from functools import lru_cache
+import re
+import unicodedata
+from collections.abc import Container, Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
 
 from bowerbird import errors
-from bowerbird.library.views.slugs import slug_of
+from bowerbird.model.folding import normalized
 from bowerbird.model.labels import Bucket, Query, View, ViewSort
 from bowerbird.requests.filter_values import read_instant
 from bowerbird.requests.filters import moves, readers, sent
+from bowerbird.requests.limits import SLUG_MAX
 from bowerbird.requests.views import NewBucket, NewSort, NewView, ViewChange, ViewQuery
 from bowerbird.search.queries import query_language
+
+_LATIN_MARKS: Final = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")
+# Letters without a shape, and signs that only choose between shapes of the letter before them.
+_INVISIBLE: Final = re.compile(
+    "[\u115f\u1160\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+_SYMBOL: Final = "So"
+# Two of them are a flag.
+_FLAG_LETTER: Final = "REGIONAL INDICATOR SYMBOL LETTER "
+_DEFAULT: Final = "view"
+
+
+def slug_of(name: str) -> str:
+    """Lowercase letters and digits, joined by hyphens.
+
+    Latin letters lose their accents. A name of symbols only is spelled out: a bird becomes "bird".
+    """
+    return _joined(name) or _joined(" ".join(map(_spelled, name))) or _DEFAULT
+
+
+def free_slug(name: str, taken: Container[str]) -> str:
+    """The slug of a new view. The second one with the same name has the number 2."""
+    base = slug_of(name)
+    slug, number = base, 2
+    while slug in taken:
+        slug, number = f"{base}-{number}", number + 1
+    return slug
+
+
+def composed(slug: str) -> str:
+    """The slug as it is stored. Some programs send the accents of a letter separately."""
+    return slug if slug.isascii() else normalized("NFC", slug)
+
+
+def _joined(text: str) -> str:
+    plain = _LATIN_MARKS.sub("", unicodedata.normalize("NFKD", text))
+    lower = unicodedata.normalize("NFC", _INVISIBLE.sub("", plain).lower())
+    words = "".join(_kept(lower)).split()
+    return "-".join(words)[:SLUG_MAX].strip("-")
+
+
+def _kept(text: str) -> list[str]:
+    """Letters, digits, and the marks on letters; a space for everything else."""
+    kept: list[str] = []
+    for character in text:
+        kind = unicodedata.category(character)
+        # Joins letters, or sets the direction of the text; nobody sees it.
+        if kind == "Cf":
+            continue
+        is_mark_on_letter = kind in ("Mn", "Mc") and bool(kept) and kept[-1] != " "
+        is_kept = kind[0] == "L" or kind[0] == "N" or is_mark_on_letter
+        kept.append(character if is_kept else " ")
+    return kept
+
+
+def _spelled(character: str) -> str:
+    is_symbol = unicodedata.category(character) == _SYMBOL
+    return unicodedata.name(character, "").removeprefix(_FLAG_LETTER) if is_symbol else ""
+
+
+def inserted(others: Iterable[View], view: View, position: int) -> list[View]:
+    """The views with this one at a place, or at the end if there are fewer."""
+    views = list(others)
+    views.insert(position - 1, view)
+    return views
+
+
+def position_in(views: Sequence[View], slug: str) -> int:
+    return next(place for place, view in enumerate(views, 1) if view.slug == slug)
+
+
+def misplaced(views: Sequence[View]) -> dict[str, int]:
+    """The views whose place is not that of this order, with their new places."""
+    return {view.slug: place for place, view in enumerate(views, 1) if view.position != place}
+
+
+def placed(view: View, views: Sequence[View]) -> View:
+    """The view with its place in this order."""
+    return msgspec.structs.replace(view, position=position_in(views, view.slug))
+
 
 EMPTY: Final = View("", "", "", {}, None, [], 0, 0)
 _DATES: Final = frozenset(
@@ -72,14 +154,8 @@ def stored_query(query: Query) -> ViewQuery:
 def is_moving(query: Query) -> bool:
     """Whether a stored query has a date that is relative to the current time."""
     # Most queries have no date, and an account can have thousands of queries.
-    dates = tuple((name, query[name]) for name in sorted(_DATES & query.keys()))
-    return bool(dates) and _moves(dates)
-
-
-@lru_cache(maxsize=4_096)
-def _moves(query: tuple[tuple[str, str | bool], ...]) -> bool:
-    """Kept, because every page of the library asks for up to 20 views."""
-    return moves(stored_query(dict(query)))
+    dates = {name: query[name] for name in _DATES & query.keys()}
+    return bool(dates) and moves(stored_query(dates))
 
 
 def narrowed(query: Query, further: Query) -> Query:

@@ -14,8 +14,8 @@ from bowerbird.library.access import plans
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.results import BookmarkList, SavedFilter, VectorState
-from bowerbird.library.views import changes, order, slugs
+from bowerbird.library.bookmarks.list_request import BookmarkList, SavedFilter, VectorState
+from bowerbird.library.views import changes
 from bowerbird.library.views.counts import Budget, Count, CountRequest, CountState, ViewCounts
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import RELEVANCE, BookmarkFilter
@@ -96,7 +96,7 @@ class Views:
     async def find(self, account: Account, slug: str) -> View:
         view = None
         if "\x00" not in slug:
-            view = await self._store.by_slug(account.account_id, slugs.composed(slug))
+            view = await self._store.by_slug(account.account_id, changes.composed(slug))
         if view is None:
             raise errors.not_found("Smart View", slug)
         return view
@@ -168,7 +168,7 @@ class Views:
         plans.check_writes(account)
         locked = await self._locked(transaction, account)
         _check_room(locked)
-        slug, position = slugs.free_slug(request.name, locked.views), len(locked.views) + 1
+        slug, position = changes.free_slug(request.name, locked.views), len(locked.views) + 1
         view = changes.created(request, slug, self._clock(), position)
         return await self._put(transaction, account, [*locked.views.values(), view], view, locked)
 
@@ -189,8 +189,8 @@ class Views:
         views = list(locked.views.values())
         if request.position is not UNSET:
             others = (each for each in views if each is not view)
-            views = order.inserted(others, view, request.position)
-        changed = order.placed(changes.changed(view, request), views)
+            views = changes.inserted(others, view, request.position)
+        changed = changes.placed(changes.changed(view, request), views)
         if changed == view:
             return self._response_within(account, view, locked)
         changed = msgspec.structs.replace(changed, updated_at=self._clock())
@@ -211,7 +211,7 @@ class Views:
         await self._store.keep_deleted(transaction, account_id, view, now)
         await self._store.forget_deleted(transaction, account_id, _oldest(now), DELETED_VIEWS_MAX)
         others = [each for each in locked.views.values() if each is not view]
-        await self._store.place(transaction, account_id, order.misplaced(others))
+        await self._store.place(transaction, account_id, changes.misplaced(others))
         await self._libraries.touch(transaction, account_id)
         return self._response_within(account, view, locked)
 
@@ -225,16 +225,16 @@ class Views:
         plans.check_writes(account)
         locked = await self._locked(transaction, account)
         view = await self._store.take_deleted(
-            transaction, account.account_id, slugs.composed(slug), _oldest(self._clock())
+            transaction, account.account_id, changes.composed(slug), _oldest(self._clock())
         )
         if view is None:
             raise errors.not_found("deleted Smart View", slug)
         _check_room(locked)
         if view.slug in locked.views:
-            free = slugs.free_slug(view.name, locked.views)
+            free = changes.free_slug(view.name, locked.views)
             view = msgspec.structs.replace(view, slug=free)
-        views = order.inserted(locked.views.values(), view, view.position)
-        return await self._put(transaction, account, views, order.placed(view, views), locked)
+        views = changes.inserted(locked.views.values(), view, view.position)
+        return await self._put(transaction, account, views, changes.placed(view, views), locked)
 
     async def response(
         self, account: Account, view: View, vectors: VectorState | None = None
@@ -334,7 +334,7 @@ class Views:
     ) -> ViewResponse:
         """Stores a view, and gives the others their places in the order of `views`."""
         await self._store.put(transaction, account.account_id, view)
-        await self._store.place(transaction, account.account_id, order.misplaced(views))
+        await self._store.place(transaction, account.account_id, changes.misplaced(views))
         await self._libraries.touch(transaction, account.account_id)
         return self._response_within(account, view, locked)
 
@@ -387,7 +387,7 @@ def _bucket(view: View, slug: str | None) -> Bucket | None:
 
 
 def _required(views: dict[str, View], slug: str) -> View:
-    view = views.get(slugs.composed(slug))
+    view = views.get(changes.composed(slug))
     if view is None:
         raise errors.not_found("Smart View", slug)
     return view

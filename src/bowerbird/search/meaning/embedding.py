@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -19,9 +20,86 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.search.meaning import floors
-from bowerbird.search.meaning.pace import Pace
-from bowerbird.search.meaning.problems import Problem
+
+# The lowest score at which a post still has something to do with a query. Calibrated with
+# `python -m benchmarks.search_quality --calibrate` on our own labelled library. A floor should keep
+# 98 % of the relevant posts that are among the first ten, and queries about absent topics should
+# match less than 2 % of the library. No floor reaches both for every model and language.
+_FLOORS: Final = {
+    # Keeps 98.4 %; absent topics match 2.03 % of the posts in English, nonsense 1.5 %.
+    "all-MiniLM-L6-v2-int8": 0.22,
+    # Keeps 96.8 %; absent topics match 1.1 to 1.8 % of all posts, nonsense 2.0 %. No list
+    # uses it, because this model never answers alone.
+    "universal-sentence-encoder-multilingual-3-int8": 0.15,
+}
+# Of the score of both models: keeps 97.8 %. Absent topics match 0.7 % of all posts in English and
+# 2.8 % in other languages, nonsense 1.2 %. A floor of 0.18 keeps 98.2 %, but 3.8 % match.
+JOINED_FLOOR: Final = 0.19
+# The scores of an unknown model have an unknown scale, so none of its results is left out.
+NO_FLOOR: Final = -1.0
+
+
+def of(model: str) -> float:
+    return _FLOORS.get(model, NO_FLOOR)
+
+
+# From this share of a core on, the process is busy with something else.
+_BUSY: Final = 0.15
+# With 10 for a whole core, embedding works for an eleventh of the time while requests keep a core
+# busy, and for a third while they need a fifth of it.
+_REST_PER_WORK: Final = 10.0
+_MAX_REST_S: Final = 3.0
+
+
+class Pace:
+    """Used by one thread. Setting the event ends a rest."""
+
+    def __init__(self, closing: threading.Event, others: Callable[[], float] | None = None) -> None:
+        """`others` returns the CPU time that other threads have used."""
+        self._closing = closing
+        self._cpu_of_others = others or cpu_of_others
+        self._last = self._rested_until = time.perf_counter()
+        self._others = self._cpu_of_others()
+
+    def rest(self) -> None:
+        """Called between two pieces of work."""
+        now, others = time.perf_counter(), self._cpu_of_others()
+        elapsed = now - self._last
+        share = (others - self._others) / elapsed if elapsed > 0 else 0.0
+        if share > _BUSY:
+            worked = now - self._rested_until
+            self._closing.wait(min(worked * _REST_PER_WORK * min(share, 1.0), _MAX_REST_S))
+        # The rest itself belongs to the next measurement: requests are served during it.
+        self._last, self._others = now, others
+        self._rested_until = time.perf_counter()
+
+
+def cpu_of_others() -> float:
+    """The CPU time of the other threads of this process, in seconds."""
+    return time.process_time() - time.thread_time()
+
+
+_LIFETIME_S: Final = 60.0
+
+
+class Problem:
+    """Expires, because a process without searches would not notice the fix."""
+
+    def __init__(self, lifetime_s: float = _LIFETIME_S) -> None:
+        self._lifetime_s = lifetime_s
+        self._text: str | None = None
+        self._until = 0.0
+
+    def note(self, text: str) -> None:
+        self._text, self._until = text, time.monotonic() + self._lifetime_s
+
+    def clear(self) -> None:
+        self._text = None
+
+    @property
+    def text(self) -> str | None:
+        return self._text if time.monotonic() < self._until else None
+
 
 if TYPE_CHECKING:
     from bowerbird.search.meaning.arrays import Floats
@@ -107,7 +185,7 @@ class LocalModel:
 
     @property
     def floor(self) -> float:
-        return floors.of(self.name)
+        return of(self.name)
 
     @property
     def problem(self) -> str | None:

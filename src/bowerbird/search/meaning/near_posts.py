@@ -11,7 +11,7 @@ from weakref import ReferenceType, ref
 
 from bowerbird.search.meaning.arrays import Floats, Integers, np
 from bowerbird.search.meaning.comparing import BlockScores, lowest_similarity, nearness_of
-from bowerbird.search.meaning.floors import JOINED_FLOOR, NO_FLOOR
+from bowerbird.search.meaning.embedding import JOINED_FLOOR, NO_FLOOR
 from bowerbird.search.meaning.nearness import Nearness, joined
 from bowerbird.search.meaning.vectors import Block, Matrix, Numbers
 

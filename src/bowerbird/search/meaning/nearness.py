@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bowerbird.search.meaning.arrays import LARGEST_TABLE, Floats, Integers, np
-from bowerbird.search.meaning.floors import JOINED_FLOOR
+from bowerbird.search.meaning.embedding import JOINED_FLOOR
 
 # The share of the first model in the average of both. The first model sees little more than the
 # language in other scripts than Latin.

@@ -11,8 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.search.meaning.floors import NO_FLOOR
-from bowerbird.search.meaning.problems import Problem
+from bowerbird.search.meaning.embedding import NO_FLOOR, Problem
 
 if TYPE_CHECKING:
     from bowerbird.search.meaning.arrays import Floats

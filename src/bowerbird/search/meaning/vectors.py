@@ -29,7 +29,7 @@ from bowerbird.search.meaning.byte_products import (
     transposed,
 )
 from bowerbird.search.meaning.comparing import BlockScores, nearness_of
-from bowerbird.search.meaning.floors import NO_FLOOR
+from bowerbird.search.meaning.embedding import NO_FLOOR
 from bowerbird.search.meaning.nearness import Nearness
 
 T = TypeVar("T")

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
 from bowerbird.model.folding import normalized
@@ -25,7 +24,6 @@ from bowerbird.search.words.word_parts import (
 MAX_FORMS: Final = 24
 _MAX_CHARACTERS: Final = 64
 MIN_PREFIX_LETTERS: Final = 2
-_CACHED_WORDS: Final = 4_096
 _EDGES: Final = " \t\n\"'`()[]{}<>,;:!?\u2026\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb*"
 # An article or pronoun without its vowel: l'avion, qu'elle, dell'arte.
 _ELISION: Final = re.compile("(?:[cdjlmnst]|qu|un|[a-z]*ll)['\u2019](?=\\w\\w)", re.IGNORECASE)
@@ -47,7 +45,6 @@ def own_word(text: str) -> tuple[str, ...] | None:
     return (OTHER_FORM + names[0],) if names else None
 
 
-@lru_cache(maxsize=_CACHED_WORDS)
 def others_of(text: str) -> tuple[Form, ...]:
     """The forms of a word as it was typed. The first ones matter most; none is the word itself."""
     if len(text) > _MAX_CHARACTERS or "://" in text:

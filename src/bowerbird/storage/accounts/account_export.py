@@ -5,8 +5,7 @@ from typing import Final
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import bookmark_json
-from bowerbird.storage.database import Database, Row
-from bowerbird.storage.places import place_values
+from bowerbird.storage.database import Database, Row, place_values
 
 _PAGE: Final = 500
 

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.places import LAST_NUMBER, place_of
+from bowerbird.storage.database import LAST_NUMBER, Database, Transaction, place_of
 
 _FIRST: Final = (
     "delete_keys",

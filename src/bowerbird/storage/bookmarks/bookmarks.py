@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -27,8 +26,7 @@ from bowerbird.storage.bookmarks.filters import (
     walking_past_dates,
 )
 from bowerbird.storage.bookmarks.list_reads import MATCHES, NEAR, PAST_DATES, WALK, ListRead
-from bowerbird.storage.database import Database, Reader, Row, Transaction, WordRead
-from bowerbird.storage.places import place_values
+from bowerbird.storage.database import Database, Reader, Row, Transaction, WordRead, place_values
 
 _COLUMNS: Final = {
     "created_at": "b.bookmarked_at",
@@ -291,7 +289,6 @@ class BookmarkStore:
             values["after_value"], values["after_number"] = read.after.value, read.after.number
         return self._statement(name, *fragments, sort=read.sort, has_number=has_number), values
 
-    @lru_cache(maxsize=512)  # noqa: B019 - a store lives as long as the process
     def _statement(
         self,
         name: str,

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.storage.bookmarks.word_merging import AFTER_DELETING, WordMerging
+from bowerbird.storage.bookmarks.word_index import AFTER_DELETING, WordMerging
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.word_counts import WordCounts

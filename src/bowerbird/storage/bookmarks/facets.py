@@ -7,8 +7,7 @@ from bowerbird.model import media
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing
-from bowerbird.storage.database import Database, Row
-from bowerbird.storage.places import place_values
+from bowerbird.storage.database import Database, Row, place_values
 
 _MEDIA: Final = ", ".join(
     f"count(*) FILTER (WHERE b.media & {bit} <> 0)" for bit in media.BITS.values()

@@ -9,9 +9,8 @@ import msgspec
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import ExistingBookmark
 from bowerbird.model.labels import name_key
-from bowerbird.storage.database import Database, Reader, Row, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Transaction, place_values
 from bowerbird.storage.libraries import LockedLibrary
-from bowerbird.storage.places import place_values
 from bowerbird.storage.word_counts import WordCounts, occurrences
 
 T = TypeVar("T")

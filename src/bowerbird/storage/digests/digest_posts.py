@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import bookmark_json
-from bowerbird.storage.database import Database, Row
-from bowerbird.storage.places import place_values
+from bowerbird.storage.database import Database, Row, place_values
 
 
 class Candidate(Struct, frozen=True):

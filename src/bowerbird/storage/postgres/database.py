@@ -12,10 +12,16 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.model.words import Match, WordQuery
 from bowerbird.storage import migrations, queries
-from bowerbird.storage.database import LockTimeoutError, Row, Transaction, Values, WordRead
+from bowerbird.storage.database import (
+    LockTimeoutError,
+    Row,
+    Transaction,
+    Values,
+    WordRead,
+    observed,
+)
 from bowerbird.storage.fair_queue import IN_BACKGROUND, Bounds, FairQueue, Owner
 from bowerbird.storage.keyword_queries import counting_in_tsquery, for_tsquery, vector_text
-from bowerbird.storage.observing import observed
 from bowerbird.storage.postgres.failures import (
     AWAY,
     CUT,

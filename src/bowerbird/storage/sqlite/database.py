@@ -6,18 +6,46 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 import apsw
+import msgspec
 
 from bowerbird import errors
-from bowerbird.storage import migrations, private_files
-from bowerbird.storage.database import Row, Transaction, Values, WordRead
-from bowerbird.storage.observing import observed
-from bowerbird.storage.sqlite import fts5_occurrences, word_reads
-from bowerbird.storage.sqlite.dialect import SqliteDialect
+from bowerbird.model.words import Match, WordQuery
+from bowerbird.storage import migrations, private_files, queries
+from bowerbird.storage.database import Row, Transaction, Values, WordRead, observed
+from bowerbird.storage.keyword_queries import counting_in_fts5, for_fts5
+from bowerbird.storage.sqlite import word_reads
 from bowerbird.storage.sqlite.file_watch import FileWatch
 from bowerbird.storage.sqlite.readers import SLOW_READ_LIMIT_S, SlowReaders
 from bowerbird.storage.sqlite.writer import WRITE_WAIT_S, Writer, translated
 
 T = TypeVar("T")
+
+
+class SqliteDialect:
+    dialect: Final = "sqlite"
+
+    def queries(self, resource: str) -> queries.Queries:
+        return queries.load(resource, self.dialect)
+
+    def match(self, query: WordQuery) -> Match:
+        return for_fts5(query)
+
+    def counting(self, words: Sequence[str]) -> str:
+        return counting_in_fts5(words)
+
+    def stored_words(self, index_text: str) -> str:
+        return index_text
+
+    async def computed(self, work: Callable[[], T]) -> T:
+        # Transactions run on the thread of the writer.
+        return work()
+
+    def number_list(self, numbers: Sequence[int]) -> str:
+        return msgspec.json.encode(numbers).decode()
+
+    def text_list(self, texts: Sequence[str]) -> str:
+        return msgspec.json.encode(texts).decode()
+
 
 FILE_NAME: Final = "bowerbird.db"
 # SQLite maps at most 2 GB less 64 kB of a file.
@@ -132,7 +160,7 @@ def connect(file: Path, *, read_only: bool = False, mapped_mb: int = MAPPED_MB) 
     connection.set_busy_timeout(_BUSY_MS)
     # Raises SQLite's own error if the file is not a database.
     connection.execute("PRAGMA schema_version").fetchall()
-    fts5_occurrences.register(connection)
+    word_reads.register(connection)
     # SQLite then plans each statement once. Otherwise it plans again for each new value, which took
     # as long as reading a page of 100.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)

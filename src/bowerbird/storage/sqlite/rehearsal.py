@@ -15,8 +15,7 @@ import apsw
 
 from bowerbird.storage import migrations
 from bowerbird.storage.database import Database, Row, Transaction, Values, WordRead
-from bowerbird.storage.sqlite.database import connect
-from bowerbird.storage.sqlite.dialect import SqliteDialect
+from bowerbird.storage.sqlite.database import SqliteDialect, connect
 from bowerbird.storage.sqlite.schema import SqliteSchema
 from bowerbird.storage.sqlite.writer import SqliteTransaction, run_to_end, translated
 

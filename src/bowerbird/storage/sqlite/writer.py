@@ -20,11 +20,9 @@ import apsw
 import structlog
 
 from bowerbird import errors
-from bowerbird.storage.database import Row, Transaction, Values
-from bowerbird.storage.observing import observed
+from bowerbird.storage.database import Row, Transaction, Values, observed
 from bowerbird.storage.sqlite import row_blocks
-from bowerbird.storage.sqlite.file_watch import FileWatch
-from bowerbird.storage.sqlite.generation import Generation
+from bowerbird.storage.sqlite.file_watch import FileWatch, Generation
 from bowerbird.storage.sqlite.write_lock import LOCK_NAME, LockAbandoned, WriteLock
 from bowerbird.storage.sqlite.write_queue import WriteQueue
 

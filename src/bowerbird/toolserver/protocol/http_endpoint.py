@@ -16,11 +16,11 @@ from bowerbird.toolserver.protocol import tool_selection
 from bowerbird.toolserver.protocol.messages import INVALID_REQUEST, failure
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
 from bowerbird.wire import bodies
-from bowerbird.wire.disconnects import unless_gone
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Authenticate, Pipeline, Request, RoutedPath, Surface
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import PREFLIGHT, Header, Reply
+from bowerbird.wire.router import unless_gone
 
 _ALLOW: Final = "POST, OPTIONS"
 _HEADERS: Final = (

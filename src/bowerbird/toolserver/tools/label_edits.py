@@ -9,9 +9,8 @@ from bowerbird.library.access import plans
 from bowerbird.library.labels.label_list import LabelResponse
 from bowerbird.library.labels.labels import Labels
 from bowerbird.model.labels import COLORS, Color
-from bowerbird.requests.fields import InvalidField, about
+from bowerbird.requests.fields import InvalidField, LabelName, about
 from bowerbird.requests.labels import LabelChange
-from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.bulk import BulkCalls, Change, shown
 from bowerbird.toolserver.tools.labels import find_label

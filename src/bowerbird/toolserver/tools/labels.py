@@ -15,7 +15,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.bulk import BulkRequest
-from bowerbird.requests.fields import InvalidField, ToolPostIds, about, unique
+from bowerbird.requests.fields import InvalidField, LabelName, ToolPostIds, about, unique
 from bowerbird.requests.labels import (
     InvalidOperation,
     LabelOperation,
@@ -23,7 +23,6 @@ from bowerbird.requests.labels import (
     check_posts,
     invalid_operation,
 )
-from bowerbird.requests.scalars import LabelName
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes
 from bowerbird.toolserver.tools.arguments.selection import Selection

@@ -9,7 +9,7 @@ from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.results import BookmarkList
+from bowerbird.library.bookmarks.list_request import BookmarkList
 from bowerbird.library.views.counts import CountState
 from bowerbird.library.views.views import ViewResponse, Views
 from bowerbird.model.accounts import Account

@@ -10,7 +10,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts.devices import Devices, NoLiveDevice
 from bowerbird.library.accounts.keys import Keys, NoLiveKey
-from bowerbird.library.accounts.version_use import VersionUse
+from bowerbird.library.accounts.uses import VersionUse
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Key

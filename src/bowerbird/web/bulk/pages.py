@@ -11,8 +11,7 @@ from bowerbird.model.bulk import BulkRow
 from bowerbird.web.bulk import sentences
 from bowerbird.web.bulk.requests import request_of
 from bowerbird.web.labels.words import in_words
-from bowerbird.web.library.addresses import LIBRARY
-from bowerbird.web.library.returns import saying, sender
+from bowerbird.web.library.addresses import LIBRARY, saying, sender
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit

@@ -10,11 +10,10 @@ from bowerbird.model.ingest import FileImport
 from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.web.imports import rows
 from bowerbird.web.imports.pages import PATH, ImportPage, ImportParts
-from bowerbird.web.visits import uploads
+from bowerbird.web.visits import router
 from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages
-from bowerbird.web.visits.router import PageRoute
-from bowerbird.web.visits.uploads import NotOurForm
+from bowerbird.web.visits.router import NotOurForm, PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
 
@@ -26,7 +25,7 @@ def routes(parts: ImportParts, pages: VisitPages) -> list[PageRoute]:
     steps = _FileSteps(parts, pages)
     one = f"{FILES}/{{job_id}}"
     return [
-        PageRoute("POST", FILES, steps.check, page=PATH, max_upload_bytes=uploads.MAX_BODY_BYTES),
+        PageRoute("POST", FILES, steps.check, page=PATH, max_upload_bytes=router.MAX_BODY_BYTES),
         PageRoute("GET", one, steps.shown),
         PageRoute("GET", f"{one}/state", steps.state, is_json=True),
         PageRoute("POST", f"{one}/import", steps.bring_in, page=PATH),
@@ -42,7 +41,7 @@ class _FileSteps:
 
     async def check(self, visit: Visit) -> Reply:
         async def receive(folder: Path) -> ReceivedFile:
-            sent = await uploads.receive(visit, folder)
+            sent = await router.receive(visit, folder)
             return ReceivedFile(*sent, with_likes=_WITH_LIKES in visit.form)
 
         try:
@@ -53,7 +52,7 @@ class _FileSteps:
             raise
         except Refusal as refused:
             return await self._start.shown(
-                visit, status=refused.status, file_error=uploads.explained(refused)
+                visit, status=refused.status, file_error=router.explained(refused)
             )
         likes = f"?{_WITH_LIKES}=yes" if _WITH_LIKES in visit.form else ""
         return self._pages.go(f"{FILES}/{job.job_id}{likes}")

@@ -1,9 +1,11 @@
-"""The URLs of lists. Their parameters have the names of the API, and a page adds `density`."""
+"""The URLs of lists, and where a form returns to.
+
+Their parameters have the names of the API, and a page adds `density`.
+"""
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlencode, urlsplit
 
 from msgspec import Struct
 
@@ -22,6 +24,7 @@ NAMES: Final = (
     "bucket",
     DENSITY,
 )
+_ORDER: Final = {name: place for place, name in enumerate(NAMES)}
 # Without these, a list starts at its first page.
 _PLACE: Final = ("cursor", "sort_cursor")
 
@@ -33,10 +36,11 @@ class Address(Struct, frozen=True):
     values: Mapping[str, str]
 
     def url(self) -> str:
-        if not self.values:
-            return self.path
-        sent = [(name, self.values[name]) for name in NAMES if self.values.get(name)]
-        return f"{self.path}?{urlencode(sent)}" if sent else self.path
+        values = self.values
+        # A page has hundreds of them, each with few parameters.
+        names = sorted([name for name in values if name in _ORDER], key=_ORDER.__getitem__)
+        sent = "&".join([f"{name}={quote_plus(values[name])}" for name in names if values[name]])
+        return f"{self.path}?{sent}" if sent else self.path
 
     def changed(self, **values: str | None) -> "Address":
         """The first page of the list with other parameters; None removes one."""
@@ -53,7 +57,6 @@ class Address(Struct, frozen=True):
         return [(name, values[name]) for name in NAMES if values.get(name) and name not in without]
 
 
-@lru_cache(maxsize=16_384)
 def everything(**values: str) -> str:
     """The URL of a list of read, unread and archived posts, which every count includes."""
     shown = {"is_unread_only": "false", "hide_archived": "false", **values}
@@ -91,3 +94,21 @@ def returning(text: str) -> str:
 def of_post(post_id: str) -> str:
     is_plain = post_id.isascii() and post_id.isdigit()
     return f"/p/{post_id if is_plain else quote(post_id, safe='')}"
+
+
+# Pages with posts or labels, which can show a message about a change.
+_OURS: Final = (LIBRARY, "/labels", "/p/", "/trash", "/views/")
+# What an earlier message added to the address.
+_SAID: Final = ("said", "post", "change")
+
+
+def sender(back: str, otherwise: str = LIBRARY) -> str:
+    """The page that sent a form, if it is one with posts or labels."""
+    return back if is_own_path(back) and urlsplit(back).path.startswith(_OURS) else otherwise
+
+
+def saying(path: str, **said: str) -> str:
+    """The page with a message about a change, in place of an earlier one."""
+    parts = urlsplit(path)
+    kept = [(name, value) for name, value in parse_qsl(parts.query) if name not in _SAID]
+    return f"{parts.path}?{urlencode([*kept, *said.items()])}"

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.results import BookmarkList
+from bowerbird.library.bookmarks.list_request import BookmarkList
 from bowerbird.library.labels.labels import Labels
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import RELEVANCE
@@ -19,8 +19,7 @@ from bowerbird.requests.limits import RANKED_MAX
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.web.library.addresses import Address
-from bowerbird.web.library.dates import enclosed
-from bowerbird.web.visits.formats import Times
+from bowerbird.web.visits.formats import Times, enclosed
 
 # Words of a search that are compared with names.
 _WORDS: Final = 4

@@ -9,7 +9,7 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.results import BookmarkList
+from bowerbird.library.bookmarks.list_request import BookmarkList
 from bowerbird.library.demo.demo import Demo
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
@@ -32,13 +32,13 @@ from bowerbird.web.library.addresses import (
     view_of,
 )
 from bowerbird.web.library.changes import UNDO
-from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.list_words import NoHits, hidden_list
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.rows import Look, Rows
 from bowerbird.web.library.sidebar import Sidebar, shown_count
 from bowerbird.web.library.texts import LinkedTexts
 from bowerbird.web.media.pages import ShownImages, shows_images
+from bowerbird.web.visits.formats import Dates
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit

@@ -18,8 +18,8 @@ from bowerbird.model.derived_fields import time_in_id
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.model.media import KeptImage, image_url, image_urls
 from bowerbird.web.library.addresses import everything, of_post
-from bowerbird.web.library.dates import Dates
 from bowerbird.web.library.texts import LinkedTexts, Passages, language_of, marked, web_url
+from bowerbird.web.visits.formats import Dates
 
 Values = dict[str, Any]
 

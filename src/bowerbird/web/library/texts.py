@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from msgspec import Struct
 
 from bowerbird.web.library.addresses import everything
-from bowerbird.web.library.dates import Dates
+from bowerbird.web.visits.formats import Dates
 
 # A name starts where no word, URL or address is being written: not in a@b.example or /#part.
 _LINKED: Final = re.compile(

@@ -12,7 +12,7 @@ from bowerbird.requests import decoding
 from bowerbird.requests.filters import readers
 from bowerbird.requests.limits import BUCKETS_MAX
 from bowerbird.requests.views import ViewQuery
-from bowerbird.web.visits.forms import Form
+from bowerbird.web.visits.visit import Form
 
 T = TypeVar("T", bound=Struct)
 

@@ -12,7 +12,7 @@ from bowerbird.settings import Settings
 from bowerbird.web import pages
 from bowerbird.web.templating import Templates
 from bowerbird.web.visits.visit import Visit, is_ip_address
-from bowerbird.wire.responses import streaming
+from bowerbird.wire.responses import answer_cache
 from bowerbird.wire.responses.replies import Header, Reply
 
 MESSAGES: Final = {
@@ -130,9 +130,9 @@ class VisitPages:
         html = self._templates.render(name, **(shared | values))
         headers = pages.personal_headers(nonce, is_secure=self._is_secure)
         body = html.encode()
-        encoding = streaming.chosen(visit.request.headers.get(b"accept-encoding", b""))
+        encoding = answer_cache.chosen(visit.request.headers.get(b"accept-encoding", b""))
         if encoding:
-            body = streaming.compressed_quickly(body, encoding)
+            body = answer_cache.compressed_quickly(body, encoding)
             headers.append((b"content-encoding", encoding.encode()))
         return Reply(status, headers, body)
 

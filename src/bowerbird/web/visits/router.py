@@ -1,12 +1,13 @@
-"""Finds the page of a path, and lets only those see it who may.
+"""Finds the page of a path, and lets only those see it who may. Receives the file of a form.
 
 Every change needs a token from one of our forms and an `Origin` that is ours, so that pages of
-other sites cannot cause it.
+other sites cannot cause it. The token of a form has to come before its file.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import Enum, auto
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -16,11 +17,11 @@ from msgspec import Struct
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.sign_in import Where
-from bowerbird.web.visits import forms
+from bowerbird.requests import limits
 from bowerbird.web.visits.pages import VisitPages
-from bowerbird.web.visits.uploads import NotOurForm
 from bowerbird.web.visits.visit import (
     ANONYMOUS,
+    MAX_BYTES,
     SESSION,
     CookieJar,
     OwnHosts,
@@ -28,11 +29,53 @@ from bowerbird.web.visits.visit import (
     browser_of,
     is_of_script,
     is_own_path,
+    read_form,
+    read_query,
 )
+from bowerbird.wire import form_files
 from bowerbird.wire.client_addresses import ClientAddresses
+from bowerbird.wire.form_files import NoFile, SentFile, TwoFiles
 from bowerbird.wire.pipeline import Request, RoutedPath
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.router import Router, Served
+
+# A body up to here is received, though not stored, so that the browser shows the answer: it shows
+# an error of its own if the server closes the connection early.
+MAX_BODY_BYTES: Final = 4 * limits.INGEST_FILE_BYTES_MAX
+_MAX_SIZE: Final = f"{limits.INGEST_FILE_BYTES_MAX // 1_000_000} MB"
+
+
+class NotOurForm(Refusal):
+    """The form has no valid token before its file."""
+
+
+async def receive(visit: Visit, folder: Path) -> SentFile:
+    """The file in `folder`; the fields before it are then the form of the visit."""
+
+    def admit(fields: Mapping[str, str]) -> None:
+        visit.form = fields
+        if not visit.has_valid_token():
+            raise NotOurForm(Code.INVALID_REQUEST, "The form has no valid token before its file.")
+
+    kind = visit.request.headers.get(b"content-type", b"")
+    return await form_files.receive_form(visit.request.receive, folder, kind, admit)
+
+
+def explained(refused: Refusal) -> str:
+    """Why a file was not received, for the person who chose it."""
+    if isinstance(refused, NoFile):
+        return "Choose a file first."
+    if isinstance(refused, TwoFiles):
+        return "Choose one file at a time."
+    if refused.code is Code.PAYLOAD_TOO_LARGE:
+        return (
+            f"The file is larger than {_MAX_SIZE}. Pack it as a zip file, or import it with the "
+            "command on the server."
+        )
+    if refused.code is Code.INVALID_REQUEST:
+        return "The file is empty, or did not arrive whole. Choose it again."
+    return refused.sentence
+
 
 SIGN_IN: Final = "/sign-in"
 PROVE: Final = "/reauthenticate"
@@ -64,7 +107,7 @@ class PageRoute(Struct, frozen=True):
     # Above 0, the form has a file: its handler receives it with `uploads.receive`, which checks the
     # token. `Origin` and the visitor are checked before anything is read.
     max_upload_bytes: int = 0
-    max_form_bytes: int = forms.MAX_BYTES
+    max_form_bytes: int = MAX_BYTES
 
 
 class PageVisits:
@@ -119,7 +162,7 @@ class PageVisits:
             ),
             visitor=visitor,
             secret=token if visitor is not None else self._jar.read(cookie, ANONYMOUS),
-            query=forms.query(request.scope["query_string"]),
+            query=read_query(request.scope["query_string"]),
         )
 
     async def _run(self, route: PageRoute, request: Request) -> Reply:
@@ -148,7 +191,7 @@ class PageVisits:
         is_ours = origin == visit.host.origin
         if route.max_upload_bytes:
             return is_ours
-        visit.form = await forms.read(visit.request, route.max_form_bytes)
+        visit.form = await read_form(visit.request, route.max_form_bytes)
         return is_ours and visit.has_valid_token()
 
     def _refused_form(self, route: PageRoute, visit: Visit) -> Reply:

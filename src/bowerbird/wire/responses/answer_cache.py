@@ -1,21 +1,70 @@
-"""Caches answers as long as the library does not change, and computes their ETags.
+"""Compresses answers, computes their ETags, and keeps them until the library changes.
 
 The key contains everything that an answer depends on: account, epoch, version, plan, path, query
 and encoding. So a cached answer is never outdated, and the ETag is known before the answer.
 """
 
 import asyncio
+import gzip
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+import zstandard
 from msgspec import Struct
 
 from bowerbird import __version__
 from bowerbird.model.accounts import Account
-from bowerbird.wire.responses import envelope, streaming
+from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
+
+# Smaller answers save too few bytes.
+LEAST_BYTES: Final = 1_024
+_ZSTD: Final = zstandard.ZstdCompressor(level=3)
+_SMALLEST: Final = zstandard.ZstdCompressor(level=19)
+
+
+def chosen(accept_encoding: bytes) -> str:
+    """The best encoding a client accepts: zstd, gzip, or "" for none."""
+    weights: dict[str, float] = {}
+    for part in accept_encoding.decode("latin-1").lower().split(","):
+        name, _, parameter = part.strip().partition(";")
+        weights[name.strip()] = _weight(parameter)
+    everything = weights.get("*", 0.0)
+    best = max(("zstd", "gzip"), key=lambda name: weights.get(name, everything))
+    return best if weights.get(best, everything) > 0 else ""
+
+
+def compressed(body: bytes, encoding: str) -> bytes:
+    if encoding == "zstd":
+        return _ZSTD.compress(body)
+    return gzip.compress(body, compresslevel=4, mtime=0)
+
+
+def compressed_quickly(body: bytes, encoding: str) -> bytes:
+    """Compresses a page that nobody gets again: about 6 % larger, and much faster."""
+    if encoding == "zstd":
+        return _ZSTD.compress(body)
+    return gzip.compress(body, compresslevel=2, mtime=0)
+
+
+def compressed_once(body: bytes, encoding: str) -> bytes:
+    """Compresses a document that is compressed only once: smaller, and takes longer."""
+    if encoding == "zstd":
+        return _SMALLEST.compress(body)
+    return gzip.compress(body, compresslevel=9, mtime=0)
+
+
+def _weight(parameter: str) -> float:
+    name, _, value = parameter.strip().partition("=")
+    if name.strip() != "q":
+        return 1.0
+    try:
+        return float(value)
+    except ValueError:
+        return 0.0
+
 
 _Key = tuple[int, int, int, str, str, bytes, str, int, str, tuple[str, ...]]
 _ENTRY_BYTES: Final = 1_000
@@ -59,7 +108,7 @@ class AnswerCache:
         self._answers: OrderedDict[_Key, Reply] = OrderedDict()
 
     async def answer(self, account: Account, target: RequestTarget, build: Build) -> Reply:
-        encoding = streaming.chosen(target.accept_encoding)
+        encoding = chosen(target.accept_encoding)
         key = (
             account.account_id,
             account.epoch,
@@ -100,7 +149,7 @@ class AnswerCache:
 
     async def uncached(self, target: RequestTarget, body: bytes) -> Reply:
         """An answer that depends on more than the library. Its ETag is a hash of its bytes."""
-        encoding = streaming.chosen(target.accept_encoding)
+        encoding = chosen(target.accept_encoding)
         body = envelope.naming_ignored(body, target.ignored)
         tag = (
             b'"%b"' % hashlib.blake2b(encoding.encode() + body, digest_size=16).hexdigest().encode()
@@ -146,8 +195,8 @@ async def _compressed_reply(body: bytes, tag: bytes, encoding: str) -> Reply:
 
 def _reply(body: bytes, tag: bytes, encoding: str) -> Reply:
     headers: list[Header] = [JSON, (b"etag", tag), *PRIVATE]
-    if encoding and len(body) >= streaming.LEAST_BYTES:
-        body = streaming.compressed(body, encoding)
+    if encoding and len(body) >= LEAST_BYTES:
+        body = compressed(body, encoding)
         headers.append((b"content-encoding", encoding.encode()))
     headers.append((b"content-length", b"%d" % len(body)))
     return Reply(200, headers, body)

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from bowerbird.wire.responses import streaming
+from bowerbird.wire.responses import answer_cache
 from bowerbird.wire.responses.answer_cache import RequestTarget, is_among
 from bowerbird.wire.responses.replies import Header, Reply
 
@@ -35,8 +35,8 @@ class Document(Struct, frozen=True):
     cache_control: bytes = b"public, max-age=%d" % HOUR_S
 
     def answer(self, target: RequestTarget) -> Reply:
-        encoding = streaming.chosen(target.accept_encoding)
-        if len(self.body) < streaming.LEAST_BYTES:
+        encoding = answer_cache.chosen(target.accept_encoding)
+        if len(self.body) < answer_cache.LEAST_BYTES:
             encoding = ""
         body, tag = _encoded(self.body, encoding)
         headers = [
@@ -60,6 +60,6 @@ def preflight() -> Reply:
 @lru_cache(maxsize=128)
 def _encoded(body: bytes, encoding: str) -> tuple[bytes, bytes]:
     """The encoded bytes and their ETag. A strong ETag belongs to one encoding."""
-    sent = streaming.compressed_once(body, encoding) if encoding else body
+    sent = answer_cache.compressed_once(body, encoding) if encoding else body
     text = encoding.encode() + b"\0" + body
     return sent, b'"%b"' % hashlib.blake2b(text, digest_size=16).hexdigest().encode()

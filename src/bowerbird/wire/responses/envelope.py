@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from bowerbird.errors import CATALOGUE, Advice, Code, Refusal
-from bowerbird.library.bookmarks.results import BookmarkList, ByMeaning
+from bowerbird.library.bookmarks.list_request import BookmarkList, ByMeaning
 from bowerbird.wire.responses.metas import ListMeta
 from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
 

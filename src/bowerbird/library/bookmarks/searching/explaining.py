@@ -1,17 +1,19 @@
 """Says why a search found nothing or only similar posts, and what was probably meant."""
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import zip_longest
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, zip_longest
 from typing import Final
 
 from bowerbird.library.bookmarks.searching.query_words import words_of
 from bowerbird.library.bookmarks.searching.ranking import Ranking
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
-from bowerbird.model.words import WordQuery
+from bowerbird.model.words import Condition, Field, WordQuery
 from bowerbird.search.queries.query_pieces import EXCLUDING_SIGNS
 from bowerbird.search.words import tokens
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.database import Database
 
 _SOME_WORDS: Final = "No post has all of these words. These have some of them."
 _NAMED_MAX: Final = 3
@@ -88,3 +90,47 @@ def _word(piece: re.Match[str]) -> str:
 def _in_place_of(old: str, word: str) -> str:
     found = _LETTERS.match(old)
     return f"{found[1]}{word.lstrip('#@')}{found[3]}" if found else word
+
+
+# Each takes a read.
+_MOST: Final = 3
+_SENTENCES: Final[Mapping[Field, str]] = {
+    Field.AUTHOR: 'No post is by "{}".',
+    Field.LABEL: 'No post has the label "{}".',
+}
+
+
+class Reasons:
+    def __init__(self, database: Database) -> None:
+        self._store = BookmarkStore(database)
+
+    async def of_nothing(self, account: Account, filter: BookmarkFilter, ranking: Ranking) -> str:
+        """Why a search found nothing; empty if the list is not a search."""
+        if filter.words is None and filter.meaning is None:
+            return ""
+        missing = await self._missing(account, filter.words) if filter.words is not None else ""
+        return missing or nothing_found(account, filter, ranking)
+
+    async def _missing(self, account: Account, query: WordQuery) -> str:
+        """One sentence per name that no bookmark has."""
+        names = [
+            part
+            for part in query.parts
+            if isinstance(part, Condition) and part.field in _SENTENCES and not part.is_excluded
+        ]
+        return " ".join(
+            [
+                _SENTENCES[name.field].format(name.value[:_SHOWN_CHARACTERS])
+                for name in islice(names, _MOST)
+                if not await self._store.count(account, _filter(name))
+            ]
+        )
+
+
+def _filter(name: Condition) -> BookmarkFilter:
+    return BookmarkFilter(
+        unread_only=False,
+        hide_archived=False,
+        author=name.value if name.field is Field.AUTHOR else None,
+        tag=name.value if name.field is Field.LABEL else None,
+    )

@@ -4,7 +4,6 @@ import asyncio
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from heapq import nsmallest
 from typing import Final
 
@@ -20,7 +19,6 @@ from bowerbird.storage.database import Database, Row
 from bowerbird.storage.labels import LabelStore
 
 _KEPT_ACCOUNTS: Final = 256
-_KEPT_NAMES: Final = 16_384
 # The database looks up the posts of each label. Shorter names tell more about their posts.
 LABELS_PER_TERM: Final = 200
 LABELS_PER_QUERY: Final = 1_000
@@ -95,7 +93,6 @@ def _names(rows: Sequence[Row]) -> _Names:
     return _Names(tokens, label_ids, sorted(label_ids), places)
 
 
-@lru_cache(maxsize=_KEPT_NAMES)
 def _tokens(name: str) -> tuple[str, ...]:
     return tuple(index_text([name]).split())
 

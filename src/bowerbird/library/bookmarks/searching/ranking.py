@@ -5,14 +5,13 @@ import math
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec import Struct
 
 from bowerbird.library.bookmarks.searching.word_reading import ReadWords, WordReading
 from bowerbird.library.vectors.semantic_search import SemanticSearch
-from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter, Sort
 from bowerbird.model.vectors import VectorStoreState
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 # Ordering so few posts takes less time than a change of threads.
 _FEW_NEAR: Final = 1_000
 _CANDIDATES: Final = "bowerbird.search.candidates"
-_REMEMBERED: Final = 256
 # If more posts have the words, only those imported last are ranked, which bounds the work.
 _CONSIDERED: Final = 5_000
 # How many posts have their words counted if there is only one word: 4 ms per thousand on SQLite.
@@ -59,8 +57,6 @@ class Rankings:
         self._store = BookmarkStore(database)
         self._words = WordReading(database)
         self._meaning = meaning
-        # (account, epoch, version, filter, …) -> ranking, so that a list is ranked once.
-        self._remembered = LruCache(_REMEMBERED)
 
     async def rank(
         self,
@@ -74,26 +70,16 @@ class Rankings:
         `store` holds the vectors that a search by meaning reads.
         """
         await _load()
-        key = (_stamp(account), filter, sort, store and store.version)
-        found: Ranking | None = self._remembered.get(key)
-        if found is None:
-            if filter.meaning is None:
-                found = await self._by_words(account, filter)
-            else:
-                found = await self._by_meaning(account, filter, store)
-            found = await self._in_order(account, found, sort)
-            self._remembered.put(key, found)
-        return found
+        if filter.meaning is None:
+            found = await self._by_words(account, filter)
+        else:
+            found = await self._by_meaning(account, filter, store)
+        return await self._in_order(account, found, sort)
 
     async def relaxed(self, account: Account, filter: BookmarkFilter, sort: Sort | None) -> Ranking:
         """The bookmarks that have enough of the words. Phrases, exclusions and filters apply."""
         await _load()
-        key = (_stamp(account), filter, sort, "relaxed")
-        found: Ranking | None = self._remembered.get(key)
-        if found is None:
-            found = await self._in_order(account, await self._relaxed(account, filter), sort)
-            self._remembered.put(key, found)
-        return found
+        return await self._in_order(account, await self._relaxed(account, filter), sort)
 
     async def numbers(
         self,
@@ -267,7 +253,3 @@ def _strict(words: WordQuery) -> WordQuery | None:
 
 def _may_be_missing(part: object) -> bool:
     return isinstance(part, Term) and not part.is_excluded and not part.is_quoted
-
-
-def _stamp(account: Account) -> tuple[Any, ...]:
-    return account.account_id, account.epoch, account.version

@@ -17,8 +17,7 @@ from bowerbird.sources import own_json
 from bowerbird.storage.bookmarks.changeset import ChangesetStore
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.database import Database
-from bowerbird.storage.places import place_of
+from bowerbird.storage.database import Database, place_of
 
 # The words of shorter posts take little time within the transaction.
 LONG_BYTES: Final = 64 << 10

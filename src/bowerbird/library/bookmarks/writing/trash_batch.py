@@ -19,8 +19,7 @@ from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.trash import Trashed, TrashStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.places import place_of
+from bowerbird.storage.database import Database, Transaction, place_of
 
 KEPT_DAYS: Final = 30
 KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS

@@ -26,7 +26,7 @@ from bowerbird.model.imports import Deletion, ExistingBookmark, Incoming, RunRow
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.bookmarks.word_merging import AFTER_ADDING, WordMerging
+from bowerbird.storage.bookmarks.word_index import AFTER_ADDING, WordMerging
 from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore

@@ -7,7 +7,7 @@ import msgspec
 
 from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.results import BookmarkList, ByMeaning, VectorState
+from bowerbird.library.bookmarks.list_request import BookmarkList, ByMeaning, VectorState
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.words import Field

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal, Protocol
 import msgspec
 
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.results import BookmarkList, VectorState
+from bowerbird.library.bookmarks.list_request import BookmarkList, VectorState
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import Either, WordQuery
 from bowerbird.requests.bookmarks import ListQuery

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec import Meta, Struct
 
-from bowerbird.library.bookmarks.results import BookmarkList
+from bowerbird.library.bookmarks.list_request import BookmarkList
 from bowerbird.model import instants, json_depth, media
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import PostDetails
