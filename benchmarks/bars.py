@@ -6,6 +6,8 @@ A measurement names the bar of a row, and a full run fails if a bar has no row.
 from dataclasses import dataclass
 from typing import Final
 
+# "Speed to hold", its third edition. What it withdrew is not here: accounts of a million posts,
+# transactions of 50 ms, 8,000 imports a second, 0.80 of a constant body.
 _ARCHITECTURE: Final = "architecture.md"
 
 
@@ -46,22 +48,17 @@ def _p99(name: str, limit: float, source: str) -> Bar:
 
 
 # Lists
-LIST_WARM: Final = _at_least("list of 100, warm / ceiling", 0.80, "times", _ARCHITECTURE)
+LIST_WARM: Final = _at_least("list of 100, warm / ceiling", 0.55, "times", _ARCHITECTURE)
 LIST_DEEP: Final = _at_least(
     "list of 100, random account and page, cache off / ceiling", 0.20, "times", _ARCHITECTURE
 )
 LIST_BASELINE: Final = _at_least(
-    "list of 100, random account and page, cache off / baseline", 15, "times", _ARCHITECTURE
+    "list of 100, random account and page, cache off / baseline", 40, "times", _ARCHITECTURE
 )
 
-# What may not grow with an account
-SORT: Final = Bar("sort_by, any field", 5, "ms of CPU", "issue 18")
-AUTHOR: Final = Bar("author", 5, "ms of CPU", "issue 18")
-TAG: Final = Bar("tag", 5, "ms of CPU", "issue 18")
-MEDIA_TYPE: Final = Bar("media_type", 5, "ms of CPU", "issue 18")
-WORD_COUNTED: Final = Bar("common word, counted", 25, "ms of CPU", "issue 18")
-WORD_WITH_LABEL: Final = Bar("common word with a label", 30, "ms of CPU", "issue 18")
-PREFIX: Final = Bar("common prefix", 30, "ms of CPU", "issue 18")
+# Every order and filter, in an account of 100,000 posts
+FIRST_PAGE: Final = Bar("any order or filter, first page", 30, "ms of CPU", _ARCHITECTURE)
+REPEATED_PAGE: Final = Bar("any order or filter, repeated", 5, "ms of CPU", _ARCHITECTURE)
 CRAWL_MEMORY: Final = Bar(
     "mapped file in memory after a crawl / BOWERBIRD_SQLITE_MAPPED_MB",
     *(1, "times", "issue 18"),
@@ -69,34 +66,27 @@ CRAWL_MEMORY: Final = Bar(
 )
 
 # Search by word
-RARE_WORD: Final = _p99("q, a word in < 1 % of posts", 5, "architecture.md, issues 6, 16")
-COMMON_WORD: Final = _p99("q, a word in a third of posts", 25, "architecture.md, issues 6, 16")
+RARE_WORD: Final = _p99("q, a word in < 1 % of posts", 8, _ARCHITECTURE)
+COMMON_WORD: Final = _p99("q, a word in a third of posts", 40, _ARCHITECTURE)
 HOSTILE_QUERY: Final = Bar("q, hostile queries, the slowest", 50, "ms of CPU", "issue 6")
-FIRST_SEARCH: Final = Bar("q, the first search after a start", 15, "ms of CPU", "issue 18")
 HIGHLIGHT: Final = Bar("highlighting a page of long texts", 3, "ms of CPU", "issue 18")
 
 # Search by meaning
-MEANING: Final = _p99(
-    "by meaning, without embedding the query, 100,000 posts", 25, "architecture.md, issues 6, 16"
-)
-MEANING_TENTH: Final = _p99(
-    "by meaning, without embedding the query, 10,000 posts", 3, "issues 6, 16"
-)
-WORDS_AND_MEANING: Final = _p99("words and meaning together, with the models", 40, "issue 16")
+MEANING: Final = _p99("by meaning, without embedding the query", 25, _ARCHITECTURE)
+FIRST_BY_MEANING: Final = _p99("by meaning, the first after a start", 200, _ARCHITECTURE)
+WORDS_AND_MEANING: Final = _p99("words and meaning together, with the models", 60, _ARCHITECTURE)
 EMBEDDING: Final = _at_least(
     "embedding posts of 250 characters", 40, "posts/s per core", "issues 6, 16"
 )
 EMBEDDING_A_QUERY: Final = Bar("embedding a query", 5, "ms", "issue 6", statistic="p50")
-MODELS_MEMORY: Final = Bar("memory with both models and vectors", 700, "MB", "issue 16")
+MODELS_MEMORY: Final = Bar("memory with both models and vectors", 700, "MB", _ARCHITECTURE)
 LISTS_WHILE_EMBEDDING: Final = _at_least(
     "list of 100 while posts are embedded / alone", 0.9, "times", "issue 16"
 )
 
 # Imports
-IMPORT_NEW: Final = _at_least("import, all new", 8_000, "posts/s", "architecture.md, issue 12")
-IMPORT_UNCHANGED: Final = _at_least(
-    "import again, all unchanged", 13_000, "posts/s", "architecture.md, issue 12"
-)
+IMPORT_NEW: Final = _at_least("import, all new", 3_500, "posts/s", _ARCHITECTURE)
+IMPORT_UNCHANGED: Final = _at_least("import again, all unchanged", 12_000, "posts/s", _ARCHITECTURE)
 IMPORT_MEMORY: Final = Bar("import, peak memory", 300, "MB", "issue 2")
 TOKEN_TEXT: Final = Bar("import, token text of a post", 52, "µs of CPU", "ADR 0034")
 LISTS_WHILE_IMPORTING: Final = _at_least(
@@ -106,24 +96,26 @@ X_RECORDS: Final = _at_least("X pages to records", 2_000, "posts/s", "issue 12")
 X_STORED: Final = _at_least("X pages parsed and stored", 2_000, "posts/s", "issue 12")
 
 # Writes
-BATCH: Final = Bar("batch of 50 operations on 20 posts each", 20, "ms", "architecture.md, issue 3")
-KEYED_ADDS: Final = _at_least("keyed label adds, 16 connections", 1_500, "writes/s", "issue 3")
+BATCH: Final = Bar("batch of 50 operations on 20 posts each", 25, "ms", _ARCHITECTURE)
+KEYED_ADDS: Final = _at_least("keyed label adds, 16 connections", 1_200, "writes/s", _ARCHITECTURE)
 LISTS_WHILE_WRITING: Final = _at_least(
     "list of 100, cache off, while labels are written / alone", 0.7, "times", "issue 3"
 )
-TRANSACTION: Final = Bar("longest transaction of an edit", 150, "ms", "issue 11, ADR 0022")
+TRANSACTION: Final = Bar(
+    "longest transaction of an edit", 150, "ms", _ARCHITECTURE, is_inclusive=True
+)
 
 # Exports
 JSON_EXPORT: Final = Bar(
-    "export as JSON / reading the rows", 3, "times the CPU", "architecture.md, issue 5"
+    "export as JSON / reading the rows", 3, "times the CPU", _ARCHITECTURE, is_inclusive=True
 )
-CSV_EXPORT: Final = Bar("export as CSV / reading the rows", 4, "times the CPU", "issue 5")
+CSV_EXPORT: Final = Bar(
+    "export as CSV / reading the rows", 8, "times the CPU", _ARCHITECTURE, is_inclusive=True
+)
 EXPORT_MEMORY: Final = Bar("export as JSON or CSV, peak memory", 150, "MB", "issue 5")
-PDF_CPU: Final = Bar("PDF of 1,000 posts", 2, "s of CPU", "architecture.md, issue 5")
-PDF_MEMORY: Final = Bar("PDF of 1,000 posts, peak memory", 250, "MB", "architecture.md, issue 5")
-PDF_VOLUMES_MEMORY: Final = Bar(
-    "PDF of 10,000 posts, peak memory", 400, "MB", "architecture.md, issue 5"
-)
+PDF_CPU: Final = Bar("PDF of 1,000 posts", 2, "s of CPU", _ARCHITECTURE)
+PDF_MEMORY: Final = Bar("PDF of 1,000 posts, peak memory", 250, "MB", _ARCHITECTURE)
+PDF_VOLUMES_MEMORY: Final = Bar("PDF of 10,000 posts, peak memory", 400, "MB", _ARCHITECTURE)
 LISTS_WHILE_EXPORTING: Final = _at_least(
     "list of 100 while an export runs / alone", 0.7, "times", "issue 5"
 )
@@ -137,27 +129,28 @@ TOOL_LIST: Final = Bar("tools/list, characters / 4", 8_000, "tokens", "issue 17"
 TOOL_POSTS: Final = Bar("20 concise posts, characters / 4", 2_000, "tokens", "issue 17")
 
 # Pages in the browser
-SIGNED_IN_PAGE: Final = Bar("signed-in page", 5, "ms of CPU", "issue 13")
-LIBRARY_PAGE: Final = Bar("page of the library", 8, "ms of CPU", "issue 14")
-SEARCH_PAGE: Final = Bar("page of a search", 30, "ms of CPU", "issue 14")
+SIGNED_IN_PAGE: Final = Bar("signed-in page", 9, "ms of CPU", _ARCHITECTURE)
+SEARCH_PAGE: Final = Bar(
+    "page of a search, its words found for the first time", 40, "ms of CPU", _ARCHITECTURE
+)
 PAGE_SIZE: Final = Bar("largest page, compressed", 60, "KB", "issue 14")
 KEY_TO_PAINT: Final = Bar(
-    "interaction to next paint, CPU throttled to a quarter", 100, "ms", "issue 14"
+    "interaction to next paint, CPU throttled to a quarter", 100, "ms", _ARCHITECTURE
 )
 SESSION_READS: Final = Bar(
     "reads of the database for the session of a page", 1, "reads", "issue 13", is_inclusive=True
 )
 
 # Attacks, start and memory
-LIST_UNDER_ATTACK: Final = _p99("list of 20 under attack", 50, "issue 11")
-WRITE_UNDER_ATTACK: Final = _p99("label write under attack", 200, "issue 11")
+LIST_UNDER_ATTACK: Final = _p99("list of 20 under attack", 50, _ARCHITECTURE)
+WRITE_UNDER_ATTACK: Final = _p99("label write under attack", 250, _ARCHITECTURE)
 STRANGERS_REQUEST: Final = Bar("request of 4 kB without a key", 20, "ms of CPU", "issue 28")
 KEYED_REQUEST: Final = Bar("request of 4 kB with a key", 60, "ms of CPU", "issue 28")
 LIST_UNDER_BODIES: Final = _p99("list of 20 under six senders of hostile requests", 50, "issue 28")
 HEALTH_UNDER_BODIES: Final = _p99(
     "health check under six senders of hostile requests", 100, "issue 28"
 )
-START: Final = Bar("start to first answer, empty folder", 1.5, "s", "architecture.md, issue 2")
+START: Final = Bar("start to first answer, empty folder", 1.5, "s", _ARCHITECTURE)
 IDLE_MEMORY: Final = Bar("idle memory", 120, "MB", _ARCHITECTURE)
 
 # What these programs cannot measure
@@ -201,7 +194,7 @@ ELSEWHERE: Final = (
     ),
     Bar(
         "make test on two idle cores",
-        *(6, "minutes", "issue 10"),
+        *(10, "minutes", _ARCHITECTURE),
         elsewhere="the last line of make test",
     ),
 )

@@ -1,4 +1,4 @@
-"""A library with accounts of 10,000, 100,000 and 1,000,000 posts, which later runs reuse."""
+"""A library with accounts of 10,000 and 100,000 posts, which later runs reuse."""
 
 import asyncio
 from concurrent.futures import ProcessPoolExecutor

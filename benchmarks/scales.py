@@ -50,7 +50,7 @@ FULL: Final = Scale(
     largest=100_000,
     total=1_000_000,
     import_posts=100_000,
-    growing=(10_000, 100_000, 1_000_000),
+    growing=(10_000, 100_000),
 )
 SMALL: Final = Scale(
     "small", 20, largest=20_000, total=50_000, import_posts=20_000, growing=(2_000, 20_000)

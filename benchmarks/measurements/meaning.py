@@ -18,7 +18,6 @@ import msgspec
 from rich.progress import track
 
 from benchmarks import bars, library, posts, servers
-from benchmarks.bars import Bar
 from benchmarks.figures import Rates, Row, Times, bar_row, per_one, percentile, ratio_row
 from benchmarks.loads import load
 from benchmarks.loads.client import Client
@@ -119,17 +118,17 @@ async def _searches(filled: _Filled, models: Models) -> list[Row]:
         accounts = AccountStore(database)
         members = await accounts.all()
         rows = []
-        for member, bar in zip(members, (bars.MEANING, bars.MEANING_TENTH), strict=True):
+        for member in members:
             account = await accounts.by_id(member.account_id, 0)
             assert account
-            rows += await _search_account(bookmarks, meaning, account, bar)
+            rows += await _search_account(bookmarks, meaning, account)
     finally:
         await database.close()
     return rows
 
 
 async def _search_account(
-    bookmarks: Bookmarks, meaning: SemanticSearch, account: Account, bar: Bar
+    bookmarks: Bookmarks, meaning: SemanticSearch, account: Account
 ) -> list[Row]:
     store = await meaning.require(account)
     assert store
@@ -150,8 +149,11 @@ async def _search_account(
             query = ListQuery(vector_search_term=text, limit=100)
             await _time(times, bookmarks, account, query, VectorState(vectors))
     return [
-        first.row(f"by meaning, the first after a start, {size}"),
-        *(times.row(f"{bar.name}, {name}", bar, size) for name, (_, times) in candidates.items()),
+        first.row(f"{bars.FIRST_BY_MEANING.name}, {size}", bars.FIRST_BY_MEANING),
+        *(
+            times.row(f"{bars.MEANING.name}, {name}, {size}", bars.MEANING)
+            for name, (_, times) in candidates.items()
+        ),
     ]
 
 

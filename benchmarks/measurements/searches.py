@@ -90,11 +90,7 @@ def measure(options: Options) -> Iterator[Row]:
     yield timings.common.row(bars.COMMON_WORD.name, bars.COMMON_WORD, account)
     yield timings.next_pages.row("q, a word in a third of posts, total already known")
     first = timings.first
-    yield bar_row(
-        bars.FIRST_SEARCH,
-        [seconds * 1000 for seconds in first.cpu_seconds],
-        detail=f"{first.percentile(50):.2f} ms by the clock; {len(first.seconds)} starts",
-    )
+    yield first.row("q, the first search after a start", detail=f"{len(first.seconds)} starts")
     yield _hostile(timings.hostile, account)
 
 

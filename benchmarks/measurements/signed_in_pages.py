@@ -29,11 +29,11 @@ PAGES: Final = {
     "/operator": bars.SIGNED_IN_PAGE,
     "/digests": bars.SIGNED_IN_PAGE,
     # Counted once for each change of the library: this is the page that is shown again.
-    "/statistics": bars.LIBRARY_PAGE,
-    "/library": bars.LIBRARY_PAGE,
-    "/library?density=compact": bars.LIBRARY_PAGE,
+    "/statistics": bars.SIGNED_IN_PAGE,
+    "/library": bars.SIGNED_IN_PAGE,
+    "/library?density=compact": bars.SIGNED_IN_PAGE,
     "/library?q=thea": bars.SEARCH_PAGE,
-    "/views": bars.LIBRARY_PAGE,
+    "/views": bars.SIGNED_IN_PAGE,
 }
 _WARM_UPS: Final = 20
 _VIEWS: Final = 400
