@@ -8,9 +8,10 @@ import pytest
 from bowerbird.library.bookmarks.writing import trash_batch
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.upkeep.sweeping import Sweeping
+from bowerbird.model.imports import Completeness, OrderSource
 from bowerbird.model.ingest import SourceUser
 from bowerbird.sources import own_json
-from bowerbird.sources.found import Completeness, FoundPost, OrderSource
+from bowerbird.sources.found import FoundPost
 from bowerbird.storage.ingest.source_posts import SourcePostStore
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import make, writing

@@ -9,8 +9,9 @@ import pytest
 from bowerbird.library.imports.chunks import parts
 from bowerbird.library.imports.dry_runs import DryRun
 from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.model.imports import Completeness, OrderSource
 from bowerbird.sources import own_json
-from bowerbird.sources.found import Completeness, FoundPost, OrderSource
+from bowerbird.sources.found import FoundPost
 from tests.support import make, writing
 from tests.support.imports import dump, found, run, take
 from tests.support.service import NOW, Member

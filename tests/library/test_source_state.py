@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from bowerbird.library.imports.intake import ItemResult
+from bowerbird.model.imports import Completeness
 from bowerbird.sources import own_json
-from bowerbird.sources.found import Completeness, FoundPost
+from bowerbird.sources.found import FoundPost
 from tests.support import make
 from tests.support.imports import found, result, stored, take
 from tests.support.service import Member

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from bowerbird.library.accounts.version_use import VersionUse
+from bowerbird.library.accounts.uses import VersionUse
 from bowerbird.storage.accounts.version_use import VersionUseStore
 from bowerbird.storage.database import Database
 from tests.support import toolcalls

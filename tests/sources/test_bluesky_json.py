@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from bowerbird.sources.found import Completeness, OrderSource, Reason
+from bowerbird.model.imports import Completeness, OrderSource
+from bowerbird.sources.found import Reason
 from bowerbird.sources.post_links import post_id_of
 from tests.support.source_files import report
 

@@ -3,7 +3,7 @@
 import pytest
 from msgspec import UNSET
 
-from bowerbird.sources.found import Completeness, OrderSource
+from bowerbird.model.imports import Completeness, OrderSource
 from tests.support.source_files import report
 
 X = "https://x.com/ada/status/1050118621198921728"
@@ -268,4 +268,4 @@ def test_an_impossible_date_of_saving_is_no_date(date: str) -> None:
     found = report(f"title,url,time_added\nT,{X},{date}\n")
 
     assert found.post.record.bookmarked_at is UNSET
-    assert found.post.order_source is None
+    assert found.post.order_source is OrderSource.IMPORT

@@ -8,7 +8,8 @@ from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord
-from bowerbird.sources.found import Completeness, FoundPost
+from bowerbird.model.imports import Completeness, OrderSource
+from bowerbird.sources.found import FoundPost
 from bowerbird.storage.database import Database, place_values
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import make
@@ -29,7 +30,7 @@ _TABLES = {
 def found(completeness: Completeness = Completeness.FULL, **fields: Any) -> FoundPost:
     """A found post with id 1, and a `line`, `order`, `source` and `source_id` if they are given."""
     given = {name: fields.pop(name) for name in ("line", "source", "source_id") if name in fields}
-    order = fields.pop("order", None)
+    order = fields.pop("order", OrderSource.IMPORT)
     record = make.post(**{"post_id": "1", "text": "words", **fields})
     name = record["author_username"] or "i"
     record["tweet_details"]["link"] = f"https://x.com/{name}/status/{record['post_id']}"

@@ -16,20 +16,23 @@ _COMPRESSION: Final = 1
 _ROW_BYTES: Final = 48
 
 
-class Stored(IntEnum):
-    """How much of a post is stored."""
+class Completeness(IntEnum):
+    """How much of a post is known. A richer record is never replaced by a poorer one."""
 
+    # Only an id or link, perhaps with a text from a file.
     STUB = 0
+    # The beginning of a text, as in lists of long posts.
     PREVIEW = 1
     FULL = 2
 
 
-class Ordered(IntEnum):
-    """Where the place of a bookmark in its library comes from. A higher one wins."""
+class OrderSource(IntEnum):
+    """Where the place of a post in the library comes from. A higher one wins."""
 
+    # Neither the source nor the order of its records says when the post was saved.
     IMPORT = 0
-    POSITION = 1
-    DATE = 2
+    FILE_POSITION = 1
+    SAVED_DATE = 2
     X = 3
 
 
@@ -204,8 +207,8 @@ class ExistingBookmark(Struct, frozen=True):
     is_archived: bool
     # The folded names of its labels.
     tags: frozenset[str]
-    completeness: int = Stored.FULL
-    order_source: int = Ordered.X
+    completeness: int = Completeness.FULL
+    order_source: int = OrderSource.X
 
 
 class Placement(Struct, frozen=True):
@@ -216,8 +219,8 @@ class Placement(Struct, frozen=True):
     bookmarked_at: int
     is_read: bool
     is_archived: bool
-    completeness: int = Stored.FULL
-    order_source: int = Ordered.X
+    completeness: int = Completeness.FULL
+    order_source: int = OrderSource.X
 
 
 class Counts(Struct, frozen=True):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from bowerbird.model.labels import MAX_NAME_CHARACTERS, clean_name, name_key
+from bowerbird.sources.parsing.json_values import text_at
 
 # More than a post may have, so that the importer can say which ones it left out.
 MAX_NAMES_READ: Final = 1_000
@@ -72,6 +73,13 @@ def split(text: str, separators: str = ",") -> list[str]:
         if quoted or text == "[]":
             return [_ESCAPE.sub(r"\1", part) for part in quoted]
     return re.split(f"[{re.escape(separators)}]", text)
+
+
+def tags(value: object, separators: str) -> list[str]:
+    """The tags of a record: a text, or a list of texts or of objects with a name."""
+    if isinstance(value, list):
+        return [one if isinstance(one, str) else text_at(one, "name") for one in value]
+    return split(value, separators) if isinstance(value, str) else []
 
 
 def folder(text: str) -> list[str]:

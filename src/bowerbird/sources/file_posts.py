@@ -9,9 +9,10 @@ from msgspec import UNSET, Struct
 
 from bowerbird.model.bookmarks import AuthorDetails, ImportRecord, PostDetails, PostMeta
 from bowerbird.model.derived_fields import time_in_x_id
+from bowerbird.model.imports import Completeness, OrderSource
 from bowerbird.sources.file_labels import Shortened
 from bowerbird.sources.formats import Choices
-from bowerbird.sources.found import Completeness, Found, FoundPost, LeftOut, OrderSource, Reason
+from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.text_lines import storable
 from bowerbird.sources.post_links import BLUESKY, MASTODON, MAX_LINK_CHARACTERS, PostLink, X
@@ -77,7 +78,7 @@ def found_post(post: FilePost) -> FoundPost:
         is_archived=True if post.is_archived else UNSET,
         is_read=True if post.is_read else UNSET,
     )
-    by_position = OrderSource.FILE_POSITION if post.is_in_order else None
+    by_position = OrderSource.FILE_POSITION if post.is_in_order else OrderSource.IMPORT
     return FoundPost(
         record=record,
         line=post.line,

@@ -3,31 +3,14 @@
 from enum import StrEnum
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird.model.bookmarks import ImportRecord
-from bowerbird.model.imports import Incoming
+from bowerbird.model.imports import Completeness, Incoming, OrderSource
 
 # Ids of posts that are not from X start here, above every id that X can give.
 FIRST_FOREIGN_ID: Final = 10**19
-
-
-class Completeness(StrEnum):
-    """How much of a post a source has. A richer record is never replaced by a poorer one."""
-
-    # Only an id or link, perhaps with a text from the file.
-    STUB = "stub"
-    # The beginning of a text, as in lists of long posts.
-    PREVIEW = "preview"
-    FULL = "full"
-
-
-class OrderSource(StrEnum):
-    """Where the place of a post in the library comes from. An earlier one here wins."""
-
-    X = "x"
-    SAVED_DATE = "date"
-    FILE_POSITION = "position"
 
 
 class FoundPost(Struct, frozen=True, kw_only=True):
@@ -35,8 +18,7 @@ class FoundPost(Struct, frozen=True, kw_only=True):
     # Line or number of the record in its file, counted from 1.
     line: int
     completeness: Completeness = Completeness.FULL
-    # None if neither the source nor the order of its records says when the post was saved.
-    order_source: OrderSource | None = None
+    order_source: OrderSource = OrderSource.IMPORT
     # The network: "x", "mastodon", "bluesky" or "reddit"; and the id or address of the post there.
     source: str = "x"
     source_id: str = ""
@@ -86,7 +68,8 @@ class Reason(StrEnum):
 
 
 class LeftOut(Struct, frozen=True, kw_only=True):
-    line: int
+    # 0 while its place in the list is not known.
+    line: int = 0
     reason: Reason
     # A sentence that names the record and the problem.
     sentence: str
@@ -94,6 +77,11 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     sort_index: int | None = None
     # Why the post is unavailable, in the words of the source, or "".
     source_reason: str = ""
+    # X gives neither content nor a reason. A changed answer can look like this too.
+    is_empty: bool = False
+
+    def at(self, line: int, sort_index: int | None = None) -> "LeftOut":
+        return msgspec.structs.replace(self, line=line, sort_index=sort_index, is_empty=False)
 
 
 class Notice(Struct, frozen=True, kw_only=True):

@@ -19,10 +19,10 @@ from bowerbird.model.bookmarks import (
     post_json,
     with_highlights,
 )
-from bowerbird.model.imports import Incoming, Stored
+from bowerbird.model.imports import Completeness, Incoming, OrderSource
 from bowerbird.model.json_depth import MAX_DEPTH, is_too_deep
 from bowerbird.model.labels import NAME_RULE, clean_name, name_key
-from bowerbird.sources.found import Completeness, FoundPost, OrderSource
+from bowerbird.sources.found import FoundPost
 
 # The decoder ends its message with the path of the field: " - at `$.tweet_details.text`".
 _MESSAGE: Final = re.compile(r"^(?P<problem>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
@@ -136,12 +136,12 @@ def found_post(incoming: Incoming, line: int) -> FoundPost:
     record = incoming.record
     completeness = completeness_of(record)
     if completeness is Completeness.STUB:
-        incoming = msgspec.structs.replace(incoming, completeness=Stored.STUB)
+        incoming = msgspec.structs.replace(incoming, completeness=Completeness.STUB)
     return FoundPost(
         record=record,
         line=line,
         completeness=completeness,
-        order_source=OrderSource.X if record.sort_index is not UNSET else None,
+        order_source=OrderSource.X if record.sort_index is not UNSET else OrderSource.IMPORT,
         own=incoming,
     )
 

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import UNSET
 
+from bowerbird.model.imports import Completeness
 from bowerbird.sources import own_json
 from bowerbird.sources.file_posts import invalid
 from bowerbird.sources.formats import Beginning, Choices, Format
-from bowerbird.sources.found import Completeness, Found, FoundPost, Notice
+from bowerbird.sources.found import Found, FoundPost, Notice
 from bowerbird.sources.parsing.json_records import MalformedFile, Record, records
 from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 

@@ -4,12 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from bowerbird.sources import own_json_file
-from bowerbird.sources.bookmark_programs import json_exports, netscape_html
+from bowerbird.sources import link_list, netscape_html, own_json_file, programs
 from bowerbird.sources.file_posts import shown
 from bowerbird.sources.formats import Beginning, Format
 from bowerbird.sources.networks import bluesky, mastodon, x_archive
-from bowerbird.sources.tables import csv_programs, link_list
 from bowerbird.sources.x import files as x_files
 
 # Tried in this order, the first that fits reads the file. To add a reader, add a line: the
@@ -20,9 +18,9 @@ FORMATS: Final[tuple[Format, ...]] = (
     *x_archive.FORMATS,
     bluesky.FORMAT,
     *mastodon.FORMATS,
-    *json_exports.FORMATS,
+    *programs.OBJECTS,
     netscape_html.FORMAT,
-    *csv_programs.FORMATS,
+    *programs.TABLES,
     *link_list.FORMATS,
 )
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from bowerbird.sources.found import Completeness, FoundPost, LeftOut, OrderSource, Reason
+from bowerbird.model.imports import Completeness, OrderSource
+from bowerbird.sources.found import FoundPost, LeftOut, Reason
 from bowerbird.sources.x import api2
 from bowerbird.sources.x.pages import Page
 from tests.sources.x.pages import Json, found_ids

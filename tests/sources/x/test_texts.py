@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bowerbird.model.imports import Completeness
 from bowerbird.sources.x.content import MAX_ADDED_CHARACTERS, readable, unescape
 from tests.sources.x.pages import Json, read_post, tweet
 
@@ -67,7 +68,7 @@ def test_a_post_of_media_only_has_an_empty_text() -> None:
 
     assert found.record.tweet_details.text == ""
     assert found.record.tweet_details.attachments[0]["url"] == "https://i.example.com"
-    assert found.completeness == "full"
+    assert found.completeness is Completeness.FULL
 
 
 def test_one_link_repeated_very_often_does_not_fill_the_memory() -> None:

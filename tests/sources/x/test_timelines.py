@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from bowerbird.sources.found import Completeness, FoundPost, LeftOut, Reason
+from bowerbird.model.imports import Completeness, OrderSource
+from bowerbird.sources.found import FoundPost, LeftOut, Reason
 from bowerbird.sources.x import graphql
 from bowerbird.sources.x.pages import Operation, PageRequest
 from tests.sources.x.pages import (
@@ -135,7 +136,7 @@ def test_a_search_lists_some_saved_posts_and_never_proves_the_end() -> None:
     assert not read_page.proves_end
     for found in read_page.posts:
         assert isinstance(found, FoundPost)
-        assert found.order_source is None
+        assert found.order_source is OrderSource.IMPORT
         assert not found.record.sort_index
 
 

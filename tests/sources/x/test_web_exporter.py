@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from bowerbird.sources.found import Completeness, Found, FoundPost, LeftOut, OrderSource, Reason
+from bowerbird.model.imports import Completeness, OrderSource
+from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.x.web_exporter import read_csv, read_database, read_json
 from tests.sources.x.pages import NOW, POST_ID, POSTED_AT, SORT_INDEX, Json, tweet
 
@@ -193,7 +194,7 @@ def test_saved_posts_of_a_database_have_their_index() -> None:
     posts = [each for each in found if isinstance(each, FoundPost)]
     assert [post.record.post_id[-1] for post in posts] == ["1", "2", "5"]
     assert (posts[0].record.sort_index, posts[0].order_source) == (SORT_INDEX, OrderSource.X)
-    assert (posts[1].record.sort_index, posts[1].order_source) == (UNSET, None)
+    assert (posts[1].record.sort_index, posts[1].order_source) == (UNSET, OrderSource.IMPORT)
     left_out = [each for each in found if isinstance(each, LeftOut)]
     assert [(each.post_id[-1], each.reason) for each in left_out] == [
         ("3", Reason.NOT_SAVED),

@@ -6,8 +6,9 @@ from typing import Final
 
 import msgspec
 
+from bowerbird.model.imports import OrderSource
 from bowerbird.requests import limits
-from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice, OrderSource
+from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice
 
 # One transaction writes a chunk. Other writers wait for it, on SQLite those of all accounts.
 CHUNK_POSTS: Final = 200

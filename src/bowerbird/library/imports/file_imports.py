@@ -23,12 +23,12 @@ from bowerbird.library.imports.report import LABELS, FileReport, ImportReport, R
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
-from bowerbird.model.imports import LeftOutLabels, RunCounts
+from bowerbird.model.imports import LeftOutLabels, OrderSource, RunCounts
 from bowerbird.model.labels import MAX_NAME_CHARACTERS
 from bowerbird.requests import limits
 from bowerbird.sources import reading
 from bowerbird.sources.formats import Choices
-from bowerbird.sources.found import FoundPost, LeftOut, Notice, OrderSource
+from bowerbird.sources.found import FoundPost, LeftOut, Notice
 from bowerbird.sources.parsing.text_lines import SeekableFile, storable
 from bowerbird.sources.recognition import UnknownFile
 from bowerbird.storage.database import Database
@@ -234,7 +234,7 @@ class FileImports:
         if post.order_source is OrderSource.SAVED_DATE and self._is_future(record.bookmarked_at):
             report.future_dates += 1
             record = msgspec.structs.replace(record, bookmarked_at=UNSET)
-            post = msgspec.structs.replace(post, record=record, order_source=None)
+            post = msgspec.structs.replace(post, record=record, order_source=OrderSource.IMPORT)
         if post.own is not None:
             post = msgspec.structs.replace(post, is_whole=True)
         if self._options.label:

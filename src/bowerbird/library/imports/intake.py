@@ -34,9 +34,9 @@ from bowerbird.library.imports.planning import (
 )
 from bowerbird.model.accounts import Account, RemovedPostsChoice
 from bowerbird.model.bookmarks import ImportRecord
-from bowerbird.model.imports import LeftOutLabels, RunCounts, RunRow
+from bowerbird.model.imports import Completeness, LeftOutLabels, RunCounts, RunRow
 from bowerbird.sources import own_json
-from bowerbird.sources.found import Completeness, FoundPost
+from bowerbird.sources.found import FoundPost
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
@@ -48,8 +48,6 @@ from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 
 # From so many posts on, a transaction bounds how much SQLite merges of its index of words.
 _MERGED_FROM: Final = 100
-# From the poorest to the richest.
-COMPLETENESS: Final = tuple(Completeness)
 
 
 class ItemResult(StrEnum):
@@ -298,7 +296,7 @@ def _with_content(found: FoundPost, deleted: ImportRecord, completeness: int) ->
         found,
         record=msgspec.structs.replace(found.record, **given),
         own=None,
-        completeness=COMPLETENESS[completeness],
+        completeness=Completeness(completeness),
     )
 
 

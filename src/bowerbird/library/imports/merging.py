@@ -12,7 +12,7 @@ import msgspec
 
 from bowerbird.model.bookmarks import AuthorDetails, Metrics, Post, PostDetails, PostMeta
 from bowerbird.model.derived_fields import known_time
-from bowerbird.model.imports import Stored
+from bowerbird.model.imports import Completeness
 
 _NO_COUNTS: Final = Metrics()
 _CUT_MARKS: Final = "….  \n"
@@ -49,7 +49,7 @@ def merge(stored: Post, has: int, found: Post, gives: int, sight: Sight = Sight.
         author_details=_author(
             stored.author_details,
             found.author_details,
-            takes_found=is_current and gives > Stored.STUB,
+            takes_found=is_current and gives > Completeness.STUB,
         ),
         source=found.source or stored.source,
         source_id=found.source_id or stored.source_id,
@@ -84,7 +84,7 @@ def _details(stored: Post, found: Post, has: int, gives: int, sight: Sight) -> P
 
 def _is_richer(has: int, gives: int, sight: Sight) -> bool:
     """Whether the values of the found post win. Of two complete posts, the later one does."""
-    return gives > has or (gives == has == Stored.FULL and sight is not Sight.OLDER)
+    return gives > has or (gives == has == Completeness.FULL and sight is not Sight.OLDER)
 
 
 def _text(old: str, new: str, has: int, gives: int, sight: Sight) -> str:
@@ -92,9 +92,9 @@ def _text(old: str, new: str, has: int, gives: int, sight: Sight) -> str:
         return old or new
     if gives != has:
         return new if gives > has else old
-    if gives == Stored.FULL and sight is Sight.OLDER:
+    if gives == Completeness.FULL and sight is Sight.OLDER:
         return new if _is_beginning(old, new) else old
-    if gives == Stored.FULL:
+    if gives == Completeness.FULL:
         return old if _is_beginning(new, old) else new
     # Neither is complete. The longer one wins, whichever comes first.
     return max(old, new, key=lambda text: (len(text), text))
@@ -153,7 +153,7 @@ def _richness(quoted: dict[str, Any]) -> tuple[bool, bool, int, int]:
 
 def _counts(old: PostMeta, new: PostMeta, gives: int, sight: Sight) -> Metrics:
     before, after = old.non_real_time_engagement_metrics, new.non_real_time_engagement_metrics
-    if gives == Stored.STUB or after == _NO_COUNTS:
+    if gives == Completeness.STUB or after == _NO_COUNTS:
         return before
     if sight is Sight.OLDER:
         return after if before == _NO_COUNTS else before
@@ -191,7 +191,7 @@ def _conversation(
     if known:
         return known[0]
     # A link says nothing about the conversation; its value is a guess.
-    guess = "" if gives == Stored.STUB else new.tweet_conversation_id
+    guess = "" if gives == Completeness.STUB else new.tweet_conversation_id
     return old.tweet_conversation_id or guess
 
 

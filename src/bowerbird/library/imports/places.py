@@ -11,15 +11,9 @@ from msgspec import UNSET, UnsetType
 
 from bowerbird.library.bookmarks.writing.upsert_batch import index_of
 from bowerbird.model import instants
-from bowerbird.model.imports import Deletion, ExistingBookmark, Ordered
-from bowerbird.sources.found import FoundPost, OrderSource
+from bowerbird.model.imports import Deletion, ExistingBookmark, OrderSource
+from bowerbird.sources.found import FoundPost
 
-_RANKS: Final = {
-    None: Ordered.IMPORT,
-    OrderSource.FILE_POSITION: Ordered.POSITION,
-    OrderSource.SAVED_DATE: Ordered.DATE,
-    OrderSource.X: Ordered.X,
-}
 # The bits of an index below its milliseconds.
 _LOW_BITS: Final = 20
 _LOW: Final = (1 << _LOW_BITS) - 1
@@ -60,31 +54,35 @@ def place(
     """`is_older`: the post was captured before something else that is known about it."""
     offered = _offered(found, now)
     if stored is None:
-        if offered.order_source == Ordered.POSITION:
-            return Place(Ordered.POSITION, positions.next(), is_counted=True)
+        if offered.order_source == OrderSource.FILE_POSITION:
+            return Place(OrderSource.FILE_POSITION, positions.next(), is_counted=True)
         return offered
     if offered.order_source < stored.order_source:
         # The post was saved again since X gave the index. The rank stays, so that an older page
         # does not move the post back.
-        is_saved_again = offered.order_source == Ordered.DATE and _is_later(offered, stored)
+        is_saved_again = offered.order_source == OrderSource.SAVED_DATE and _is_later(
+            offered, stored
+        )
         where = offered if is_saved_again else Place(stored.order_source)
         return where._replace(order_source=stored.order_source)
     if offered.order_source == stored.order_source:
         is_later = offered.sort_index is not UNSET and offered.sort_index > stored.sort_index
         return offered if is_later else Place(stored.order_source)
-    if offered.order_source == Ordered.POSITION:
-        return Place(Ordered.POSITION, positions.next(), is_counted=True)
+    if offered.order_source == OrderSource.FILE_POSITION:
+        return Place(OrderSource.FILE_POSITION, positions.next(), is_counted=True)
     # An event may have said that the post was saved again after the page was captured.
-    is_past = is_older and stored.order_source == Ordered.DATE and _is_earlier(offered, stored)
+    is_past = (
+        is_older and stored.order_source == OrderSource.SAVED_DATE and _is_earlier(offered, stored)
+    )
     return Place(stored.order_source) if is_past else offered
 
 
 def later_index(where: Place, sort_index: int) -> Place:
     """The place of a valid index of X, unless the other place is a later index."""
-    is_index = where.order_source == Ordered.X
+    is_index = where.order_source == OrderSource.X
     if is_index and where.sort_index is not UNSET and where.sort_index >= sort_index:
         return where
-    return Place(Ordered.X, sort_index, (sort_index >> _LOW_BITS) * 1000)
+    return Place(OrderSource.X, sort_index, (sort_index >> _LOW_BITS) * 1000)
 
 
 def _is_later(offered: Place, stored: ExistingBookmark) -> bool:
@@ -106,24 +104,24 @@ def comes_back(found: FoundPost, deletion: Deletion, now: int) -> bool:
     offered = _offered(found, now)
     if offered.sort_index is UNSET:
         return False
-    if offered.order_source == Ordered.X:
+    if offered.order_source == OrderSource.X:
         return offered.sort_index > deletion.sort_index
     return offered.sort_index > max(deletion.sort_index, index_of(deletion.deleted_at) | _LOW)
 
 
 def _offered(found: FoundPost, now: int) -> Place:
     record = found.record
-    order = _RANKS[found.order_source]
+    order = found.order_source
     saved_at = None if record.bookmarked_at is UNSET else instants.parse(record.bookmarked_at)
-    if order == Ordered.X and record.sort_index is not UNSET:
+    if order == OrderSource.X and record.sort_index is not UNSET:
         if saved_at is None:
             saved_at = _moment(found, record.sort_index, now)
         return Place(order, record.sort_index, UNSET if saved_at is None else saved_at)
-    if order == Ordered.DATE and saved_at is not None:
+    if order == OrderSource.SAVED_DATE and saved_at is not None:
         # A file with days but no times lists the newest first.
         below = _LOW - min(max(found.line, 0), _LOW)
         return Place(order, index_of(saved_at) | below, saved_at)
-    return Place(order if order == Ordered.POSITION else Ordered.IMPORT)
+    return Place(order if order == OrderSource.FILE_POSITION else OrderSource.IMPORT)
 
 
 def _moment(found: FoundPost, sort_index: int, now: int) -> int | None:

@@ -19,19 +19,14 @@ from bowerbird.model import instants
 from bowerbird.model.bookmarks import ImportRecord, Post, content_hash, post_json
 from bowerbird.model.derived_fields import completed, with_known_time, without_saving_time
 from bowerbird.model.folding import order_key
-from bowerbird.model.imports import Deletion, ExistingBookmark, Incoming, Stored
+from bowerbird.model.imports import Deletion, ExistingBookmark, Incoming, OrderSource
 from bowerbird.model.ingest import HiddenPost
 from bowerbird.model.labels import clean_name, name_key
 from bowerbird.search.words.tokens import index_text
 from bowerbird.sources import own_json
-from bowerbird.sources.found import Completeness, FoundPost, OrderSource
+from bowerbird.sources.found import FoundPost
 from bowerbird.storage.bookmarks.upsert import StoredPost
 
-_STORED: Final = {
-    Completeness.STUB: Stored.STUB,
-    Completeness.PREVIEW: Stored.PREVIEW,
-    Completeness.FULL: Stored.FULL,
-}
 _X: Final = "x"
 _NO_WORDS_YET: Final = ""
 _decode: Final = msgspec.json.Decoder(Post).decode
@@ -155,7 +150,7 @@ def _add_words(writes: Sequence[Write]) -> None:
 
 
 def _is_poorer(found: FoundPost, stored: StoredPost | None) -> bool:
-    return stored is not None and _STORED[found.completeness] < stored.existing.completeness
+    return stored is not None and found.completeness < stored.existing.completeness
 
 
 def _own(found: FoundPost, stored: StoredPost | None, library: _Library) -> Write | None:
@@ -164,7 +159,7 @@ def _own(found: FoundPost, stored: StoredPost | None, library: _Library) -> Writ
     sent = incoming.record
     before = None if stored is None or not stored.rendering else _post_of(stored)
     if stored is not None and not found.replaces_stored:
-        incoming = _filled(incoming, stored, _STORED[found.completeness])
+        incoming = _filled(incoming, stored, found.completeness)
     hidden = library.known.hidden.get(incoming.post_id)
     if before is not None or hidden is not None:
         incoming = _with_state(incoming, sent, before, hidden)
@@ -234,7 +229,7 @@ def _posted_at(post: Post) -> int:
 def _merged(found: FoundPost, stored: StoredPost | None, library: _Library) -> Write | None:
     before = None if stored is None else _post_of(stored)
     existing = None if stored is None else stored.existing
-    gives = _STORED[found.completeness]
+    gives = found.completeness
     has = gives if existing is None else max(existing.completeness, gives)
     after = _with_source(own_json.post_of(own_json.with_offset(found.record)), found)
     is_older = library.known.is_older(found)

@@ -13,16 +13,15 @@ from bowerbird.library.access import plans, turns
 from bowerbird.library.access.turns import DoFirst
 from bowerbird.library.imports.chunks import parts
 from bowerbird.library.imports.intake import (
-    COMPLETENESS,
     Intake,
     IntakeOutcome,
     ItemResult,
     PreparedIntake,
 )
 from bowerbird.model.accounts import Account
-from bowerbird.model.imports import Stored
+from bowerbird.model.imports import Completeness
 from bowerbird.requests.saving import ItemToSave
-from bowerbird.sources.found import Completeness, FoundPost
+from bowerbird.sources.found import FoundPost
 from bowerbird.storage.database import Database, Transaction
 
 # In the order of a summary. A completed post was known only by its link before.
@@ -184,7 +183,7 @@ def _once_each(items: Sequence[ItemToSave]) -> list[FoundPost]:
 
 
 def _richness(found: FoundPost) -> tuple[int, bool]:
-    return COMPLETENESS.index(found.completeness), bool(found.record.tweet_details.text)
+    return found.completeness, bool(found.record.tweet_details.text)
 
 
 def _result(prepared: PreparedSave, outcome: IntakeOutcome) -> SaveResult:
@@ -221,7 +220,7 @@ def _completed(part: PreparedIntake) -> list[str]:
     stubs = {
         post_id
         for post_id, stored in part.known.posts.items()
-        if stored.existing.completeness == Stored.STUB
+        if stored.existing.completeness == Completeness.STUB
     }
     return [
         one.record.post_id

@@ -11,8 +11,9 @@ from msgspec import UNSET
 
 from bowerbird.model import highlights
 from bowerbird.model.bookmarks import NOTE_MAX, ImportRecord, Post, with_highlights
+from bowerbird.model.imports import Completeness
 from bowerbird.model.ingest import HiddenPost
-from bowerbird.sources.found import Completeness, FoundPost
+from bowerbird.sources.found import FoundPost
 
 _FIELDS: Final = ("gone_at", "gone_reason", "removed_at", "note")
 _NONE: Final[dict[str, Any]] = dict.fromkeys(_FIELDS, UNSET)

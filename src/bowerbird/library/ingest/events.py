@@ -22,11 +22,11 @@ from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import ImportRecord, PostDetails
-from bowerbird.model.imports import LeftOutLabels
+from bowerbird.model.imports import Completeness, LeftOutLabels, OrderSource
 from bowerbird.model.ingest import SourceUser
 from bowerbird.model.instants import parse, with_offset
 from bowerbird.requests.ingest import Event
-from bowerbird.sources.found import Completeness, FoundPost, OrderSource
+from bowerbird.sources.found import FoundPost
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.ingest.source_posts import SourcePostStore

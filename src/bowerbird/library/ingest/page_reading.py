@@ -11,12 +11,13 @@ from msgspec import UNSET, Struct
 
 from bowerbird import errors
 from bowerbird.model.bookmarks import ImportRecord, PostDetails
+from bowerbird.model.imports import Completeness, OrderSource
 from bowerbird.model.ingest import GonePost
 from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import clean_name
 from bowerbird.requests import limits
 from bowerbird.sources.formats import Choices
-from bowerbird.sources.found import Completeness, Found, FoundPost, LeftOut, OrderSource, Reason
+from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.networks import list_pages
 from bowerbird.sources.own_json_file import FORMAT as OWN_JSON
 from bowerbird.sources.x import api2, graphql
@@ -197,7 +198,7 @@ def _mark(gone: GonePost, captured_at: int, *, is_saved: bool) -> FoundPost:
         ),
         line=0,
         completeness=Completeness.STUB,
-        order_source=None if gone.sort_index is None else OrderSource.X,
+        order_source=OrderSource.IMPORT if gone.sort_index is None else OrderSource.X,
         captured_at=captured_at,
         is_saved=is_saved,
         is_mark=True,

@@ -26,7 +26,7 @@ from bowerbird.library.ingest.removals import Removals, RemovedPosts
 from bowerbird.library.ingest.run_imports import RunImports
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
 from bowerbird.model.accounts import Account
-from bowerbird.model.imports import Stored
+from bowerbird.model.imports import Completeness
 from bowerbird.model.ingest import (
     UP_TO_KNOWN,
     EndReason,
@@ -352,7 +352,7 @@ class IngestPages:
         if run.kind not in UP_TO_KNOWN or not read.is_listed or not read.posts:
             return False
         known = await self._bookmarks.stored(account, [one.record.post_id for one in read.posts])
-        return any(one.completeness == Stored.STUB for one in known.values())
+        return any(one.completeness == Completeness.STUB for one in known.values())
 
     async def _is_known_part(self, account: Account, run: IngestRun, read: ReadPage) -> bool:
         if run.kind not in UP_TO_KNOWN or not read.is_listed or read.indexes:

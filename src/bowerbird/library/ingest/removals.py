@@ -16,10 +16,11 @@ from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.model.accounts import Account, RemovedPostsChoice
 from bowerbird.model.bookmarks import ImportRecord, PostDetails
+from bowerbird.model.imports import Completeness
 from bowerbird.model.ingest import IngestRun, OtherList, PageLink, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
-from bowerbird.sources.found import Completeness, FoundPost
+from bowerbird.sources.found import FoundPost
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction

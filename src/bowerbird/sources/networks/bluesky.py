@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bowerbird.model.bookmarks import Metrics, PostMeta
+from bowerbird.model.imports import Completeness
 from bowerbird.sources.file_posts import FilePost, found_post, invalid, shown, web_address
 from bowerbird.sources.formats import Beginning, Choices, Format
-from bowerbird.sources.found import Completeness, Found, LeftOut, Reason
+from bowerbird.sources.found import Found, LeftOut, Reason
 from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.json_values import (
     Unreadable,

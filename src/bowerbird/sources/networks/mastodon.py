@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bowerbird.model.bookmarks import Metrics, PostMeta
+from bowerbird.model.imports import Completeness
 from bowerbird.sources.file_posts import (
     LIKED,
     FilePost,
@@ -19,7 +20,7 @@ from bowerbird.sources.file_posts import (
     web_address,
 )
 from bowerbird.sources.formats import Beginning, Choices, Format
-from bowerbird.sources.found import Completeness, Found
+from bowerbird.sources.found import Found
 from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.html_text import plain_text
 from bowerbird.sources.parsing.json_values import (

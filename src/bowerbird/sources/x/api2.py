@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from bowerbird.model.bookmarks import PostMeta
+from bowerbird.model.imports import OrderSource
 from bowerbird.model.labels import clean_name
-from bowerbird.sources.found import Found, LeftOut, OrderSource, Reason
+from bowerbird.sources.found import Found, LeftOut, Reason
 from bowerbird.sources.parsing.json_values import at
 from bowerbird.sources.x.attachments import (
     MAX_ATTACHMENTS,

@@ -7,7 +7,8 @@ from msgspec import UNSET, UnsetType
 
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import ImportRecord, Metrics, PostDetails, PostMeta
-from bowerbird.sources.found import Completeness, FoundPost, OrderSource, Reason
+from bowerbird.model.imports import Completeness, OrderSource
+from bowerbird.sources.found import FoundPost, LeftOut, Reason
 from bowerbird.sources.parsing.json_values import at
 from bowerbird.sources.x.content import Content, Unwrapped, id_of, read_content, unwrap
 from bowerbird.sources.x.values import (
@@ -42,19 +43,7 @@ class Saved(NamedTuple):
     versions: tuple[str, ...] = ()
 
 
-class Missing(NamedTuple):
-    """A post without content, and why."""
-
-    post_id: str
-    reason: Reason
-    sentence: str
-    # In the words of X, or "".
-    source_reason: str = ""
-    # X gives neither content nor a reason. A changed answer can look like this too.
-    is_empty: bool = False
-
-
-def read_post(result: object, listed_id: str = "", display_type: str = "") -> Saved | Missing:
+def read_post(result: object, listed_id: str = "", display_type: str = "") -> Saved | LeftOut:
     """Reads the value of `tweet_results.result`. `listed_id` is the id that the list gives."""
     outer = unwrap(result)
     number = id_of(outer.tweet) or listed_id
@@ -62,7 +51,7 @@ def read_post(result: object, listed_id: str = "", display_type: str = "") -> Sa
     if is_unavailable or not _has_content(outer.tweet):
         return _missing(result, number, is_unavailable=is_unavailable)
     if not number:
-        return Missing("", Reason.INVALID, "The post has no id.")
+        return LeftOut(reason=Reason.INVALID, sentence="The post has no id.")
     inner = _reposted(outer.tweet)
     if inner is not None:
         return _saved(inner, id_of(inner.tweet), "", via_repost=number)
@@ -73,15 +62,24 @@ def _has_content(tweet: Object) -> bool:
     return any(isinstance(tweet.get(part), dict) for part in ("legacy", "note_tweet"))
 
 
-def _missing(result: object, number: str, *, is_unavailable: bool) -> Missing:
+def _missing(result: object, number: str, *, is_unavailable: bool) -> LeftOut:
     name = f"Post {number}" if number else "A post"
-    if result is not None and not isinstance(result, dict):
-        return Missing(number, Reason.INVALID, f"{name} is not an object.")
     reason = unavailable_reason(result).rstrip(".")
-    if result and not reason and not is_unavailable:
-        return Missing(number, Reason.INVALID, f"{name} has an unknown form.")
+    problem = ""
+    if result is not None and not isinstance(result, dict):
+        problem = f"{name} is not an object."
+    elif result and not reason and not is_unavailable:
+        problem = f"{name} has an unknown form."
+    if problem:
+        return LeftOut(reason=Reason.INVALID, sentence=problem, post_id=number)
     sentence = f"{name} is not available on X: {reason}." if reason else f"{name} has no content."
-    return Missing(number, Reason.UNAVAILABLE, sentence, reason, is_empty=not result)
+    return LeftOut(
+        reason=Reason.UNAVAILABLE,
+        sentence=sentence,
+        post_id=number,
+        source_reason=reason,
+        is_empty=not result,
+    )
 
 
 def unavailable_reason(result: object) -> str:
@@ -223,7 +221,7 @@ _FIRST_POST_US: Final = 1_142_899_200_000_000
 class Place(NamedTuple):
     sort_index: int | UnsetType = UNSET
     bookmarked_at: str | UnsetType = UNSET
-    source: OrderSource | None = None
+    source: OrderSource = OrderSource.IMPORT
 
 
 UNPLACED: Final = Place()

@@ -6,12 +6,12 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
-from bowerbird.sources.found import Completeness, Found, FoundPost, LeftOut, Reason
+from bowerbird.model.imports import Completeness
+from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.parsing.json_values import at
 from bowerbird.sources.x.pages import MAX_ENTRIES
 from bowerbird.sources.x.posts import (
     UNPLACED,
-    Missing,
     Saved,
     found_post,
     place_of,
@@ -150,7 +150,6 @@ def _add_items(timeline: Timeline, items: object, sort_index: int | None) -> Non
             timeline.add(Item(entry_id, item, sort_index, number))
 
 
-_RICHNESS: Final = {Completeness.STUB: 0, Completeness.PREVIEW: 1, Completeness.FULL: 2}
 _RESULTS: Final = ("tweet_results", "tweet_result", "tweetResult")
 _TOMBSTONE: Final = "TimelineTombstone"
 # What X shows between posts.
@@ -180,8 +179,8 @@ def read_items(
     left_out: list[LeftOut] = []
     ordered = sorted(items, key=_order)
     for line, (item, read) in enumerate(zip(ordered, _credible(ordered), strict=True), 1):
-        if isinstance(read, Missing):
-            left_out.append(_left_out(read, line, item))
+        if isinstance(read, LeftOut):
+            left_out.append(read.at(line, item.sort_index))
         elif read is not None:
             place = UNPLACED
             if now is not None:
@@ -190,7 +189,7 @@ def read_items(
     return tuple(sorted((*best.values(), *left_out), key=lambda found: found.line))
 
 
-def _credible(items: Sequence[Item]) -> list[Saved | Missing | None]:
+def _credible(items: Sequence[Item]) -> list[Saved | LeftOut | None]:
     """What the items have. If most of them have nothing, they cannot be read; they are not gone."""
     found = [_read(item) for item in items]
     empty = sum(_is_empty(one) for one in found)
@@ -217,9 +216,9 @@ def has_unknown_item(items: Iterable[Item]) -> bool:
     )
 
 
-def _is_empty(read: Saved | Missing | None) -> bool:
+def _is_empty(read: Saved | LeftOut | None) -> bool:
     """Whether there is neither content nor a word of X about why."""
-    if isinstance(read, Missing):
+    if isinstance(read, LeftOut):
         return read.is_empty or read.reason is Reason.INVALID
     return read is not None and read.completeness is Completeness.STUB
 
@@ -241,21 +240,10 @@ def _keep_richer(best: dict[str, FoundPost], post: FoundPost) -> None:
 
 def _rank(post: FoundPost) -> tuple[int, int, int, str]:
     text = post.record.tweet_details.text
-    return _RICHNESS[post.completeness], -post.line, len(text), text
+    return post.completeness, -post.line, len(text), text
 
 
-def _left_out(missing: Missing, line: int, item: Item) -> LeftOut:
-    return LeftOut(
-        line=line,
-        reason=missing.reason,
-        sentence=missing.sentence,
-        post_id=missing.post_id,
-        sort_index=item.sort_index,
-        source_reason=missing.source_reason,
-    )
-
-
-def _read(item: Item) -> Saved | Missing | None:
+def _read(item: Item) -> Saved | LeftOut | None:
     """The post of an item. None for what X shows between posts, such as suggested accounts."""
     content = item.content
     if not isinstance(content, dict):
@@ -276,23 +264,29 @@ def _read(item: Item) -> Saved | Missing | None:
     return read_post(at(results, "result"), item.listed_id, display_type)
 
 
-def _unreadable(item: Item) -> Missing | None:
+def _unreadable(item: Item) -> LeftOut | None:
     if item.listed_id:
         sentence = f"The entry of post {item.listed_id} cannot be read."
-        return Missing(item.listed_id, Reason.INVALID, sentence)
+        return LeftOut(reason=Reason.INVALID, sentence=sentence, post_id=item.listed_id)
     if item.entry_id and item.content is None:
         return None
-    return Missing("", Reason.INVALID, "An entry of the page cannot be read.")
+    return LeftOut(reason=Reason.INVALID, sentence="An entry of the page cannot be read.")
 
 
-def _advertisement(item: Item, content: Object) -> Missing:
+def _advertisement(item: Item, content: Object) -> LeftOut:
     read = read_post(at(content, "tweet_results", "result"), item.listed_id)
-    number = read.post_id if isinstance(read, Missing) else read.content.post_id
-    return Missing(number, Reason.ADVERTISEMENT, f"Post {number or '?'} is an advertisement.")
+    number = read.post_id if isinstance(read, LeftOut) else read.content.post_id
+    sentence = f"Post {number or '?'} is an advertisement."
+    return LeftOut(reason=Reason.ADVERTISEMENT, sentence=sentence, post_id=number)
 
 
-def _tombstone(item: Item, content: Object) -> Missing:
+def _tombstone(item: Item, content: Object) -> LeftOut:
     reason = unavailable_reason({"tombstone": content.get("tombstoneInfo")}).rstrip(".")
     name = f"Post {item.listed_id}" if item.listed_id else "A post"
     sentence = f"{name} is not available on X{f': {reason}' if reason else ''}."
-    return Missing(item.listed_id, Reason.UNAVAILABLE, sentence, reason)
+    return LeftOut(
+        reason=Reason.UNAVAILABLE,
+        sentence=sentence,
+        post_id=item.listed_id,
+        source_reason=reason,
+    )

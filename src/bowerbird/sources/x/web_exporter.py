@@ -11,7 +11,8 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from bowerbird.model.bookmarks import PostMeta
-from bowerbird.sources.found import Found, LeftOut, OrderSource, Reason
+from bowerbird.model.imports import OrderSource
+from bowerbird.sources.found import Found, LeftOut, Reason
 from bowerbird.sources.parsing import json_records
 from bowerbird.sources.parsing.json_records import MalformedFile, Readable
 from bowerbird.sources.parsing.json_values import Unreadable, at
@@ -29,7 +30,6 @@ from bowerbird.sources.x.content import (
 )
 from bowerbird.sources.x.posts import (
     UNPLACED,
-    Missing,
     Place,
     Saved,
     found_post,
@@ -215,10 +215,10 @@ def read_database(file: SeekableFile, now: int) -> Iterator[Found]:
     try:
         names = _table_names(file)
     except InvalidDocument as error:
-        yield LeftOut(line=1, reason=Reason.INVALID, sentence=str(error))
+        yield _invalid(1, str(error))
         return
     if "tweets" not in names.values():
-        yield LeftOut(line=1, reason=Reason.INVALID, sentence="The file has no table of posts.")
+        yield _invalid(1, "The file has no table of posts.")
         return
     captures = dict(_captures(_rows(file, names, "captures")))
     unread = dict(captures)
@@ -231,14 +231,19 @@ def read_database(file: SeekableFile, now: int) -> Iterator[Found]:
         else:
             yield _not_saved(number, line)
     for line, (number, sort_index) in enumerate(unread.items(), line + 1):  # noqa: B020 - goes on
-        sentence = f"The file has no content of post {number}."
-        yield _left_out(Missing(number, Reason.UNAVAILABLE, sentence), line, sort_index)
+        yield LeftOut(
+            line=line,
+            reason=Reason.UNAVAILABLE,
+            sentence=f"The file has no content of post {number}.",
+            post_id=number,
+            sort_index=sort_index,
+        )
 
 
 def _found_row(row: Object, line: int, sort_index: int | None, now: int) -> Found:
     read = read_post(row)
-    if isinstance(read, Missing):
-        return _left_out(read, line, sort_index)
+    if isinstance(read, LeftOut):
+        return read.at(line, sort_index)
     place = place_of(read, sort_index, now)
     # The rows are in the order of their ids, which says nothing about saving.
     is_placed = place.sort_index is not UNSET
@@ -247,19 +252,9 @@ def _found_row(row: Object, line: int, sort_index: int | None, now: int) -> Foun
 
 def _not_saved(number: str, line: int) -> LeftOut:
     if not number:
-        return _left_out(Missing("", Reason.INVALID, f"Row {line} is not a post."), line)
+        return _invalid(line, f"Row {line} is not a post.")
     sentence = f"Post {number} was not in the list of saved posts."
-    return _left_out(Missing(number, Reason.NOT_SAVED, sentence), line)
-
-
-def _left_out(missing: Missing, line: int, sort_index: int | None = None) -> LeftOut:
-    return LeftOut(
-        line=line,
-        reason=missing.reason,
-        sentence=missing.sentence,
-        post_id=missing.post_id,
-        sort_index=sort_index,
-    )
+    return LeftOut(line=line, reason=Reason.NOT_SAVED, sentence=sentence, post_id=number)
 
 
 def _captures(rows: Iterator[Object]) -> Iterator[tuple[str, int | None]]:

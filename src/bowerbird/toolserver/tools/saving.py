@@ -15,6 +15,7 @@ from bowerbird.library.imports.saving import (
     Saving,
 )
 from bowerbird.model.bookmarks import ImportRecord
+from bowerbird.model.imports import Completeness, OrderSource
 from bowerbird.requests import limits, sentences
 from bowerbird.requests.fields import InvalidField, about, unique
 from bowerbird.requests.saving import (
@@ -28,7 +29,6 @@ from bowerbird.requests.saving import (
     read_links,
     read_post,
 )
-from bowerbird.sources.found import Completeness, OrderSource
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import writes
 from bowerbird.toolserver.tools.results import response_size
@@ -160,7 +160,7 @@ def _post(place: str, sent: Any) -> ItemToSave:
     # A model may have shortened or invented a text. So it only fills gaps, and any other source
     # replaces it.
     found = msgspec.structs.replace(item.found, own=None, completeness=Completeness.STUB)
-    if found.order_source is None and found.record.bookmarked_at is not UNSET:
+    if found.order_source is OrderSource.IMPORT and found.record.bookmarked_at is not UNSET:
         found = msgspec.structs.replace(found, order_source=OrderSource.SAVED_DATE)
     return ItemToSave(place=place, found=found)
 

@@ -12,7 +12,7 @@ from bowerbird.library.bookmarks.writing.upsert_batch import index_of
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import KeptTrash
-from bowerbird.model.imports import Deletion, Ordered
+from bowerbird.model.imports import Deletion, OrderSource
 from bowerbird.sources import own_json
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.changeset import EditablePost
@@ -135,7 +135,9 @@ class TrashBatches:
                 deletions += [] if known is None else [known]
                 continue
             existing = stored[post_id].existing
-            index = existing.sort_index if existing.order_source == Ordered.X else index_of(since)
+            index = (
+                existing.sort_index if existing.order_source == OrderSource.X else index_of(since)
+            )
             deletions.append(
                 Deletion(post_id, since, index, existing.completeness, existing.order_source)
             )

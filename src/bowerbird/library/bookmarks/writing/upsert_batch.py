@@ -16,14 +16,14 @@ from bowerbird.model.bookmarks import Post, tags_json
 from bowerbird.model.bulk import ARCHIVED, READ
 from bowerbird.model.imports import (
     Change,
+    Completeness,
     Counts,
     Deletion,
     ExistingBookmark,
     Incoming,
-    Ordered,
+    OrderSource,
     Placement,
     State,
-    Stored,
     compressed,
     counts_of,
 )
@@ -218,7 +218,7 @@ def placement_of(incoming: Incoming, stored: ExistingBookmark | None, now: int) 
         bookmarked_at=bookmarked_at,
         is_read=_first_set(arrival.is_read, stored and stored.is_read, False),  # noqa: FBT003 - a default
         is_archived=_first_set(arrival.is_archived, stored and stored.is_archived, False),  # noqa: FBT003 - a default
-        completeness=Stored.FULL if incoming.completeness is None else incoming.completeness,
+        completeness=Completeness.FULL if incoming.completeness is None else incoming.completeness,
         order_source=_order_source(incoming, stored),
     )
 
@@ -232,10 +232,10 @@ def _order_source(incoming: Incoming, stored: ExistingBookmark | None) -> int:
     if incoming.order_source is not None:
         return incoming.order_source
     if incoming.record.sort_index is not UNSET:
-        return Ordered.X
+        return OrderSource.X
     if stored is not None:
         return stored.order_source
-    return Ordered.IMPORT if incoming.bookmarked_at is UNSET else Ordered.DATE
+    return OrderSource.IMPORT if incoming.bookmarked_at is UNSET else OrderSource.SAVED_DATE
 
 
 def _first_set(incoming: Any, stored: Any, default: Any) -> Any:

@@ -8,7 +8,7 @@ from bowerbird.sources.found import Found
 from bowerbird.sources.parsing.csv_rows import CsvRows
 from bowerbird.sources.parsing.text_lines import SeekableFile
 from bowerbird.sources.post_links import MASTODON, PostLink, parse_fediverse, parse_listed
-from bowerbird.sources.tables.csv_posts import charset_notice
+from bowerbird.sources.records import charset_notice
 
 _LINES_LOOKED_AT = 50
 

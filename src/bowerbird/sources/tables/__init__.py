@@ -1,1 +1,0 @@
-"""Readers of tables: one row per post or link."""
