@@ -26,8 +26,7 @@ from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.saving import Saving
-from bowerbird.library.ingest.checked_imports import CheckedFiles, CheckedImports
-from bowerbird.library.ingest.files import FileJobs
+from bowerbird.library.ingest.files import CheckedFiles, CheckedImports, FileJobs
 from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.labels import Labels

@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from bowerbird.sources import archives
+from bowerbird.sources import reading
 from bowerbird.sources.recognition import UnknownFile
 from tests.support.source_files import report
 
@@ -149,7 +149,7 @@ def test_a_size_in_the_directory_is_not_believed() -> None:
 
 
 def test_all_files_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MAX_READ_BYTES", 600)
+    monkeypatch.setattr(reading, "MAX_READ_BYTES", 600)
     found = report(packed(*((f"{n}.csv", POCKET) for n in range(5))))
 
     assert 0 < len(found.posts) < 5
@@ -160,8 +160,8 @@ def test_the_bound_holds_for_many_files_and_does_not_hide_the_one_that_is_wanted
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Each of them stays below the bound of the ratio, and is not even of a known kind.
-    monkeypatch.setattr(archives, "MAX_LOOK_BYTES", 4 << 20)
-    monkeypatch.setattr(archives, "MAX_READ_BYTES", 1 << 20)
+    monkeypatch.setattr(reading, "MAX_LOOK_BYTES", 4 << 20)
+    monkeypatch.setattr(reading, "MAX_READ_BYTES", 1 << 20)
     unpacked = 0
     read = zipfile.ZipExtFile.read
 
@@ -194,7 +194,7 @@ def test_much_is_looked_at_if_an_archive_has_few_files() -> None:
 
 
 def test_media_in_an_archive_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MAX_READ_BYTES", 1000)
+    monkeypatch.setattr(reading, "MAX_READ_BYTES", 1000)
     found = report(packed(("photo.jpg", b"x" * 100_000), ("a.csv", POCKET)))
 
     assert found.ids == ["21"]
@@ -202,7 +202,7 @@ def test_media_in_an_archive_do_not_count(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_an_archive_with_too_many_files_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MAX_MEMBERS", 3)
+    monkeypatch.setattr(reading, "MAX_MEMBERS", 3)
 
     with pytest.raises(UnknownFile, match="it has more than 3 files"):
         report(packed(*((f"{n}.csv", POCKET) for n in range(4))))

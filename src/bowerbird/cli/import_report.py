@@ -1,21 +1,12 @@
 """Prints what an import did with each file: counts on stdout, single records on stderr."""
 
-from typing import IO, Final
+from typing import IO
 
 import click
 
-from bowerbird.library.imports.report import FileReport, ImportReport, Row, nothing_new
+from bowerbird.library.imports.report import WORDING, FileReport, ImportReport, Row, nothing_new
 from bowerbird.sources.file_posts import shown
 from bowerbird.sources.found import Reason
-
-_REASONS: Final = {
-    Reason.NOT_A_POST: "not a link to a post",
-    Reason.UNAVAILABLE: "not available any more",
-    Reason.ADVERTISEMENT: "advertisements",
-    Reason.NOT_SAVED: "seen but not saved",
-    Reason.NOT_REQUESTED: "liked posts (--with-likes imports them)",
-    Reason.INVALID: "invalid",
-}
 
 
 class LeftOutRows:
@@ -69,7 +60,7 @@ def print_file(file: FileReport, rows: LeftOutRows) -> None:
 def _print_left_out(file: FileReport) -> None:
     _print_if_any("left out", sum(file.left_out.values()))
     for reason, count in file.left_out.items():
-        click.echo(f"    {_REASONS[Reason(reason)]}: {count}")
+        click.echo(f"    {WORDING[Reason(reason)].in_command}: {count}")
     if file.left_out and (sentence := nothing_new(file, "add --with-likes")):
         click.echo(f"  {sentence}")
 

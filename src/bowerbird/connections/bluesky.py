@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 from msgspec import Struct
 
 from bowerbird.clock import Clock
-from bowerbird.connections import rates
 from bowerbird.connections.records import (
     CursorRefused,
     ListPage,
@@ -18,6 +17,7 @@ from bowerbird.connections.records import (
     SourceProblem,
     TokenExpired,
     Tokens,
+    require_allowed,
 )
 from bowerbird.model.connections import Problem
 
@@ -69,7 +69,7 @@ class Bluesky:
         query = {"limit": str(PER_PAGE), **({"cursor": cursor} if cursor else {})}
         url = f"{self._server}/xrpc/app.bsky.bookmark.getBookmarks?{urlencode(query)}"
         answer = await self._fetcher.get(url, tokens.access)
-        rates.require_allowed(answer, self._clock())
+        require_allowed(answer, self._clock())
         if answer.status == _UNAUTHORIZED or answer.is_error(*_EXPIRED):
             raise TokenExpired
         if answer.status == _BAD_REQUEST and cursor:
@@ -77,7 +77,7 @@ class Bluesky:
         return ListPage(self._checked(answer).body, url)
 
     def _session(self, answer: "Answer") -> tuple[Person, Tokens]:
-        rates.require_allowed(answer, self._clock())
+        require_allowed(answer, self._clock())
         if answer.status == _UNAUTHORIZED or (
             answer.status == _BAD_REQUEST and answer.is_error(*_EXPIRED, "AccountTakedown")
         ):

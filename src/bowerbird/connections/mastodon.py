@@ -8,13 +8,13 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import Clock
-from bowerbird.connections import rates
 from bowerbird.connections.records import (
     CursorRefused,
     ListPage,
     Person,
     SourceProblem,
     Tokens,
+    require_allowed,
 )
 from bowerbird.model.connections import Problem
 
@@ -65,7 +65,7 @@ class Mastodon:
         return ListPage(msgspec.json.encode(page), url)
 
     def _checked(self, answer: "Answer") -> "Answer":
-        rates.require_allowed(answer, self._clock())
+        require_allowed(answer, self._clock())
         if answer.status == _UNAUTHORIZED:
             raise SourceProblem(Problem.REVOKED)
         if answer.status == _FORBIDDEN:

@@ -13,7 +13,6 @@ from urllib.parse import quote, urlencode
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.connections import rates
 from bowerbird.connections.records import (
     CursorRefused,
     ListPage,
@@ -21,6 +20,7 @@ from bowerbird.connections.records import (
     SourceProblem,
     TokenExpired,
     Tokens,
+    require_allowed,
 )
 from bowerbird.model.connections import Problem
 from bowerbird.openid.people import Begun
@@ -133,7 +133,7 @@ class XApi:
         return ListPage(self._checked(answer).body, url)
 
     def _checked(self, answer: "Answer") -> "Answer":
-        rates.require_allowed(answer, self._clock())
+        require_allowed(answer, self._clock())
         if answer.status == _UNAUTHORIZED:
             raise TokenExpired
         if answer.status == _NO_CREDIT:
@@ -157,7 +157,7 @@ class XApi:
 
     async def _granted(self, tokens: Tokens, fields: dict[str, str]) -> Tokens:
         answer = await self._sent_by_app(tokens, "token", fields)
-        rates.require_allowed(answer, self._clock())
+        require_allowed(answer, self._clock())
         if answer.status in (_BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN):
             raise SourceProblem(Problem.REVOKED, reason=f"status_{answer.status}")
         granted = self._checked(answer).read(_Granted)

@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Sequence
 from enum import IntEnum, StrEnum
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -14,6 +14,14 @@ from bowerbird.model.bookmarks import ImportRecord
 _COMPRESSION: Final = 1
 # Bytes of a row and its index entries beyond the change itself.
 _ROW_BYTES: Final = 48
+
+
+class Summed(Struct, frozen=True):
+    """Two of the same kind are added field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        names = self.__struct_fields__
+        return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 class Completeness(IntEnum):
@@ -112,14 +120,14 @@ LAST_DEMO_ID: Final = FIRST_DEMO_ID + 999
 class RunState(StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
-    # It ended before all posts were read.
+    # It ended before all posts were read. A device may go on with the same run.
     INTERRUPTED = "interrupted"
     # Some of its changes are undone. Undoing again continues.
     UNDOING = "undoing"
     UNDONE = "undone"
 
 
-class RunCounts(Struct, frozen=True, kw_only=True):
+class RunCounts(Summed, frozen=True, kw_only=True):
     new: int = 0
     """Posts that the library did not have."""
     changed: int = 0
@@ -129,29 +137,14 @@ class RunCounts(Struct, frozen=True, kw_only=True):
     ignored_deleted: int = 0
     """Posts that the account has deleted and that were not saved again."""
 
-    def __add__(self, other: "RunCounts") -> "RunCounts":
-        return RunCounts(
-            new=self.new + other.new,
-            changed=self.changed + other.changed,
-            unchanged=self.unchanged + other.unchanged,
-            ignored_deleted=self.ignored_deleted + other.ignored_deleted,
-        )
 
-
-class UndoCounts(Struct, frozen=True, kw_only=True):
+class UndoCounts(Summed, frozen=True, kw_only=True):
     removed: int = 0
     """New posts that were removed again."""
     restored: int = 0
     """Changed posts that are as they were before."""
     kept: int = 0
     """Posts that stay, because the account or a later import has changed them since."""
-
-    def __add__(self, other: "UndoCounts") -> "UndoCounts":
-        return UndoCounts(
-            removed=self.removed + other.removed,
-            restored=self.restored + other.restored,
-            kept=self.kept + other.kept,
-        )
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
@@ -265,18 +258,10 @@ class LeftOutLabels(Struct, frozen=True):
     reason: str
 
 
-class UpsertOutcome(Struct, frozen=True):
+class UpsertOutcome(Summed, frozen=True):
     """How many posts an import created, changed and left unchanged."""
 
     new: int = 0
     changed: int = 0
     unchanged: int = 0
     left_out: tuple[LeftOutLabels, ...] = ()
-
-    def __add__(self, other: "UpsertOutcome") -> "UpsertOutcome":
-        return UpsertOutcome(
-            self.new + other.new,
-            self.changed + other.changed,
-            self.unchanged + other.unchanged,
-            self.left_out + other.left_out,
-        )

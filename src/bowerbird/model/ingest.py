@@ -6,13 +6,6 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 
-class RunState(StrEnum):
-    RUNNING = "running"
-    # The client stopped before the end. It may go on with the same run.
-    INTERRUPTED = "interrupted"
-    FINISHED = "finished"
-
-
 class EndReason(StrEnum):
     """Why a client ends a run."""
 

@@ -1,10 +1,11 @@
-"""Reads bookmarks in the format of the API and of JSON exports.
+"""Reads bookmarks in the format of the API: records, exports and saved answers.
 
 A record that cannot be decoded is reported in our words: those of the decoder are for programs.
 """
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -22,7 +23,11 @@ from bowerbird.model.bookmarks import (
 from bowerbird.model.imports import Completeness, Incoming, OrderSource
 from bowerbird.model.json_depth import MAX_DEPTH, is_too_deep
 from bowerbird.model.labels import NAME_RULE, clean_name, name_key
-from bowerbird.sources.found import FoundPost
+from bowerbird.sources.file_posts import invalid
+from bowerbird.sources.formats import Beginning, Choices, Format
+from bowerbird.sources.found import Found, FoundPost, Notice
+from bowerbird.sources.parsing.json_records import MalformedFile, Record, records
+from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 
 # The decoder ends its message with the path of the field: " - at `$.tweet_details.text`".
 _MESSAGE: Final = re.compile(r"^(?P<problem>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
@@ -268,3 +273,52 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "The record is not UTF-8 text."
     return sentence_of(str(error))
+
+
+def _read_file(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
+    removed = 0
+    try:
+        for record in records(Utf8File(file)):
+            found, count = _found(record)
+            removed += count
+            yield found
+    except MalformedFile as problem:
+        yield invalid(problem.line, str(problem))
+    if removed:
+        yield Notice(line=0, sentence=f"Characters that cannot be stored, removed: {removed:,}.")
+
+
+def _found(record: Record) -> tuple[Found, int]:
+    if record.problem:
+        return invalid(record.line, record.problem), 0
+    try:
+        parsed = read(record.raw)
+    except InvalidRecord as problem:
+        return invalid(record.line, str(problem)), 0
+    return _with_labels_kept(found_post(parsed.incoming, record.line)), parsed.removed
+
+
+def _with_labels_kept(found: FoundPost) -> FoundPost:
+    """The record; if it is only a link, without an empty list of labels.
+
+    The post of an old export may have been completed and labelled since.
+    """
+    if found.completeness is not Completeness.STUB or found.record.tags or found.own is None:
+        return found
+    record = msgspec.structs.replace(found.record, tags=UNSET)
+    own = msgspec.structs.replace(found.own, record=record, tags=None)
+    return msgspec.structs.replace(found, record=record, own=own)
+
+
+def _fits(beginning: Beginning) -> bool:
+    has = beginning.json.has
+    return (
+        any(has(f"{start}post_id") for start in ("[].", "bookmarks[].", "data[].", ""))
+        # An export of an account whose many labels come before its bookmarks, and empty files.
+        or has("account", "keys[]", "calls[]")
+        or has("data[]", "meta.next_cursor")
+        or beginning.text.split() == ["[]"]
+    )
+
+
+FORMAT = Format("Bowerbird JSON", _fits, _read_file)

@@ -1,13 +1,25 @@
-"""Reads a file that somebody owns: finds out what it is, and returns the posts in it."""
+"""Reads a file that somebody owns: finds out what it is, and returns the posts in it.
 
+The known files in a zip archive are read within bounds, and without unpacking it to disk. No name
+in an archive is used as a path. The size of a file is counted while it is read, because an archive
+can state any size.
+"""
+
+import struct
+import zlib
+from collections import Counter
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from io import SEEK_CUR
+from typing import IO, Final, NamedTuple
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from bowerbird.sources import archives
-from bowerbird.sources.formats import Choices, beginning_of
-from bowerbird.sources.found import Found, LeftOut, Reason
+import msgspec
+
+from bowerbird.sources.file_posts import shown
+from bowerbird.sources.formats import BEGINNING_BYTES, Choices, Format, beginning_of
+from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice, Reason
 from bowerbird.sources.parsing.text_lines import SeekableFile
-from bowerbird.sources.recognition import ZIP_START, recognise
+from bowerbird.sources.recognition import ZIP_START, UnknownFile, recognise
 
 # A record of two characters that cannot be read takes as long as one of a hundred that can.
 MAX_UNREADABLE: Final = 100_000
@@ -23,7 +35,7 @@ def read(file: SeekableFile, choices: Choices = Choices()) -> Reading:  # noqa: 
     """Raises UnknownFile before anything is read if no reader fits."""
     beginning = beginning_of(file)
     if beginning.data.startswith(ZIP_START):
-        return Reading("zip archive", _bounded(archives.read(file, choices)))
+        return Reading("zip archive", _bounded(_Archive(file, choices).read()))
     format = recognise(beginning)
     return Reading(format.name, _bounded(format.read(file, choices)))
 
@@ -40,3 +52,196 @@ def _bounded(found: Iterator[Found]) -> Iterator[Found]:
             )
             yield LeftOut(line=one.line, reason=Reason.INVALID, sentence=sentence)
             return
+
+
+MAX_MEMBERS: Final = 50_000
+# The list of files in an archive is read into memory.
+MAX_DIRECTORY_BYTES: Final = 4 << 20
+# What is read of all its files together to find out what they are. Each may have an equal share.
+MAX_LOOK_BYTES: Final = 128 << 20
+# What is read of all known files together.
+MAX_READ_BYTES: Final = 256 << 20
+MAX_RATIO: Final = 200
+# Below this size, a file may be packed as densely as it likes.
+_RATIO_FROM_BYTES: Final = 8 << 20
+_NAMES_SHOWN: Final = 5
+_ENCRYPTED: Final = 0x1
+# Everything else in an archive, such as media, is not opened.
+_ENDINGS: Final = frozenset(
+    {"js", "json", "jsonl", "ndjson", "har", "csv", "tsv", "txt", "html", "htm", "zip", ""}
+)
+_BROKEN: Final = (
+    *(BadZipFile, zlib.error, EOFError, OSError, struct.error),
+    *(NotImplementedError, RuntimeError, ValueError, IndexError),
+)
+
+
+class _OverBoundError(Exception):
+    """The message is the rest of a sentence about the file."""
+
+
+class _Archive:
+    def __init__(self, file: SeekableFile, choices: Choices) -> None:
+        self._choices = choices
+        self._total = _Total()
+        file.seek(0)
+        try:
+            # Never closed: the file belongs to the caller.
+            self._zip = ZipFile(_BoundedReads(file))
+        except _OverBoundError as problem:
+            raise UnknownFile(f"This zip archive cannot be imported: {problem}.") from None
+        except (*_BROKEN, UnicodeError, AssertionError):
+            raise UnknownFile("This zip archive is damaged and cannot be read.") from None
+        files = (info for info in self._zip.infolist() if not info.filename.endswith("/"))
+        self._members = list(files)
+        if len(self._members) > MAX_MEMBERS:
+            raise UnknownFile(
+                f"This zip archive cannot be imported: it has more than {MAX_MEMBERS:,} files. "
+                "Unpack it and import the files one by one."
+            )
+
+    def read(self) -> Iterator[Found]:
+        """Everything found in the known files. Raises UnknownFile at once if there are none."""
+        ignored: list[str] = []
+        problems: list[LeftOut] = []
+        known: list[tuple[ZipInfo, Format]] = []
+        opened = sum(_is_opened(info) for info in self._members)
+        look = min(BEGINNING_BYTES, MAX_LOOK_BYTES // max(opened, 1))
+        for info in self._members:
+            try:
+                known.append((info, self._recognise(info, look)))
+            except UnknownFile:
+                ignored.append(info.filename)
+            except _OverBoundError as problem:
+                problems.append(_left_out(info, f"{problem}."))
+            except _BROKEN:
+                problems.append(_left_out(info, "the file is damaged."))
+        if not known and not problems:
+            raise UnknownFile(
+                "This zip archive has no file that can be imported."
+                + (f" It has {_listed(ignored)}." if ignored else " It is empty.")
+            )
+        return self._read_known(known, ignored, problems)
+
+    def _read_known(
+        self, known: list[tuple[ZipInfo, Format]], ignored: list[str], problems: list[LeftOut]
+    ) -> Iterator[Found]:
+        names = Counter(info.filename for info, _ in known)
+        for name, count in names.items():
+            if count > 1:
+                sentence = f"The archive has {count} files named {shown(name)}. All are read."
+                yield Notice(line=0, sentence=sentence)
+        for info, format in known:
+            yield Notice(line=0, sentence=f"{shown(info.filename)} is read as {format.name}.")
+            yield from self._read_member(info, format)
+        yield from problems
+        if ignored:
+            yield Notice(line=0, sentence=f"Not imported: {_listed(ignored)}.")
+
+    def _recognise(self, info: ZipInfo, look: int) -> Format:
+        if not _is_opened(info):
+            raise UnknownFile
+        if info.flag_bits & _ENCRYPTED:
+            raise _OverBoundError("it is encrypted")
+        if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+            raise _OverBoundError("it is packed with a method that is not supported")
+        with self._zip.open(info) as packed:
+            beginning = beginning_of(packed, look)
+        if beginning.data.startswith(ZIP_START):
+            raise _OverBoundError("an archive inside an archive is not opened")
+        format = recognise(beginning)
+        if _name(info).lower() in format.other_files:
+            raise UnknownFile
+        return format
+
+    def _read_member(self, info: ZipInfo, format: Format) -> Iterator[Found]:
+        try:
+            with self._zip.open(info) as packed:
+                for found in format.read(_Member(packed, info, self._total), self._choices):
+                    yield _named(found, info)
+        except _OverBoundError as problem:
+            yield _left_out(info, f"{problem}. The records before that were read.")
+        except _BROKEN:
+            yield _left_out(info, "the file is damaged. The records before that were read.")
+
+
+class _Total:
+    def __init__(self) -> None:
+        self.bytes = 0
+
+
+class _Member:
+    """A file in an archive. Counts what is read."""
+
+    def __init__(self, packed: IO[bytes], info: ZipInfo, total: _Total) -> None:
+        self._packed, self._info, self._total = packed, info, total
+        self._read = 0
+
+    def read(self, size: int) -> bytes:
+        # One byte more than is left shows that there are more.
+        data = self._packed.read(min(size, MAX_READ_BYTES - self._total.bytes + 1))
+        self._read += len(data)
+        self._total.bytes += len(data)
+        if self._total.bytes > MAX_READ_BYTES:
+            raise _OverBoundError(
+                f"the files of the archive unpack to more than {MAX_READ_BYTES >> 20} MiB"
+            )
+        if self._read > max(_RATIO_FROM_BYTES, self._info.compress_size * MAX_RATIO):
+            raise _OverBoundError(f"it unpacks to more than {MAX_RATIO} times its size")
+        return data
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._read = self._packed.seek(offset, whence)
+        return self._read
+
+
+class _BoundedReads:
+    """The file of an archive. Python reads its list of files at once, so one read is bounded."""
+
+    def __init__(self, file: SeekableFile) -> None:
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        if size > MAX_DIRECTORY_BYTES:
+            raise _OverBoundError("its list of files is too long")
+        data = self._file.read(size if size >= 0 else MAX_DIRECTORY_BYTES + 1)
+        if len(data) > MAX_DIRECTORY_BYTES:
+            raise _OverBoundError("its list of files is too long")
+        return data
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.seek(0, SEEK_CUR)
+
+    def seekable(self) -> bool:
+        return True
+
+
+def _name(info: ZipInfo) -> str:
+    return info.filename.rpartition("/")[2]
+
+
+def _is_opened(info: ZipInfo) -> bool:
+    name = _name(info)
+    return "." not in name or name.rpartition(".")[2].lower() in _ENDINGS
+
+
+def _named(found: Found, info: ZipInfo) -> Found:
+    if isinstance(found, FoundPost):
+        return found
+    return msgspec.structs.replace(found, sentence=f"{shown(info.filename)}: {found.sentence}")
+
+
+def _left_out(info: ZipInfo, problem: str) -> LeftOut:
+    sentence = f"{shown(info.filename)} cannot be read: {problem}"
+    return LeftOut(line=0, reason=Reason.INVALID, sentence=sentence)
+
+
+def _listed(names: list[str]) -> str:
+    first = ", ".join(shown(name) for name in names[:_NAMES_SHOWN])
+    more = len(names) - _NAMES_SHOWN
+    if len(names) == 1:
+        return f"1 other file, {first}"
+    return f"{len(names):,} other files: {first}" + (f" and {more:,} more" if more > 0 else "")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from bowerbird.sources import link_list, netscape_html, own_json_file, programs
+from bowerbird.sources import link_list, netscape_html, own_json, programs
 from bowerbird.sources.file_posts import shown
 from bowerbird.sources.formats import Beginning, Format
 from bowerbird.sources.networks import bluesky, mastodon, x_archive
@@ -13,7 +13,7 @@ from bowerbird.sources.x import files as x_files
 # Tried in this order, the first that fits reads the file. To add a reader, add a line: the
 # narrow ones above, the general ones below.
 FORMATS: Final[tuple[Format, ...]] = (
-    own_json_file.FORMAT,
+    own_json.FORMAT,
     *x_files.FORMATS,
     *x_archive.FORMATS,
     bluesky.FORMAT,

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import asdict
+
 from bowerbird.model.connections import Connection, ConnectionState, Network, Problem
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 
@@ -17,20 +19,7 @@ class ConnectionStore:
         self, transaction: Transaction, account_id: int, new: Connection, most: int
     ) -> bool:
         """False if the account has so many connections already, or was deleted."""
-        values = {
-            **_key(account_id, new.connection_id),
-            "network": new.network,
-            "server": new.server,
-            "source_user_id": new.source_user_id,
-            "name": new.name,
-            "state": new.state,
-            "sealed": new.sealed,
-            "interval_s": new.interval_s,
-            "next_run_at": new.next_run_at,
-            "posts_per_day": new.posts_per_day,
-            "created_at": new.created_at,
-            "most": most,
-        }
+        values = {**asdict(new), "account_id": account_id, "most": most}
         return bool(await transaction.rows(self._sql["insert"], values))
 
     async def all(self, account_id: int) -> Sequence[Connection]:
@@ -71,15 +60,7 @@ class ConnectionStore:
     async def connected(
         self, transaction: Transaction, account_id: int, connection: Connection
     ) -> bool:
-        values = {
-            **_key(account_id, connection.connection_id),
-            "server": connection.server,
-            "source_user_id": connection.source_user_id,
-            "name": connection.name,
-            "state": connection.state,
-            "sealed": connection.sealed,
-            "next_run_at": connection.next_run_at,
-        }
+        values = {**asdict(connection), "account_id": account_id}
         return bool(await transaction.rows(self._sql["connected"], values))
 
     async def put_tokens(
@@ -218,31 +199,9 @@ def _key(account_id: int, connection_id: str) -> dict[str, Any]:
 
 
 def _connection(row: Row) -> Connection:
-    (connection_id, network, server, source_user_id, name, state, problem, sealed, *rest) = row
-    (version, interval_s, run_id, failures, next_run_at, last_run_at, *counts) = rest
-    (new, changed, total, posts_per_day, spent_day, spent, folders_day, created_at, *more) = counts
-    return Connection(
-        connection_id=connection_id,
-        network=Network(network),
-        server=server,
-        source_user_id=source_user_id,
-        name=name,
-        state=ConnectionState(state),
-        problem=Problem(problem),
-        sealed=bytes(sealed),
-        version=version,
-        interval_s=interval_s,
-        run_id=run_id,
-        failures=failures,
-        next_run_at=next_run_at,
-        last_run_at=last_run_at,
-        new=new,
-        changed=changed,
-        total=total,
-        posts_per_day=posts_per_day,
-        spent_day=spent_day,
-        spent=spent,
-        folders_day=folders_day,
-        created_at=created_at,
-        folders_left=more[0],
-    )
+    fields = dict(zip(Connection.__struct_fields__, row, strict=True))
+    fields["network"] = Network(fields["network"])
+    fields["state"] = ConnectionState(fields["state"])
+    fields["problem"] = Problem(fields["problem"])
+    fields["sealed"] = bytes(fields["sealed"])
+    return Connection(**fields)

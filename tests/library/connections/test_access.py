@@ -15,7 +15,7 @@ from bowerbird.library.accounts.account_download import AccountDownload
 from bowerbird.library.connections.connections import DeviceRuns
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.connections import ConnectionState, Problem
-from bowerbird.model.ingest import RunState
+from bowerbird.model.imports import RunState
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.account_removal import AccountRemoval
 from tests.support import ingesting

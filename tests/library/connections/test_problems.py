@@ -9,7 +9,7 @@ from bowerbird.connections.fetching import Fetcher
 from bowerbird.connections.records import SourceProblem
 from bowerbird.library.connections import sentences
 from bowerbird.model.connections import ANSWER_BYTES_MAX, Problem
-from bowerbird.model.ingest import RunState
+from bowerbird.model.imports import RunState
 from tests.support import waiting
 from tests.support.networks import Networks, Reply, json_reply, playing, status
 from tests.support.sources import Desk

@@ -10,7 +10,7 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.accounts.deletion import AccountDeletion
-from bowerbird.library.ingest.checked_imports import CheckedFiles
+from bowerbird.library.ingest.files import CheckedFiles
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
 from bowerbird.storage.files.files import Files

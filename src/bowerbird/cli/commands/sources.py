@@ -10,8 +10,8 @@ from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.listings import Column, json_option, print_listing
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.connections import sentences
+from bowerbird.library.connections.connecting import Revoking
 from bowerbird.library.connections.connections import Connections
-from bowerbird.library.connections.revoking import Revoking
 from bowerbird.model.connections import Connection
 from bowerbird.model.instants import with_offset
 

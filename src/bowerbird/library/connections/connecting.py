@@ -1,4 +1,8 @@
-"""Connects sources: checks the access at the network, and stores it encrypted."""
+"""Connects sources: checks the access at the network, stores it encrypted, and ends it.
+
+Ending an access is only an attempt: the person may also remove it at the network. Mastodon ends a
+token only for the app that it belongs to, and the secret of that app is not known here.
+"""
 
 import hmac
 import re
@@ -41,7 +45,14 @@ from bowerbird.storage.database import Database, Transaction
 
 if TYPE_CHECKING:
     from bowerbird.connections.fetching import Fetcher
+import asyncio
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bowerbird.connections.fetching import Fetcher
 
 _TOKEN: Final = re.compile(r"[\x21-\x7e]{1,2048}")
 _CODE: Final = re.compile(r"[\x20-\x7e]{1,4096}")
@@ -347,3 +358,45 @@ def _refused() -> Refusal:
     return Refusal(
         Code.INVALID_REQUEST, "Type the address of the server, such as mastodon.example."
     )
+
+
+# The person waits for it.
+_PATIENCE_S: Final = 5.0
+
+
+class Revoking:
+    def __init__(
+        self,
+        clock: Clock,
+        settings: Settings,
+        fetcher: "Callable[[], Fetcher] | None" = None,
+        patience_s: float = _PATIENCE_S,
+    ) -> None:
+        self._clock = clock
+        self._fetcher = fetcher or (lambda: new_fetcher(settings))
+        self._vault = Vault(settings)
+        self._patience_s = patience_s
+
+    async def revoke(self, account_id: int, removed: Connection) -> None:
+        """Never fails: the source is disconnected in any case."""
+        try:
+            async with asyncio.timeout(self._patience_s):
+                await self._revoke(account_id, removed)
+        except (SourceProblem, TokenExpired, CannotOpen, TimeoutError) as problem:
+            structlog.get_logger().warning(
+                "access not revoked", network=removed.network, cause=repr(problem)
+            )
+
+    async def _revoke(self, account_id: int, removed: Connection) -> None:
+        if removed.network is Network.MASTODON:
+            return
+        tokens = self._vault.open(account_id, removed)
+        if not tokens.access:
+            return
+        async with self._fetcher() as fetcher:
+            client = (
+                XApi(fetcher, removed.server, self._clock)
+                if removed.network is Network.X
+                else Bluesky(fetcher, removed.server, self._clock)
+            )
+            await client.revoke(tokens)

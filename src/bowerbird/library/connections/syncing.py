@@ -33,8 +33,8 @@ from bowerbird.model.connections import (
     Network,
     Problem,
 )
-from bowerbird.model.imports import RunCounts
-from bowerbird.model.ingest import EndReason, IngestRun, RunState
+from bowerbird.model.imports import RunCounts, RunState
+from bowerbird.model.ingest import EndReason, IngestRun
 from bowerbird.requests import limits
 from bowerbird.requests.ingest import FinishRequest, NewRun
 from bowerbird.settings import Settings

@@ -7,16 +7,15 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.demo import contents
-from bowerbird.library.imports.demo_removal import FILLING, DemoRemoval
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.imports.undoing import FILLING, DemoRemoval
 from bowerbird.library.views.views import Views
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import DEMO, RunState
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports.demo import DemoStore
-from bowerbird.storage.imports.runs import RunStore
+from bowerbird.storage.imports.runs import DemoStore, RunStore
 
 SOURCE: Final = "Demo library"
 _CACHED: Final = 4_096

@@ -12,7 +12,7 @@ from bowerbird.library.bookmarks.writing.bookmark_row import (
     searchable_texts,
 )
 from bowerbird.library.bookmarks.writing.upsert_batch import differs
-from bowerbird.library.imports import merging, places, source_state
+from bowerbird.library.imports import merging, places
 from bowerbird.library.imports.merging import Sight
 from bowerbird.library.imports.places import Place, Positions
 from bowerbird.model import instants
@@ -205,7 +205,7 @@ def _with_state(
     incoming: Incoming, sent: ImportRecord, before: Post | None, hidden: HiddenPost | None
 ) -> Incoming:
     post = own_json.post_of(incoming.record)
-    complete = source_state.sent(post, sent, before, hidden)
+    complete = merging.sent(post, sent, before, hidden)
     if before is not None:
         complete = with_known_time(complete, before)
     if complete == post:
@@ -238,7 +238,7 @@ def _merged(found: FoundPost, stored: StoredPost | None, library: _Library) -> W
         after = merging.merge(before, existing.completeness, after, gives, sight)
     after = completed(after)
     hidden = None if existing else library.known.hidden.get(after.post_id)
-    after = source_state.settled(after, before, found, hidden, is_older=is_older)
+    after = merging.settled(after, before, found, hidden, is_older=is_older)
     if (after.post_id, order_key(after.author_username)) in library.threads:
         after = merging.as_thread(after)
     where = places.place(found, existing, library.now, library.positions, is_older=is_older)
@@ -339,7 +339,7 @@ def _tags(names: list[str], existing: ExistingBookmark | None) -> dict[str, str]
 
 
 def _with_source(post: Post, found: FoundPost) -> Post:
-    if said := source_state.of_found(found):
+    if said := merging.of_found(found):
         details = post.tweet_details
         meta = msgspec.structs.replace(details.meta, **said)
         details = msgspec.structs.replace(details, meta=meta)

@@ -1,7 +1,7 @@
 """What an import did with each file, as data: the command prints it, the API returns it as JSON."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -10,13 +10,55 @@ from bowerbird.sources.found import Reason
 MAX_ROWS: Final = 20
 MAX_NOTICES: Final = 20
 MAX_NEW_LABELS: Final = 20
-_LEFT_OUT: Final = {
-    Reason.NOT_A_POST: ("link that is not a post", "links that are not posts"),
-    Reason.UNAVAILABLE: ("post that is no longer available", "posts that are no longer available"),
-    Reason.ADVERTISEMENT: ("advertisement", "advertisements"),
-    Reason.NOT_SAVED: ("post that was seen but not saved", "posts that were seen but not saved"),
-    Reason.NOT_REQUESTED: ("liked post", "liked posts"),
-    Reason.INVALID: ("row that cannot be read", "rows that cannot be read"),
+
+
+class Wording(NamedTuple):
+    """What people read about the records that are left out for a reason."""
+
+    one: str
+    many: str
+    # Of a line of the command's report.
+    in_command: str
+    # Of a row on the website, and what happens to these records.
+    heading: str
+    outcome: str
+
+
+WORDING: Final = {
+    Reason.NOT_A_POST: Wording(
+        "link that is not a post",
+        "links that are not posts",
+        "not a link to a post",
+        "Links that are not posts",
+        "left out: a library holds only posts",
+    ),
+    Reason.UNAVAILABLE: Wording(
+        "post that is no longer available",
+        "posts that are no longer available",
+        "not available any more",
+        "Not available any more",
+        "left out: deleted or protected at the source",
+    ),
+    Reason.ADVERTISEMENT: Wording(
+        "advertisement", "advertisements", "advertisements", "Advertisements", "left out"
+    ),
+    Reason.NOT_SAVED: Wording(
+        "post that was seen but not saved",
+        "posts that were seen but not saved",
+        "seen but not saved",
+        "Seen, not saved",
+        "left out: they were not in the list of saved posts",
+    ),
+    Reason.NOT_REQUESTED: Wording(
+        "liked post",
+        "liked posts",
+        "liked posts (--with-likes imports them)",
+        "Liked posts",
+        "left out, unless you choose the file with likes",
+    ),
+    Reason.INVALID: Wording(
+        "row that cannot be read", "rows that cannot be read", "invalid", "Not readable", "left out"
+    ),
 }
 _DELETED: Final = ("post that you deleted here", "posts that you deleted here")
 
@@ -128,7 +170,7 @@ def nothing_new(file: FileReport, likes: str) -> str:
         return ""
     if not file.found and file.left_out.keys() == {Reason.NOT_REQUESTED}:
         return f"Only liked posts are in this file; to import them, {likes}."
-    left_out = [_counted(n, *_LEFT_OUT[Reason(reason)]) for reason, n in file.left_out.items()]
+    left_out = [_counted(n, *WORDING[Reason(reason)][:2]) for reason, n in file.left_out.items()]
     if file.ignored_deleted:
         left_out.append(_counted(file.ignored_deleted, *_DELETED))
     if not left_out:

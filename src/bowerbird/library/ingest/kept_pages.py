@@ -14,8 +14,8 @@ from bowerbird.clock import Clock
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.imports.runs import ImportRuns, NotRunning
 from bowerbird.library.ingest import page_reading
-from bowerbird.library.ingest.known_posts import of_known_posts
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
+from bowerbird.library.ingest.page_results import of_known_posts
 from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import KeptPage, KeptPageHead

@@ -19,7 +19,7 @@ from bowerbird.requests import limits
 from bowerbird.sources.formats import Choices
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.networks import list_pages
-from bowerbird.sources.own_json_file import FORMAT as OWN_JSON
+from bowerbird.sources.own_json import FORMAT as OWN_JSON
 from bowerbird.sources.x import api2, graphql
 from bowerbird.sources.x.pages import (
     MAX_ENTRIES,

@@ -17,24 +17,15 @@ from bowerbird.library.access import turns
 from bowerbird.library.imports.chunks import parts
 from bowerbird.library.imports.intake import Intake, IntakeOutcome
 from bowerbird.library.imports.runs import NotRunning
-from bowerbird.library.ingest import page_reading, page_results, run_imports
+from bowerbird.library.ingest import page_reading, page_results
 from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, UNKNOWN_FORM, KeptPages
-from bowerbird.library.ingest.known_posts import KnownParts, of_known_posts
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
-from bowerbird.library.ingest.page_results import TakenPage
+from bowerbird.library.ingest.page_results import KnownParts, TakenPage, of_known_posts
 from bowerbird.library.ingest.removals import Removals, RemovedPosts
-from bowerbird.library.ingest.run_imports import RunImports
-from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns
+from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns, finished_run
 from bowerbird.model.accounts import Account
-from bowerbird.model.imports import Completeness
-from bowerbird.model.ingest import (
-    UP_TO_KNOWN,
-    EndReason,
-    IngestRun,
-    PageClaim,
-    RunState,
-    StoredPage,
-)
+from bowerbird.model.imports import Completeness, RunState
+from bowerbird.model.ingest import UP_TO_KNOWN, EndReason, IngestRun, PageClaim, StoredPage
 from bowerbird.requests import limits
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.accounts.devices import DeviceStore
@@ -76,7 +67,6 @@ class IngestPages:
         self._devices = DeviceStore(database)
         self._bookmarks = UpsertStore(database)
         self._used = DailyUseStore(database, INGEST_PAGES)
-        self._imports = RunImports(database, clock, runs)
         self._intake = Intake(database, clock)
         self._kept = KeptPages(database, clock)
         self._removals = Removals(database, clock)
@@ -90,7 +80,7 @@ class IngestPages:
         if answer := await self._stored(self._database, account, run, seq, fingerprint):
             return answer
         if run.state == RunState.FINISHED:
-            raise run_imports.finished()
+            raise finished_run()
         await self._require_room(account)
         # An earlier run saw posts in the list, if it knows where to stop.
         had_posts = run.stop_below is not None
@@ -136,7 +126,7 @@ class IngestPages:
         if unchanged is not None:
             return await self._write_record(account, taken, unchanged)
         for _ in range(_IMPORTS_TRIED):
-            import_id = await self._imports.of_run(account, taken.run)
+            import_id = await self._runs.import_of(account, taken.run)
             try:
                 return await self._store_posts(account, taken, import_id)
             except NotRunning:
@@ -147,14 +137,14 @@ class IngestPages:
                 ):
                     return again
                 taken = taken._replace(run=run)
-        raise run_imports.finished()
+        raise finished_run()
 
     async def _without_import(self, account: Account, taken: TakenPage) -> IntakeOutcome | None:
         """The outcome for a page that needs no import, because it writes no posts."""
         run, posts = taken.run, taken.read.taken
         if not posts:
             return IntakeOutcome([])
-        if run.import_id and await self._imports.takes_posts(account, run.import_id):
+        if run.import_id and await self._runs.takes_posts(account, run.import_id):
             return None
         return await self._intake.without_changes(account, posts)
 
@@ -286,7 +276,7 @@ class IngestPages:
             return None
         again = await self._stored(transaction, account, taken.run, taken.seq, taken.fingerprint)
         if again is None:
-            raise run_imports.finished()
+            raise finished_run()
         return again
 
     async def _note_saved(

@@ -7,7 +7,7 @@ from typing import Final
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.ingest.runs import USE_NOTED_EVERY
+from bowerbird.library.ingest.runs import USE_NOTED_EVERY, device_of
 from bowerbird.model.accounts import Account
 from bowerbird.model.devices import DeviceCaller
 from bowerbird.requests import limits
@@ -30,7 +30,7 @@ class Rates:
     def count(self, account: Account) -> None:
         """Refuses a request beyond the rate of the device, or of the account's keys."""
         now = self._clock()
-        caller = account.account_id, _device_of(account)
+        caller = account.account_id, device_of(account)
         minute, count = self._minutes.get(caller, (0, 0))
         if minute != now // _MINUTE:
             minute, count = now // _MINUTE, 0
@@ -64,10 +64,6 @@ class Rates:
             self._under_way[account.account_id] -= 1
             if not self._under_way[account.account_id]:
                 del self._under_way[account.account_id]
-
-
-def _device_of(account: Account) -> str:
-    return account.device_id if isinstance(account, DeviceCaller) else ""
 
 
 class DeviceUse:

@@ -14,7 +14,8 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.removals import Removals
 from bowerbird.model.accounts import Account
 from bowerbird.model.devices import DeviceCaller
-from bowerbird.model.ingest import EndReason, IngestRun, RunState, SourceUser
+from bowerbird.model.imports import RunState
+from bowerbird.model.ingest import EndReason, IngestRun, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
 from bowerbird.requests.ingest import FinishRequest, NewRun
@@ -161,7 +162,7 @@ class IngestRuns:
         stop_below = await self._store.known_below(transaction, account.account_id, user)
         run = IngestRun(
             run_id=secrets.token_hex(16),
-            device_id=_device_of(account),
+            device_id=device_of(account),
             source=request.source,
             kind=request.kind,
             source_user_id=user.source_user_id,
@@ -199,7 +200,7 @@ class IngestRuns:
         self, reader: Reader, account: Account, source: str, sent: str = ""
     ) -> SourceUser:
         """The account of the source: as sent, or the one that the device is bound to."""
-        device_id = _device_of(account)
+        device_id = device_of(account)
         if not sent and device_id:
             sent = await self._devices.source_user(reader, account.account_id, device_id)
         return SourceUser(source, sent)
@@ -244,7 +245,7 @@ class IngestRuns:
         latest = await self._store.latest(self._database, account.account_id, 0, 1)
         kept, _ = await self._kept.usage(self._database, account.account_id)
         used = await self._pages.used(self._database, account.account_id, day_of(self._clock()))
-        device_id = _device_of(account)
+        device_id = device_of(account)
         bound = await self._devices.source_user(self._database, account.account_id, device_id)
         return IngestStatus(
             last_run=await self.status_of(account, latest[0]) if latest else None,
@@ -338,6 +339,39 @@ class IngestRuns:
             await self._end_import(account, import_id, run.reason)
         return True
 
+    async def import_of(self, account: Account, run: IngestRun) -> str:
+        """The import that takes the posts of a run: they are listed and undone with it.
+
+        It starts with the first post that changes something, so that empty ones are not listed.
+        A run that goes on after an interruption stays one import. After an undo it gets another.
+        """
+        if run.import_id and await self._imports.reopen(account, run.import_id):
+            return run.import_id
+        started = await self._imports.start(
+            account,
+            source=run.source,
+            kind=run.kind,
+            client=run.client,
+            source_user_id=run.source_user_id,
+        )
+        account_id = account.account_id
+        if await self._store.set_import(account_id, run.run_id, started.run_id, run.import_id):
+            return started.run_id
+        # Another page was faster, or the run is finished.
+        await self._imports.finish(account, started.run_id)
+        current = await self.find(account, run.run_id)
+        if current.state == RunState.FINISHED:
+            raise finished_run()
+        return current.import_id
+
+    async def takes_posts(self, account: Account, import_id: str) -> bool:
+        try:
+            found = await self._imports.get(account, import_id)
+        except Refusal:
+            # An account lists only its latest imports.
+            return False
+        return found.state in (RunState.RUNNING, RunState.INTERRUPTED)
+
     async def _end_import(self, account: Account, import_id: str, reason: str) -> None:
         try:
             await self._imports.finish(account, import_id, reason)
@@ -360,7 +394,7 @@ class IngestRuns:
         self, transaction: Transaction, account: Account, request: NewRun, now: int
     ) -> None:
         """The first run binds a device to an account of the source."""
-        device_id, sent = _device_of(account), request.source_user_id
+        device_id, sent = device_of(account), request.source_user_id
         if not device_id:
             return
         bound = await self._devices.source_user(transaction, account.account_id, device_id)
@@ -395,7 +429,11 @@ class IngestRuns:
         return Resume(run.run_id, cursor, _following(progress.last_seq))
 
 
-def _device_of(account: Account) -> str:
+def finished_run() -> Refusal:
+    return Refusal(Code.RUN_FINISHED, "This run is finished. Start a new one.")
+
+
+def device_of(account: Account) -> str:
     return account.device_id if isinstance(account, DeviceCaller) else ""
 
 

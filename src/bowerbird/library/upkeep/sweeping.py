@@ -30,8 +30,7 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
 from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.imports.runs import RunStore
-from bowerbird.storage.ingest.file_imports import FileImportStore
-from bowerbird.storage.ingest.kept_pages import RETENTION_DAYS, KeptPageStore
+from bowerbird.storage.ingest.kept_pages import RETENTION_DAYS, FileImportStore, KeptPageStore
 from bowerbird.storage.ingest.runs import IngestRunStore
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
 from bowerbird.storage.sign_in.sessions import Alive, SessionStore

@@ -1,9 +1,11 @@
-"""Stores pages that no reader understood, for a week."""
+"""Stores what devices sent and is not settled yet: pages that no reader understood, and files."""
 
 from collections.abc import Sequence
 from typing import Final
 
-from bowerbird.model.ingest import KeptPage, KeptPageHead
+from msgspec.structs import asdict
+
+from bowerbird.model.ingest import FileImport, KeptPage, KeptPageHead
 from bowerbird.storage.database import Database, Reader, Transaction
 
 RETENTION_DAYS: Final = 7
@@ -25,20 +27,7 @@ class KeptPageStore:
         return int((await self._database.rows(self._sql["count"], values))[0][0])
 
     async def insert(self, transaction: Transaction, account_id: int, page: KeptPage) -> None:
-        values = {
-            "account_id": account_id,
-            "kept_id": page.kept_id,
-            "run_id": page.run_id,
-            "seq": page.seq,
-            "op": page.op,
-            "request_url": page.request_url,
-            "format": page.format,
-            "captured_at": page.captured_at,
-            "problem": page.problem,
-            "size": len(page.body),
-            "created_at": page.created_at,
-            "body": page.body,
-        }
+        values = {**asdict(page), "account_id": account_id, "size": len(page.body)}
         await transaction.run(self._sql["insert"], values)
 
     async def heads(self, account_id: int) -> Sequence[KeptPageHead]:
@@ -59,6 +48,46 @@ class KeptPageStore:
             await transaction.run(self._sql["delete"], values)
 
         await self._database.write(work, account_id)
+
+    async def sweep(self, transaction: Transaction, account_id: int, before: int, most: int) -> int:
+        values = {"account_id": account_id, "before": before, "most": most}
+        return len(await transaction.rows(self._sql["old"], values))
+
+
+class FileImportStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("file_imports")
+
+    async def insert(self, transaction: Transaction, account_id: int, file: FileImport) -> bool:
+        """False if the job exists, or the account does not."""
+        values = {**asdict(file), "account_id": account_id, "now": file.created_at}
+        return bool(await transaction.rows(self._sql["insert"], values))
+
+    async def unfinished(
+        self, reader: Reader, account_id: int, *, since: int, alive_since: int
+    ) -> int:
+        values = {"account_id": account_id, "since": since, "alive_since": alive_since}
+        rows = await reader.rows(self._sql["unfinished"], values)
+        return int(rows[0][0])
+
+    async def get(self, account_id: int, job_id: str) -> FileImport | None:
+        values = {"account_id": account_id, "job_id": job_id}
+        rows = await self._database.rows(self._sql["get"], values)
+        if not rows:
+            return None
+        first, is_dry_run, *rest = rows[0]
+        return FileImport(first, bool(is_dry_run), *rest)
+
+    async def update(self, account_id: int, file: FileImport) -> None:
+        values = {**asdict(file), "account_id": account_id, "now": file.alive_at}
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.run(self._sql["update"], values)
+
+        # A write of the service: behind too many changes of its account, a file that is being
+        # imported would look as if the server had stopped.
+        await self._database.write(work)
 
     async def sweep(self, transaction: Transaction, account_id: int, before: int, most: int) -> int:
         values = {"account_id": account_id, "before": before, "most": most}

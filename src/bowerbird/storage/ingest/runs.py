@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import asdict
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model.ingest import (
@@ -26,18 +27,7 @@ class IngestRunStore:
         self._sql = database.queries("ingest")
 
     async def insert(self, transaction: Transaction, account_id: int, run: IngestRun) -> None:
-        values = {
-            "account_id": account_id,
-            "run_id": run.run_id,
-            "device_id": run.device_id,
-            "source": run.source,
-            "kind": run.kind,
-            "source_user_id": run.source_user_id,
-            "client": run.client,
-            "stop_below": run.stop_below,
-            "is_complete": run.is_complete,
-            "now": run.started_at,
-        }
+        values = {**asdict(run), "account_id": account_id, "now": run.started_at}
         await transaction.run(self._sql["insert_run"], values)
 
     async def get(self, reader: Reader, account_id: int, run_id: str) -> IngestRun | None:
@@ -114,15 +104,7 @@ class IngestRunStore:
         return bool(await transaction.rows(self._sql["touch_run"], values))
 
     async def end(self, transaction: Transaction, account_id: int, run: IngestRun) -> None:
-        values = {
-            "account_id": account_id,
-            "run_id": run.run_id,
-            "state": run.state,
-            "reason": run.reason,
-            "candidates": run.candidates,
-            "removed": run.removed,
-            "now": run.updated_at,
-        }
+        values = {**asdict(run), "account_id": account_id, "now": run.updated_at}
         await transaction.run(self._sql["end_run"], values)
 
     async def complete(
@@ -159,22 +141,7 @@ class IngestRunStore:
         self, transaction: Transaction, account_id: int, page: StoredPage, now: int
     ) -> bool:
         """False if the page is stored already."""
-        values = {
-            "account_id": account_id,
-            "run_id": page.run_id,
-            "seq": page.seq,
-            "fingerprint": page.fingerprint,
-            "answer": page.answer,
-            "is_listed": page.is_listed,
-            "is_readable": page.link.is_readable,
-            "proves_end": page.link.proves_end,
-            "is_caught_up": page.link.is_caught_up,
-            "cursor_in": page.link.cursor_in,
-            "cursor_out": page.link.cursor_out,
-            "lowest": page.link.lowest,
-            "highest": page.link.highest,
-            "now": now,
-        }
+        values = {**asdict(page), **asdict(page.link), "account_id": account_id, "now": now}
         return bool(await transaction.rows(self._sql["insert_page"], values))
 
     async def claim_page(

@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bowerbird.errors import Refusal
-from bowerbird.library.ingest.checked_imports import NotKept, ReceivedFile, import_id_of
-from bowerbird.library.ingest.files import report_of
+from bowerbird.library.ingest.files import NotKept, ReceivedFile, import_id_of, report_of
 from bowerbird.model.ingest import FileImport
 from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.web.imports import rows

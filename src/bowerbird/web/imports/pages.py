@@ -7,8 +7,7 @@ from msgspec import Struct
 from bowerbird.errors import Refusal
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.saving import SaveResult, Saving, summary
-from bowerbird.library.ingest.checked_imports import CheckedFiles, CheckedImports
-from bowerbird.library.ingest.files import FileJobs
+from bowerbird.library.ingest.files import CheckedFiles, CheckedImports, FileJobs
 from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.model.imports import RunState
 from bowerbird.requests import limits, saving

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from bowerbird.library.imports.report import FileReport, nothing_new
+from bowerbird.library.imports.report import WORDING, FileReport, nothing_new
 from bowerbird.library.imports.runs import Run
 from bowerbird.model import instants
 from bowerbird.model.connections import NAMES
@@ -15,14 +15,6 @@ from bowerbird.web.library.addresses import LIBRARY, Address
 from bowerbird.web.visits.formats import Moment, Times, size_text
 
 # What a row of the report is called, and what happens to it.
-_REASONS: Final = {
-    Reason.NOT_A_POST: ("Links that are not posts", "left out: a library holds only posts"),
-    Reason.UNAVAILABLE: ("Not available any more", "left out: deleted or protected at the source"),
-    Reason.ADVERTISEMENT: ("Advertisements", "left out"),
-    Reason.NOT_SAVED: ("Seen, not saved", "left out: they were not in the list of saved posts"),
-    Reason.NOT_REQUESTED: ("Liked posts", "left out, unless you choose the file with likes"),
-    Reason.INVALID: ("Not readable", "left out"),
-}
 _OTHERS: Final = {
     "ignored_deleted": ("Posts you deleted here", "left out, as you wished"),
     "labels_left_out": (
@@ -90,8 +82,8 @@ def _outcomes(file: FileReport) -> list[dict[str, Any]]:
         ("Known already", file.unchanged, "left as they are"),
     ]
     for reason, count in file.left_out.items():
-        name, text = _REASONS[Reason(reason)]
-        rows.append((name, count, text))
+        wording = WORDING[Reason(reason)]
+        rows.append((wording.heading, count, wording.outcome))
     for field, (name, text) in _OTHERS.items():
         rows.append((name, getattr(file, field), text))
     return [{"name": name, "count": count, "text": text} for name, count, text in rows if count]

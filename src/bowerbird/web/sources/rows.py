@@ -14,7 +14,8 @@ from bowerbird.model.connections import (
     Network,
     Problem,
 )
-from bowerbird.model.ingest import VISIT, IngestRun, RunState
+from bowerbird.model.imports import RunState
+from bowerbird.model.ingest import VISIT, IngestRun
 from bowerbird.web.visits.formats import Moment, Times
 
 
