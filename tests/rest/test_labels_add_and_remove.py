@@ -21,7 +21,7 @@ async def test_a_new_label_is_created_and_attached(alice: Member) -> None:
     response = await writing.add(alice, "x", "2", "1")
 
     assert response.status_code == 200
-    assert response.json() == {
+    assert writing.without_change(response) == {
         "status": True,
         "data": [{"post_id": "2", "tags": ["x"]}, {"post_id": "1", "tags": ["x"]}],
         "meta": {"message": "Labelled 2 posts.", "affected": 2, "not_found": []},
@@ -226,7 +226,7 @@ async def test_a_label_is_removed_from_posts(alice: Member) -> None:
     response = await writing.remove(alice, "X", "2", "1")
 
     assert response.status_code == 200
-    assert response.json() == {
+    assert writing.without_change(response) == {
         "status": True,
         "data": [{"post_id": "2", "tags": None}, {"post_id": "1", "tags": ["y"]}],
         "meta": {"message": "Unlabelled 2 posts.", "affected": 2, "not_found": []},

@@ -21,8 +21,13 @@ async def test_posts_can_be_marked_and_unmarked(alice: Member) -> None:
     again = await call(alice, "update_bookmarks", post_ids=[post_id], is_read=True)
 
     state = {"post_id": post_id, "is_read": True, "is_archived": False}
+    undoable = {name: done.pop(name) for name in ("change_id", "undo_until")}
+    assert all(undoable.values())
     assert done == {"affected": 1, "posts": [state], "not_found": ["404"]}
-    assert again["affected"] == 0
+    assert again == {"affected": 0, "posts": [state], "not_found": []}
+    undone = await call(alice, "undo_change", change_id=undoable["change_id"])
+    assert (undone["state"], undone["affected"]) == ("undone", 1)
+    assert await alice.ids(is_unread_only="true") == [post_id]
     await call(alice, "update_bookmarks", post_ids=[post_id], is_read="false", is_archived=True)
     assert await alice.ids(hide_archived="false") == [post_id]
 
@@ -53,6 +58,8 @@ async def test_labels_are_added_listed_and_removed(alice: Member) -> None:
 
     added = await call(alice, "add_label", post_ids=[*both, "404"], label_name=" birds ")
 
+    assert added.pop("change_id")
+    assert added.pop("undo_until")
     assert added == {
         "affected": 1,
         "posts": [{"post_id": post_id, "labels": ["Birds"]} for post_id in both],

@@ -1,6 +1,7 @@
 """Changes of many posts: what they do, and what is kept so that they can be undone."""
 
-from enum import StrEnum
+from collections.abc import Sequence
+from enum import IntEnum, StrEnum
 from typing import Final
 
 import msgspec
@@ -14,10 +15,20 @@ KIND: Final = "change"
 UNDO_S: Final = 3_600
 """How long a finished change can be undone."""
 
-# The fields of a post that a change sets or clears; any other number is the id of a label.
-READ: Final = 0
-ARCHIVED: Final = -1
-TRASHED: Final = -2
+
+class PostField(IntEnum):
+    """A field of a post that a change sets or clears.
+
+    A label of a post is such a field too. Its number is the id of the label, which is above 0.
+    """
+
+    READ = 0
+    ARCHIVED = -1
+    TRASHED = -2
+
+
+def is_label(field: int) -> bool:
+    return field > 0
 
 
 class BulkAction(StrEnum):
@@ -33,6 +44,8 @@ class BulkAction(StrEnum):
     UNREAD_AND_UNARCHIVE = "unread_and_unarchive"
     ADD_LABEL = "add_label"
     REMOVE_LABEL = "remove_label"
+    # Several labels of posts that a request names.
+    LABEL_BATCH = "label_batch"
     # These change all posts of a label.
     DELETE_LABEL = "delete_label"
     MERGE_LABELS = "merge_labels"
@@ -107,7 +120,8 @@ class BulkRow(Struct, frozen=True):
     number: int
     change_id: str
     action: BulkAction
-    label: ChangedLabel | None
+    # Several for a batch, otherwise one or none.
+    labels: Sequence[ChangedLabel]
     state: BulkState
     matched: int
     done: int
@@ -125,6 +139,12 @@ class BulkRow(Struct, frozen=True):
     @property
     def is_finished(self) -> bool:
         return self.state in (BulkState.DONE, BulkState.UNDONE)
+
+    @property
+    def label(self) -> ChangedLabel | None:
+        """The label that the change is about, unless it is a batch."""
+        is_one = self.labels and self.action is not BulkAction.LABEL_BATCH
+        return self.labels[0] if is_one else None
 
     @property
     def label_name(self) -> str | None:
@@ -147,12 +167,20 @@ class Recorded(Struct, frozen=True):
     version: int
 
 
-_label: Final = msgspec.json.Decoder(ChangedLabel).decode
+_labels: Final = msgspec.json.Decoder(ChangedLabel | list[ChangedLabel]).decode
 _kept: Final = msgspec.json.Decoder(KeptTrash).decode
 
 
-def label_of(text: str) -> ChangedLabel | None:
-    return _label(text) if text else None
+def labels_of(text: str) -> Sequence[ChangedLabel]:
+    """The labels of a stored change: one as an object, several as a list."""
+    found = _labels(text) if text else []
+    return found if isinstance(found, list) else [found]
+
+
+def labels_text(labels: Sequence[ChangedLabel]) -> str:
+    if not labels:
+        return ""
+    return msgspec.json.encode(labels[0] if len(labels) == 1 else labels).decode()
 
 
 def kept_of(data: bytes | None) -> KeptTrash | None:

@@ -36,11 +36,11 @@ EXPORT_BYTES_PER_DAY: Final = 2_000_000_000
 EXPORT_PICTURES_BYTES_MAX: Final = 500_000_000
 # Downloads of everything that an account has.
 ACCOUNT_DOWNLOADS_PER_DAY: Final = 5
-# Changes of many posts: the posts of one change; the changes that are unfinished or kept for their
-# undo, and the posts that are kept for it. The oldest changes beyond that cannot be undone.
+# The posts of one change; the changes that are unfinished or kept for their undo, and the fields of
+# posts that are kept for it. The oldest changes beyond that cannot be undone.
 CHANGE_POSTS_MAX: Final = 200_000
 UNFINISHED_CHANGES_MAX: Final = 5
-KEPT_CHANGES_MAX: Final = 100
+KEPT_CHANGES_MAX: Final = 1_000
 KEPT_CHANGED_POSTS_MAX: Final = 400_000
 # The search box: labels and authors that it suggests, for a text of this length, and authors that
 # a misspelled name is compared to.

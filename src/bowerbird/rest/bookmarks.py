@@ -23,13 +23,13 @@ from bowerbird.requests.bookmarks import (
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import MEANING, ImportedQuery, WordFilters
 from bowerbird.rest import bulk
-from bowerbird.rest.bulk import Changing
+from bowerbird.rest.bulk import Changing, kept
 from bowerbird.search.queries import query_language
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget
-from bowerbird.wire.responses.metas import ChangeMeta, ListMeta, QueryMeta
+from bowerbird.wire.responses.metas import ChangeMeta, ListMeta, QueryMeta, UndoMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done, done_with
@@ -99,6 +99,7 @@ UPDATE: Final = Operation(
     name="updateBookmark",
     summary="Mark one bookmark read or unread, archived or not, or change its note.",
     data=Bookmark,
+    meta=UndoMeta,
     body=UpdateRequest,
     refusals=(Code.NOT_FOUND,),
 )
@@ -108,6 +109,7 @@ DELETE: Final = Operation(
     name="deleteBookmark",
     summary="Move a bookmark to the trash. It can be restored for 30 days.",
     data=Deleted,
+    meta=UndoMeta,
     refusals=(Code.NOT_FOUND,),
 )
 RESTORE: Final = Operation(
@@ -116,6 +118,7 @@ RESTORE: Final = Operation(
     name="restoreBookmark",
     summary="Restore a deleted bookmark.",
     data=Bookmark,
+    meta=UndoMeta,
     refusals=(Code.NOT_FOUND,),
 )
 OPERATIONS: Final = (LIST, COUNT, UPDATE_MANY, GET, SIMILAR, UPDATE, DELETE, RESTORE)
@@ -179,7 +182,12 @@ def _similar(bookmarks: Bookmarks, answers: AnswerCache) -> ApiRoute:
 def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing) -> list[ApiRoute]:
     async def update_many(transaction: Transaction, call: Call, request: StateRequest) -> Reply:
         result = await flags.update(transaction, call.account, request.post_ids or [], request)
-        meta = ChangeMeta(_changed(result.affected), result.affected, result.not_found)
+        meta = ChangeMeta(
+            _changed(result.affected),
+            result.affected,
+            result.not_found,
+            change=kept(result.change),
+        )
         return done(result.posts, meta)
 
     def update_matching(change: BulkChange) -> Reply:
@@ -188,20 +196,24 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing)
 
     async def update(transaction: Transaction, call: Call, request: UpdateRequest) -> Reply:
         post_id = call.path_params["post_id"]
-        return done_with(await flags.update_one(transaction, call.account, post_id, request))
+        bookmark, row = await flags.update_one(transaction, call.account, post_id, request)
+        return done_with(bookmark, UndoMeta(kept(row)))
 
     async def prepare_delete(call: Call) -> None:
         await trash.prepare(call.account, call.path_params["post_id"])
 
     async def delete(transaction: Transaction, call: Call) -> Reply:
-        return done(await trash.delete(transaction, call.account, call.path_params["post_id"]))
+        post_id = call.path_params["post_id"]
+        deleted, row = await trash.delete(transaction, call.account, post_id)
+        return done(deleted, UndoMeta(kept(row)))
 
     async def prepare_restore(call: Call) -> None:
         await trash.prepare_restore(call.account, call.path_params["post_id"])
 
     async def restore(transaction: Transaction, call: Call) -> Reply:
         post_id = call.path_params["post_id"]
-        return done_with(await trash.restore(transaction, call.account, post_id))
+        bookmark, row = await trash.restore(transaction, call.account, post_id)
+        return done_with(bookmark, UndoMeta(kept(row)))
 
     return [
         UPDATE_MANY.served_by(

@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bulk.requests import BulkChange, BulkRequests, Prepared
+from bowerbird.library.bulk.requests import BulkChange, BulkRequests, Prepared, shown
 from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, change_of
 from bowerbird.storage.database import Transaction
@@ -179,6 +179,11 @@ def routes(bulk: BulkRequests, writes: Writes, wake: Callable[[], None]) -> list
             )
         ),
     ]
+
+
+def kept(row: BulkRow | None) -> BulkChange | UnsetType:
+    """The change of posts that a request named; absent if nothing has changed."""
+    return UNSET if row is None else shown(row)
 
 
 def located(change: BulkChange, reply: Reply) -> Reply:

@@ -20,13 +20,13 @@ from bowerbird.requests.labels import (
     MergeRequest,
 )
 from bowerbird.rest import bulk
-from bowerbird.rest.bulk import Changing, located
+from bowerbird.rest.bulk import Changing, kept, located
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.metas import ChangeMeta, LabelListMeta, LabelMeta, MessageMeta
+from bowerbird.wire.responses.metas import BatchMeta, ChangeMeta, LabelListMeta, LabelMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Writes, done
@@ -79,7 +79,7 @@ BATCH: Final = Operation(
         "207 if any failed."
     ),
     data=BatchResult,
-    meta=MessageMeta,
+    meta=BatchMeta,
     body=BatchRequest,
     statuses=(200, 207),
     is_in_sandbox=True,
@@ -150,7 +150,7 @@ def write_routes(labels: Labels, writes: Writes, changing: Changing) -> list[Api
     changes = changing.bulk.changes
 
     async def batch(transaction: Transaction, call: Call, request: BatchRequest) -> Reply:
-        return _batch_reply(await labels.batch(transaction, call.account, request.parsed))
+        return _batch_reply(*await labels.batch(transaction, call.account, request.parsed))
 
     async def update(transaction: Transaction, call: Call, request: LabelChange) -> Reply:
         label_id = call.path_params["label_id"]
@@ -204,11 +204,11 @@ def _labelling(labels: Labels, changing: Changing, op: Op) -> Handler:
     )
 
 
-def _batch_reply(result: BatchResult) -> Reply:
+def _batch_reply(result: BatchResult, row: BulkRow | None) -> Reply:
     total = len(result.results)
     if not result.failed:
-        return done(result, MessageMeta(f"All {total} operations succeeded."))
-    return done(result, MessageMeta(f"{result.failed} of {total} operations failed."), 207)
+        return done(result, BatchMeta(f"All {total} operations succeeded.", kept(row)))
+    return done(result, BatchMeta(f"{result.failed} of {total} operations failed.", kept(row)), 207)
 
 
 def _meta(op: Op, changed: Labelled) -> ChangeMeta:
@@ -217,6 +217,7 @@ def _meta(op: Op, changed: Labelled) -> ChangeMeta:
         changed.affected,
         changed.not_found,
         changed.further_ids or UNSET,
+        change=kept(changed.change),
     )
 
 

@@ -41,7 +41,7 @@ def routes(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRout
     answers = AnswerCache(_CACHE_BYTES, finish=envelope.marked)
     writes = Writes(Idempotency(database, clock), settings.upgrade_url)
     bookmarks = Bookmarks(database, SandboxMeaning(database), clock)
-    labels = Labels(database, clock)
+    labels = Labels(database, clock, is_sandbox=True)
     views = Views(database, bookmarks, clock)
     bulk = bulk_requests(database, clock, views, SemanticSearch(database), lambda: None)
     exports = SandboxExports(fixtures, clock)

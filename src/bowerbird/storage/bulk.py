@@ -14,21 +14,22 @@ from bowerbird.model.bulk import (
     ChangedLabel,
     Recorded,
     kept_of,
-    label_of,
+    labels_of,
+    labels_text,
 )
 from bowerbird.storage.database import Database, Reader, Row, Transaction
-from bowerbird.storage.libraries import LockedLibrary
 
 _SEPARATOR: Final = ","
 _FIRST_PART: Final = 1
 
 
 class Kept(NamedTuple):
-    """A finished change, and how many posts are kept for its undo."""
+    """How many rows are kept for the undo of a change, and until when."""
 
     number: int
-    posts: int
+    rows: int
     undo_until: int
+    is_finished: bool
 
 
 class BulkStore:
@@ -42,8 +43,7 @@ class BulkStore:
 
     async def count_unfinished(self, transaction: Transaction, account_id: int) -> int:
         """How many changes a job works on."""
-        rows = await transaction.rows(self._sql["count_unfinished"], {"account_id": account_id})
-        return int(rows[0][0])
+        return len(await transaction.rows(self._sql["unfinished"], {"account_id": account_id}))
 
     async def insert(self, transaction: Transaction, account_id: int, row: BulkRow) -> None:
         await transaction.run(self._sql["insert"], _values(account_id, row))
@@ -77,7 +77,7 @@ class BulkStore:
         """Another request wants this label: a change that is about to delete it leaves it."""
         for number, label in await self._ending(transaction, account_id):
             if label.label_id == label_id:
-                kept = _label_text(msgspec.structs.replace(label, is_kept=True))
+                kept = labels_text([msgspec.structs.replace(label, is_kept=True)])
                 values = {"account_id": account_id, "number": number, "label": kept}
                 await transaction.run(self._sql["set_label"], values)
 
@@ -85,8 +85,7 @@ class BulkStore:
         self, transaction: Transaction, account_id: int
     ) -> list[tuple[int, ChangedLabel]]:
         rows = await transaction.rows(self._sql["ending_labels"], {"account_id": account_id})
-        labels = [(number, label_of(label)) for number, label in rows]
-        return [(number, label) for number, label in labels if label is not None]
+        return [(number, label) for number, text in rows for label in labels_of(text)]
 
     async def add_parts(
         self, transaction: Transaction, account_id: int, change: int, parts: Sequence[bytes]
@@ -143,7 +142,8 @@ class BulkStore:
                 "version": version,
                 "kept": None if one.kept is None else msgspec.json.encode(one.kept),
             }
-            for one in changed
+            # In the order in which they are stored.
+            for one in sorted(changed, key=lambda each: each.post_id)
         ]
         await transaction.run_many(self._sql["record"], rows)
 
@@ -175,11 +175,6 @@ class BulkStore:
     async def has_any(self, transaction: Transaction, account_id: int) -> bool:
         """Whether a change of the account is recorded. Otherwise no write has to look at them."""
         return bool(await transaction.rows(self._sql["has_any"], {"account_id": account_id}))
-
-    async def has_any_in(self, transaction: Transaction, library: LockedLibrary) -> bool:
-        """`has_any` without a read where possible, if this transaction has added no change."""
-        known = library.has_bulk_change
-        return await self.has_any(transaction, library.account_id) if known is None else known
 
     async def take_over(
         self,
@@ -238,14 +233,16 @@ class BulkStore:
         rows = await transaction.rows(self._sql["recorded"], {**values, "post_ids": ids})
         return {row[0] for row in rows}
 
-    async def kept_posts(self, transaction: Transaction, account_id: int) -> int:
-        rows = await transaction.rows(self._sql["kept_posts"], {"account_id": account_id})
-        return int(rows[0][0])
-
-    async def finished(self, transaction: Transaction, account_id: int) -> list[Kept]:
-        """The finished changes, the oldest first."""
-        rows = await transaction.rows(self._sql["finished"], {"account_id": account_id})
+    async def kept(self, transaction: Transaction, account_id: int) -> list[Kept]:
+        """All changes of the account, the oldest first."""
+        rows = await transaction.rows(self._sql["kept"], {"account_id": account_id})
         return [Kept(*row) for row in rows]
+
+    async def remove_up_to(self, transaction: Transaction, account_id: int, number: int) -> None:
+        """Removes all changes up to this one. They must be finished."""
+        values = {"account_id": account_id, "number": number}
+        await transaction.run(self._sql["delete_posts_up_to"], values)
+        await transaction.run(self._sql["delete_up_to"], values)
 
     async def expire(self, transaction: Transaction, account_id: int, number: int) -> None:
         values = {"account_id": account_id, "number": number}
@@ -260,25 +257,32 @@ class BulkStore:
         stopped_before: int,
         most: int,
     ) -> int:
-        """Removes some rows of a change that cannot be undone any more, or has stopped."""
+        """Removes some rows of changes that cannot be undone any more, or have stopped."""
         values = {"account_id": account_id, "now": now, "stopped_before": stopped_before}
-        rows = await transaction.rows(self._sql["expired"], values)
-        if not rows:
-            return 0
-        return await self.remove_first(transaction, account_id, rows[0][0], most)
+        rows = await transaction.rows(self._sql["expired"], {**values, "limit": most})
+        removed = 0
+        for (number,) in rows:
+            if removed < most:
+                left = most - removed
+                removed += await self.remove_first(transaction, account_id, number, left)
+        return removed
 
     async def remove_first(
         self, transaction: Transaction, account_id: int, number: int, most: int
     ) -> int:
-        """Removes the first posts of a change, and the change itself with the last of them.
+        """Removes the first rows of a change, and the change itself with the last of them.
 
-        Returns how many rows were removed.
+        Returns how many rows were removed. Earlier changes that are still kept lose their rows of
+        the same fields: their undo must not touch what this change has set.
         """
         first = await self.first_posts(transaction, account_id, number, most)
-        if first:
-            # The fields of one post are removed together.
-            await self.delete_posts(transaction, account_id, number, first[-1].change.post_id)
         values: dict[str, Any] = {"account_id": account_id, "number": number}
+        rows = [
+            {**values, "post_id": post_id, "field": field, "version": one.version}
+            for one in first
+            for post_id, field in [(one.change.post_id, one.change.field)]
+        ]
+        await transaction.run_many(self._sql["forget"], rows)
         if len(first) < most:
             await self.delete_parts(transaction, account_id, number)
             await transaction.run(self._sql["delete"], values)
@@ -298,16 +302,12 @@ def unpacked(data: bytes) -> list[str]:
 def _row(row: Row) -> BulkRow:
     number, change_id, action, label, state, *others = row
     return BulkRow(
-        number, change_id, BulkAction(action), label_of(label), BulkState(state), *others
+        number, change_id, BulkAction(action), labels_of(label), BulkState(state), *others
     )
-
-
-def _label_text(label: ChangedLabel) -> str:
-    return msgspec.json.encode(label).decode()
 
 
 def _values(account_id: int, row: BulkRow) -> dict[str, Any]:
     values = msgspec.structs.asdict(row)
-    values["label"] = "" if row.label is None else _label_text(row.label)
+    values["label"] = labels_text(values.pop("labels"))
     values |= {"action": row.action.value, "state": row.state.value}
     return {**values, "account_id": account_id}

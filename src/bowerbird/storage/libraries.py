@@ -19,7 +19,9 @@ class LockedLibrary(Struct):
     version: int
     # When it was locked; None if that has to be read after the lock.
     has_rename: bool | None = None
-    has_bulk_change: bool | None = None
+    # The number of the latest change that is kept for its undo, 0 without one.
+    last_change: int | None = None
+    has_open_change: bool | None = None
 
     def new_label(self, name: str) -> Label:
         self.next_label_id += 1
@@ -35,16 +37,16 @@ class LibraryStore:
         rows = await transaction.rows(self._sql["lock"], {"account_id": account_id})
         if not rows:
             return None
-        local_number, next_number, next_label_id, version, *known = rows[0]
-        has_rename, has_bulk_change = (None if one is None else bool(one) for one in known)
+        local_number, next_number, next_label_id, version, renamed, last_change, is_open = rows[0]
         return LockedLibrary(
             account_id,
             place_of(local_number),
             next_number,
             next_label_id,
             version,
-            has_rename,
-            has_bulk_change,
+            None if renamed is None else bool(renamed),
+            last_change,
+            None if is_open is None else bool(is_open),
         )
 
     async def version(self, reader: Reader, account_id: int) -> int | None:

@@ -160,9 +160,9 @@ def done(data: object, meta: object = None, status: int = 200) -> Reply:
     return Reply(status, [JSON, *PRIVATE], envelope.success(data, meta))
 
 
-def done_with(item: bytes) -> Reply:
+def done_with(item: bytes, meta: Struct | None = None) -> Reply:
     """The answer to a write whose result is already JSON."""
-    return Reply(200, [JSON, *PRIVATE], envelope.success_of_one(item))
+    return Reply(200, [JSON, *PRIVATE], envelope.success_of_one(item, meta))
 
 
 def fingerprint(method: str, path: str, body: bytes) -> bytes:

@@ -6,8 +6,10 @@ from msgspec import UNSET, Struct, UnsetType
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Post
+from bowerbird.model.bulk import FLAG_ACTIONS, BulkAction, BulkRow
 from bowerbird.requests.bookmarks import FlagsRequest, UpdateRequest
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction
@@ -23,13 +25,15 @@ class FlagsResult(Struct, frozen=True):
     posts: list[BookmarkState]
     affected: int
     not_found: list[str]
+    # None if no flag has changed.
+    change: BulkRow | None
 
 
 class Flags:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._changesets = Changesets(database)
+        self._kept = KeptChanges(database, clock)
         self._bookmarks = BookmarkStore(database)
-        self._clock = clock
 
     async def update(
         self,
@@ -40,7 +44,7 @@ class Flags:
         note: str | UnsetType | None = UNSET,
     ) -> FlagsResult:
         """Changes the flags of posts, and the note of one."""
-        changeset = await self._changesets.open(transaction, account.account_id, names=())
+        changeset = await self._changesets.open(transaction, account.account_id, is_recorded=True)
         await changeset.load(post_ids)
         posts = [post for post_id in post_ids if (post := changeset.post(post_id)) is not None]
         affected = 0
@@ -53,21 +57,23 @@ class Flags:
             affected += is_changed
         if not posts:
             raise errors.not_found("post", ", ".join(post_ids[:3]))
-        await changeset.finish(self._clock())
+        action = FLAG_ACTIONS.get((flags.is_read, flags.is_archived), BulkAction.READ)
+        change = await self._kept.finish(transaction, changeset, action, len(posts))
         return FlagsResult(
             [BookmarkState(post.post_id, post.is_read, post.is_archived) for post in posts],
             affected,
             [post_id for post_id in post_ids if changeset.post(post_id) is None],
+            change,
         )
 
     async def update_one(
         self, transaction: Transaction, account: Account, post_id: str, change: UpdateRequest
-    ) -> bytes:
-        """Changes one bookmark and returns its JSON."""
-        await self.update(transaction, account, [post_id], change, change.note)
+    ) -> tuple[bytes, BulkRow | None]:
+        """Changes one bookmark; returns its JSON, and the change if a flag has changed."""
+        result = await self.update(transaction, account, [post_id], change, change.note)
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None
-        return found
+        return found, result.change
 
 
 def _with_note(post: Post, note: str | None) -> Post:

@@ -8,18 +8,18 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.reading_ahead import ReadingAhead
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bookmarks import ImportRecord
-from bowerbird.model.bulk import TRASHED
+from bowerbird.model.bulk import BulkAction, BulkRow, Changed, PostField
 from bowerbird.model.instants import with_offset
 from bowerbird.sources import own_json
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.trash import TrashStore
-from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 
 
@@ -35,7 +35,7 @@ class Trash:
         self._bookmarks = BookmarkStore(database)
         self._store = TrashStore(database)
         self._batches = TrashBatches(database, clock)
-        self._bulk = BulkStore(database)
+        self._kept = KeptChanges(database, clock)
         self._renames = LabelRenames(database)
         self._activity = Activity(database, clock)
         self._ahead = ReadingAhead(database, clock)
@@ -57,31 +57,45 @@ class Trash:
         account: Account,
         post_id: str,
         removed_at: int | None = None,
-    ) -> Deleted:
-        """`removed_at` is when its source removed it. Saved again after that, it comes back."""
+    ) -> tuple[Deleted, BulkRow | None]:
+        """Moves a bookmark to the trash, and keeps the change for its undo.
+
+        `removed_at` is when its source removed it. Saved again after that, it comes back. Nobody
+        has asked for that change, so it is not kept.
+        """
         library = await self._renames.lock(transaction, account.account_id)
-        changeset = await self._changesets.open(transaction, account.account_id, library=library)
+        is_kept = removed_at is None
+        changeset = await self._changesets.open(
+            transaction, account.account_id, library=library, is_recorded=is_kept
+        )
         await changeset.load([post_id])
         post = changeset.post(post_id)
         if post is None:
             raise errors.not_found("post", post_id)
         await self._batches.put(transaction, account, changeset, [post], since=removed_at)
-        now = self._clock()
-        await changeset.finish(now)
+        change, now = None, self._clock()
+        if is_kept:
+            change = await self._kept.finish(transaction, changeset, BulkAction.TRASH, 1)
+        else:
+            await changeset.finish(now)
         entry = self._activity.entry(ActivityKind.POSTS_DELETED, post_id)
         await self._activity.add(transaction, account.account_id, entry)
-        return Deleted(post_id, with_offset(now + KEPT))
+        return Deleted(post_id, with_offset(now + KEPT)), change
 
-    async def restore(self, transaction: Transaction, account: Account, post_id: str) -> bytes:
-        """Restores a bookmark to its old position and returns its JSON."""
+    async def restore(
+        self, transaction: Transaction, account: Account, post_id: str
+    ) -> tuple[bytes, BulkRow | None]:
+        """Restores a bookmark to its old position; returns its JSON, and the change."""
         # Locked before the trash is read, in the same order as for a deletion.
-        await self._renames.lock(transaction, account.account_id)
-        if not await self._batches.take(transaction, account, [post_id]):
+        library = await self._renames.lock(transaction, account.account_id)
+        taken = await self._batches.take(transaction, account, [post_id])
+        if not taken:
             raise errors.not_found("deleted post", post_id)
-        await self._bulk.take_over(transaction, account.account_id, [(post_id, TRASHED)])
+        moved = [Changed(post_id, PostField.TRASHED, was_set=True, kept=taken[post_id])]
+        change = await self._kept.keep(transaction, library, Done(BulkAction.RESTORE, moved))
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None
-        return found
+        return found, change
 
     async def contents(self, account: Account, post_ids: Sequence[str]) -> dict[str, ImportRecord]:
         """Deleted posts that can still be restored. They stay in the trash."""

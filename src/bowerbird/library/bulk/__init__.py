@@ -1,4 +1,4 @@
-"""Changes of many posts that can be undone as a whole.
+"""Changes that take turns, and the undo of every change.
 
 `BulkChanges` in changes.py is what REST, pages and tools call:
 
@@ -14,8 +14,9 @@ undos of an account are made in the order of acceptance. One that fits into one 
 no other is finished when the call returns; otherwise a job does the rest, and `row.is_finished`
 says which.
 
-What a change sets or clears on each post is kept in `bulk_post`. Writers outside of this package
-call `BulkStore.take_over` for the fields that they change (`Changeset` and `Upsert` do), and an
-undo leaves those alone. They call `claim` for the labels that they add, and a change that is about
-to delete such a label leaves it on these posts.
+What a change sets or clears on each post is kept in `bulk_post`. Posts that a request names are
+changed outside of this package, in one transaction (`library/bookmarks/writing/kept_changes.py`).
+Writers that keep nothing call `BulkStore.take_over` for the fields that they change (`Changeset`
+and `Upsert` do), and an undo leaves those alone. All of them call `claim` for the labels that they
+add, and a change that is about to delete such a label leaves it on these posts.
 """

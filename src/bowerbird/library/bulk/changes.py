@@ -1,7 +1,6 @@
 """What an account can do with changes of many posts: start one, follow it, and undo it."""
 
 import asyncio
-import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -15,10 +14,10 @@ from bowerbird.library.access import plans, turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges, new_change
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bulk.ahead import BulkAhead
 from bowerbird.library.bulk.renaming import LabelRenaming
-from bowerbird.library.bulk.room import BulkRoom
 from bowerbird.library.bulk.turn import BulkTurns
 from bowerbird.library.bulk.undoing import BulkUndo
 from bowerbird.model.accounts import Account, ActivityKind
@@ -38,7 +37,6 @@ from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore
 
-_ID_BYTES: Final = 12
 _MAX_ID_LENGTH: Final = 64
 # How long a request waits for a change before it answers that a job does the rest.
 WAIT_S: Final = 30.0
@@ -81,7 +79,7 @@ class BulkChanges:
         self._libraries = LibraryStore(database)
         self._changesets = Changesets(database)
         self._renames = LabelRenames(database)
-        self._room = BulkRoom(database, clock)
+        self._kept_changes = KeptChanges(database, clock)
         self._turns = BulkTurns(database, clock)
         self._undo = BulkUndo(database, clock)
         self._renaming = LabelRenaming(database, clock)
@@ -95,7 +93,7 @@ class BulkChanges:
     async def start(self, transaction: Transaction, account: Account, change: NewChange) -> BulkRow:
         """Starts a change and takes its first turn. A job does what is left."""
         await self._renames.lock(transaction, account.account_id)
-        number = await self._room.number(transaction, account.account_id)
+        number = await self._kept_changes.number(transaction, account.account_id)
         label = None
         if change.label_name is not None:
             plans.check_writes(account)
@@ -114,7 +112,7 @@ class BulkChanges:
         """Deletes a label, or merges it into another one."""
         plans.check_writes(account)
         await self._renames.lock(transaction, account.account_id)
-        number = await self._room.number(transaction, account.account_id)
+        number = await self._kept_changes.number(transaction, account.account_id)
         ids = [one for one in (label_id, into_id) if one is not None]
         changeset = await self._changesets.open(transaction, account.account_id, label_ids=ids)
         found = {one: changeset.label_of_id(one) for one in ids}
@@ -157,9 +155,9 @@ class BulkChanges:
             return row
         # What is left of a change that is still working is not done any more.
         await self._store.delete_parts(transaction, account.account_id, row.number)
-        label = row.label and msgspec.structs.replace(row.label, is_begun=False)
+        labels = [msgspec.structs.replace(one, is_begun=False) for one in row.labels]
         row = msgspec.structs.replace(
-            row, state=BulkState.UNDOING, label=label, finished_at=None, job_id=""
+            row, state=BulkState.UNDOING, labels=labels, finished_at=None, job_id=""
         )
         return await self._first_turn(transaction, account, row)
 
@@ -281,7 +279,7 @@ class BulkChanges:
     async def _turn(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
         if row.state is BulkState.WORKING:
             # An undo adds nothing, and must not lose what it is about to give back.
-            await self._room.make(transaction, account.account_id)
+            await self._kept_changes.make_room(transaction, account.account_id)
         if row.action is BulkAction.RENAME_LABEL and not row.is_finished:
             return await self._renaming.take(transaction, account, row)
         if row.state is BulkState.WORKING:
@@ -320,23 +318,8 @@ class BulkChanges:
     def _new(
         self, number: int, action: BulkAction, label: ChangedLabel | None, matched: int
     ) -> BulkRow:
-        return BulkRow(
-            number=number,
-            change_id=secrets.token_hex(_ID_BYTES),
-            action=action,
-            label=label,
-            state=BulkState.WORKING,
-            matched=matched,
-            done=0,
-            changed=0,
-            restored=0,
-            kept=0,
-            created_at=self._clock(),
-            finished_at=None,
-            undo_until=0,
-            job_id="",
-            position=0,
-        )
+        labels = [] if label is None else [label]
+        return new_change(number, action, labels, matched, self._clock())
 
     async def _found(self, reader: Reader, account: Account, change_id: str) -> BulkRow | None:
         if not _is_id(change_id):
@@ -359,7 +342,7 @@ def _waits_for_none(row: BulkRow) -> bool:
         return True
     if row.state is BulkState.WORKING:
         return not row.matched and row.action not in WHOLE_LABEL_ACTIONS
-    return not row.kept and (row.label is None or not row.label.is_new)
+    return not row.kept and not any(one.is_new for one in row.labels)
 
 
 def _is_id(text: str) -> bool:

@@ -8,8 +8,8 @@ import msgspec
 
 from bowerbird.clock import Clock
 from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.bookmarks.writing.kept_changes import ended
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, Position
-from bowerbird.library.bulk.turn import ended
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow, BulkState
 from bowerbird.model.labels import name_key
@@ -45,7 +45,7 @@ class LabelRenaming:
         else:
             label = msgspec.structs.replace(label, is_begun=True, after=turned.number)
             count = (row.restored if is_undo else row.done) + turned.count
-            row = _counting(msgspec.structs.replace(row, label=label), count, is_undo=is_undo)
+            row = _counting(msgspec.structs.replace(row, labels=[label]), count, is_undo=is_undo)
         await self._store.update(transaction, account_id, row)
         return row
 

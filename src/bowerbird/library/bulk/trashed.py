@@ -14,12 +14,12 @@ from bowerbird.clock import Clock
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
 from bowerbird.model import json_depth
 from bowerbird.model.bookmarks import tags_json
-from bowerbird.model.bulk import ARCHIVED, READ
+from bowerbird.model.bulk import PostField
 from bowerbird.model.labels import name_key
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
 
-_FLAGS: Final = {READ: "is_read", ARCHIVED: "is_archived"}
+_FLAGS: Final[dict[int, str]] = {PostField.READ: "is_read", PostField.ARCHIVED: "is_archived"}
 _TAGS: Final = "tags"
 _encode: Final = msgspec.json.Encoder().encode
 _members: Final = msgspec.json.Decoder(dict[str, Raw]).decode

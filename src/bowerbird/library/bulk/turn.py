@@ -5,21 +5,21 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.clock import Clock
 from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.writing.kept_changes import ended
 from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import (
     FLAG_ACTIONS,
-    TRASHED,
-    UNDO_S,
     WHOLE_LABEL_ACTIONS,
     BulkAction,
     BulkRow,
     BulkState,
     Changed,
     ChangedLabel,
+    PostField,
 )
 from bowerbird.model.labels import Label
 from bowerbird.requests import limits
@@ -127,7 +127,10 @@ class BulkTurns:
     ) -> Sequence[Changed]:
         if row.action is BulkAction.RESTORE:
             taken = await self._batches.take(transaction, account, post_ids)
-            return [Changed(one, TRASHED, was_set=True, kept=kept) for one, kept in taken.items()]
+            return [
+                Changed(one, PostField.TRASHED, was_set=True, kept=kept)
+                for one, kept in taken.items()
+            ]
         await changeset.load(post_ids)
         posts = [post for one in post_ids if (post := changeset.post(one)) is not None]
         if row.action is BulkAction.TRASH:
@@ -155,7 +158,9 @@ class BulkTurns:
             found, is_new = await changeset.create_label(label.name), True
         if found is not None:
             label = ChangedLabel(found.label_id, found.name, is_new=is_new)
-        return msgspec.structs.replace(row, label=msgspec.structs.replace(label, is_ending=False))
+        return msgspec.structs.replace(
+            row, labels=[msgspec.structs.replace(label, is_ending=False)]
+        )
 
     async def _label_turn(
         self, transaction: Transaction, account: Account, changeset: Changeset, row: BulkRow
@@ -185,7 +190,7 @@ class BulkTurns:
         if is_all and not row.label.is_kept:
             await changeset.delete_unused_label(label)
         after = max((post.number for post in posts), default=row.label.after)
-        row = msgspec.structs.replace(row, label=msgspec.structs.replace(row.label, after=after))
+        row = msgspec.structs.replace(row, labels=[msgspec.structs.replace(row.label, after=after)])
         return row, _Turn(len(posts), changeset.changed, is_all)
 
 
@@ -197,12 +202,6 @@ def fitting(action: BulkAction, sizes: Sequence[int]) -> int:
     """How many posts of these sizes one turn can change, in this order."""
     most_bytes = TRASHED_BYTES_PER_TURN if action in MOVES else turns.BYTES_PER_TURN
     return turns.fitting(sizes, per_turn(action), most_bytes)
-
-
-def ended(row: BulkRow, state: BulkState, now: int) -> BulkRow:
-    """The change once it or its undo is finished."""
-    until = now + UNDO_S * MICROSECONDS
-    return msgspec.structs.replace(row, state=state, finished_at=now, undo_until=until)
 
 
 def _label_of(changeset: Changeset, row: BulkRow) -> Label | None:

@@ -1,31 +1,31 @@
 """One turn of the undo of a change: gives some posts back what the change took.
 
-A field is given back only if the change was the last to set it. If another change of many posts has
-set it since, that one has to be undone first; other writes have removed the row that is kept for
-it. A post that was deleted since gets its flags and labels back in the trash. Posts that are not
-where the change has put them stay as they are.
+A field is given back only if the change was the last to set it. If another change has set it since,
+that one has to be undone first; other writes have removed the row that is kept for it. A post that
+was deleted since gets its flags and labels back in the trash. Posts that are not where the change
+has put them stay as they are.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from bowerbird.clock import Clock
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.writing.kept_changes import ended
 from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
 from bowerbird.library.bulk.trashed import GivenBack, TrashedPosts
-from bowerbird.library.bulk.turn import ended, fitting, per_turn
+from bowerbird.library.bulk.turn import fitting, per_turn
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import (
-    ARCHIVED,
-    READ,
-    TRASHED,
     WHOLE_LABEL_ACTIONS,
     BulkAction,
     BulkRow,
     BulkState,
     Changed,
+    PostField,
     Recorded,
+    is_label,
 )
 from bowerbird.model.labels import Label
 from bowerbird.storage.bookmarks.trash import TrashStore
@@ -44,13 +44,14 @@ class BulkUndo:
 
     async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
         """Takes the next turn of a change that is being undone."""
-        account_id = account.account_id
+        account_id, most = account.account_id, per_turn(row.action)
+        found = await self._store.first_posts(transaction, account_id, row.number, most + 1)
         names = [] if row.label is None else [row.label.name]
         changeset = await self._changesets.open(
-            transaction, account_id, names, _label_ids(row), is_recorded=True
+            transaction, account_id, names, _label_ids(row, found), is_recorded=True
         )
         row = await self._with_label(changeset, row)
-        recorded, is_last = await self._some(transaction, account_id, changeset, row)
+        recorded, is_last = await self._some(transaction, account_id, changeset, row, found)
         restored = 0
         if recorded:
             own = await self._own(transaction, account_id, recorded)
@@ -61,18 +62,22 @@ class BulkUndo:
             row, restored=row.restored + restored, kept=max(row.kept - len(recorded), 0)
         )
         if is_last:
-            await self._remove_new_label(changeset, row)
+            await self._remove_new_labels(changeset, row)
             after = msgspec.structs.replace(ended(after, BulkState.UNDONE, self._clock()), kept=0)
         await changeset.finish(self._clock())
         await self._store.update(transaction, account_id, after)
         return after
 
     async def _some(
-        self, transaction: Transaction, account_id: int, changeset: Changeset, row: BulkRow
+        self,
+        transaction: Transaction,
+        account_id: int,
+        changeset: Changeset,
+        row: BulkRow,
+        found: Sequence[Recorded],
     ) -> tuple[Sequence[Recorded], bool]:
-        """What is kept of some posts, and whether these are the last."""
+        """What is kept of the posts of a turn, and whether these are the last."""
         most = per_turn(row.action)
-        found = await self._store.first_posts(transaction, account_id, row.number, most + 1)
         by_post: dict[str, list[Recorded]] = {}
         for one in found:
             by_post.setdefault(one.change.post_id, []).append(one)
@@ -135,32 +140,32 @@ class BulkUndo:
         if other is None:
             await changeset.restore_label(lost.as_it_was(), lost.created_at)
         now_id = None if other is None else other.label_id
-        return msgspec.structs.replace(row, label=msgspec.structs.replace(lost, now_id=now_id))
+        return msgspec.structs.replace(row, labels=[msgspec.structs.replace(lost, now_id=now_id)])
 
-    async def _remove_new_label(self, changeset: Changeset, row: BulkRow) -> None:
-        """Deletes the label that the change created, if nobody has used or changed it since."""
-        if row.label is None or not row.label.is_new:
-            return
-        label = changeset.label_of_id(str(row.label.label_id))
-        if label is None or label.color or (label.name, label.metadata) != (row.label.name, "{}"):
-            return
-        await changeset.delete_unused_label(label)
+    async def _remove_new_labels(self, changeset: Changeset, row: BulkRow) -> None:
+        """Deletes the labels that the change created, if nobody has used or changed them since."""
+        for new in row.labels:
+            label = changeset.label_of_id(str(new.label_id)) if new.is_new else None
+            if label is None or label.color or (label.name, label.metadata) != (new.name, "{}"):
+                continue
+            await changeset.delete_unused_label(label)
 
 
-def _label_ids(row: BulkRow) -> Iterable[str]:
-    if row.label is None:
-        return []
-    ids = (row.label.present_id, row.label.into_id)
-    return [str(one) for one in ids if one is not None]
+def _label_ids(row: BulkRow, found: Sequence[Recorded]) -> list[str]:
+    """Those that a turn gives back or takes, and those that the change created."""
+    ids = {one.change.field for one in found if is_label(one.change.field)}
+    ids.update(one.present_id for one in row.labels)
+    ids.update(one.into_id for one in row.labels if one.into_id is not None)
+    return [str(one) for one in sorted(ids)]
 
 
 def _give_back(changeset: Changeset, row: BulkRow, one: Changed) -> bool:
     post = changeset.post(one.post_id)
-    if post is None or one.field == TRASHED:
+    if post is None or one.field == PostField.TRASHED:
         return False
-    if one.field == READ:
+    if one.field == PostField.READ:
         return changeset.set_flags(post, is_read=one.was_set, is_archived=None)
-    if one.field == ARCHIVED:
+    if one.field == PostField.ARCHIVED:
         return changeset.set_flags(post, is_read=None, is_archived=one.was_set)
     label = _label(changeset, row, one.field)
     if label is None:
@@ -177,20 +182,18 @@ def _absent(
         if changeset.post(one.post_id) is not None:
             continue
         names: list[str] = []
-        if one.field not in (READ, ARCHIVED):
+        if is_label(one.field):
             label = _label(changeset, row, one.field)
             if label is None and one.was_set:
                 # Another request has deleted it.
                 continue
             names += [] if label is None else [label.name]
-            if row.label is not None and one.field == row.label.label_id:
-                # The label may have been renamed while the post was in the trash.
-                names.append(row.label.name)
+            # The label may have been renamed while the post was in the trash.
+            names += [each.name for each in row.labels if each.label_id == one.field]
         found.setdefault(one.post_id, []).append(GivenBack(one.field, one.was_set, names))
     return found
 
 
 def _label(changeset: Changeset, row: BulkRow, field: int) -> Label | None:
-    assert row.label is not None
-    label_id = row.label.present_id if field == row.label.label_id else field
-    return changeset.label_of_id(str(label_id))
+    present = {each.label_id: each.present_id for each in row.labels}
+    return changeset.label_of_id(str(present.get(field, field)))

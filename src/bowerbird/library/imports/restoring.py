@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, row_of, searchable_texts, words_of
 from bowerbird.library.bookmarks.writing.upsert_batch import removed_at_of
 from bowerbird.model.bookmarks import Post, content_hash, is_undated, post_json, tags_json
-from bowerbird.model.bulk import ARCHIVED, READ
+from bowerbird.model.bulk import PostField
 from bowerbird.model.imports import (
     Change,
     Counts,
@@ -122,9 +122,9 @@ def fields_of(current: Mapping[int, CurrentPost], work: Restoration) -> list[tup
     for row in work.rows:
         before = current[row["number"]].state
         if row["is_read"] != before.is_read:
-            flags.append((row["post_id"], READ))
+            flags.append((row["post_id"], PostField.READ))
         if row["is_archived"] != before.is_archived:
-            flags.append((row["post_id"], ARCHIVED))
+            flags.append((row["post_id"], PostField.ARCHIVED))
     labels = [(current[n].post_id, one) for one, n in (*work.attached, *work.detached)]
     return [*flags, *labels]
 

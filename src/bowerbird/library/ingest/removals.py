@@ -103,7 +103,7 @@ class RemovedPosts:
                 continue
 
             async def work(transaction: Transaction, one: str = post_id, at: int = at) -> Deleted:
-                return await self._trash.delete(transaction, account, one, at)
+                return (await self._trash.delete(transaction, account, one, at))[0]
 
             try:
                 await self._trash.prepare(account, post_id)

@@ -11,6 +11,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Advice, Code, OperationError, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.library.labels.label_list import LabelList, LabelResponse, to_response
@@ -65,9 +66,10 @@ class BatchResult(Struct, frozen=True):
 
 
 class Labels:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, *, is_sandbox: bool = False) -> None:
         self.database = database
         self._changesets = Changesets(database)
+        self._kept = KeptChanges(database, clock, is_off=is_sandbox)
         self._renames = LabelRenames(database)
         self.changes = BulkChanges(database, clock)
         self._store = LabelStore(database)
@@ -94,16 +96,21 @@ class Labels:
         outcome = await operations.run(change)
         if isinstance(outcome, Refusal):
             raise outcome
-        await changeset.finish(self._clock())
-        return outcome
+        row = await self._kept.finish(
+            transaction, changeset, _ACTIONS[op], len(change.post_ids) - len(outcome.not_found)
+        )
+        return outcome if row is None else msgspec.structs.replace(outcome, change=row)
 
     async def batch(
         self,
         transaction: Transaction,
         account: Account,
         operations: Sequence[LabelOperation | InvalidOperation],
-    ) -> BatchResult:
-        """Carries out each operation, or reports why it changed nothing."""
+    ) -> tuple[BatchResult, BulkRow | None]:
+        """Carries out each operation, or reports why it changed nothing.
+
+        All of them together are one change; None if nothing has changed.
+        """
         plans.check_writes(account)
         changes = {
             index: Change(one.op, one.post_ids, one.label_name)
@@ -111,11 +118,13 @@ class Labels:
             if isinstance(one, LabelOperation)
         }
         outcomes: dict[int, Outcome] = {}
+        row = None
         if changes:
             changeset, sizes = await self._opened(transaction, account, list(changes.values()))
             running = Operations(changeset, sizes)
             outcomes = {index: await running.run(one) for index, one in changes.items()}
-            await changeset.finish(self._clock())
+            action = BulkAction.LABEL_BATCH
+            row = await self._kept.finish(transaction, changeset, action, len(sizes))
         results = [
             _result(
                 index, one, one.refusal if isinstance(one, InvalidOperation) else outcomes[index]
@@ -123,7 +132,7 @@ class Labels:
             for index, one in enumerate(operations)
         ]
         failed = sum(not result.ok for result in results)
-        return BatchResult(results, len(results) - failed, failed)
+        return BatchResult(results, len(results) - failed, failed), row
 
     async def create(
         self, transaction: Transaction, account: Account, name: str
@@ -200,6 +209,7 @@ class Labels:
             [one.label_name for one in changes if one.label_name is not None],
             [one.label_id for one in changes if one.label_id is not None],
             library=library,
+            is_recorded=True,
         )
         sizes = await changeset.sizes(post_id for one in changes for post_id in one.post_ids)
         return changeset, sizes

@@ -11,6 +11,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.writing.changeset import Changeset, post_is_full
+from bowerbird.model.bulk import BulkRow
 from bowerbird.model.labels import Label
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.changeset import EditablePost
@@ -31,6 +32,8 @@ class Labelled(Struct, frozen=True):
     not_found: list[str]
     # Ids of the posts beyond those that an answer repeats.
     further_ids: list[str]
+    # None if nothing has changed, or for an operation of a batch.
+    change: BulkRow | None = None
 
 
 Outcome = Labelled | Refusal

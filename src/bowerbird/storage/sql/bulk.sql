@@ -7,6 +7,7 @@ SELECT coalesce(max(c.number), 0) + 1
 SELECT coalesce(max(c.position), 0) + 1
   FROM bulk_change AS c
  WHERE c.account_id = :account_id
+   AND c.finished_at IS NULL
 
 -- name: first_open
 -- The change or undo that is next, without those whose job has failed: nobody works on them.
@@ -29,19 +30,22 @@ SELECT c.number, c.label
   JOIN job AS j ON j.account_id = c.account_id AND j.job_id = c.job_id
  WHERE c.account_id = :account_id
    AND j.account_id = :account_id
+   AND c.finished_at IS NULL
    AND c.action IN ('delete_label', 'merge_labels')
    AND c.state = 'working'
    AND j.completed_at IS NULL
+ ORDER BY c.position, c.number
 
--- name: count_unfinished
+-- name: unfinished
 -- Without those whose job has failed: nobody works on them.
-SELECT count(*)
+SELECT c.number
   FROM bulk_change AS c
   JOIN job AS j ON j.account_id = c.account_id AND j.job_id = c.job_id
  WHERE c.account_id = :account_id
    AND j.account_id = :account_id
    AND c.finished_at IS NULL
    AND j.completed_at IS NULL
+ ORDER BY c.position, c.number
 
 -- name: expired
 SELECT c.number
@@ -49,7 +53,7 @@ SELECT c.number
  WHERE c.account_id = :account_id
    AND (c.undo_until < :now AND c.finished_at IS NOT NULL OR c.created_at < :stopped_before)
  ORDER BY c.number
- LIMIT 1
+ LIMIT :limit
 
 -- name: insert
 INSERT INTO bulk_change (account_id, number, change_id, action, label, state, matched, done,
@@ -80,18 +84,21 @@ UPDATE bulk_change
  WHERE account_id = :account_id
    AND number = :number
 
--- name: finished
--- The finished changes, the oldest first.
-SELECT c.number, c.kept, c.undo_until
+-- name: kept
+SELECT c.number, c.kept, c.undo_until, c.finished_at IS NOT NULL
   FROM bulk_change AS c
  WHERE c.account_id = :account_id
-   AND c.finished_at IS NOT NULL
  ORDER BY c.number
 
--- name: kept_posts
-SELECT coalesce(sum(c.kept), 0)
-  FROM bulk_change AS c
- WHERE c.account_id = :account_id
+-- name: delete_up_to
+DELETE FROM bulk_change
+ WHERE account_id = :account_id
+   AND number <= :number
+
+-- name: delete_posts_up_to
+DELETE FROM bulk_post
+ WHERE account_id = :account_id
+   AND change <= :number
 
 -- name: expire
 UPDATE bulk_change
@@ -160,14 +167,3 @@ DELETE FROM bulk_post
  WHERE account_id = :account_id
    AND change = :change
    AND post_id <= :last
-
--- name: take_over_field
-DELETE FROM bulk_post
- WHERE account_id = :account_id
-   AND post_id = :post_id
-   AND field = :field
-
--- name: take_over_post
-DELETE FROM bulk_post
- WHERE account_id = :account_id
-   AND post_id = :post_id

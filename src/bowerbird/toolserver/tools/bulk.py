@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.flags import Flags, FlagsResult
+from bowerbird.library.bookmarks.flags import BookmarkState, Flags
 from bowerbird.library.bulk.requests import DRY_RUN, BulkChange, BulkRequests, Prepared
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Note
-from bowerbird.model.bulk import FLAG_ACTIONS, BulkAction
+from bowerbird.model.bulk import FLAG_ACTIONS, BulkAction, BulkRow
+from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.bulk import BulkRequest
@@ -100,6 +101,21 @@ class Change(Struct, kw_only=True, omit_defaults=True):
     advice: str = ""
 
 
+class Undoable(Struct, kw_only=True, omit_defaults=True):
+    """A result of a change that undo_change undoes, if it has changed something."""
+
+    change_id: str = ""
+    undo_until: str = ""
+
+
+class Marked(Undoable, kw_only=True, omit_defaults=True):
+    posts: list[BookmarkState]
+    affected: int
+    not_found: list[str]
+
+
+U = TypeVar("U", bound=Undoable)
+
 UPDATE: Final = Tool(
     name="update_bookmarks",
     title="Mark saved posts, or change a note",
@@ -107,11 +123,11 @@ UPDATE: Final = Tool(
         "Marks saved posts as read or unread, archived or not: up to 100 by post_ids, or all that "
         "match filter. Also replaces the note of one post. A field that is not sent does not "
         "change. With filter, call first with dry_run true, then with its count as "
-        "expected_count; undo_change undoes it for an hour."
+        "expected_count. undo_change undoes all but the note for an hour."
     ),
     takes=UpdateArguments,
     returns=Change,
-    returns_by_ids=FlagsResult,
+    returns_by_ids=Marked,
     # The note before is not kept.
     hints=DESTROYS,
 )
@@ -248,9 +264,13 @@ def bind(calls: BulkCalls, flags: Flags) -> list[BoundTool]:
     async def update_bookmarks(call: ToolCall) -> ToolResult:
         async def by_ids(transaction: Transaction, values: UpdateArguments) -> Struct:
             asked = values.flags
-            return await flags.update(
+            result = await flags.update(
                 transaction, call.account, values.post_ids or [], asked, asked.note
             )
+            marked = Marked(
+                posts=result.posts, affected=result.affected, not_found=result.not_found
+            )
+            return undoable(marked, result.change)
 
         return await calls.run(call, UPDATE, UpdateArguments, _marking, by_ids=by_ids)
 
@@ -291,6 +311,15 @@ def bind(calls: BulkCalls, flags: Flags) -> list[BoundTool]:
 def _marking(values: UpdateArguments) -> BulkRequest:
     action = FLAG_ACTIONS.get((values.is_read, values.is_archived), BulkAction.READ)
     return values.change(action)
+
+
+def undoable(result: U, row: BulkRow | None) -> U:
+    """The result of a change of posts that were named, with the way to undo it."""
+    if row is not None:
+        result.change_id = row.change_id
+        if row.is_finished:
+            result.undo_until = response_size.second(with_offset(row.undo_until))
+    return result
 
 
 def shown(change: BulkChange) -> Change:

@@ -12,7 +12,7 @@ from bowerbird.model.labels import COLORS, Color
 from bowerbird.requests.fields import InvalidField, LabelName, about
 from bowerbird.requests.labels import LabelChange
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.bulk import BulkCalls, Change, shown
+from bowerbird.toolserver.tools.bulk import BulkCalls, Change, Undoable, shown, undoable
 from bowerbird.toolserver.tools.labels import find_label
 from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, has_hidden
 from bowerbird.toolserver.tools.results.refusals import Advised
@@ -72,7 +72,7 @@ class DeleteArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return (self.label,)
 
 
-class Label(Struct, kw_only=True, omit_defaults=True):
+class Label(Undoable, kw_only=True, omit_defaults=True):
     label: str
     count: int
     color: str | None = None
@@ -136,7 +136,7 @@ def _updating(labels: Labels, calls: BulkCalls) -> BoundTool:
             except Refusal as refused:
                 raise _renaming(refused) from None
             left[:] = [] if row is None or row.is_finished else [row.change_id]
-            return _label(label)
+            return undoable(_label(label), row)
 
         gate = plans.check_writes
         result = await calls.write(

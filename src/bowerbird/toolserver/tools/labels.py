@@ -26,7 +26,7 @@ from bowerbird.requests.labels import (
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes
 from bowerbird.toolserver.tools.arguments.selection import Selection
-from bowerbird.toolserver.tools.bulk import BulkCalls, Change, shown
+from bowerbird.toolserver.tools.bulk import BulkCalls, Change, Undoable, shown, undoable
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import (
     HIDDEN,
@@ -115,13 +115,13 @@ class LabelledPost(Struct, kw_only=True, omit_defaults=True):
     labels: list[str]
 
 
-class LabelledPosts(Struct, kw_only=True, omit_defaults=True):
+class LabelledPosts(Undoable, kw_only=True, omit_defaults=True):
     affected: int
     posts: Annotated[list[Json], Meta(extra={"items": LabelledPost})]
     not_found: list[str]
     truncated: bool
     # Posts that could not get the label.
-    not_changed: list[str] = []
+    not_changed: list[str] = msgspec.field(default_factory=list)
     advice: str = ""
 
 
@@ -136,7 +136,7 @@ class Outcome(Struct, kw_only=True, omit_defaults=True):
     error: str = ""
 
 
-class Outcomes(Struct, kw_only=True, omit_defaults=True):
+class Outcomes(Undoable, kw_only=True, omit_defaults=True):
     results: Annotated[list[Json], Meta(extra={"items": Outcome})]
     truncated: bool
     succeeded: int
@@ -204,7 +204,7 @@ def bind(labels: Labels, calls: BulkCalls, idempotency: Idempotency) -> list[Bou
 
     async def batch_label(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: BatchArguments) -> Struct:
-            return _outcomes(await labels.batch(transaction, call.account, values.parsed))
+            return _outcomes(*await labels.batch(transaction, call.account, values.parsed))
 
         return await writes.run(idempotency, call, BATCH, BatchArguments, effect, gate=gate)
 
@@ -295,13 +295,13 @@ def _changed(labelled: Labelled) -> LabelledPosts:
             f"All {labelled.affected} posts were changed, but only {len(fitted.records)} of "
             f"{total} fit here. get_bookmarks returns the labels of the others."
         )
-    return content
+    return undoable(content, labelled.change)
 
 
-def _outcomes(batch: BatchResult) -> Outcomes:
+def _outcomes(batch: BatchResult, row: BulkRow | None) -> Outcomes:
     results: list[Json] = msgspec.to_builtins([_outcome(one) for one in batch.results])
     short, max_ids = _fit(results)
-    return Outcomes(
+    outcomes = Outcomes(
         results=short,
         truncated=short is not results,
         succeeded=batch.succeeded,
@@ -310,6 +310,7 @@ def _outcomes(batch: BatchResult) -> Outcomes:
         if short is results
         else f"not_found has only the first {max_ids} ids per change.",
     )
+    return undoable(outcomes, row)
 
 
 def _outcome(result: OperationResult) -> Outcome:

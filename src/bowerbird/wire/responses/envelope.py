@@ -26,9 +26,9 @@ def success(data: Any, meta: Any = None) -> bytes:
     return _encode({"status": True, "data": data, "meta": meta or {}})
 
 
-def success_of_one(item: bytes) -> bytes:
+def success_of_one(item: bytes, meta: Struct | None = None) -> bytes:
     """Wraps an object that is already JSON."""
-    return b'{"status":true,"data":%b,"meta":{}}' % item
+    return b'{"status":true,"data":%b,"meta":%b}' % (item, _encode({} if meta is None else meta))
 
 
 def success_of_many(items: bytes, meta: Struct) -> bytes:

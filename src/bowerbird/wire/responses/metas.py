@@ -72,13 +72,24 @@ class MessageMeta(Struct, frozen=True):
     message: str
 
 
+class BatchMeta(Struct, frozen=True):
+    message: str
+    # Of all operations together, if they have changed something.
+    change: BulkChange | UnsetType = UNSET
+
+
+class UndoMeta(Struct, frozen=True):
+    # Of flags or the trash, if they were changed.
+    change: BulkChange | UnsetType = UNSET
+
+
 class ChangeMeta(Struct, frozen=True):
     message: str
     affected: int
     not_found: list[str]
     further_ids: list[str] | UnsetType = UNSET
     not_changed: list[str] | UnsetType = UNSET
-    # Of a request with filter.
+    # Absent if nothing has changed.
     change: BulkChange | UnsetType = UNSET
 
 

@@ -3,8 +3,8 @@
 So a refused operation changes nothing, fifty operations are written together, and the library's
 version grows once, or not at all if nothing changed.
 
-A field of a post that a changeset changes is not changed any more if an earlier change of many
-posts is undone, unless the changeset itself is part of such a change.
+A field of a post that a changeset changes is not changed any more if an earlier change of posts is
+undone.
 """
 
 from bisect import insort
@@ -17,7 +17,7 @@ from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.model.bookmarks import Post, tags_json
-from bowerbird.model.bulk import ARCHIVED, READ, TRASHED, Changed
+from bowerbird.model.bulk import Changed, ChangedLabel, PostField
 from bowerbird.model.imports import Counts, counts_of
 from bowerbird.model.labels import Label, name_key
 from bowerbird.requests import limits
@@ -30,6 +30,15 @@ from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 # The labels of a post may take 40 kB as JSON, so only these many posts have theirs in memory.
 _POSTS_AT_ONCE: Final = 500
 _ID_DIGITS: Final = 18
+_FLAGS: Final = (PostField.READ, PostField.ARCHIVED)
+
+
+class _NameKeys(dict[str, str]):
+    """The folded name by name: folding the labels of many posts takes long."""
+
+    def __missing__(self, name: str) -> str:
+        key = self[name] = name_key(name)
+        return key
 
 
 class _Stores(NamedTuple):
@@ -58,6 +67,7 @@ class Changeset:
         self._transaction = transaction
         self._library = library
         self._labels = labels
+        self._name_keys = _NameKeys()
         self._posts: dict[str, EditablePost] = {}
         self._new_labels: list[Label] = []
         self._pairs: dict[tuple[int, int], bool] = {}
@@ -77,9 +87,24 @@ class Changeset:
         return self._library.version + 1
 
     @property
+    def library(self) -> LockedLibrary:
+        return self._library
+
+    @property
     def changed(self) -> list[Changed]:
         """The fields of posts that were changed so far."""
         return [Changed(*key, was_set) for key, was_set in self._changed.items()]
+
+    @property
+    def changed_labels(self) -> list[ChangedLabel]:
+        """The labels that were created, added to posts or removed so far."""
+        new = {label.label_id for label in self._new_labels}
+        ids = new.union(field for _, field in self._changed)
+        return [
+            ChangedLabel(label.label_id, label.name, is_new=label.label_id in new)
+            for label in self._labels.values()
+            if label.label_id in ids
+        ]
 
     async def load(self, post_ids: Iterable[str]) -> None:
         """Reads these bookmarks, for later calls of `post`."""
@@ -157,7 +182,7 @@ class Changeset:
         self._labelled.add((post.post_id, label.label_id))
         if label.name in post.tags:
             return False
-        insort(post.tags, label.name, key=name_key)
+        insort(post.tags, label.name, key=self._name_keys.__getitem__)
         self._note_pair(post, label, is_attached=True)
         return True
 
@@ -181,9 +206,7 @@ class Changeset:
         self._change += counts_of(post)
         if (post.is_read, post.is_archived) == before:
             return False
-        for field, was, now in zip(
-            (READ, ARCHIVED), before, (post.is_read, post.is_archived), strict=True
-        ):
+        for field, was, now in zip(_FLAGS, before, (post.is_read, post.is_archived), strict=True):
             if was is not now:
                 self._note_field(post, field, was_set=was)
         self._flagged[post.number] = post
@@ -208,7 +231,7 @@ class Changeset:
             self._retagged.pop(post.number, None)
             self._flagged.pop(post.number, None)
             self._change += -counts_of(post)
-            self._note_field(post, TRASHED, was_set=False)
+            self._note_field(post, PostField.TRASHED, was_set=False)
             del self._posts[post.post_id]
             self._has_changed = True
 
@@ -244,27 +267,26 @@ class Changeset:
 
     async def finish(self, now: int) -> None:
         """Writes the changes."""
-        has_bulk = (
-            not self._is_recorded
-            and bool(self._changed or self._labelled)
-            and await self._stores.bulk.has_any_in(self._transaction, self._library)
-        )
-        await self._write(now, has_bulk=has_bulk)
-        if has_bulk:
+        if self._has_changed:
+            await self._write(now)
+        if not self._is_recorded:
+            await self.claim()
+
+    async def claim(self) -> None:
+        """A change that is about to delete a label leaves it on the posts that have got it here."""
+        if self._labelled and self._library.has_open_change is not False:
             await self._stores.bulk.claim(
                 self._transaction, self._library.account_id, sorted(self._labelled), self.version
             )
 
-    async def _write(self, now: int, *, has_bulk: bool) -> None:
-        if not self._has_changed:
-            return
+    async def _write(self, now: int) -> None:
         await self._write_labels(now)
         if self._flagged:
             await self._stores.bookmarks.set_flags(
                 self._transaction, self._library, list(self._flagged.values())
             )
         await self._write_tags()
-        if has_bulk:
+        if not self._is_recorded and self._library.last_change != 0:
             await self._stores.bulk.take_over(
                 self._transaction, self._library.account_id, self._changed
             )
@@ -338,7 +360,7 @@ class Changesets:
         """Locks the library and reads the labels with these names or ids.
 
         `library`: if this transaction has locked it and changed nothing since. `is_recorded`: the
-        caller keeps `changed`, for the undo of a change of many posts.
+        caller keeps `changed` for an undo.
         """
         stores = self._stores
         library = library or await lock_library(stores.libraries, transaction, account_id)

@@ -13,7 +13,7 @@ from bowerbird.library.bookmarks.writing.bookmark_row import (
     words_of,
 )
 from bowerbird.model.bookmarks import Post, tags_json
-from bowerbird.model.bulk import ARCHIVED, READ
+from bowerbird.model.bulk import PostField
 from bowerbird.model.imports import (
     Change,
     Completeness,
@@ -114,9 +114,9 @@ class Batch:
         for row in self.changed:
             stored = self._stored[row["post_id"]]
             if row["is_read"] != stored.is_read:
-                fields.append((row["post_id"], READ))
+                fields.append((row["post_id"], PostField.READ))
             if row["is_archived"] != stored.is_archived:
-                fields.append((row["post_id"], ARCHIVED))
+                fields.append((row["post_id"], PostField.ARCHIVED))
         pairs = (*self.attached, *self.detached)
         return fields + [(posts[number], one) for one, number in pairs if number in posts]
 

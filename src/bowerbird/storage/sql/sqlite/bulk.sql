@@ -12,3 +12,24 @@ SELECT p.post_id
   CROSS JOIN bulk_post AS p
           ON p.account_id = :account_id AND p.change = :change AND p.post_id = wanted.value
          AND p.field = :field
+
+-- name: forget
+-- A row of a change, and the rows of the same field before it. Without the hint, SQLite reads all rows
+-- of the account.
+DELETE FROM bulk_post INDEXED BY bulk_post_by_field
+ WHERE account_id = :account_id
+   AND post_id = :post_id
+   AND field = :field
+   AND version <= :version
+   AND (change = :number OR version < :version)
+
+-- name: take_over_field
+DELETE FROM bulk_post INDEXED BY bulk_post_by_field
+ WHERE account_id = :account_id
+   AND post_id = :post_id
+   AND field = :field
+
+-- name: take_over_post
+DELETE FROM bulk_post INDEXED BY bulk_post_by_field
+ WHERE account_id = :account_id
+   AND post_id = :post_id

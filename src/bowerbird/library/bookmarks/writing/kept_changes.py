@@ -1,0 +1,149 @@
+"""Keeps changes of posts for an hour, so that they can be undone, and bounds what is kept.
+
+A change beyond a bound is not refused: the oldest finished one can no longer be undone, and what is
+kept of it is removed, at least as many rows as are added.
+"""
+
+import secrets
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.bookmarks.writing.changeset import Changeset
+from bowerbird.model.bulk import UNDO_S, BulkAction, BulkRow, BulkState, Changed, ChangedLabel
+from bowerbird.requests import limits
+from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LockedLibrary
+
+_ID_BYTES: Final = 12
+_WAIT_S: Final = 10
+_REMOVED_PER_TURN: Final = 500
+# Reading the list of kept changes takes longer than writing one of a single post. So room is made
+# for every change of many posts, and once for so many others.
+_SMALL_CHANGES: Final = 50
+_SMALL_ROWS: Final = 10
+
+
+class Done(NamedTuple):
+    """What a transaction has done with posts that a request names."""
+
+    action: BulkAction
+    changed: Sequence[Changed]
+    labels: Sequence[ChangedLabel] = ()
+    matched: int = 1
+
+
+class KeptChanges:
+    def __init__(self, database: Database, clock: Clock, *, is_off: bool = False) -> None:
+        """`is_off`: for the sandbox, which stores nothing that could be undone."""
+        self._store = BulkStore(database)
+        self._clock = clock
+        self._is_off = is_off
+
+    async def finish(
+        self, transaction: Transaction, changeset: Changeset, action: BulkAction, matched: int
+    ) -> BulkRow | None:
+        """Writes the changes of a changeset that was opened with `is_recorded`, and keeps them.
+
+        None if nothing has changed.
+        """
+        done = Done(action, changeset.changed, changeset.changed_labels, matched)
+        await changeset.finish(self._clock())
+        await changeset.claim()
+        return await self.keep(transaction, changeset.library, done)
+
+    async def keep(
+        self, transaction: Transaction, library: LockedLibrary, done: Done
+    ) -> BulkRow | None:
+        """Keeps what a transaction has changed, after it has raised the version once."""
+        action, changed, labels, matched = done
+        if self._is_off or (not changed and not any(label.is_new for label in labels)):
+            return None
+        account_id, now = library.account_id, self._clock()
+        number = library.last_change
+        if number is None:
+            number = await self._store.next_number(transaction, account_id) - 1
+        number += 1
+        if len(changed) > _SMALL_ROWS or number % _SMALL_CHANGES == 0:
+            await self.make_room(transaction, account_id, len(changed))
+        row = msgspec.structs.replace(
+            ended(new_change(number, action, labels, matched, now), BulkState.DONE, now),
+            done=matched,
+            changed=len({one.post_id for one in changed}),
+            kept=len(changed),
+        )
+        await self._store.insert(transaction, account_id, row)
+        await self._store.record(transaction, account_id, number, changed, library.version + 1)
+        return row
+
+    async def number(self, transaction: Transaction, account_id: int) -> int:
+        """The number of a new change. Refused while too many are unfinished."""
+        unfinished = await self._store.count_unfinished(transaction, account_id)
+        if unfinished >= limits.UNFINISHED_CHANGES_MAX:
+            raise Refusal(
+                Code.RATE_LIMITED,
+                f"This account has {unfinished} unfinished changes. Wait until some have finished.",
+                {"Retry-After": str(_WAIT_S)},
+            )
+        return await self._store.next_number(transaction, account_id)
+
+    async def make_room(self, transaction: Transaction, account_id: int, added: int = 0) -> None:
+        """Removes some of what is kept beyond the bounds. Call it in each turn of a change."""
+        kept = await self._store.kept(transaction, account_id)
+        rows = sum(one.rows for one in kept)
+        extra = sum(one.is_finished for one in kept) - limits.KEPT_CHANGES_MAX
+        left, now = max(_REMOVED_PER_TURN, added), self._clock()
+        # The last of those that are removed together, and whether one before them stays.
+        last, is_behind = 0, False
+        for one in kept:
+            is_over = extra > 0 or rows > limits.KEPT_CHANGED_POSTS_MAX
+            if not one.is_finished or (not is_over and one.undo_until >= now):
+                is_behind = True
+                continue
+            if is_behind or one.rows >= left:
+                is_behind = True
+                # It may be removed in part.
+                await self._store.expire(transaction, account_id, one.number)
+                left -= await self._store.remove_first(transaction, account_id, one.number, left)
+            else:
+                last = one.number
+                left -= one.rows
+            extra -= 1
+            rows -= one.rows
+            if left <= 0:
+                # The others wait for the next turn, so that this one stays short.
+                break
+        if last:
+            await self._store.remove_up_to(transaction, account_id, last)
+
+
+def new_change(
+    number: int, action: BulkAction, labels: Sequence[ChangedLabel], matched: int, now: int
+) -> BulkRow:
+    return BulkRow(
+        number=number,
+        change_id=secrets.token_hex(_ID_BYTES),
+        action=action,
+        labels=labels,
+        state=BulkState.WORKING,
+        matched=matched,
+        done=0,
+        changed=0,
+        restored=0,
+        kept=0,
+        created_at=now,
+        finished_at=None,
+        undo_until=0,
+        job_id="",
+        position=0,
+    )
+
+
+def ended(row: BulkRow, state: BulkState, now: int) -> BulkRow:
+    """The change once it or its undo is finished."""
+    until = now + UNDO_S * MICROSECONDS
+    return msgspec.structs.replace(row, state=state, finished_at=now, undo_until=until)
