@@ -51,7 +51,7 @@ SHARED: Final[dict[str, str]] = {
     "query": "Filters that narrow the view further, by the list's names.",
     "sort_by": "The field to sort by, as in the list.",
     "sort_order": "asc or desc. By default dates and counts descend, text ascends.",
-    "change": "The change of posts, if it was by filter or of a whole label. It can be undone.",
+    "change": "What was changed, for its progress and its undo. Absent if nothing has changed.",
 }
 
 
