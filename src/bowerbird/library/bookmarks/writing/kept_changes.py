@@ -77,7 +77,9 @@ class KeptChanges:
             kept=len(changed),
         )
         await self._store.insert(transaction, account_id, row)
-        await self._store.record(transaction, account_id, number, changed, library.version + 1)
+        await self._store.record_named(
+            transaction, account_id, number, changed, library.version + 1
+        )
         return row
 
     async def number(self, transaction: Transaction, account_id: int) -> int:

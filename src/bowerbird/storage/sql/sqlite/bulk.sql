@@ -13,6 +13,12 @@ SELECT p.post_id
           ON p.account_id = :account_id AND p.change = :change AND p.post_id = wanted.value
          AND p.field = :field
 
+-- name: record_posts
+-- One field of many posts. None of them was in the trash.
+INSERT INTO bulk_post (account_id, change, post_id, field, was_set, version)
+SELECT :account_id, :change, changed.value, :field, :was_set, :version
+  FROM json_each(:post_ids) AS changed
+
 -- name: forget
 -- A row of a change, and the rows of the same field before it. Without the hint, SQLite reads all rows
 -- of the account.
