@@ -80,7 +80,7 @@ async def assert_stored(urls: list[str], hosts: ImageHosts, settings: Settings, 
         stored = {path.name for path in (files.folder / "media").rglob("*") if path.is_file()}
         assert stored >= {each.media_id for each in found.values()}
         # At most those that were being stored when the process was killed.
-        assert len(stored) <= IMAGES + 4 * kills
+        assert len(stored) <= IMAGES + 24 * kills
         keeping = Keeping(database, files, system_clock, settings)
         await keeping.delete_leftovers()
         assert {

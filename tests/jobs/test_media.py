@@ -34,6 +34,7 @@ async def test_a_new_post_has_its_images_after_the_next_sweep(
 ) -> None:
     shelf, other = Shelf(alice, hosts, tmp_path), Shelf(bob, hosts, tmp_path)
     await shelf.switch()
+    await other.switch(is_keeping=False)
     await bob.save(attachments=[image(shelf.picture("b"))])
     worker = working.worker(alice.database, shelf.jobs.kind.run, kinds=[shelf.jobs.kind])
 

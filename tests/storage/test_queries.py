@@ -26,7 +26,7 @@ ACROSS_ACCOUNTS = {name for _, name in SWEEPS} | {
     # A part of a sweep, a list of the operator, the version of SQLite.
     *("expired_condition", "starting_with", "engine"),
     # How many posts all accounts have.
-    "posts_of_all",
+    *("posts_of_all", "totals", "room_used"),
     # They merge segments of the whole index, and read no posts.
     *("start_index_merge", "continue_index_merge", "merged_from", "set_merged_from", "merge"),
     *("pause_index_merge", "merge_index", "resume_index_merge"),

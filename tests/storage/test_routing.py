@@ -45,6 +45,8 @@ SWEEPS = {
     ("accounts", "every_account"): "the list of accounts",
     ("accounts", "other_account"): "whether there is another account",
     ("accounts", "renew_epochs"): "after a restore",
+    ("media", "totals"): "how many images are kept",
+    ("media", "room_used"): "how many images are kept",
     ("jobs", "queue"): "whether jobs are due that nothing runs",
     ("jobs", "owner"): "a job by its id alone",
     ("jobs", "latest"): "the list of jobs",

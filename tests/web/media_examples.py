@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from bowerbird.model.media import KeptImage, image_urls
+from bowerbird.model.media import KeptImage, KnownImage, image_urls
 from bowerbird.web import templating
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.texts import LinkedTexts
@@ -29,10 +29,10 @@ IMAGES: Final[Values] = {
 
 
 def _shown(post: Values) -> Values:
-    for picture in (*post["pictures"], *(post["quote"] or {"pictures": []})["pictures"]):
-        picture["src"] = picture["src"] and _SRC
-    if post["article"]:
-        post["article"]["picture"]["src"] = post["article"]["picture"]["src"] and _SRC
+    held = (post, post["quote"] or {}, {"pictures": (post["article"] or {}).get("picture")})
+    for pictures in filter(None, (each.get("pictures") for each in held)):
+        for picture in pictures["shown"]:
+            picture["src"] = _SRC
     return post
 
 
@@ -41,8 +41,9 @@ def _parts() -> PostParts:
         LinkedTexts(""), Dates(Times("Europe/Berlin"), 1_787_918_400_000_000), "", "author", {}
     )
     urls = [url for post in POSTS for url in image_urls(post["tweet_details"])]
-    # The last one is not kept.
-    parts.kept = {url: KeptImage("id", "image/png", 9, 560, 640) for url in urls[:-1]}
+    kept = KnownImage("kept", "", KeptImage("id", "image/png", 9, 560, 640))
+    # The last one is gone.
+    parts.images = dict.fromkeys(urls[:-1], kept) | {urls[-1]: KnownImage("left_out", "gone", None)}
     return parts
 
 

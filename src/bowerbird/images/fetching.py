@@ -55,7 +55,10 @@ class Reason(StrEnum):
     UNREACHABLE = "unreachable"
 
 
+# Then the host has a problem, and its other images wait too.
 TEMPORARY: Final = frozenset({Reason.BUSY, Reason.TIME, Reason.UNREACHABLE})
+# A host that refuses one image may give it later.
+RETRIED: Final = TEMPORARY | {Reason.REFUSED}
 _GONE: Final = frozenset({404, 410})
 
 

@@ -15,6 +15,8 @@ HOSTS: Final = {
     "bluesky": ("cdn.bsky.app", "video.bsky.app", "video.cdn.bsky.app"),
     "reddit": ("i.redd.it", "preview.redd.it", "external-preview.redd.it"),
 }
+# The pictures of the demo, which are in the package. Nobody can have a host with this name.
+DEMO_HOST: Final = "images.example.com"
 # Their pictures come from the server of the post.
 FEDERATED: Final = frozenset({"mastodon"})
 

@@ -1,6 +1,7 @@
 """Media of a post: their types as one number, texts of attachments, images kept here."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -101,7 +102,7 @@ FOLDER: Final = "media"
 IMAGES_PER_POST_MAX: Final = 40
 URL_MAX: Final = 2_048
 _IMAGES: Final = frozenset({"image", "photo"})
-_MOVING: Final = frozenset({"video", "gif", "animated_gif"})
+_WITH_PREVIEW: Final = frozenset({"video", "gif", "animated_gif", "link"})
 
 
 class MediaAccount(Struct, frozen=True):
@@ -133,6 +134,8 @@ class ImageLink(Struct, frozen=True):
     url: str
     instance: str
     reason: str
+    # The small rendition, or ''.
+    small_url: str = ""
 
 
 class DueImage(Struct, frozen=True):
@@ -141,6 +144,7 @@ class DueImage(Struct, frozen=True):
     instance: str
     # Failed attempts so far.
     tries: int
+    small_url: str = ""
 
 
 class FailedImage(Struct, frozen=True):
@@ -161,6 +165,26 @@ class KeptImage(Struct, frozen=True):
     height: int
 
 
+class KnownImage(Struct, frozen=True):
+    """An image of a post: waiting, kept or left_out, why the last attempt failed, and its files."""
+
+    state: str
+    reason: str
+    file: KeptImage | None
+    # The small rendition, which lists show.
+    small: KeptImage | None = None
+
+
+class MediaTotals(Struct, frozen=True):
+    """The images of all accounts, and how many accounts have used their quota."""
+
+    kept: int
+    waiting: int
+    left_out: int
+    bytes: int
+    full: int
+
+
 def folder_of(account_id: int) -> str:
     return f"{FOLDER}/{account_id}"
 
@@ -174,30 +198,94 @@ def url_key(url: str) -> str:
 
 
 def image_url(attachment: Mapping[str, Any]) -> str:
-    """The URL of the picture that an attachment shows: the image, or the still of a video."""
+    """The URL of the picture that an attachment shows: an image, a still, or that of a card."""
     kind = attachment.get("type")
     if kind in _IMAGES:
         return _url(attachment, "url") or _url(attachment, "preview_image")
-    return _url(attachment, "preview_image") if kind in _MOVING else ""
+    return _url(attachment, "preview_image") if kind in _WITH_PREVIEW else ""
 
 
 def image_urls(details: Mapping[str, Any]) -> list[str]:
     """The URLs of the images and the cover of a post and of the post that it quotes."""
+    return list(images_of(details))
+
+
+def shown_urls(bookmark: Mapping[str, Any]) -> dict[str, str]:
+    """The URLs of all that a saved post shows, each with that of its small rendition or ''."""
+    details = bookmark.get("tweet_details")
+    details = details if isinstance(details, dict) else {}
+    quoted = details.get("quoted_tweet")
+    urls = images_of(details)
+    for post in (bookmark, quoted if isinstance(quoted, dict) else {}):
+        if url := avatar_url(post):
+            urls.setdefault(url, "")
+    return urls
+
+
+_X_AVATAR: Final = re.compile(
+    r"(https://pbs\.twimg\.com/profile_images/[^?#]+?)(?:_normal|_bigger|_mini|_400x400)?(\.\w+)"
+)
+_BLUESKY_AVATAR: Final = "https://cdn.bsky.app/img/avatar/"
+_BLUESKY_FACE: Final = "https://cdn.bsky.app/img/avatar_thumbnail/"
+
+
+def avatar_url(post: Mapping[str, Any]) -> str:
+    """The URL of the author's picture, as small as the network has it, or ''."""
+    author = post.get("author_details")
+    url = _url(author, "profile_image") if isinstance(author, dict) else ""
+    if found := _X_AVATAR.fullmatch(url):
+        return f"{found[1]}_bigger{found[2]}"
+    if url.startswith(_BLUESKY_AVATAR):
+        return _BLUESKY_FACE + url.removeprefix(_BLUESKY_AVATAR)
+    return url
+
+
+def images_of(details: Mapping[str, Any]) -> dict[str, str]:
+    """The URLs of images, each with that of its small rendition or ''."""
     quoted = details.get("quoted_tweet")
     parts = (details, quoted if isinstance(quoted, dict) else {})
-    urls = [url for part in parts for url in (*_attached_images(part), _cover(part))]
-    return [url for url in dict.fromkeys(urls) if url][:IMAGES_PER_POST_MAX]
+    found: dict[str, str] = {}
+    for part in parts:
+        for url, small in (*_attached_images(part), _cover(part)):
+            if url and len(found) < IMAGES_PER_POST_MAX:
+                found.setdefault(url, small)
+    return found
 
 
-def _attached_images(part: Mapping[str, Any]) -> list[str]:
+def _attached_images(part: Mapping[str, Any]) -> list[tuple[str, str]]:
     attached = part.get("attachments")
-    found = attached if isinstance(attached, list) else []
-    return [image_url(each) for each in found if isinstance(each, dict)]
+    return [
+        (url, small_url(url, _url(each, "preview_image")))
+        for each in (attached if isinstance(attached, list) else [])
+        if isinstance(each, dict) and (url := image_url(each))
+    ]
 
 
-def _cover(part: Mapping[str, Any]) -> str:
+def _cover(part: Mapping[str, Any]) -> tuple[str, str]:
     article = part.get("article")
-    return _url(article, "cover_image") if isinstance(article, dict) else ""
+    url = _url(article, "cover_image") if isinstance(article, dict) else ""
+    return url, small_url(url)
+
+
+_X_IMAGE: Final = re.compile(
+    r"(https://pbs\.twimg\.com/(?:media|card_img|\w+_thumb)/[^?#:]+)(?::\w+)?"
+    r"(?:\?(?:.*&)?(format=\w+))?"
+)
+_BLUESKY_IMAGE: Final = "https://cdn.bsky.app/img/feed_fullsize/"
+_BLUESKY_SMALL: Final = "https://cdn.bsky.app/img/feed_thumbnail/"
+
+
+def small_url(url: str, preview: str = "") -> str:
+    """The URL of a small rendition that the network has, or ''.
+
+    A server of Mastodon states it as the preview of an image.
+    """
+    if found := _X_IMAGE.match(url):
+        path, form = found.groups()
+        return f"{path}?{form}&name=small" if form else f"{path}?name=small"
+    if url.startswith(_BLUESKY_IMAGE):
+        return _BLUESKY_SMALL + url.removeprefix(_BLUESKY_IMAGE)
+    return preview if preview != url else ""
 
 
 def _url(attachment: Mapping[str, Any], name: str) -> str:

@@ -1,7 +1,7 @@
 """The images of posts: which posts have which, where each came from, and which files are kept."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
@@ -11,7 +11,9 @@ from bowerbird.model.media import (
     FailedImage,
     ImageLink,
     KeptImage,
+    KnownImage,
     MediaAccount,
+    MediaTotals,
     UnknownPost,
     url_key,
 )
@@ -27,7 +29,7 @@ class MediaStore:
         self._database = database
         sql = database.queries("media")
         content = database.queries("bookmarks")["content"]
-        fragments = {"boolean": sql["boolean"], "content": content}
+        fragments = {"boolean": sql["boolean"], "bigint": sql["bigint"], "content": content}
         self._sql = {name: text.format(**fragments) for name, text in sql.items()}
 
     async def account(self, reader: Reader, account_id: int) -> MediaAccount | None:
@@ -86,6 +88,32 @@ class MediaStore:
         values = {"after": after, "limit": limit}
         rows = await self._database.slow_rows(self._sql["accounts_with_files"], values)
         return [row[0] for row in rows]
+
+    async def totals(self, quota: int) -> MediaTotals:
+        """The images of all accounts, for the operator."""
+        rows = await self._database.slow_rows(self._sql["totals"], {})
+        states: dict[str, int] = {state: count for state, count in rows}  # noqa: C416 - typed
+        [(size, full)] = await self._database.slow_rows(self._sql["room_used"], {"quota": quota})
+        return MediaTotals(
+            kept=states.get(KEPT, 0),
+            waiting=states.get(WAITING, 0),
+            left_out=states.get(LEFT_OUT, 0),
+            bytes=size,
+            full=full,
+        )
+
+    async def kept_pages(
+        self, account_id: int, limit: int
+    ) -> AsyncIterator[list[tuple[str, KeptImage]]]:
+        """All kept images with their URLs."""
+        after = ""
+        while True:
+            values = {"account_id": account_id, "after": after, "limit": limit}
+            rows = await self._database.slow_rows(self._sql["kept_page"], values)
+            if not rows:
+                return
+            yield [(url, KeptImage(*file)) for _, url, *file in rows]
+            after = rows[-1][0]
 
     async def counts(self, account_id: int) -> dict[tuple[str, str], int]:
         """The number of images by state and reason."""
@@ -163,9 +191,8 @@ class MediaStore:
         media_ids: dict[str, None] = {}
         for name in url_keys:
             values = {"account_id": account_id, "url_key": name}
-            for (media_id,) in await transaction.rows(self._sql["delete_source"], values):
-                if media_id is not None:
-                    media_ids[media_id] = None
+            for files in await transaction.rows(self._sql["delete_source"], values):
+                media_ids |= dict.fromkeys(each for each in files if each is not None)
         removed, size = [], 0
         for media_id in media_ids:
             values = {"account_id": account_id, "media_id": media_id}
@@ -189,10 +216,20 @@ class MediaStore:
         return str(rows[0][0]) if rows else ""
 
     async def source_is_kept(
-        self, transaction: Transaction, account_id: int, name: str, media_id: str
+        self,
+        transaction: Transaction,
+        account_id: int,
+        name: str,
+        media_id: str,
+        small_id: str | None,
     ) -> bool:
         """False if no post has the image any more."""
-        values = {"account_id": account_id, "url_key": name, "media_id": media_id}
+        values = {
+            "account_id": account_id,
+            "url_key": name,
+            "media_id": media_id,
+            "small_id": small_id,
+        }
         return bool(await transaction.rows(self._sql["source_is_kept"], values))
 
     async def source_failed(
@@ -201,8 +238,18 @@ class MediaStore:
         values = {"account_id": account_id, **msgspec.structs.asdict(failure)}
         await transaction.run(self._sql["source_failed"], values)
 
-    async def take_room(self, transaction: Transaction, account_id: int, size: int) -> None:
-        values = {"account_id": account_id, "bytes": size}
+    async def try_again(
+        self, transaction: Transaction, account_id: int, post_ids: Sequence[str], now: int
+    ) -> None:
+        """Images of these posts that could not be fetched are due again."""
+        ids = self._database.text_list(post_ids)
+        values = {"account_id": account_id, "post_ids": ids, "now": now}
+        await transaction.run(self._sql["try_again"], values)
+
+    async def take_room(
+        self, transaction: Transaction, account_id: int, files: int, size: int
+    ) -> None:
+        values = {"account_id": account_id, "files": files, "bytes": size}
         await transaction.run(self._sql["take_room"], values)
 
     async def is_full(self, transaction: Transaction, account_id: int, quota: int) -> None:
@@ -233,11 +280,14 @@ class MediaStore:
         rows = await self._database.rows(self._sql["file"], values)
         return KeptImage(*rows[0]) if rows else None
 
-    async def kept(self, account_id: int, keys: Sequence[str]) -> dict[str, KeptImage]:
-        """The kept images among those with these keys of their URLs."""
+    async def known(self, account_id: int, keys: Sequence[str]) -> dict[str, KnownImage]:
+        """The images that are known among those with these keys of their URLs."""
         values = {"account_id": account_id, "keys": self._database.text_list(keys)}
-        rows = await self._database.rows(self._sql["kept"], values)
-        return {row[0]: KeptImage(*row[1:]) for row in rows}
+        rows = await self._database.rows(self._sql["known"], values)
+        return {
+            key: KnownImage(state, reason, _file(files[:5]), _file(files[5:]))
+            for key, state, reason, *files in rows
+        }
 
     async def existing(self, account_id: int, media_ids: Sequence[str]) -> set[str]:
         values = {"account_id": account_id, "media_ids": self._database.text_list(media_ids)}
@@ -245,10 +295,15 @@ class MediaStore:
         return {row[0] for row in rows}
 
 
+def _file(columns: Sequence[Any]) -> KeptImage | None:
+    return None if columns[0] is None else KeptImage(*columns)
+
+
 def _source(link: ImageLink, name: str, now: int) -> Values:
     return {
         "url_key": name,
         "url": link.url,
+        "small_url": link.small_url,
         "instance": link.instance,
         "state": LEFT_OUT if link.reason else WAITING,
         "reason": link.reason,

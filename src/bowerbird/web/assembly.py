@@ -175,7 +175,7 @@ def visits(
         sessions=sessions,
         methods=Methods(passkeys, lists),
         emails=emails,
-        download=AccountDownload(database, clock),
+        download=AccountDownload(database, library.media.files, clock),
         media=library.media.preferences,
         clock=clock,
     )

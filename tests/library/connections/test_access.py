@@ -18,6 +18,7 @@ from bowerbird.model.connections import ConnectionState, Problem
 from bowerbird.model.imports import RunState
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.account_removal import AccountRemoval
+from bowerbird.storage.files.files import Files
 from tests.support import ingesting
 from tests.support.networks import ALICE_TOKEN, Networks, Reply, status
 from tests.support.service import Service
@@ -135,12 +136,14 @@ async def test_a_paused_source_is_not_read_until_it_is_resumed(
     assert len(networks.lists()) == 2
 
 
-async def test_no_token_is_in_the_export_of_an_account(desk: Desk) -> None:
+async def test_no_token_is_in_the_export_of_an_account(desk: Desk, tmp_path: Path) -> None:
     for connect in (desk.mastodon, desk.bluesky):
         await connect()
         desk.wait(1)
     await desk.x(is_confirmed=False)
-    download = AccountDownload(desk.member.database, desk.member.clock)
+    download = AccountDownload(
+        desk.member.database, Files(Settings(data_dir=tmp_path)), desk.member.clock
+    )
 
     parts = [part async for part in await download.start(await desk.member.account())]
 

@@ -16,7 +16,7 @@ from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.media import file_name
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.files.files import Files
-from tests.support import pictures
+from tests.support import imports, pictures
 from tests.support.image_hosts import INSTANCE, ImageHosts, X
 from tests.support.keeping import Shelf, image, video
 from tests.support.service import Member
@@ -29,11 +29,7 @@ async def test_the_images_and_stills_of_posts_are_kept(shelf: Shelf) -> None:
     photo, still, quoted = (shelf.picture(name) for name in ("photo", "still", "quoted"))
     film = shelf.picture("film")
     await shelf.member.save(
-        attachments=[
-            image(photo),
-            video(film, still),
-            {"type": "link", "url": "https://example.com", "preview_image": film},
-        ],
+        attachments=[image(photo), video(film, still)],
         quoted={"text": "q", "attachments": [image(quoted)]},
     )
 
@@ -295,6 +291,25 @@ async def test_a_failure_is_tried_again_later_and_not_for_ever(shelf: Shelf) -> 
     assert len(shelf.hosts.requests) == len(RETRIES_S) + 1
     assert (await shelf.state()).left_out == {Reason.BUSY: 1}
     assert not await shelf.is_due()
+
+
+async def test_an_import_of_the_same_post_gives_an_image_another_chance(shelf: Shelf) -> None:
+    gone = shelf.hosts.put(f"https://{X}/a.png", b"", "404 Not Found")
+    elsewhere = "https://evil.example/a.png"
+    post = imports.found(attachments=[image(gone), image(elsewhere)])
+    await imports.run(shelf.member, post)
+    await shelf.member.save(attachments=[image(f"https://{X}/b.png")])
+    await shelf.run()
+    assert (await shelf.state()).left_out == {Reason.GONE: 2, Reason.HOST: 1}
+    shelf.hosts.put(gone, pictures.JPEG)
+    assert not await shelf.is_due()
+
+    await imports.run(shelf.member, post)
+    assert await shelf.is_due()
+    await shelf.run()
+
+    assert await shelf.content(gone) == pictures.JPEG
+    assert (await shelf.state()).left_out == {Reason.GONE: 1, Reason.HOST: 1}
 
 
 async def test_a_failure_that_passes_does_no_harm(shelf: Shelf) -> None:

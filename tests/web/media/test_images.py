@@ -1,6 +1,7 @@
 """Kept images on pages: unless turned off, from our own origin only, for their owner only."""
 
 import re
+from base64 import b64decode
 from pathlib import Path
 
 import httpx
@@ -41,28 +42,79 @@ async def test_a_page_shows_images_unless_they_are_turned_off(ann: Reader, shelf
     for path in ("/library", f"/p/{post['post_id']}"):
         page = await ann.page(path)
         assert "<img" not in page
-        assert "A blue bottle" in page
-        assert "Not kept here" not in page
+        assert "Image: <i>A blue bottle</i>" in page
     await show(ann)
     assert "<img" in await ann.page("/library")
 
 
-async def test_an_image_that_is_not_kept_is_described_with_a_hint(
-    ann: Reader, shelf: Shelf
-) -> None:
-    await ann.member.save(
+async def test_an_image_that_is_not_here_has_one_line(ann: Reader, shelf: Shelf) -> None:
+    failing = {"busy": "503 Busy", "refused": "403 Forbidden"}
+    for name, status in failing.items():
+        shelf.hosts.put(f"https://{X}/{name}", b"", status)
+    post = await ann.member.save(
         attachments=[
             image("https://evil.example/x.png", alt_text="Elsewhere"),
-            image(f"https://{X}/gone"),
+            image(f"https://{X}/gone", alt_text="A long table"),
+            image(f"https://{X}/busy"),
+            image(f"https://{X}/refused"),
+            {**video(f"https://{X}/film.mp4", f"https://{X}/gone"), "duration_ms": 61_000},
         ]
     )
+    assert "Image: <i>Elsewhere</i>" in await ann.page("/library")
     await shelf.run()
 
-    page = await ann.page("/library")
+    for path in ("/library", f"/p/{post['post_id']}"):
+        page = await ann.page(path)
+        assert "<img" not in page
+        assert page.count('class="absent"') == 5
+        assert "Image not kept: <i>Elsewhere</i>" in page
+        assert "Image gone: <i>A long table</i>" in page
+        assert ">Image on its way<" in page.replace(" <a", "<a")
+        assert ">Image refused by its site<" in page.replace(" <a", "<a")
+        assert "Video gone, 1:01" in page
+
+
+async def test_a_list_shows_four_images_of_a_post_and_its_page_all(
+    ann: Reader, shelf: Shelf
+) -> None:
+    urls = [shelf.picture(f"p{number}", 7 + number) for number in range(6)]
+    post = await ann.member.save(attachments=list(map(image, urls)))
+    await shelf.run()
+
+    listed, page = await ann.page("/library"), await ann.page(f"/p/{post['post_id']}")
+
+    assert len(IMG.findall(listed)) == 4
+    assert ">+2<" in listed
+    assert len(IMG.findall(page)) == 6
+    assert f'<a href="/p/{post["post_id"]}"><img' in listed
+    assert re.search(r'<a href="(/media/\w+)" data-view><img src="\1"', page)
+
+
+async def test_lists_load_small_renditions_and_the_page_the_original(
+    ann: Reader, shelf: Shelf
+) -> None:
+    url = shelf.hosts.put(f"https://{X}/media/a.png", pictures.png(900, 600) + bytes(90_000))
+    shelf.hosts.put(f"{url}?name=small", pictures.png(90, 60))
+    post = await ann.member.save(attachments=[image(url)])
+    await shelf.run()
+
+    [(listed, size)] = IMG.findall(await ann.page("/library"))
+    [(whole, _)] = IMG.findall(await ann.page(f"/p/{post['post_id']}"))
+
+    assert 'width="90" height="60"' in size
+    assert (await ann.person.client.get(listed)).content == pictures.png(90, 60)
+    assert len((await ann.person.client.get(whole)).content) > 90_000
+
+
+async def test_an_animation_waits_for_a_press(ann: Reader, shelf: Shelf) -> None:
+    url = shelf.hosts.put(f"https://{X}/a.gif", pictures.GIF)
+    post = await ann.member.save(attachments=[image(url, alt_text="A wave")])
+    await shelf.run()
+
+    page = await ann.page(f"/p/{post['post_id']}")
 
     assert "<img" not in page
-    assert page.count("Not kept here") == 2
-    assert "Elsewhere" in page
+    assert re.search(r'Animation: <i>A wave</i> <a href="/media/\w+"', page)
 
 
 async def test_a_still_a_quote_and_a_cover_are_shown(ann: Reader, shelf: Shelf) -> None:
@@ -184,8 +236,56 @@ async def test_a_full_quota_is_said(ann: Reader, shelf: Shelf, tmp_path: Path) -
 
     page = (await person.open("/account")).text
 
-    assert "There is no room for more images." in page
+    assert "There is no room for more images: 1 wait. None was deleted." in page
     assert "1 of 2 images, 600.1 kB of 1.0 MB" in page
+
+
+async def test_the_download_of_the_account_contains_the_images(ann: Reader, shelf: Shelf) -> None:
+    url = shelf.picture("a")
+    await ann.member.save(attachments=[image(url), image(f"https://{X}/gone")])
+    await shelf.run()
+
+    [found] = (await ann.person.send("/account/export", "/account")).json()["images"]
+
+    assert (found["url"], found["type"], found["width"]) == (url, "image/png", 7)
+    assert b64decode(found["content"]) == await shelf.content(url)
+
+
+async def test_authors_and_cards_have_their_pictures(ann: Reader, shelf: Shelf) -> None:
+    face = f"https://{X}/profile_images/1/a_normal.jpg"
+    shelf.hosts.put(f"https://{X}/profile_images/1/a_bigger.jpg", pictures.JPEG)
+    card = {"type": "link", "url": "https://e.example/", "preview_image": shelf.picture("card")}
+    author = {"name": "Ada", "username": "ada", "profile_image": face}
+    post = await ann.member.save(attachments=[card], author_details=author)
+    await shelf.run()
+
+    for path in ("/library", f"/p/{post['post_id']}"):
+        page = await ann.page(path)
+        assert len(IMG.findall(page)) == 2
+        assert 'class="card pict"' in page
+    await show(ann, "off")
+    assert "<img" not in await ann.page("/library")
+
+
+async def test_a_page_learns_which_images_have_arrived(
+    ann: Reader, ben: Reader, shelf: Shelf
+) -> None:
+    await ann.member.save(attachments=[image(shelf.picture("a", 40)), image(f"https://{X}/gone")])
+    lines = re.findall(r'data-image="(\w+)"', await ann.page("/library"))
+    assert len(lines) == 2
+    path = "/library/images/arrivals?keys=" + ",".join([*lines, "x"])
+    assert (await ann.person.client.get(path)).json() == {"images": {}}
+    await shelf.run()
+
+    [(key, found)] = (await ann.person.client.get(path)).json()["images"].items()
+
+    assert key in lines
+    assert (found["width"], found["height"]) == (40, 5)
+    assert f'src="{found["src"]}"' in await ann.page("/library")
+    assert "data-image" not in await ann.page("/library")
+    assert (await ben.person.client.get(path)).json() == {"images": {}}
+    stranger = await ann.house.somebody().client.get(path)
+    assert stranger.status_code == 401
 
 
 async def test_the_switches_need_a_token_and_lead_to_our_pages_only(ann: Reader) -> None:

@@ -16,6 +16,7 @@ from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.media.preferences import MediaPreferences
 from bowerbird.settings import Settings
 from bowerbird.storage.files.files import Files
+from bowerbird.web import templating
 from tests.support import make, pictures, serving
 from tests.support.image_hosts import X, image_hosts
 from tests.support.keeping import image, no_report, video
@@ -184,7 +185,73 @@ def test_the_switch_works_without_scripts_and_from_the_keyboard(
         page.keyboard.press("Enter")
         expect(page.locator("main img")).to_have_count(0)
         assert page.url == address(server, f"/p/{POSTS[3]['post_id']}")
-        expect(page.locator(".pic")).to_contain_text("Picture 3")
+        expect(page.locator(".absent")).to_contain_text("Picture 3")
         return watch.problems
 
     assert chromium.run(visit, storage_state=state, java_script_enabled=False) == []
+
+
+def test_an_image_opens_large_and_its_keys_work(
+    server: Server, chromium: Chromium, state: Any
+) -> None:
+    def visit(page: Page) -> list[str]:
+        watch = Watch(page, server)
+        page.goto(address(server, f"/p/{POSTS[3]['post_id']}"))
+        link = page.locator("a[data-view]")
+        link.focus()
+        page.keyboard.press("Enter")
+        viewer = page.get_by_role("dialog", name="Image")
+        expect(viewer.get_by_role("img", name="Picture 3")).to_be_visible()
+        expect(viewer.locator("figcaption")).to_have_text("Picture 3")
+        page.keyboard.press("j")
+        page.keyboard.press("Escape")
+        expect(viewer).to_have_count(0)
+        expect(link).to_be_focused()
+        return watch.problems
+
+    assert chromium.run(visit, storage_state=state) == []
+
+
+# Where the rows in view are, and how many images and buttons there are.
+PLACES = """() => ({
+  rows: [...document.querySelectorAll(".post")]
+    .map((row) => row.getBoundingClientRect()).filter((box) => box.top < innerHeight)
+    .map((box) => Math.round(box.top)),
+  images: document.querySelectorAll(".posts .media img").length,
+  offers: document.querySelectorAll(".absent button").length,
+})"""
+
+
+def test_images_appear_as_they_arrive_and_no_text_in_view_moves(
+    tmp_path: Path, chromium: Chromium
+) -> None:
+    file = tmp_path / "posts.json"
+    file.write_text(json.dumps(POSTS))
+    mark = templating.paths()["mark.svg"]
+
+    def arrived(route: Route) -> None:
+        keys = route.request.url.partition("keys=")[2].split(",")
+        images = {key: {"src": mark, "width": 300, "height": 200} for key in keys}
+        route.fulfill(json={"images": images})
+
+    def visit(page: Page) -> tuple[dict[str, Any], dict[str, Any], int]:
+        page.route("**/library/images/arrivals*", arrived)
+        page.goto(address(running, "/library"))
+        # This server downloads nothing, so its page does not ask by itself.
+        before = page.evaluate(PLACES)
+        page.evaluate("document.body.dataset.arrivals = '/library/images/arrivals'")
+        page.add_script_tag(url=templating.paths()["arrivals.js"], type="module")
+        expect(page.get_by_role("button", name="Show", exact=True).first).to_be_visible()
+        after = page.evaluate(PLACES)
+        page.get_by_role("button", name="Show", exact=True).first.click()
+        return before, after, page.evaluate(PLACES)["images"]
+
+    with serving.serving(tmp_path) as running:
+        running.run("account", "create", EMAIL)
+        running.run("import", EMAIL, str(file))
+        (before, after, shown), _ = signed_in(running, chromium, visit, bypass_csp=True)
+    assert before["images"] == 0
+    assert after["rows"] == before["rows"]
+    assert after["images"] + after["offers"] == len(POSTS)
+    assert after["offers"] < len(before["rows"]) + 1
+    assert shown == after["images"] + 1

@@ -227,7 +227,8 @@ def export(email: str, file: Path, *, force: bool) -> None:
     Example:
       bowerbird account export you@example.com you.json
     """
-    require_library(settings_from_environment())
+    settings = settings_from_environment()
+    require_library(settings)
     atomic_files.refuse_to_overwrite(file, force=force)
 
     async def work(opened: LibraryContext, output: IO[bytes], advance: Advance) -> int:
@@ -236,7 +237,9 @@ def export(email: str, file: Path, *, force: bool) -> None:
             AccountExports,
         )
 
-        return await _write(AccountExports(opened.database).pieces(found), found, output, advance)
+        return await _write(
+            AccountExports(opened.database, Files(settings)).pieces(found), found, output, advance
+        )
 
     with atomic_files.written_atomically(file) as output, progress_bars() as advance:
         count = with_library(lambda opened: work(opened, output, advance))

@@ -16,6 +16,7 @@ from bowerbird.library.upkeep import health, installation_checks, permissions
 from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.settings import PREFIX, BadSetting, Settings
 from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.media import MediaStore
 
 _STATES: Final = {Mark.GOOD: "good", Mark.WARNING: "warning", Mark.BROKEN: "broken"}
 _COLUMNS: Final[Sequence[Column[Result]]] = (
@@ -31,8 +32,8 @@ _COLUMNS: Final[Sequence[Column[Result]]] = (
 def doctor(*, as_json: bool) -> None:
     r"""Check the installation, and suggest a fix for each problem.
 
-    Checks settings, address, data folder, database, backup, files, jobs, fonts, model and ports.
-    Exits with 1 if something the service needs is broken.
+    Checks settings, address, data folder, database, backup, files, jobs, images, fonts, model and
+    ports. Exits with 1 if something the service needs is broken.
 
     \b
     Example:
@@ -84,7 +85,8 @@ async def _stored(settings: Settings) -> AsyncIterator[Result]:
     for result in await installation_checks.database(settings):
         yield result
         if result.subject == "schema" and result.mark is Mark.GOOD:
-            yield await _jobs(settings)
+            for found in await _work(settings):
+                yield found
     if (backup := health.backup(settings, system_clock())) is not None:
         yield backup
     async for result in installation_checks.installation(settings):
@@ -105,10 +107,13 @@ def _value(settings: Settings, name: str, is_secret: bool) -> str:  # noqa: FBT0
     return "(hidden)" if is_secret else str(getattr(settings, name))
 
 
-async def _jobs(settings: Settings) -> Result:
+async def _work(settings: Settings) -> list[Result]:
     async with opened_library(settings) as opened:
         store = JobStore(opened.database)
-        return await health.jobs(settings, store, system_clock(), is_quick=False)
+        return [
+            await health.jobs(settings, store, system_clock(), is_quick=False),
+            await health.images(settings, MediaStore(opened.database)),
+        ]
 
 
 def _ports(settings: Settings) -> Iterator[Result]:

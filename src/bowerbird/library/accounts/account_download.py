@@ -11,13 +11,14 @@ from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.requests import limits
 from bowerbird.storage.daily_use import ACCOUNT_DOWNLOADS, DailyUseStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.files.files import Files
 from bowerbird.storage.libraries import LibraryStore
 
 
 class AccountDownload:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, files: Files, clock: Clock) -> None:
         self._database = database
-        self._exports = AccountExports(database)
+        self._exports = AccountExports(database, files)
         self._libraries = LibraryStore(database)
         self._daily = DailyUseStore(database, ACCOUNT_DOWNLOADS)
         self._activity = Activity(database, clock)

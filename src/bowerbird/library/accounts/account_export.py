@@ -17,6 +17,7 @@ from bowerbird.model.digests import Digest, Preferences
 from bowerbird.model.imports import RunRow
 from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import View
+from bowerbird.model.media import file_name
 from bowerbird.storage.accounts.account_export import AccountExportStore
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.devices import DeviceStore
@@ -24,10 +25,13 @@ from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.digests.digests import DigestStore
+from bowerbird.storage.files.files import Files
 from bowerbird.storage.imports.runs import RunStore
+from bowerbird.storage.media import MediaStore
 from bowerbird.storage.views import ViewStore
 
 _LAST: Final = 2**63 - 1
+_IMAGES_PER_PAGE: Final = 100
 
 
 class Piece(NamedTuple):
@@ -38,8 +42,10 @@ class Piece(NamedTuple):
 
 
 class AccountExports:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, files: Files) -> None:
         self._database = database
+        self._files = files
+        self._media = MediaStore(database)
         self._store = AccountExportStore(database)
         self._accounts = AccountStore(database)
         self._keys = KeyStore(database)
@@ -74,7 +80,30 @@ class AccountExports:
         yield Piece(b'\n],"imports":[\n', 0)
         runs = await self._imports.page(account.account_id, _LAST, RUNS_MAX)
         yield Piece(b",\n".join(map(_import, runs)), 0)
+        yield Piece(b'\n],"images":[\n', 0)
+        separator = b""
+        async for image in self._images(account.account_id):
+            yield Piece(separator + image, 0)
+            separator = b",\n"
         yield Piece(b"\n]}\n", 0)
+
+    async def _images(self, account_id: int) -> AsyncIterator[bytes]:
+        """The kept images, with their content as base64."""
+        async for page in self._media.kept_pages(account_id, _IMAGES_PER_PAGE):
+            for url, image in page:
+                opened = await self._files.open(file_name(account_id, image.media_id), 0, 0)
+                if opened is None:
+                    continue
+                content = b"".join([part async for part in opened.chunks])
+                yield msgspec.json.encode(
+                    {
+                        "url": url,
+                        "type": image.type,
+                        "width": image.width,
+                        "height": image.height,
+                        "content": content,
+                    }
+                )
 
     async def _head(self, account: Account) -> dict[str, Any]:
         membership = await self._accounts.membership(account.account_id)

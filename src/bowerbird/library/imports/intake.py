@@ -45,6 +45,7 @@ from bowerbird.storage.database import Database, Reader, Transaction, place_of
 from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.ingest.source_posts import SourcePostStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+from bowerbird.storage.media import MediaStore
 
 # From so many posts on, a transaction bounds how much SQLite merges of its index of words.
 _MERGED_FROM: Final = 100
@@ -118,6 +119,7 @@ class Intake:
         self._log = ChangeLog(database, clock)
         self._trash = Trash(database, clock)
         self._merging = WordMerging(database)
+        self._media = MediaStore(database)
 
     async def take(
         self,
@@ -223,6 +225,8 @@ class Intake:
         run = None
         if prepared.run_id is not None:
             run = await self._run(transaction, account_id, prepared.run_id)
+        ids = [one.record.post_id for one in prepared.found]
+        await self._media.try_again(transaction, account_id, ids, self._clock())
         made = prepared.plan
         if run is not None and not made.writes and not prepared.is_saving:
             outcome = outcome_of(made.items, frozenset(), ())

@@ -11,7 +11,7 @@ import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Refusal
@@ -30,10 +30,14 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], Awaitable[None]]
 
-# An image that cannot be fetched now is tried again after these seconds, and then left out.
-RETRIES_S: Final = (60, 600, 3_600, 21_600)
-_CONCURRENT: Final = 4
-_BATCH: Final = 40
+# An image that cannot be fetched now is tried again after these seconds, for a week, and then left
+# out.
+RETRIES_S: Final = (60, 600, 3_600, 21_600, 86_400, 172_800, 172_800, 172_800)
+_CONCURRENT: Final = 6
+# Recorded in one transaction, so that few wait for the disk.
+_BATCH: Final = 24
+# Lists load a larger image in a small rendition.
+_SMALL_ENOUGH: Final = 25_000
 # After so many failures in a row, the other images of a host wait.
 _FAILURES_OF_HOST: Final = 3
 _HOST_PAUSE_S: Final = 600
@@ -55,6 +59,20 @@ class _Outcome(Enum):
 _ENDS: Final = frozenset({_Outcome.FULL, _Outcome.SWITCHED_OFF})
 
 
+class _Stored(NamedTuple):
+    image: KeptImage
+    content_hash: bytes
+    # Whether the file was stored just now.
+    is_new: bool
+
+
+class _Taken(NamedTuple):
+    """An image whose files are stored: itself, and perhaps its small rendition."""
+
+    due: DueImage
+    files: tuple[_Stored, ...]
+
+
 class Downloads:
     def __init__(self, database: Database, files: Files, clock: Clock, quota: int) -> None:
         self._database = database
@@ -71,7 +89,7 @@ class Downloads:
         done = total - sum(n for (state, _), n in counts.items() if state == WAITING)
         turn = _Turn(self, account_id, fetcher)
         while due := await self._store.due_sources(account_id, self._clock(), _BATCH):
-            outcomes = await turn.take(due)
+            outcomes = await self._kept(account_id, await turn.take(due))
             await self._record(account_id, list(zip(due, outcomes, strict=True)))
             for outcome in outcomes:
                 if isinstance(outcome, Refusal):
@@ -81,7 +99,16 @@ class Downloads:
             done += len(due)
             await progress(min(done, total), total)
 
-    async def keep(self, account_id: int, due: DueImage, fetched: "FetchedImage") -> _Outcome:
+    async def _kept(
+        self, account_id: int, fetched: "Sequence[Outcome | _Taken]"
+    ) -> "list[Outcome]":
+        """The outcomes, after what was fetched is recorded."""
+        taken = [one for one in fetched if isinstance(one, _Taken)]
+        kept = iter(await self._keep(account_id, taken) if taken else ())
+        return [next(kept) if isinstance(one, _Taken) else one for one in fetched]
+
+    async def store(self, account_id: int, fetched: "FetchedImage") -> _Stored:
+        """Stores a file, unless the account has one with this content."""
         content_hash = hashlib.sha256(fetched.content).digest()
         known = await self._store.by_content(self._database, account_id, content_hash)
         image = KeptImage(
@@ -91,50 +118,35 @@ class Downloads:
             width=fetched.format.width,
             height=fetched.format.height,
         )
-        name = file_name(account_id, image.media_id)
         if not known:
-            await self._files.put(name, fetched.content)
+            await self._files.put(file_name(account_id, image.media_id), fetched.content)
+        return _Stored(image, content_hash, is_new=not known)
 
-        async def work(transaction: Transaction) -> tuple[_Outcome, str]:
+    async def _keep(self, account_id: int, taken: Sequence[_Taken]) -> list[_Outcome]:
+        """Records in one transaction that images have files, and deletes files without a use."""
+
+        async def work(transaction: Transaction) -> tuple[list[_Outcome], set[str]]:
             await lock_library(self._libraries, transaction, account_id)
-            used = await self._store.by_content(transaction, account_id, content_hash)
-            if known and not used:
-                # The last post with the file was removed just now.
-                return _Outcome.AGAIN, ""
-            new = None if used else image
-            outcome = await self._put(transaction, account_id, due, new, used)
-            if outcome is _Outcome.KEPT and new is not None:
-                await self._store.put_file(
-                    transaction, account_id, new, content_hash, self._clock()
+            state = await self._store.account(transaction, account_id)
+            if state is None or not state.is_keeping or state.is_clearing:
+                return [_Outcome.SWITCHED_OFF] * len(taken), set()
+            recording = _Recording(self._store, transaction, account_id, self._clock())
+            room = self._quota - state.bytes
+            outcomes = [await recording.keep(one, room) for one in taken]
+            if recording.used:
+                await self._store.take_room(
+                    transaction, account_id, len(recording.used), recording.bytes
                 )
-            return outcome, used or image.media_id
+            if _Outcome.FULL in outcomes:
+                await self._store.is_full(transaction, account_id, self._quota)
+            return outcomes, recording.used
 
-        outcome, used = await self._database.write(work, account_id)
-        if not known and (outcome is not _Outcome.KEPT or used != image.media_id):
-            await self._files.delete(name)
-        return outcome
-
-    async def _put(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        due: DueImage,
-        new: KeptImage | None,
-        used: str,
-    ) -> _Outcome:
-        """Records that an image has a file: a new one, or one that is used already."""
-        state = await self._store.account(transaction, account_id)
-        if state is None or not state.is_keeping or state.is_clearing:
-            return _Outcome.SWITCHED_OFF
-        if new is not None and state.bytes + new.bytes > self._quota:
-            await self._store.is_full(transaction, account_id, self._quota)
-            return _Outcome.FULL
-        media_id = used if new is None else new.media_id
-        if not await self._store.source_is_kept(transaction, account_id, due.url_key, media_id):
-            return _Outcome.UNWANTED
-        if new is not None:
-            await self._store.take_room(transaction, account_id, new.bytes)
-        return _Outcome.KEPT
+        outcomes, used = await self._database.write(work, account_id)
+        stored = [each.image.media_id for one in taken for each in one.files if each.is_new]
+        unused = [file_name(account_id, each) for each in stored if each not in used]
+        if unused:
+            await self._files.delete(*unused)
+        return outcomes
 
     async def _record(self, account_id: int, taken: Sequence[tuple[DueImage, "Outcome"]]) -> None:
         """Stores why images were not fetched, and when to try again."""
@@ -151,6 +163,50 @@ class Downloads:
         await self._database.write(work, account_id)
 
 
+class _Recording:
+    """Records images within one transaction."""
+
+    def __init__(
+        self, store: MediaStore, transaction: Transaction, account_id: int, now: int
+    ) -> None:
+        self._store = store
+        self._transaction = transaction
+        self._account_id = account_id
+        self._now = now
+        # The new files that are needed, and their size.
+        self.used: set[str] = set()
+        self.bytes = 0
+
+    async def keep(self, taken: _Taken, room: int) -> _Outcome:
+        ids: list[str] = []
+        new: list[_Stored] = []
+        for each in taken.files:
+            used = await self._store.by_content(
+                self._transaction, self._account_id, each.content_hash
+            )
+            if not used and not each.is_new:
+                # The last post with the file was removed just now.
+                return _Outcome.AGAIN
+            ids.append(used or each.image.media_id)
+            if not used:
+                new.append(each)
+        size = sum(each.image.bytes for each in new)
+        if new and self.bytes + size > room:
+            return _Outcome.FULL
+        media_id, small_id = ids[0], ids[-1] if ids[-1] != ids[0] else None
+        if not await self._store.source_is_kept(
+            self._transaction, self._account_id, taken.due.url_key, media_id, small_id
+        ):
+            return _Outcome.UNWANTED
+        for each in new:
+            await self._store.put_file(
+                self._transaction, self._account_id, each.image, each.content_hash, self._now
+            )
+        self.used |= {each.image.media_id for each in new}
+        self.bytes += size
+        return _Outcome.KEPT
+
+
 class _Turn:
     """Fetches images, a few at the same time, and leaves hosts alone that fail."""
 
@@ -162,10 +218,10 @@ class _Turn:
         self._failures: Counter[str] = Counter()
         self._has_ended = False
 
-    async def take(self, due: Sequence[DueImage]) -> "list[Outcome]":
+    async def take(self, due: Sequence[DueImage]) -> "list[Outcome | _Taken]":
         return await asyncio.gather(*(self._one(image) for image in due))
 
-    async def _one(self, due: DueImage) -> "Outcome":
+    async def _one(self, due: DueImage) -> "Outcome | _Taken":
         from bowerbird.images.fetching import TEMPORARY, NotFetched  # noqa: PLC0415 - httpx2
 
         host = hosts.host_of(due.url)
@@ -176,7 +232,12 @@ class _Turn:
                 return _Outcome.HOST_WAITS
             try:
                 fetched = await self._fetcher.fetch(due.url, due.instance)
-                outcome = await self._downloads.keep(self._account_id, due, fetched)
+                small = await self._small(due, fetched)
+                files = [
+                    await self._downloads.store(self._account_id, each)
+                    for each in (fetched, small)
+                    if each is not None
+                ]
             except NotFetched as problem:
                 is_temporary = problem.reason in TEMPORARY
                 self._failures[host] = self._failures[host] + 1 if is_temporary else 0
@@ -185,19 +246,30 @@ class _Turn:
                 self._has_ended = True
                 return refused
             self._failures[host] = 0
-            self._has_ended |= outcome in _ENDS
-            return outcome
+            return _Taken(due, tuple(files))
+
+    async def _small(self, due: DueImage, image: "FetchedImage") -> "FetchedImage | None":
+        """The small rendition of a large image. Lists show the image if there is none."""
+        from bowerbird.images.fetching import NotFetched  # noqa: PLC0415 - httpx2
+
+        if not due.small_url or len(image.content) <= _SMALL_ENOUGH:
+            return None
+        try:
+            small = await self._fetcher.fetch(due.small_url, due.instance)
+        except NotFetched:
+            return None
+        return small if len(small.content) < len(image.content) else None
 
 
 def _failure(due: DueImage, outcome: "Outcome", now: int) -> FailedImage | None:
-    from bowerbird.images.fetching import TEMPORARY, Reason  # noqa: PLC0415 - httpx2
+    from bowerbird.images.fetching import RETRIED, Reason  # noqa: PLC0415 - httpx2
 
     if outcome is _Outcome.HOST_WAITS:
         due_at = now + _HOST_PAUSE_S * MICROSECONDS
         return FailedImage(due.url_key, WAITING, Reason.BUSY, due.tries, due_at)
     if not isinstance(outcome, Reason):
         return None
-    if outcome in TEMPORARY and due.tries < len(RETRIES_S):
+    if outcome in RETRIED and due.tries < len(RETRIES_S):
         due_at = now + RETRIES_S[due.tries] * MICROSECONDS
         return FailedImage(due.url_key, WAITING, outcome, due.tries + 1, due_at)
     return FailedImage(due.url_key, LEFT_OUT, outcome, due.tries + 1, now)

@@ -1,11 +1,11 @@
 """The kept images of an account: which of those on a page are kept, and their files."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from bowerbird import errors
 from bowerbird.model.accounts import Account
-from bowerbird.model.media import KeptImage, file_name, url_key
+from bowerbird.model.media import KeptImage, KnownImage, file_name, url_key
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files, OpenFile
 from bowerbird.storage.media import MediaStore
@@ -21,11 +21,20 @@ class KeptImages:
 
     async def among(self, account: Account, urls: Iterable[str]) -> dict[str, KeptImage]:
         """The kept images among these URLs, in one read."""
+        found = await self.known(account, urls)
+        return {url: image.file for url, image in found.items() if image.file is not None}
+
+    async def known(self, account: Account, urls: Iterable[str]) -> dict[str, KnownImage]:
+        """What is known about these URLs, in one read."""
         by_key = {url_key(url): url for url in list(dict.fromkeys(urls))[:SHOWN_MAX] if url}
         if not by_key:
             return {}
-        found = await self._store.kept(account.account_id, list(by_key))
+        found = await self._store.known(account.account_id, list(by_key))
         return {by_key[key]: image for key, image in found.items()}
+
+    async def by_key(self, account: Account, keys: Sequence[str]) -> dict[str, KnownImage]:
+        """What is known about the URLs with these keys."""
+        return await self._store.known(account.account_id, keys[:SHOWN_MAX]) if keys else {}
 
     async def find(self, account: Account, media_id: str) -> KeptImage:
         found = await self._store.file(account.account_id, media_id)

@@ -11,7 +11,7 @@ from bowerbird.images.hosts import AllowedHosts
 from bowerbird.library.access.library_lock import lock_library
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.media import ImageLink, UnknownPost, file_name, image_urls
+from bowerbird.model.media import ImageLink, UnknownPost, file_name, shown_urls
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.libraries import LibraryStore
@@ -105,11 +105,17 @@ class ImageNoting:
         if not isinstance(details, dict):
             return []
         instance = hosts.instance_of(_text(decoded, "source"), _text(details, "link"))
-        return [self._link(url, instance) for url in image_urls(details)]
+        return [
+            self._link(url, instance, small)
+            for url, small in shown_urls(decoded).items()
+            if hosts.host_of(url) != hosts.DEMO_HOST
+        ]
 
-    def _link(self, url: str, instance: str) -> ImageLink:
+    def _link(self, url: str, instance: str, small_url: str) -> ImageLink:
         is_allowed = self._allowed.has(hosts.host_of(url), instance)
-        return ImageLink(url, instance, "" if is_allowed else _NOT_ALLOWED)
+        has_small = self._allowed.has(hosts.host_of(small_url), instance)
+        reason = "" if is_allowed else _NOT_ALLOWED
+        return ImageLink(url, instance, reason, small_url if has_small else "")
 
 
 def _text(values: dict[str, Any], name: str) -> str:

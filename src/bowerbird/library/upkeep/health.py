@@ -15,6 +15,7 @@ from bowerbird.model.jobs import KIND_NAMES, JobCount, JobState, QueueState
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.storage.backup import last_backup
 from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.media import MediaStore
 from bowerbird.storage.sqlite.database import FILE_NAME
 
 BACKUP_DAYS: Final = 7
@@ -100,6 +101,22 @@ async def jobs(settings: Settings, store: JobStore, now: int, *, is_quick: bool)
     if queue.due and not queue.running:
         problem = await store.claim_problem([each.kind for each in counts])
     return queue_result(settings, counts, queue, now, problem)
+
+
+async def images(settings: Settings, store: MediaStore) -> Result:
+    """How many images of posts are kept and how many wait."""
+    found = await store.totals(settings.media_quota_mb * 1_000_000)
+    sentence = (
+        f"{found.kept:,} kept, {found.bytes / 1e6:,.1f} MB; {found.waiting:,} waiting, "
+        f"{found.left_out:,} left out"
+    )
+    if settings.keep_media == "off":
+        return Result(Mark.GOOD, "images", f"{sentence}; no more are downloaded")
+    if found.full:
+        fix = "raise BOWERBIRD_MEDIA_QUOTA_MB"
+        accounts = "1 account has" if found.full == 1 else f"{found.full} accounts have"
+        return Result(Mark.WARNING, "images", f"{sentence}; {accounts} used the quota", fix)
+    return Result(Mark.GOOD, "images", sentence)
 
 
 def queue_result(

@@ -71,6 +71,26 @@ SELECT m.account_id
  ORDER BY m.account_id
  LIMIT :limit
 
+-- name: totals
+-- Of all accounts, for the operator.
+SELECT s.state, count(*)
+  FROM media_source AS s
+ GROUP BY s.state
+
+-- name: room_used
+SELECT CAST(coalesce(sum(m.bytes), 0) AS {bigint}),
+       CAST(coalesce(sum(CASE WHEN m.full_at = :quota THEN 1 ELSE 0 END), 0) AS {bigint})
+  FROM media_account AS m
+
+-- name: kept_page
+SELECT s.url_key, s.url, f.media_id, f.type, f.bytes, f.width, f.height
+  FROM media_source AS s
+  JOIN media_file AS f ON f.account_id = :account_id AND f.media_id = s.media_id
+ WHERE s.account_id = :account_id
+   AND s.url_key > :after
+ ORDER BY s.url_key
+ LIMIT :limit
+
 -- name: counts
 SELECT s.state, s.reason, count(*)
   FROM media_source AS s
@@ -108,13 +128,14 @@ DELETE FROM media_link
    AND url_key = :url_key
 
 -- name: put_source
--- An image that was left out because of its host is tried if another post allows the host.
-INSERT INTO media_source (account_id, url_key, url, instance, state, reason, tries, due_at)
-VALUES (:account_id, :url_key, :url, :instance, :state, :reason, 0, :now)
+-- An image that was left out is tried again: the post is new or has changed.
+INSERT INTO media_source (account_id, url_key, url, small_url, instance, state, reason, tries,
+                          due_at)
+VALUES (:account_id, :url_key, :url, :small_url, :instance, :state, :reason, 0, :now)
     ON CONFLICT (account_id, url_key) DO UPDATE
-   SET instance = excluded.instance, state = excluded.state, reason = excluded.reason,
-       due_at = excluded.due_at
- WHERE media_source.state = 'left_out' AND media_source.reason = 'host'
+   SET instance = excluded.instance, small_url = excluded.small_url, state = excluded.state, reason = excluded.reason,
+       tries = 0, due_at = excluded.due_at
+ WHERE media_source.state = 'left_out'
 
 -- name: lost_posts
 -- Known posts that are neither in the library nor in the trash.
@@ -163,7 +184,7 @@ DELETE FROM media_source
    AND url_key = :url_key
    AND NOT EXISTS (SELECT 1 FROM media_link AS k
                     WHERE k.account_id = :account_id AND k.url_key = :url_key)
-RETURNING media_id
+RETURNING media_id, small_id
 
 -- name: delete_file
 -- Unless another URL has the same content.
@@ -172,6 +193,8 @@ DELETE FROM media_file
    AND media_id = :media_id
    AND NOT EXISTS (SELECT 1 FROM media_source AS s
                     WHERE s.account_id = :account_id AND s.media_id = :media_id)
+   AND NOT EXISTS (SELECT 1 FROM media_source AS s
+                    WHERE s.account_id = :account_id AND s.small_id = :media_id)
 RETURNING bytes
 
 -- name: give_back
@@ -180,7 +203,7 @@ UPDATE media_account
  WHERE account_id = :account_id
 
 -- name: due_sources
-SELECT s.url_key, s.url, s.instance, s.tries
+SELECT s.url_key, s.url, s.instance, s.tries, s.small_url
   FROM media_source AS s
  WHERE s.account_id = :account_id
    AND s.state = 'waiting'
@@ -196,7 +219,7 @@ SELECT f.media_id
 
 -- name: source_is_kept
 UPDATE media_source
-   SET state = 'kept', reason = '', media_id = :media_id
+   SET state = 'kept', reason = '', media_id = :media_id, small_id = :small_id
  WHERE account_id = :account_id
    AND url_key = :url_key
    AND state = 'waiting'
@@ -211,7 +234,7 @@ UPDATE media_source
 
 -- name: take_room
 UPDATE media_account
-   SET files = files + 1, bytes = bytes + :bytes
+   SET files = files + :files, bytes = bytes + :bytes
  WHERE account_id = :account_id
 
 -- name: is_full

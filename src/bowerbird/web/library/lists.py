@@ -102,7 +102,7 @@ class ListPages:
         # Everybody can search for a handle; the filter needs a paid plan.
         by_author = "q" if visit.signed_in.account.is_free else "author"
         parts = PostParts(self._texts, dates, self._base_path, by_author, colours)
-        parts.kept = {} if shows_images(visit) else None
+        parts.images = {} if shows_images(visit) else None
         return parts
 
     async def meaning(self, visit: Visit) -> Reply:
@@ -234,8 +234,8 @@ class ListPages:
             is_both=bool(query.q and query.vector_search_term),
         )
         if look.is_compact:
-            parts.kept = None
-        posts = self._rows.listed(shown.found.body, has_images=parts.kept is not None)
+            parts.images = None
+        posts = self._rows.listed(shown.found.body, has_images=parts.images is not None)
         urls = [url for post in posts for url in post.urls]
         await self._images.add_urls(visit.signed_in.account, parts, urls)
         return self._rows.groups(look, parts, posts)

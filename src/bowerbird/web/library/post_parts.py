@@ -5,7 +5,7 @@ text, never markup.
 """
 
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -16,15 +16,18 @@ from bowerbird.model import json_depth
 from bowerbird.model.bookmarks import Post, PostDetails
 from bowerbird.model.derived_fields import time_in_id
 from bowerbird.model.labels import COLORS, name_key
-from bowerbird.model.media import KeptImage, image_url, image_urls
+from bowerbird.model.media import KnownImage, avatar_url, image_url, shown_urls, url_key
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.texts import LinkedTexts, Passages, language_of, marked, web_url
+from bowerbird.web.media import demo_pictures
 from bowerbird.web.visits.formats import Dates
 
 Values = dict[str, Any]
 
-# Backgrounds of pictures that are not loaded.
-_TONES: Final = ("tb", "ts", "tm", "tr", "tw")
+# What the line of a picture that is not shown says, by why the last attempt failed.
+_FAILED: Final = {"gone": "gone", "refused": "refused by its site"}
+_LISTED_PICTURES: Final = 4
+ANIMATED: Final = "image/gif"
 _MOVING: Final = {"video": "Video", "gif": "Animation", "animated_gif": "Animation"}
 _LIST_CHARACTERS: Final = 700
 _LISTED_QUOTE: Final = 2_000
@@ -49,8 +52,7 @@ def bookmarks_in(body: bytes) -> list[Values]:
 
 def urls_of(bookmarks: Iterable[Values]) -> list[str]:
     """The URLs of all images that these posts show."""
-    details = (bookmark.get("tweet_details") for bookmark in bookmarks)
-    return [url for each in details if isinstance(each, dict) for url in image_urls(each)]
+    return [url for bookmark in bookmarks for url in shown_urls(bookmark)]
 
 
 class PostParts:
@@ -67,8 +69,10 @@ class PostParts:
         by_author: str,
         colours: Mapping[str, str],
     ) -> None:
-        # The kept images by URL; None if the page shows no images.
-        self.kept: dict[str, KeptImage] | None = None
+        # What is known about images, by URL; None if the page shows no images.
+        self.images: dict[str, KnownImage] | None = None
+        # Lists load small images.
+        self._is_listed = True
         self._texts = texts
         self._dates = dates
         self._base_path = base_path
@@ -120,6 +124,7 @@ class PostParts:
 
     def on_page(self, bookmark: Values, *, is_part: bool = False) -> Values:
         """A post as its own page shows it. A part of a thread has neither article nor note."""
+        self._is_listed = False
         details = _dict(bookmark, "tweet_details")
         article, text = _dict(details, "article"), _text(details, "text")
         body = _text(article, "plain_text") or _text(article, "preview_text")
@@ -189,24 +194,58 @@ class PostParts:
         return {
             **self._head(bookmark, details),
             "initials": _initials(_name(bookmark)),
+            "face": self._kept_file(avatar_url(bookmark)),
             "colour": _colour(_text(bookmark, "author_username")),
-            "pictures": [self._picture(each) for each in attached if _is_picture(each)],
+            "pictures": self._pictures(attached),
             "polls": [self._poll(each) for each in attached if each.get("type") == "poll"],
-            "cards": [card(each) for each in attached if each.get("type") == "link"],
+            "cards": [
+                card(each) | {"picture": self._kept_file(image_url(each))}
+                for each in attached
+                if each.get("type") == "link"
+            ],
             "is_thread": meta.get("tweet_is_thread") is True
             or meta.get("is_sub_tweet_of_thread") is True,
         }
 
+    def _pictures(self, attached: Sequence[Values]) -> Values | None:
+        """The pictures of a post: those with an image here, and the lines of the others."""
+        found = [self._picture(each) for each in attached if _is_picture(each)]
+        return arranged(found) if found else None
+
     def _picture(self, attachment: Values) -> Values:
         """A picture with its kept image, if the page shows images and has it."""
         shown = picture(attachment)
-        if self.kept is None:
+        url = image_url(attachment)
+        if found := self._kept_file(url):
+            return shown | found
+        if self.images is None or not url:
             return shown
-        image = self.kept.get(image_url(attachment))
-        if image is None:
-            return shown | {"is_missing": True}
-        src = f"{self._base_path}/media/{image.media_id}"
-        return shown | {"src": src, "width": image.width, "height": image.height}
+        known = self.images.get(url)
+        if known is None:
+            # No worker has looked at the post yet.
+            return shown | {"key": url_key(url)}
+        if known.file is None:
+            is_waiting = known.state == "waiting"
+            words = _FAILED.get(known.reason, "on its way" if is_waiting else "not kept")
+            key = url_key(url) if is_waiting else ""
+            return shown | {"words": words, "is_waiting": is_waiting, "key": key}
+        # Nothing moves by itself, and a still would have to be decoded.
+        src = f"{self._base_path}/media/{known.file.media_id}"
+        return shown | {"kind": "Animation", "icon": "play", "url": src}
+
+    def _kept_file(self, url: str) -> Values | None:
+        """A file of a URL that the page shows: where it is, and its size."""
+        if self.images is None or not url:
+            return None
+        if drawn := demo_pictures.by_url().get(url):
+            src = self._base_path + drawn.path
+            return {"src": src, "width": drawn.width, "height": drawn.height}
+        known = self.images.get(url)
+        file = known and ((self._is_listed and known.small) or known.file)
+        if not file or file.type == ANIMATED:
+            return None
+        src = f"{self._base_path}/media/{file.media_id}"
+        return {"src": src, "width": file.width, "height": file.height}
 
     def _author_url(self, handle: str) -> str:
         if not handle:
@@ -226,7 +265,7 @@ class PostParts:
             "preview": snippet or self._texts.preview(preview[:_LIST_CHARACTERS]),
             "minutes": max(1, round(words / _WORDS_PER_MINUTE)) if words else 0,
             "cover": web_url(cover),
-            "picture": self._picture({"type": "image", "url": cover, "alt_text": "Cover image"}),
+            "picture": arranged([self._picture({"type": "image", "url": cover})]),
         }
 
     def _quote(
@@ -246,12 +285,13 @@ class PostParts:
             "handle": handle,
             "author_url": self._author_url(handle),
             "initials": _initials(_name(quoted)),
+            "face": self._kept_file(avatar_url(quoted)),
             "colour": _colour(handle),
             "date": self._dates.of(_text(quoted, "posted_at")),
             "title": _text(article, "title"),
             "text": snippet or self._texts.preview((text or _text(article, "preview_text"))[:most]),
             "language": language_of(text),
-            "pictures": [self._picture(each) for each in attached if _is_picture(each)],
+            "pictures": self._pictures(attached),
         }
 
     def _poll(self, poll: Values) -> Values:
@@ -272,15 +312,28 @@ def picture(attachment: Values) -> Values:
     kind = _MOVING.get(_text(attachment, "type"), "Image")
     return {
         "kind": kind,
-        "tone": _TONES[
-            zlib.crc32(_text(attachment, "url").encode("utf-8", "replace")) % len(_TONES)
-        ],
         "icon": "image" if kind == "Image" else "play",
         "alt": _text(attachment, "alt_text"),
         "url": web_url(attachment.get("url")),
         "length": _length(attachment.get("duration_ms")),
         "src": "",
-        "is_missing": False,
+        "words": "",
+        "is_waiting": False,
+        # A page asks by it whether the image has arrived.
+        "key": "",
+    }
+
+
+def arranged(pictures: Sequence[Values]) -> Values:
+    """What pictures.html takes. `more`: how many a list does not show."""
+    shown = [each for each in pictures if each["src"]]
+    is_tall = len(shown) == 1 and shown[0]["height"] > shown[0]["width"]
+    return {
+        "shown": shown,
+        "look": f"m{min(len(shown), _LISTED_PICTURES)}{' tall' if is_tall else ''}",
+        "listed": _LISTED_PICTURES,
+        "more": max(len(shown) - _LISTED_PICTURES, 0),
+        "absent": [each for each in pictures if not each["src"]],
     }
 
 

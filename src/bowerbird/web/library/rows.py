@@ -92,8 +92,8 @@ class Rows:
         return [(name, Markup("".join(each))) for name, each in groups], len(rows)  # noqa: S704 - of our templates
 
     def _drawn(self, look: Look, parts: PostParts, posts: Sequence[Listed]) -> list[Row]:
-        kept = parts.kept
-        images = [None if kept is None else tuple(map(kept.get, post.urls)) for post in posts]
+        known = {} if parts.images is None else parts.images
+        images = [tuple(map(known.get, post.urls)) for post in posts]
         keys = [(look, post.hash, shown) for post, shown in zip(posts, images, strict=True)]
         rows: list[Row | None] = [self._kept.get(key) for key in keys]
         missing = [place for place, row in enumerate(rows) if row is None]

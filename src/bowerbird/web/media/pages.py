@@ -13,7 +13,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
-from bowerbird.web.library.post_parts import PostParts, urls_of
+from bowerbird.web.library.post_parts import ANIMATED, PostParts, urls_of
 from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -38,7 +38,12 @@ class ShownImages:
 
     def values(self, visit: Visit) -> dict[str, Any]:
         """What the templates need for the switch."""
-        return {"can_show_images": self.is_offered, "shows_images": shows_images(visit)}
+        shows = shows_images(visit)
+        return {
+            "can_show_images": self.is_offered,
+            "shows_images": shows,
+            "arrivals": ARRIVALS if shows and self.is_offered else "",
+        }
 
     async def add(
         self, account: Account, parts: PostParts, bookmarks: Iterable[dict[str, Any]]
@@ -48,12 +53,14 @@ class ShownImages:
 
     async def add_urls(self, account: Account, parts: PostParts, urls: Iterable[str]) -> None:
         """One read, unless the browser shows no images."""
-        if parts.kept is not None:
-            parts.kept |= await self._kept.among(account, urls)
+        if parts.images is not None:
+            parts.images |= await self._kept.known(account, urls)
 
 
 FILE: Final = "/media/{media_id}"
 SHOW: Final = "/library/images"
+ARRIVALS: Final = "/library/images/arrivals"
+_ASKED_MAX: Final = 60
 KEEP: Final = "/account/images"
 CLEAR: Final = "/account/images/delete"
 _ACCOUNT: Final = "/account"
@@ -86,6 +93,7 @@ _WORDS: Final = {
 
 
 class MediaParts(Struct, frozen=True):
+    files: Files
     kept: KeptImages
     preferences: MediaPreferences
     wake_worker: Callable[[], None]
@@ -99,13 +107,14 @@ def media_parts(
     wake_worker: Callable[[], None],
 ) -> MediaParts:
     preferences = MediaPreferences(database, clock, settings)
-    return MediaParts(KeptImages(database, files), preferences, wake_worker)
+    return MediaParts(files, KeptImages(database, files), preferences, wake_worker)
 
 
 def routes(parts: MediaParts, pages: VisitPages) -> list[PageRoute]:
     media = _MediaPages(parts, pages)
     return [
         PageRoute("GET", FILE, media.file),
+        PageRoute("GET", ARRIVALS, media.arrivals, is_json=True),
         PageRoute("POST", SHOW, media.show, page="/library"),
         PageRoute("POST", KEEP, media.keep, page=_ACCOUNT),
         PageRoute("POST", CLEAR, media.clear, page=_ACCOUNT),
@@ -127,6 +136,22 @@ class _MediaPages:
         ]
         opened = await kept.open(account, image)
         return Reply(200, headers, stream=opened.chunks)
+
+    async def arrivals(self, visit: Visit) -> Reply:
+        """Which of the images that a page waits for are here, for a script."""
+        keys = visit.query.get("keys", "").split(",")[:_ASKED_MAX]
+        known = await self._parts.kept.by_key(visit.signed_in.account, keys)
+        files = {key: each.small or each.file for key, each in known.items()}
+        images = {
+            key: {
+                "src": self._pages.path(f"/media/{file.media_id}"),
+                "width": file.width,
+                "height": file.height,
+            }
+            for key, file in files.items()
+            if file is not None and file.type != ANIMATED
+        }
+        return self._pages.json({"images": images})
 
     async def show(self, visit: Visit) -> Reply:
         self._set_cookie(visit, is_shown=visit.form.get("show") != OFF)

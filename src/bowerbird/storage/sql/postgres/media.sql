@@ -1,10 +1,15 @@
 -- name: boolean
 boolean
 
--- name: kept
-SELECT s.url_key, f.media_id, f.type, f.bytes, f.width, f.height
+-- name: bigint
+bigint
+
+-- name: known
+SELECT s.url_key, s.state, s.reason, f.media_id, f.type, f.bytes, f.width, f.height,
+       g.media_id, g.type, g.bytes, g.width, g.height
   FROM media_source AS s
-  JOIN media_file AS f ON f.account_id = :account_id AND f.media_id = s.media_id
+  LEFT JOIN media_file AS f ON f.account_id = :account_id AND f.media_id = s.media_id
+  LEFT JOIN media_file AS g ON g.account_id = :account_id AND g.media_id = s.small_id
  WHERE s.account_id = :account_id
    AND s.url_key = ANY(CAST(:keys AS text[]))
 
@@ -19,3 +24,13 @@ SELECT k.post_id, k.url_key
   FROM media_link AS k
  WHERE k.account_id = :account_id
    AND k.post_id = ANY(CAST(:post_ids AS text[]))
+
+-- name: try_again
+UPDATE media_source
+   SET state = 'waiting', reason = '', tries = 0, due_at = :now
+ WHERE account_id = :account_id
+   AND state = 'left_out'
+   AND reason IN ('gone', 'refused', 'busy', 'time', 'unreachable')
+   AND url_key IN (SELECT k.url_key FROM media_link AS k
+                    WHERE k.account_id = :account_id
+                      AND k.post_id = ANY(CAST(:post_ids AS text[])))

@@ -1,0 +1,46 @@
+"""The demo has pictures of our own making in the package."""
+
+import json
+from importlib import resources
+from typing import Any
+
+import pytest
+
+from bowerbird.library.demo import contents
+from bowerbird.model.media import image_urls
+from bowerbird.web.media import demo_pictures
+from tests.support.keeping import Shelf
+from tests.web import demo_pictures as drawings
+from tests.web.library.conftest import Reader
+
+_POSTS: list[dict[str, Any]] = json.loads(
+    resources.files("bowerbird.fixtures").joinpath("posts.json").read_text(encoding="utf-8")
+)
+
+
+def test_every_image_of_the_samples_is_drawn() -> None:
+    urls = {url for post in _POSTS for url in image_urls(post["tweet_details"])}
+
+    assert urls == set(demo_pictures.by_url())
+    assert len(urls) == len(drawings.PICTURES)
+
+
+def test_the_files_are_those_that_the_script_draws() -> None:
+    for name in drawings.PICTURES:
+        file = drawings.FOLDER / f"demo-{name}.svg"
+        assert file.read_text(encoding="utf-8") == drawings.drawn(name)
+        assert file.stat().st_size < 10_000
+
+
+@pytest.mark.anyio
+async def test_the_demo_shows_its_pictures_without_a_network(ann: Reader, shelf: Shelf) -> None:
+    filled = await ann.person.send("/library/demo", "/library")
+    assert filled.status_code == 303
+    page = await ann.page("/library")
+    await shelf.run()
+
+    assert contents.size() > 30
+    assert page.count('<img src="/static/demo-') > 5
+    assert "/media/" not in page
+    assert (await shelf.state()).total == 0
+    assert shelf.hosts.requests == []
