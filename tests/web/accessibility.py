@@ -8,12 +8,25 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
+import pytest
 from axe_playwright_python.sync_playwright import (  # type: ignore[import-untyped] # has no types
     Axe,
 )
 from playwright.sync_api import Page
 
-from tests.web.rendered import AXE_SIZES
+from tests.web.chromium import FOR_AXE, is_too_wide
+
+# For every rule of axe: both widths and both colour schemes. The examples in test_templates_look.py
+# have the other combinations.
+AXE_SIZES: Final[dict[str, dict[str, Any]]] = {
+    "dark": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
+}
+# What opens is placed by the width of the window, so each look is a visit of its own.
+each_look = pytest.mark.parametrize(
+    "look",
+    [pytest.param(n, marks=pytest.mark.browser(**FOR_AXE, **AXE_SIZES[n])) for n in AXE_SIZES],
+)
 
 # Checking contrast takes most of the time, and a page differs in nothing else in dark colours.
 CONTRAST: Final = {"runOnly": ["color-contrast"]}
@@ -58,8 +71,13 @@ def in_each_look(page: Page) -> Iterator[str]:
 
 
 def violations_in_each_look(page: Page) -> list[str]:
-    """All rules in both widths and both colour schemes."""
-    return [f"{look} {found}" for look in in_each_look(page) for found in violations(page)]
+    """All rules in both widths and both colour schemes, and a page that is too wide."""
+    found = []
+    for look in in_each_look(page):
+        found += [f"{page.url} {look} {violation}" for violation in violations(page)]
+        if is_too_wide(page):
+            found.append(f"{page.url} is too wide")
+    return found
 
 
 @cache

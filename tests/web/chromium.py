@@ -6,12 +6,24 @@ the tests.
 
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import contextmanager
 from typing import Any, Self, TypeVar
+from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Locator, Page, Playwright, expect, sync_playwright
+import pytest
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Locator,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
 
 T = TypeVar("T")
 # A page may need long while other tests use the same cores.
@@ -21,34 +33,87 @@ _PROGRAM = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
 _NO_SERVICE_WORKER = (
     "if (navigator.serviceWorker) navigator.serviceWorker.register = async () => {}"
 )
+LOOPBACK = ("localhost", "127.0.0.1")
+WIDE = {"width": 1280, "height": 900}
+SMALL_PHONE: dict[str, Any] = {
+    "viewport": {"width": 360, "height": 740},
+    "has_touch": True,
+    "is_mobile": True,
+}
+# A page for axe: its own policy would block axe, and a colour that changes slowly has no contrast.
+FOR_AXE: dict[str, Any] = {"bypass_csp": True, "reduced_motion": "reduce"}
+for_axe = pytest.mark.browser.with_args(**FOR_AXE)
+on_a_phone = pytest.mark.browser.with_args(**SMALL_PHONE)
 
 
 class Chromium:
+    """`problems`: what the browser said about the page, and its requests to other machines."""
+
     def __enter__(self) -> Self:
+        self.problems: list[str] = []
         self._thread = ThreadPoolExecutor(1)
-        self._playwright, self._browser = self._thread.submit(_launch).result()
+        self._playwright, self._browser = self.call(_launch)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._thread.submit(self._browser.close).result()
-        self._thread.submit(self._playwright.stop).result()
+        self.call(self._browser.close)
+        self.call(self._playwright.stop)
         self._thread.shutdown()
 
-    def run(
-        self, visit: Callable[[Page], T], *, has_service_worker: bool = False, **context: Any
-    ) -> T:
-        """Returns what `visit` returns for a new page. `context` holds options of the browser.
+    def call(self, function: Callable[[], T]) -> T:
+        """Calls a function in the thread of the browser."""
+        return self._thread.submit(function).result()
+
+    def run(self, visit: Callable[[Page], T], **options: Any) -> T:
+        """What `visit` returns for a new page."""
+        with self.opened(**options) as page:
+            return self.call(lambda: visit(page))
+
+    @contextmanager
+    def opened(
+        self, *, has_service_worker: bool = False, may_complain: bool = False, **options: Any
+    ) -> Iterator[Page]:
+        """A new page, for use in the thread of the browser.
 
         Without the service worker a test can answer requests in place of the server.
         """
+        self.problems = []
         script = "" if has_service_worker else _NO_SERVICE_WORKER
-        return self._thread.submit(self._run, visit, context, script).result()
+        context = self.call(lambda: self._context(options, script))
+        page = self.call(context.new_page)
+        if not may_complain:
+            self.call(lambda: self._watch(page))
+        try:
+            yield page
+        finally:
+            self.call(context.close)
 
-    def _run(self, visit: Callable[[Page], T], context: dict[str, Any], script: str) -> T:
-        with closing(self._browser.new_context(**context)) as opened:
-            opened.set_default_timeout(_PATIENCE_MS)
-            opened.add_init_script(script)
-            return visit(opened.new_page())
+    def _context(self, options: dict[str, Any], script: str) -> BrowserContext:
+        context = self._browser.new_context(**options)
+        context.set_default_timeout(_PATIENCE_MS)
+        context.add_init_script(script)
+        return context
+
+    def _watch(self, page: Page) -> None:
+        problems = self.problems
+
+        def note(message: ConsoleMessage) -> None:
+            # The providers of the tests have no icon.
+            if not message.location["url"].endswith("/favicon.ico"):
+                problems.append(f"{page.url} {message.text}")
+
+        def check(url: str) -> None:
+            if urlsplit(url).hostname not in LOOPBACK:
+                problems.append(url)
+
+        def dismiss(dialog: Dialog) -> None:
+            problems.append(f"dialog {dialog.message}")
+            dialog.dismiss()
+
+        page.on("console", note)
+        page.on("dialog", dismiss)
+        page.on("pageerror", lambda error: problems.append(f"{page.url} {error}"))
+        page.on("request", lambda request: check(request.url))
 
 
 def follow(page: Page, link: Locator) -> None:
@@ -67,6 +132,12 @@ def wait_until(is_there: Callable[[], bool], between: Callable[[], object] = lam
     while not is_there():
         assert time.monotonic() < deadline
         between()
+
+
+def is_too_wide(page: Page) -> bool:
+    """Whether the open page can be scrolled sideways."""
+    found: bool = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    return found
 
 
 def _launch() -> tuple[Playwright, Browser]:

@@ -12,6 +12,10 @@ from tests.support.visiting import form_token
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
+def address(server: Server, path: str) -> str:
+    return f"http://localhost:{server.port}{path}"
+
+
 def link(server: Server, email: str = "me@example.com") -> str:
     """A link for the account, as the command line prints it."""
     printed = server.run("account", "link", email)

@@ -1,6 +1,8 @@
 """What a signed-in person sees when the server does not answer, in a real browser."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -9,49 +11,42 @@ from playwright.sync_api import Page, expect
 from tests.support import serving
 from tests.support.serving import Server
 from tests.web.accessibility import violations
-from tests.web.chromium import Chromium
+from tests.web.sessions import address, signed_in_state
 
 READY = "navigator.serviceWorker.ready.then((found) => found.active.scriptURL)"
 
 
-def link(server: Server) -> str:
-    """A link that signs somebody in."""
-    server.run("account", "create", "me@example.com")
-    printed = server.run("account", "link", "me@example.com")
-    [url] = [word for word in printed.split() if "/link#" in word]
-    return url
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with serving.serving(tmp_path) as running:
+        running.run("account", "create", "me@example.com")
+        yield running
 
 
-def test_a_page_of_this_site_is_shown_while_the_server_is_away(
-    tmp_path: Path, chromium: Chromium
-) -> None:
+@pytest.fixture
+def options(server: Server) -> dict[str, Any]:
+    return {"base_url": address(server, ""), "storage_state": signed_in_state(server)}
+
+
+@pytest.mark.browser(has_service_worker=True, may_complain=True)
+def test_a_page_of_this_site_is_shown_while_the_server_is_away(page: Page, server: Server) -> None:
     messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.goto("/account")
+    assert page.evaluate(READY) == address(server, "/offline-worker.js")
+    page.goto("/keys")
+    assert messages == []
+    assert server.stop() == 0
 
-    with serving.serving(tmp_path) as server:
-        entrance = link(server)
+    page.goto("/activity")
 
-        def visit(page: Page) -> None:
-            page.on("console", lambda message: messages.append(message.text))
-            page.goto(entrance)
-            page.get_by_role("button", name="Sign in").click()
-            page.wait_for_url("**/account*")
-            worker = page.evaluate(READY)
-            assert worker == f"http://localhost:{server.port}/offline-worker.js"
-            page.goto(f"http://localhost:{server.port}/keys")
-            assert messages == []
-            assert server.stop() == 0
-
-            page.goto(f"http://localhost:{server.port}/activity")
-
-            expect(page.get_by_role("heading", level=1)).to_have_text("The service does not answer")
-            # The styles are there, too.
-            family = "getComputedStyle(document.querySelector('h1')).fontFamily"
-            assert "Iowan" in page.evaluate(family)
-            assert violations(page) == []
-            stored = page.evaluate("caches.keys()")
-            assert [name.startswith("offline-") for name in stored] == [True]
-
-        chromium.run(visit, has_service_worker=True)
+    expect(page.get_by_role("heading", level=1)).to_have_text("The service does not answer")
+    # The styles are there, too.
+    family = "getComputedStyle(document.querySelector('h1')).fontFamily"
+    assert "Iowan" in page.evaluate(family)
+    assert violations(page) == []
+    stored = page.evaluate("caches.keys()")
+    assert [name.startswith("offline-") for name in stored] == [True]
 
 
 @pytest.mark.anyio

@@ -7,20 +7,15 @@ import httpx
 import pytest
 
 from bowerbird.library.sign_in.attempt_limits import BURST
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Transaction
 from bowerbird.storage.sqlite.database import FILE_NAME
 from bowerbird.web.visits import visit
-from tests.support.visiting import ORIGIN, form_token
-from tests.web.sign_in.conftest import House, build
+from tests.support.visiting import form_token
+from tests.web.house import House
 
 pytestmark = pytest.mark.anyio
 
 PLAIN = {"Accept": "*/*"}
-
-
-@pytest.fixture
-def house(sqlite: Database, tmp_path: Path) -> House:
-    return build(sqlite, tmp_path)
 
 
 async def break_activity(house: House) -> None:
@@ -117,15 +112,6 @@ async def test_a_database_that_does_not_answer_gives_the_maintenance_page(
     )
 
 
-async def test_an_unknown_page_has_a_way_back(house: House) -> None:
-    page = await house.somebody().open("/nowhere")
-
-    assert page.status_code == 404
-    assert heading(page) == "Page not found"
-    answer = await house.somebody().client.get("/nowhere", headers=PLAIN)
-    assert answer.text == "No such page. Start at /llms.txt or /docs.\n"
-
-
 @pytest.mark.parametrize("path", ["/docs", "/account", "/sign-in"])
 async def test_an_unknown_method_is_refused_with_those_that_work(house: House, path: str) -> None:
     person = house.somebody()
@@ -161,24 +147,3 @@ async def test_too_many_attempts_are_refused_with_the_time_to_wait(house: House)
     assert int(page.headers["retry-after"]) >= 1
     assert_is_a_page(page)
     assert heading(page) == "Too many attempts"
-
-
-async def test_a_foreign_host_name_is_refused_without_repeating_it(house: House) -> None:
-    person = house.somebody()
-
-    page = await person.client.get("/sign-in", headers={"Host": "<b>evil</b>.example"})
-
-    assert page.status_code == 400
-    assert_is_a_page(page)
-    assert "evil" not in page.text
-    assert ORIGIN in page.text
-
-
-async def test_a_refused_page_of_one_person_is_not_shown_to_another(house: House) -> None:
-    owner = await house.owner()
-    await break_activity(house)
-
-    page = await owner.open("/activity")
-
-    assert page.headers["cache-control"] in ("no-store", "no-cache")
-    assert "owner@example.com" not in page.text

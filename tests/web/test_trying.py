@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import httpx
 import pytest
@@ -11,8 +12,13 @@ from bowerbird.openapi.sandbox_routes import SIMULATED
 from bowerbird.web.page_examples import FIRST_RESPONSE
 from bowerbird.web.templating import SANDBOX_ERRORS
 from tests.support.serving import Server
-from tests.web.chromium import Chromium
 from tests.web.conftest import OpenSite
+
+
+@pytest.fixture(scope="module")
+def options() -> dict[str, Any]:
+    """A stranger, who has no cookies."""
+    return {}
 
 
 def open_form(page: Page, server: Server, section: str, operation: str) -> None:
@@ -26,53 +32,39 @@ def send(page: Page, operation: str) -> None:
     expect(page.locator(f"#{operation} .outcome")).to_be_visible()
 
 
-def test_a_form_sends_a_list_request_and_shows_the_response(
-    served: Server, chromium: Chromium
-) -> None:
-    def visit(page: Page) -> tuple[str, str, str]:
-        messages: list[str] = []
-        page.on("console", lambda message: messages.append(message.text))
-        open_form(page, served, "bookmarks", "listBookmarks")
-        page.get_by_label("limit", exact=True).first.fill("2")
-        page.locator("#listBookmarks-media_type").select_option("image")
-        expect(page.locator("#listBookmarks .request-line")).to_have_text(
-            "GET /v1/sandbox/bookmarks?media_type=image&limit=2"
-        )
-        send(page, "listBookmarks")
-        assert messages == []
-        form = page.locator("#listBookmarks form")
-        return (
-            form.locator(".outcome").inner_text(),
-            form.locator(".result dl").inner_text(),
-            form.locator(".result pre").inner_text(),
-        )
-
-    outcome, headers, body = chromium.run(visit)
-
+def test_a_form_sends_a_list_request_and_shows_the_response(page: Page, served: Server) -> None:
+    open_form(page, served, "bookmarks", "listBookmarks")
+    page.get_by_label("limit", exact=True).first.fill("2")
+    page.locator("#listBookmarks-media_type").select_option("image")
+    expect(page.locator("#listBookmarks .request-line")).to_have_text(
+        "GET /v1/sandbox/bookmarks?media_type=image&limit=2"
+    )
+    send(page, "listBookmarks")
+    form = page.locator("#listBookmarks form")
+    body = form.locator(".result pre").inner_text()
     response = served.get("/v1/sandbox/bookmarks", limit=2, media_type="image")
-    assert outcome.startswith("200")
+    assert form.locator(".outcome").inner_text().startswith("200")
+    headers = form.locator(".result dl").inner_text()
     assert re.search(r"x-service-environment\s+sandbox", headers)
     assert json.loads(body) == response.json()
     # A JavaScript number would lose the last digits.
     assert f'"sort_index": {response.json()["data"][0]["sort_index"]}' in body
 
 
-def test_a_form_can_simulate_every_error(served: Server, chromium: Chromium) -> None:
-    def visit(page: Page) -> dict[str, str]:
-        open_form(page, served, "labels", "addLabel")
-        seen = {}
-        for value in SANDBOX_ERRORS:
-            page.locator("#addLabel-error").select_option(value)
-            with page.expect_response(re.compile("/v1/sandbox/labels/add")):
-                page.locator("#addLabel").get_by_role("button", name="Send").click()
-            expect(page.locator("#addLabel .result pre")).to_contain_text(SIMULATED[value])
-            seen[value] = page.locator("#addLabel .outcome").inner_text().split()[0]
-            expect(page.locator("#addLabel .outcome.bad")).to_be_visible()
-            if value == "rate_limited":
-                expect(page.locator("#addLabel .result dl")).to_contain_text("retry-after")
-        return seen
-
-    assert chromium.run(visit) == {
+@pytest.mark.browser(may_complain=True)
+def test_a_form_can_simulate_every_error(page: Page, served: Server) -> None:
+    open_form(page, served, "labels", "addLabel")
+    seen = {}
+    for value in SANDBOX_ERRORS:
+        page.locator("#addLabel-error").select_option(value)
+        with page.expect_response(re.compile("/v1/sandbox/labels/add")):
+            page.locator("#addLabel").get_by_role("button", name="Send").click()
+        expect(page.locator("#addLabel .result pre")).to_contain_text(SIMULATED[value])
+        seen[value] = page.locator("#addLabel .outcome").inner_text().split()[0]
+        expect(page.locator("#addLabel .outcome.bad")).to_be_visible()
+        if value == "rate_limited":
+            expect(page.locator("#addLabel .result dl")).to_contain_text("retry-after")
+    assert seen == {
         "unauthorized": "401",
         "subscription_required": "402",
         "filter_not_allowed": "402",
@@ -84,24 +76,21 @@ def test_a_form_can_simulate_every_error(served: Server, chromium: Chromium) -> 
     }
 
 
-def test_a_form_can_be_sent_with_the_keyboard(served: Server, chromium: Chromium) -> None:
-    def visit(page: Page) -> str:
-        page.goto(f"http://localhost:{served.port}/docs/labels#listLabels")
-        page.locator("#listLabels .try > summary").focus()
-        page.keyboard.press("Enter")
-        send = page.locator("#listLabels").get_by_role("button", name="Send")
-        # Once for each field of the form, and once more.
-        fields = page.locator("#listLabels form").locator("input, select, textarea").count()
-        for _ in range(fields + 1):
-            page.keyboard.press("Tab")
-        expect(send).to_be_focused()
-        page.keyboard.press("Enter")
-        outcome = page.locator("#listLabels .outcome")
-        expect(outcome).to_be_visible()
-        expect(send).to_be_focused()
-        return outcome.inner_text()
-
-    assert chromium.run(visit).startswith("200")
+def test_a_form_can_be_sent_with_the_keyboard(page: Page, served: Server) -> None:
+    page.goto(f"http://localhost:{served.port}/docs/labels#listLabels")
+    page.locator("#listLabels .try > summary").focus()
+    page.keyboard.press("Enter")
+    send = page.locator("#listLabels").get_by_role("button", name="Send")
+    # Once for each field of the form, and once more.
+    fields = page.locator("#listLabels form").locator("input, select, textarea").count()
+    for _ in range(fields + 1):
+        page.keyboard.press("Tab")
+    expect(send).to_be_focused()
+    page.keyboard.press("Enter")
+    outcome = page.locator("#listLabels .outcome")
+    expect(outcome).to_be_visible()
+    expect(send).to_be_focused()
+    assert outcome.inner_text().startswith("200")
 
 
 def test_the_pages_list_every_error_that_can_be_simulated() -> None:

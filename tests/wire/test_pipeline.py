@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.wire.pipeline import ACCOUNT
 from tests.support.service import Service
-from tests.web.sign_in.conftest import build
+from tests.web.house import build
 
 pytestmark = pytest.mark.anyio
 

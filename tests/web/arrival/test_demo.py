@@ -3,8 +3,7 @@
 import pytest
 
 from tests.support.visiting import form_token
-from tests.web.library.conftest import Reader, ids, signed_in
-from tests.web.sign_in.conftest import House
+from tests.web.house import Reader, ids
 
 pytestmark = pytest.mark.anyio
 BANNER = "This is a demo"
@@ -47,16 +46,8 @@ async def test_own_posts_have_no_banner_and_no_demo(ann: Reader) -> None:
     assert "for an empty library" in refused.text
 
 
-async def test_the_demo_belongs_to_one_account(ann: Reader, house: House) -> None:
+async def test_the_demo_belongs_to_one_account(ann: Reader, bob: Reader) -> None:
     await ann.person.send("/library/demo", "/library")
-    bob = await signed_in(house, "bob@example.com")
     assert "An empty bower" in await bob.page("/library")
     await bob.person.send("/library/demo/remove", "/library")
     assert (await ann.member.account()).total == 42
-    await bob.member.client.aclose()
-
-
-async def test_a_stranger_cannot_fill_in_the_demo(house: House) -> None:
-    stranger = house.somebody()
-    sent = await stranger.send("/library/demo", "/sign-in")
-    assert sent.headers["location"] == "/sign-in?next=/library"

@@ -1,21 +1,14 @@
 """The selection and the trash in a real browser, with and without scripts."""
 
-import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support import make, serving
-from tests.support.serving import Server
-from tests.web.accessibility import violations
-from tests.web.account.test_in_chromium import address
-from tests.web.chromium import Chromium
+from tests.support import make
+from tests.web.accessibility import each_look, violations
+from tests.web.chromium import is_too_wide, on_a_phone
 from tests.web.library_posts import POSTS
-from tests.web.rendered import AXE_SIZES, SMALL_PHONE
-from tests.web.sessions import signed_in_state
-from tests.web.sign_in.test_in_chromium import Watch
 
 MORE = 300
 LIST = "/library?author=many"
@@ -26,23 +19,12 @@ PICK = (
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("bulk")
-    file = folder / "posts.json"
+def posts() -> list[dict[str, Any]]:
     more = [
         make.post(post_id=str(number), text=f"post {number}", author="many", sort_index=number)
         for number in range(1, MORE + 1)
     ]
-    file.write_text(json.dumps([*POSTS, *more]))
-    with serving.serving(folder) as running:
-        running.run("account", "create", "me@example.com")
-        running.run("import", "me@example.com", str(file))
-        yield running
-
-
-@pytest.fixture(scope="module")
-def state(server: Server) -> Any:
-    return signed_in_state(server)
+    return [*POSTS, *more]
 
 
 def boxes(page: Page) -> Any:
@@ -53,152 +35,114 @@ def picked(page: Page) -> int:
     return page.locator(".pick input:checked").count()
 
 
-def test_posts_are_picked_in_ranges_changed_and_changed_back(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> list[str]:
-        watch = Watch(page, server)
-        page.goto(address(server, LIST))
-        bar = page.locator(".pickbar")
-        expect(bar).not_to_be_visible()
-        boxes(page).nth(1).check(force=True)
-        expect(bar).to_contain_text("1 selected")
-        boxes(page).nth(4).click(modifiers=["Shift"], force=True)
-        expect(bar).to_contain_text("4 selected")
-        page.evaluate(PICK, ["#p-298", "one"])
-        page.evaluate(PICK, ["#p-292", "range"])
-        assert picked(page) == 8
-        page.evaluate("document.dispatchEvent(new CustomEvent('library:pick-none'))")
-        expect(bar).not_to_be_visible()
-        # By the keyboard alone.
-        boxes(page).nth(0).focus()
-        page.keyboard.press("Space")
-        expect(bar).to_contain_text("1 selected")
-        bar.get_by_role("button", name="Archive").press("Enter")
-        toast = page.locator(".toast")
-        expect(toast).to_contain_text("Archived 1 post.")
-        expect(page.locator("#p-300")).to_have_count(0)
-        toast.locator("[data-undo]").click()
-        expect(toast).to_contain_text("Undone: 1 post changed back.")
-        expect(page.locator("#p-300")).to_have_count(1)
-        return watch.problems
-
-    assert chromium.run(visit, storage_state=state) == []
+def test_posts_are_picked_in_ranges_changed_and_changed_back(page: Page) -> None:
+    page.goto(LIST)
+    bar = page.locator(".pickbar")
+    expect(bar).not_to_be_visible()
+    boxes(page).nth(1).check(force=True)
+    expect(bar).to_contain_text("1 selected")
+    boxes(page).nth(4).click(modifiers=["Shift"], force=True)
+    expect(bar).to_contain_text("4 selected")
+    page.evaluate(PICK, ["#p-298", "one"])
+    page.evaluate(PICK, ["#p-292", "range"])
+    assert picked(page) == 8
+    page.evaluate("document.dispatchEvent(new CustomEvent('library:pick-none'))")
+    expect(bar).not_to_be_visible()
+    # By the keyboard alone.
+    boxes(page).nth(0).focus()
+    page.keyboard.press("Space")
+    expect(bar).to_contain_text("1 selected")
+    bar.get_by_role("button", name="Archive").press("Enter")
+    toast = page.locator(".toast")
+    expect(toast).to_contain_text("Archived 1 post.")
+    expect(page.locator("#p-300")).to_have_count(0)
+    toast.locator("[data-undo]").click()
+    expect(toast).to_contain_text("Undone: 1 post changed back.")
+    expect(page.locator("#p-300")).to_have_count(1)
 
 
-def test_all_that_match_are_changed_with_progress_and_undone(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> list[str]:
-        watch = Watch(page, server)
-        page.goto(address(server, LIST))
-        boxes(page).nth(0).check(force=True)
-        page.get_by_label("All 300 that match").check()
-        expect(page.locator(".pickbar")).to_contain_text("300 selected")
-        assert picked(page) == boxes(page).count()
-        page.locator(".pickbar [data-label]").click()
-        page.get_by_role("combobox", name="Find or make a label").fill("<b>Many</b>")
-        page.get_by_role("option", name="Make “<b>Many</b>”").click()
-        toast = page.locator(".toast")
-        expect(toast).to_contain_text("Added the label “<b>Many</b>” to 300 posts.")
-        toast.locator("[data-undo]").click()
-        expect(toast).to_contain_text("Undone: 300 posts changed back.")
-        expect(page.get_by_role("link", name="<b>Many</b>")).to_have_count(0)
-        return watch.problems
-
-    assert chromium.run(visit, storage_state=state) == []
+def test_all_that_match_are_changed_with_progress_and_undone(page: Page) -> None:
+    page.goto(LIST)
+    boxes(page).nth(0).check(force=True)
+    page.get_by_label("All 300 that match").check()
+    expect(page.locator(".pickbar")).to_contain_text("300 selected")
+    assert picked(page) == boxes(page).count()
+    page.locator(".pickbar [data-label]").click()
+    page.get_by_role("combobox", name="Find or make a label").fill("<b>Many</b>")
+    page.get_by_role("option", name="Make “<b>Many</b>”").click()
+    toast = page.locator(".toast")
+    expect(toast).to_contain_text("Added the label “<b>Many</b>” to 300 posts.")
+    toast.locator("[data-undo]").click()
+    expect(toast).to_contain_text("Undone: 300 posts changed back.")
+    expect(page.get_by_role("link", name="<b>Many</b>")).to_have_count(0)
 
 
-def test_everything_works_without_scripts(server: Server, chromium: Chromium, state: Any) -> None:
-    def visit(page: Page) -> list[str]:
-        watch = Watch(page, server)
-        page.goto(address(server, LIST))
-        expect(page.locator(".pickbar")).not_to_be_visible()
-        for number in (0, 1):
-            boxes(page).nth(number).check(force=True)
-        page.locator(".pickbar").get_by_role("button", name="Trash").click()
-        expect(page.locator(".toast")).to_contain_text("Moved 2 posts to the trash.")
-        page.goto(address(server, "/trash"))
-        assert boxes(page).count() == 2
-        page.locator("#p-300").hover()
-        page.locator("#p-300").get_by_role("button", name="Delete for good").click()
-        expect(page.get_by_role("heading", name="Delete 1 post for good?")).to_be_visible()
-        page.get_by_role("link", name="Keep it").click()
-        page.get_by_role("button", name="Restore all").click()
-        expect(page.locator(".toast")).to_contain_text("Restored 2 posts.")
-        expect(page.get_by_role("heading", name="The trash is empty")).to_be_visible()
-        return watch.problems
-
-    assert chromium.run(visit, storage_state=state, java_script_enabled=False) == []
+@pytest.mark.browser(java_script_enabled=False)
+def test_everything_works_without_scripts(page: Page) -> None:
+    page.goto(LIST)
+    expect(page.locator(".pickbar")).not_to_be_visible()
+    for number in (0, 1):
+        boxes(page).nth(number).check(force=True)
+    page.locator(".pickbar").get_by_role("button", name="Trash").click()
+    expect(page.locator(".toast")).to_contain_text("Moved 2 posts to the trash.")
+    page.goto("/trash")
+    assert boxes(page).count() == 2
+    page.locator("#p-300").hover()
+    page.locator("#p-300").get_by_role("button", name="Delete for good").click()
+    expect(page.get_by_role("heading", name="Delete 1 post for good?")).to_be_visible()
+    page.get_by_role("link", name="Keep it").click()
+    page.get_by_role("button", name="Restore all").click()
+    expect(page.locator(".toast")).to_contain_text("Restored 2 posts.")
+    expect(page.get_by_role("heading", name="The trash is empty")).to_be_visible()
 
 
-@pytest.mark.parametrize("size", AXE_SIZES)
-def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, size: str) -> None:
-    def visit(page: Page) -> tuple[list[str], int]:
-        page.goto(address(server, "/library?density=compact"))
-        boxes(page).nth(0).check(force=True)
-        page.locator(".pickbar [data-label]").click()
-        width: int = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        return violations(page), width
-
-    # What opens is placed by the width of the window, so each look is a visit of its own.
-    found, width = chromium.run(
-        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **AXE_SIZES[size]
-    )
-    assert found == []
-    assert width <= 0
+@each_look
+def test_axe_finds_no_problem(page: Page, look: str) -> None:
+    page.goto("/library?density=compact")
+    boxes(page).nth(0).check(force=True)
+    page.locator(".pickbar [data-label]").click()
+    assert violations(page) == [], look
+    assert not is_too_wide(page)
 
 
-def test_keys_change_the_selection_and_undo_it_after_its_message(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> list[str]:
-        watch = Watch(page, server)
-        page.goto(address(server, LIST))
-        before = [row.get_attribute("id") for row in page.locator(".posts li[id^='p-']").all()]
-        for key in ("j", "x", "j", "x", "e"):
-            page.keyboard.press(key)
-        message = page.get_by_role("status")
-        expect(message).to_contain_text("Archived 2 posts.")
-        page.get_by_role("button", name="Dismiss").click()
-        expect(message).to_have_count(0)
-        page.keyboard.press("z")
-        expect(message).to_contain_text("Undone: 2 posts changed back.")
-        first = page.locator(".posts li[id^='p-']").first
-        expect(first).to_have_attribute("id", before[0] or "")
-        page.goto(address(server, "/digests"))
-        page.keyboard.press("g")
-        page.keyboard.press("a")
-        page.wait_for_url("**/library?is_unread_only=false&hide_archived=false")
-        return watch.problems
-
-    assert chromium.run(visit, storage_state=state) == []
+def test_keys_change_the_selection_and_undo_it_after_its_message(page: Page) -> None:
+    page.goto(LIST)
+    before = [row.get_attribute("id") for row in page.locator(".posts li[id^='p-']").all()]
+    for key in ("j", "x", "j", "x", "e"):
+        page.keyboard.press(key)
+    message = page.get_by_role("status")
+    expect(message).to_contain_text("Archived 2 posts.")
+    page.get_by_role("button", name="Dismiss").click()
+    expect(message).to_have_count(0)
+    page.keyboard.press("z")
+    expect(message).to_contain_text("Undone: 2 posts changed back.")
+    first = page.locator(".posts li[id^='p-']").first
+    expect(first).to_have_attribute("id", before[0] or "")
+    page.goto("/digests")
+    page.keyboard.press("g")
+    page.keyboard.press("a")
+    page.wait_for_url("**/library?is_unread_only=false&hide_archived=false")
 
 
-def test_the_bar_of_the_selection_fits_a_phone(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
+@on_a_phone
+def test_the_bar_of_the_selection_fits_a_phone(page: Page) -> None:
     shown = """(row) => {
       const pick = row.querySelector(".pick");
       const bead = getComputedStyle(pick, "::before").display !== "none";
       return [bead, getComputedStyle(pick.querySelector("input")).opacity];
     }"""
-
-    def visit(page: Page) -> None:
-        page.goto(address(server, f"{LIST}&is_unread_only=false"))
-        row = page.locator(".posts li .post").first
-        # Unread posts have a bead besides the box.
-        assert row.evaluate(shown) == [True, "1"]
-        row.get_by_role("button", name="Mark read").click()
-        assert row.evaluate(shown) == [False, "1"]
-        row.get_by_role("button", name="Mark unread").click()
-        boxes(page).nth(0).check(force=True)
-        assert row.evaluate(shown) == [True, "1"]
-        page.locator(".picks .all input").check()
-        for control in page.locator(".pickbar :is(button, summary, label):visible").all():
-            box = control.bounding_box()
-            assert box
-            assert box["x"] >= 0
-            assert box["x"] + box["width"] <= 360, control
-
-    chromium.run(visit, storage_state=state, **SMALL_PHONE)
+    page.goto(f"{LIST}&is_unread_only=false")
+    row = page.locator(".posts li .post").first
+    # Unread posts have a bead besides the box.
+    assert row.evaluate(shown) == [True, "1"]
+    row.get_by_role("button", name="Mark read").click()
+    assert row.evaluate(shown) == [False, "1"]
+    row.get_by_role("button", name="Mark unread").click()
+    boxes(page).nth(0).check(force=True)
+    assert row.evaluate(shown) == [True, "1"]
+    page.locator(".picks .all input").check()
+    for control in page.locator(".pickbar :is(button, summary, label):visible").all():
+        box = control.bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 360, control

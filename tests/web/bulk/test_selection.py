@@ -8,10 +8,8 @@ import pytest
 
 from bowerbird.web.library.addresses import of_view
 from tests.support import make, waiting, writing
-from tests.support.imports import found, run
 from tests.support.working import at_work
-from tests.web.library.conftest import Reader, ids, signed_in
-from tests.web.sign_in.conftest import House
+from tests.web.house import Reader, ids
 
 pytestmark = pytest.mark.anyio
 
@@ -115,30 +113,6 @@ async def test_all_posts_of_a_view_are_changed(ann: Reader, name: str) -> None:
     assert "Marked 1 post read." in await ann.page(changed.headers["location"])
 
 
-@pytest.mark.parametrize("name", ["Vögel und 鳥", "new"])
-async def test_the_list_of_any_view_is_changed(ann: Reader, name: str) -> None:
-    await fill(ann)
-    await writing.view(ann.member, name=name, base_query={"tag": "Birds"})
-    link = re.search(r'href="(/views/[^"]+)"[^>]*><svg.*?<bdi>', await ann.page("/library"))
-    assert link
-    here = re.search(r'name="list" value="([^"]+)"', await ann.page(link[1]))
-    assert here
-
-    changed = await send(ann, here[1], read="", all="yes")
-
-    assert "Marked 1 post read." in await ann.page(changed.headers["location"])
-
-
-async def test_all_posts_of_an_import_are_changed_and_no_others(ann: Reader) -> None:
-    await fill(ann)
-    imported = await run(ann.member, found(post_id="50"), found(post_id="51"))
-
-    changed = await send(ann, f"{ALL}&import_run={imported}", trash="", all="yes")
-
-    assert "Moved 2 posts to the trash." in await ann.page(changed.headers["location"])
-    assert sorted(ids(await ann.page(ALL))) == ["1", "2", "3", "4"]
-
-
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
@@ -168,8 +142,7 @@ async def test_enter_in_the_field_for_a_label_adds_it(ann: Reader) -> None:
     assert await writing.tags(ann.member, "2") == ["Blue"]
 
 
-async def test_the_free_plan_has_no_labels_here_either(house: House) -> None:
-    free = await signed_in(house, "free@example.com", "free")
+async def test_the_free_plan_has_no_labels_here_either(free: Reader) -> None:
     await fill(free)
 
     labelled = await send(free, "/library", **{"add_label": "", "p-1": "on", "label": "x"})
@@ -177,26 +150,23 @@ async def test_the_free_plan_has_no_labels_here_either(house: House) -> None:
 
     assert labelled.status_code == 402
     assert "Marked 4 posts read." in await free.page(read.headers["location"])
-    await free.member.client.aclose()
 
 
-async def test_a_change_of_somebody_else_is_not_found(ann: Reader, house: House) -> None:
+async def test_a_change_of_somebody_else_is_not_found(ann: Reader, bob: Reader) -> None:
     await fill(ann)
-    other = await signed_in(house, "bob@example.com")
     changed = await send(ann, "/library", read="", all="yes")
     change_id = parse_qs(urlsplit(changed.headers["location"]).query)["change"][0]
 
     for unknown in ("nothing", "", "a b"):
         refused = await ann.person.send("/library/many/undo", "/library", change=unknown)
         assert refused.status_code == 404
-    undone = await other.person.send("/library/many/undo", "/library", change=change_id)
-    shown = await other.person.open(f"/library/many/{change_id}")
-    listed = await other.page(f"/library?change={change_id}")
+    undone = await bob.person.send("/library/many/undo", "/library", change=change_id)
+    shown = await bob.person.open(f"/library/many/{change_id}")
+    listed = await bob.page(f"/library?change={change_id}")
 
     assert (undone.status_code, shown.status_code) == (404, 404)
     assert "Marked" not in listed
     assert await ann.member.ids() == []
-    await other.member.client.aclose()
 
 
 async def test_the_undo_of_the_picker_is_told_on_the_page_of_a_post(ann: Reader) -> None:
@@ -244,27 +214,10 @@ async def test_a_change_of_nothing_has_no_undo(ann: Reader) -> None:
     assert "data-undo" not in shown
 
 
-@pytest.mark.parametrize("path", ["//[", "http://[", "//a\u2100", "/library?q=%00", "/trash"])
-async def test_a_list_that_is_none_of_ours_changes_nothing(ann: Reader, path: str) -> None:
+async def test_a_list_that_is_none_of_ours_changes_nothing(ann: Reader) -> None:
     await fill(ann)
 
-    sent = {"all": "1", "trash": "", "list": path}
-    refused = await send(ann, "/library", **sent)
-
-    assert refused.status_code == 400, refused.text
+    for path in ["//[", "http://[", "//a\u2100", "/library?q=%00", "/trash"]:
+        refused = await send(ann, "/library", all="1", trash="", list=path)
+        assert refused.status_code == 400, path
     assert len(ids(await ann.page(ALL))) == 4
-
-
-@pytest.mark.parametrize("name", ["日本の鳥", "New", "Größe"])
-async def test_all_posts_of_a_view_in_any_script_are_changed(ann: Reader, name: str) -> None:
-    await fill(ann)
-    made = await ann.member.client.post(
-        "/v1/views", json={"name": name, "base_query": {"q": "post"}}
-    )
-    assert made.status_code == 201, made.text
-    page = of_view(made.json()["data"]["slug"])
-
-    changed = await send(ann, page, all="1", archive="")
-
-    assert changed.status_code == 303, changed.text
-    assert "Archived 4 posts." in await ann.page(changed.headers["location"])

@@ -1,5 +1,8 @@
-"""The page that creates the link to paste into an extension."""
+"""The page that creates the link to paste into an extension, and whether a browser has used it."""
 
+import re
+
+import httpx
 import pytest
 
 from bowerbird.clock import MICROSECONDS
@@ -7,12 +10,11 @@ from bowerbird.library.sign_in.invitations import Invitations
 from bowerbird.requests import limits
 from bowerbird.storage.database import Database
 from tests.support.authenticator import Authenticator
-from tests.support.visiting import form_token
-from tests.web.account.conftest import text_of
+from tests.support.visiting import Visitor
 from tests.web.connect.conftest import code_of, redeem
+from tests.web.house import House, build, text_of
 from tests.web.sign_in import ceremonies, providing
 from tests.web.sign_in.ceremonies import ANY_PAGE
-from tests.web.sign_in.conftest import House, build
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
 MINUTE = 60 * MICROSECONDS
@@ -41,19 +43,11 @@ async def test_the_code_is_shown_once_and_only_its_hash_is_stored(house: House) 
         assert code.replace("-", "") not in rows
 
 
-async def test_codes_differ_and_have_no_ambiguous_characters(house: House) -> None:
-    person = await house.owner()
-
-    codes = [await code_of(person) for _ in range(limits.CONNECT_CODES_MAX)]
-
-    assert len(set(codes)) == limits.CONNECT_CODES_MAX
-    assert not set("".join(codes)) & set("ILOU")
-
-
 async def test_an_account_has_few_open_codes(house: House) -> None:
     person = await house.owner()
     codes = [await code_of(person) for _ in range(limits.CONNECT_CODES_MAX)]
 
+    assert not set("".join(codes)) & set("ILOU")
     refused = await person.send("/connect", "/connect")
     assert refused.status_code == 429
     assert "You have 5 codes that were not used." in text_of(refused)
@@ -63,19 +57,6 @@ async def test_an_account_has_few_open_codes(house: House) -> None:
     assert (await person.send("/connect", "/connect")).status_code == 429
     house.clock.now += 10 * MINUTE
     await code_of(person)
-
-
-async def test_creating_a_code_needs_a_form_of_this_site(house: House) -> None:
-    person = await house.owner()
-
-    page = await person.open("/connect")
-
-    elsewhere = {"Origin": "https://evil.example"}
-    by_another = await person.post("/connect", headers=elsewhere, csrf=form_token(page.text))
-    without_token = await person.post("/connect", csrf="")
-
-    assert by_another.status_code == without_token.status_code == 403
-    assert not await house.database.rows("SELECT * FROM one_time_link WHERE kind = 'connect'", {})
 
 
 async def test_a_stranger_signs_in_and_comes_back(house: House) -> None:
@@ -94,16 +75,6 @@ async def test_a_stranger_signs_in_and_comes_back(house: House) -> None:
     token = await house.links.create_for_owner()
     entered = await stranger.send("/link", "/link", token=token)
     assert entered.headers["location"] == "/account?said=signed-in#methods"
-
-
-async def test_a_stranger_creates_no_code(house: House) -> None:
-    await house.owner()
-    stranger = house.somebody()
-
-    answer = await stranger.send("/connect", "/sign-in")
-
-    assert answer.headers["location"] == "/sign-in?next=/connect"
-    assert not await house.database.rows("SELECT * FROM one_time_link WHERE kind = 'connect'", {})
 
 
 @pytest.mark.parametrize("mode", ["open", "invite"])
@@ -144,3 +115,72 @@ async def test_pages_lead_to_the_connection(house: House) -> None:
 
     for path in ("/keys", "/import", "/library"):
         assert 'href="/connect"' in (await person.open(path)).text, path
+
+
+NAME = "<b>Firefox</b> on Linux"
+
+
+async def new_link(person: Visitor) -> tuple[str, str]:
+    """The code of a new link, and the path of its page."""
+    page = (await person.send("/connect", "/connect")).text
+    [code] = re.findall(r"/#([0-9A-Z]{4}-[0-9A-Z]{4})</code>", page)
+    [path] = re.findall(r'href="(/connect/links/[0-9a-f]+)"', page)
+    return code, path
+
+
+async def state(person: Visitor, path: str) -> httpx.Response:
+    return await person.client.get(f"{path}/state")
+
+
+async def test_a_link_waits_until_a_browser_uses_it(house: House) -> None:
+    person = await house.owner()
+    code, path = await new_link(person)
+
+    assert (await state(person, path)).json() == {"state": "waiting"}
+    page = await person.open(path)
+    assert "No browser has used the link yet." in text_of(page)
+    assert f'href="{path}"' in page.text
+    await redeem(house.service, code, NAME)
+
+    assert (await state(person, path)).json() == {"state": "connected"}
+    page = await person.open(path)
+    assert f"Connected: {NAME}" in text_of(page)
+    assert "<b>Firefox" not in page.text
+    assert 'href="/library"' in page.text
+
+
+async def test_an_expired_link_says_so(house: House) -> None:
+    person = await house.owner()
+    _, path = await new_link(person)
+
+    house.clock.now += 10 * MINUTE
+
+    assert (await state(person, path)).json() == {"state": "over"}
+    page = text_of(await person.open(path))
+    assert "This link no longer works." in page
+    assert "Create another link" in page
+
+
+async def test_a_browser_that_was_disconnected_is_not_shown_as_connected(house: House) -> None:
+    person = await house.owner()
+    code, path = await new_link(person)
+    device = (await redeem(house.service, code)).json()["data"]["device_id"]
+
+    await person.send("/keys/disconnect", "/keys", device=device)
+
+    assert (await state(person, path)).json() == {"state": "over"}
+
+
+async def test_other_people_learn_nothing_about_a_link(house: House) -> None:
+    person = await house.owner()
+    other = await house.member("other@example.com", "pro")
+    code, path = await new_link(person)
+    await redeem(house.service, code, NAME)
+
+    for one in (path, "/connect/links/00000000", "/connect/links/%FF"):
+        assert (await other.client.get(one)).status_code == 404
+        refused = await state(other, one)
+        assert (refused.status_code, "No link" in refused.text) == (404, True)
+    stranger = house.somebody()
+    assert (await stranger.client.get(path)).headers["location"].startswith("/sign-in?next=")
+    assert (await state(stranger, path)).status_code == 401

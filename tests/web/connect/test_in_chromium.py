@@ -1,63 +1,100 @@
 """Connecting an extension in a real browser."""
 
 import re
-from typing import Any
+from datetime import UTC, datetime, timedelta
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Page, Request, expect
 
 from tests.support import serving
-from tests.support.serving import Server
 from tests.web.accessibility import violations
-from tests.web.account.test_in_chromium import address
-from tests.web.chromium import Chromium, follow
-from tests.web.sign_in.test_in_chromium import Watch
+from tests.web.chromium import follow
 
+NAME = "<b>Firefox</b> on Linux"
+MORNING = datetime(2026, 7, 20, 9, 0, tzinfo=UTC)
+HIDE = "Object.defineProperty(document, 'hidden', {{ value: {value}, writable: true }})"
+LOOK = "() => document.dispatchEvent(new Event('visibilitychange'))"
 LINK = re.compile(r"http://localhost:\d+/#[0-9A-Z]{4}-[0-9A-Z]{4}")
 
 
-def test_an_extension_is_connected_and_disconnected(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> tuple[list[str], list[str]]:
-        watch = Watch(page, server)
-        page.goto(address(server, "/keys"))
-        follow(page, page.get_by_role("link", name="Connect an extension"))
-        found = violations(page)
-        page.get_by_role("button", name="Create a connection link").click()
-        link = page.locator(".secret code").inner_text()
-        assert LINK.fullmatch(link)
-        page.get_by_role("button", name="Copy the link").click()
-        expect(page.get_by_role("button", name="Copied")).to_be_visible()
-        assert page.evaluate("() => navigator.clipboard.readText()") == link
-        found += violations(page)
-        problems = list(watch.problems)
+@pytest.mark.browser(permissions=["clipboard-read", "clipboard-write"])
+def test_an_extension_is_connected_and_disconnected(page: Page) -> None:
+    page.goto("/keys")
+    follow(page, page.get_by_role("link", name="Connect an extension"))
+    assert violations(page) == []
+    page.get_by_role("button", name="Create a connection link").click()
+    link = page.locator(".secret code").inner_text()
+    assert LINK.fullmatch(link)
+    page.get_by_role("button", name="Copy the link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("() => navigator.clipboard.readText()") == link
+    assert violations(page) == []
 
-        site, _, code = link.partition("/#")
-        sent = {"code": code, "name": "<b>Chromium</b> on Linux"}
-        answer = serving.http.post(f"{site}/connect/redeem", json=sent)
-        assert answer.status_code == 200
-        assert answer.json()["data"]["token"].startswith("dev_")
-
-        page.get_by_role("link", name="See connected extensions").click()
-        row = page.get_by_role("row").filter(has_text="<b>Chromium</b> on Linux")
-        expect(row).to_contain_text("none yet")
-        row.get_by_text("Disconnect").first.click()
-        page.get_by_role("button", name="Disconnect the extension").click()
-        expect(page.get_by_role("status")).to_contain_text("The extension is disconnected.")
-        return found, problems
-
-    permissions = ["clipboard-read", "clipboard-write"]
-    found = chromium.run(visit, storage_state=state, permissions=permissions)
-    assert found == ([], [])
+    use(link)
+    page.get_by_role("link", name="See connected extensions").click()
+    row = page.get_by_role("row").filter(has_text=NAME)
+    expect(row).to_contain_text("none yet")
+    row.get_by_text("Disconnect").first.click()
+    page.get_by_role("button", name="Disconnect the extension").click()
+    expect(page.get_by_role("status")).to_contain_text("The extension is disconnected.")
 
 
-def test_the_link_is_created_without_javascript(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> None:
-        page.goto(address(server, "/connect"))
-        page.get_by_role("button", name="Create a connection link").click()
-        assert LINK.fullmatch(page.locator(".secret code").inner_text())
-        expect(page.get_by_role("button", name="Copy the link")).to_have_count(0)
+def create(page: Page) -> str:
+    page.goto("/connect")
+    page.get_by_role("button", name="Create a connection link").click()
+    return page.locator(".secret code").inner_text()
 
-    chromium.run(visit, storage_state=state, java_script_enabled=False)
+
+def use(link: str) -> None:
+    site, _, code = link.partition("/#")
+    answer = serving.http.post(f"{site}/connect/redeem", json={"code": code, "name": NAME})
+    assert answer.status_code == 200
+
+
+def test_the_page_says_which_browser_was_connected(page: Page) -> None:
+    use(create(page))
+
+    expect(page.get_by_role("heading", name=f"Connected: {NAME}")).to_be_visible()
+    assert violations(page) == []
+    page.get_by_role("link", name="Open the library").click()
+    page.wait_for_url("**/library")
+
+
+def test_the_page_asks_only_while_it_is_seen_and_the_link_is_valid(page: Page) -> None:
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.url.endswith("/state"):
+            asked.append(request.url)
+
+    page.on("request", note)
+    page.clock.install(time=MORNING)
+    create(page)
+
+    with page.expect_response("**/state"):
+        # From here on, time passes only as the test says.
+        page.clock.pause_at(MORNING + timedelta(minutes=1))
+    page.evaluate(HIDE.format(value="true"))
+    page.clock.fast_forward(30_000)
+    assert len(asked) == 1
+    page.evaluate(HIDE.format(value="false"))
+    with page.expect_response("**/state"):
+        page.evaluate(LOOK)
+    assert len(asked) == 2
+    page.clock.fast_forward("10:00")
+    page.evaluate(LOOK)
+    # A later request of the page, so an earlier one would be known.
+    page.evaluate("() => fetch('/connect')")
+    assert len(asked) == 2
+
+
+@pytest.mark.browser(java_script_enabled=False)
+def test_a_link_says_the_same_without_javascript(page: Page) -> None:
+    link = create(page)
+    assert LINK.fullmatch(link)
+    expect(page.get_by_role("button", name="Copy the link")).to_have_count(0)
+    page.get_by_role("link", name="Check the connection").click()
+    expect(page.get_by_role("main")).to_contain_text("No browser has used the link yet.")
+    use(link)
+    page.get_by_role("link", name="Check again").click()
+    expect(page.get_by_role("heading", name=f"Connected: {NAME}")).to_be_visible()

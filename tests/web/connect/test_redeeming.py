@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,12 @@ from bowerbird.library.accounts.devices import Devices
 from bowerbird.model import connect_codes
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Transaction
 from tests.support import writing
 from tests.support.models import MODELS
 from tests.support.visiting import ORIGIN
 from tests.web.connect.conftest import code_of, redeem, sent
-from tests.web.sign_in.conftest import House
+from tests.web.house import House
 
 pytestmark = pytest.mark.anyio
 MINUTE = 60 * MICROSECONDS
@@ -28,13 +29,9 @@ WRONG = "0000-0000"
 ELSEWHERE = "198.51.100.9"
 
 
-async def account_id_of(house: House, email: str = "owner@example.com") -> int:
-    return (await house.accounts.find(email)).account_id
-
-
 async def names(house: House, email: str = "owner@example.com") -> list[str]:
     devices = Devices(house.database, house.clock)
-    return [device.name for device in await devices.all(await account_id_of(house, email))]
+    return [device.name for device in await devices.all(await house.account_id(email))]
 
 
 async def status(house: House, token: str) -> httpx.Response:
@@ -69,38 +66,6 @@ async def test_a_code_becomes_a_device_of_its_account(house: House) -> None:
     assert "Connected the extension “Chromium on Linux”" in (await person.open("/activity")).text
 
 
-async def test_every_person_connects_to_their_own_account(house: House) -> None:
-    await house.owner()
-    other = await house.member("other@example.com")
-
-    answer = await redeem(house.service, await code_of(other))
-
-    assert answer.json()["data"]["email"] == "other@example.com"
-    assert await names(house) == []
-    assert await names(house, "other@example.com") == ["Chromium on Linux"]
-
-
-@pytest.mark.parametrize("written", [str.lower, lambda code: f"  {code.replace('-', ' ')}\n"])
-async def test_a_code_may_be_typed(house: House, written: Any) -> None:
-    code = await code_of(await house.owner())
-
-    assert (await redeem(house.service, written(code))).status_code == 200
-
-
-def test_letters_that_look_like_digits_are_read_as_digits() -> None:
-    assert connect_codes.parse_code("oOil-L234") == "0011-1234"
-
-
-async def test_a_code_works_once(house: House) -> None:
-    code = await code_of(await house.owner())
-    assert (await redeem(house.service, code)).status_code == 200
-
-    again = await redeem(house.service, code, address=ELSEWHERE)
-
-    assert writing.refused(again) == (404, "NOT_FOUND")
-    assert len(await names(house)) == 1
-
-
 async def test_a_code_that_is_used_twice_at_once_creates_one_device(house: House) -> None:
     code = await code_of(await house.owner())
 
@@ -118,28 +83,6 @@ async def test_a_code_expires_after_ten_minutes(house: House) -> None:
     assert (await redeem(house.service, early)).status_code == 200
     house.clock.now += 1
     assert writing.refused(await redeem(house.service, late)) == (404, "NOT_FOUND")
-
-
-async def test_a_code_survives_a_restart(house: House, tmp_path: Path) -> None:
-    code = await code_of(await house.owner())
-
-    restarted = app.build(Settings(data_dir=tmp_path), house.database, house.clock, MODELS)
-
-    assert (await redeem(restarted, code)).status_code == 200
-
-
-@pytest.mark.parametrize("kind", ["account", "invitation"])
-async def test_other_links_are_no_codes_and_codes_are_no_links(house: House, kind: str) -> None:
-    code = await code_of(await house.owner())
-    await house.database.write(
-        lambda transaction: transaction.run(
-            "UPDATE one_time_link SET kind = :kind WHERE kind = 'connect'", {"kind": kind}
-        )
-    )
-
-    assert (await redeem(house.service, code)).status_code == 404
-    entered = await house.somebody().send("/link", "/link", token=code)
-    assert entered.status_code == 410
 
 
 async def test_a_deleted_account_takes_its_codes_along(house: House) -> None:
@@ -178,19 +121,6 @@ async def test_addresses_of_one_ipv6_network_count_together(house: House) -> Non
     assert (await redeem(house.service, WRONG, address="2001:db8:0:1::1")).status_code == 404
 
 
-async def test_right_codes_are_not_counted(house: House) -> None:
-    person = await house.owner()
-
-    for _ in range(limits.CONNECT_TRIES_MAX + 1):
-        assert (await redeem(house.service, await code_of(person))).status_code == 200
-
-
-async def test_tries_at_once_are_limited_too(house: House) -> None:
-    answers = await asyncio.gather(*(redeem(house.service, WRONG) for _ in range(12)))
-
-    assert [one.status_code for one in answers].count(404) == limits.CONNECT_TRIES_MAX
-
-
 async def test_a_flood_of_guesses_neither_finds_a_code_nor_stops_its_owner(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,7 +150,7 @@ async def test_an_account_with_50_devices_keeps_its_code_but_the_tries_count(
     monkeypatch.setattr(limits, "DEVICES_MAX", 1)
     code = await code_of(await house.owner())
     devices = Devices(house.database, house.clock)
-    account_id = await account_id_of(house)
+    account_id = await house.account_id()
     token = await devices.create(account_id, "first")
 
     for _ in range(limits.CONNECT_TRIES_MAX):
@@ -247,53 +177,6 @@ async def test_a_name_is_cleaned_and_stays_text(house: House) -> None:
     assert "&lt;script&gt;alert(1)" in page
 
 
-@pytest.mark.parametrize("name", ["x" * 101, "x" * 3_000, "a\u202eb", "a\u0000b", 7, None, ["a"]])
-async def test_an_impossible_name_is_refused_and_the_code_stays(house: House, name: Any) -> None:
-    code = await code_of(await house.owner())
-
-    refused = await redeem(house.service, code, name)
-    assert writing.refused(refused) == (400, "INVALID_REQUEST")
-
-    assert (await redeem(house.service, code)).status_code == 200
-
-
-@pytest.mark.parametrize("content", [b"{", b"[" * 4_096, b'{"code": 7}', b'{"code":"\\u0000"}'])
-async def test_a_try_counts_before_its_body_is_read(house: House, content: bytes) -> None:
-    for _ in range(limits.CONNECT_TRIES_MAX):
-        refused = await sent(house.service, content=content)
-        assert writing.refused(refused) == (400, "INVALID_REQUEST")
-
-    refused = await sent(house.service, content=content)
-    assert writing.refused(refused) == (429, "RATE_LIMITED")
-
-
-@pytest.mark.parametrize("code", ["", "K7QM", "K7QM-2XRDX", "\uff2b" * 8, "U" * 8, "'--%00;()"])
-async def test_a_malformed_code_is_unknown(house: House, code: str) -> None:
-    assert writing.refused(await redeem(house.service, code)) == (404, "NOT_FOUND")
-
-
-@pytest.mark.parametrize(
-    "request_",
-    [
-        {"json": {"code": 12345678}},
-        {"json": {"code": None}},
-        {"json": {"code": "x" * 65}},
-        {"json": {"name": "no code"}},
-        {"json": {"code": WRONG, "account_id": 1}},
-        {"json": [WRONG]},
-        {"content": b""},
-        {"content": b"code=K7QM-2XRD", "headers": {"Content-Type": "text/plain"}},
-        {"data": {"code": WRONG}},
-        {"files": {"code": WRONG}},
-        {"content": b'{"code": "\xff"}'},
-        {"content": b"[" * 4_096},
-    ],
-    ids=str,
-)
-async def test_a_malformed_body_is_refused(house: House, request_: dict[str, Any]) -> None:
-    assert writing.refused(await sent(house.service, **request_)) == (400, "INVALID_REQUEST")
-
-
 async def test_a_huge_body_is_refused(house: House) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(limits.REDEEM_BYTES_MAX + 1):
@@ -303,25 +186,6 @@ async def test_a_huge_body_is_refused(house: House) -> None:
         refused = await sent(house.service, content=body)
         assert writing.refused(refused) == (413, "PAYLOAD_TOO_LARGE")
         assert writing.sentence(refused) == "The body is larger than 4 KiB."
-
-
-@pytest.mark.parametrize("encoding", ["gzip", "zstd", "identity", ""])
-async def test_a_body_must_not_be_encoded_and_the_try_does_not_count(
-    house: House, encoding: str
-) -> None:
-    headers = {"Content-Encoding": encoding}
-    for _ in range(limits.CONNECT_TRIES_MAX + 1):
-        refused = await sent(house.service, content=gzip.compress(b"{}"), headers=headers)
-        assert writing.refused(refused) == (400, "INVALID_REQUEST")
-        assert writing.sentence(refused) == "Content-Encoding: must be absent."
-
-
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-async def test_only_post_is_allowed(house: House, method: str) -> None:
-    answer = await sent(house.service, method=method)
-
-    assert answer.status_code == 405
-    assert answer.headers["allow"] == "POST, OPTIONS"
 
 
 async def test_an_extension_of_any_origin_may_call_it_without_credentials(house: House) -> None:
@@ -346,26 +210,6 @@ async def test_an_extension_of_any_origin_may_call_it_without_credentials(house:
         assert "set-cookie" not in answer.headers
 
 
-@pytest.mark.parametrize(
-    "origin", ["https://evil.example", "http://localhost:8080", "null", "", "file://", "chrome://x"]
-)
-async def test_a_page_cannot_use_up_the_tries_of_its_visitor(house: House, origin: str) -> None:
-    for _ in range(limits.CONNECT_TRIES_MAX + 1):
-        refused = await sent(house.service, json={"code": WRONG}, headers={"Origin": origin})
-        assert writing.refused(refused) == (400, "INVALID_REQUEST")
-
-    assert (await redeem(house.service, await code_of(await house.owner()))).status_code == 200
-
-
-async def test_a_session_is_no_code(house: House) -> None:
-    person = await house.owner()
-
-    answer = await person.client.post("/connect/redeem", json={"code": WRONG})
-
-    assert answer.status_code == 404
-    assert await names(house) == []
-
-
 async def test_the_answer_has_the_configured_addresses(
     database: Database, tmp_path: Path, house: House
 ) -> None:
@@ -383,3 +227,102 @@ async def test_the_answer_has_the_configured_addresses(
     assert shown["ingest_url"] == "https://api.library.example/ingest/v1"
     assert shown["library_url"] == "https://library.example/library"
     assert shown["keys_url"] == "https://library.example/keys"
+
+
+async def test_right_codes_are_not_counted(house: House) -> None:
+    person = await house.owner()
+
+    for _ in range(limits.CONNECT_TRIES_MAX + 1):
+        assert (await redeem(house.service, await code_of(person))).status_code == 200
+
+
+async def test_tries_at_once_are_limited_too(house: House) -> None:
+    answers = await asyncio.gather(*(redeem(house.service, WRONG) for _ in range(12)))
+
+    assert [one.status_code for one in answers].count(404) == limits.CONNECT_TRIES_MAX
+
+
+async def test_a_code_may_be_typed_and_works_once(house: House) -> None:
+    person = await house.owner()
+    assert connect_codes.parse_code("oOil-L234") == "0011-1234"
+    for form in ("{}", "  {}\n"):
+        code = await code_of(person)
+        written = form.format(code.lower().replace("-", " "))
+        assert (await redeem(house.service, written)).status_code == 200
+        again = await redeem(house.service, code, address=ELSEWHERE)
+        assert writing.refused(again) == (404, "NOT_FOUND")
+    assert len(await names(house)) == 2
+
+
+async def test_other_links_are_no_codes_and_codes_are_no_links(house: House) -> None:
+    code = await code_of(await house.owner())
+
+    async def become(transaction: Transaction, kind: str) -> None:
+        await transaction.run("UPDATE one_time_link SET kind = :kind", {"kind": kind})
+
+    for kind in ("account", "invitation"):
+        await house.database.write(partial(become, kind=kind))
+        assert (await redeem(house.service, code)).status_code == 404
+        entered = await house.somebody().send("/link", "/link", token=code)
+        assert entered.status_code == 410
+
+
+async def test_an_impossible_name_is_refused_and_the_code_stays(house: House) -> None:
+    code = await code_of(await house.owner())
+    for number, name in enumerate(("x" * 101, "x" * 3_000, "a\u202eb", "a\x00b", 7, None, ["a"])):
+        refused = await redeem(house.service, code, name, f"203.0.113.{number}")
+        assert writing.refused(refused) == (400, "INVALID_REQUEST"), name
+
+    assert (await redeem(house.service, code)).status_code == 200
+
+
+MALFORMED: list[dict[str, Any]] = [
+    *({"json": {"code": code}} for code in (12345678, None, "x" * 65)),
+    {"json": {"name": "no code"}},
+    {"json": {"code": WRONG, "account_id": 1}},
+    {"json": [WRONG]},
+    {"content": b""},
+    {"content": b"code=K7QM-2XRD", "headers": {"Content-Type": "text/plain"}},
+    {"data": {"code": WRONG}},
+    {"files": {"code": WRONG}},
+    *({"content": body} for body in (b'{"code": "\xff"}', b'{"code":"\\u0000"}', b"[" * 4_096)),
+]
+
+
+async def test_malformed_codes_and_bodies_are_refused(house: House) -> None:
+    for number, request in enumerate(MALFORMED):
+        refused = await sent(house.service, f"203.0.113.{number}", **request)
+        assert writing.refused(refused) == (400, "INVALID_REQUEST"), request
+    for number, code in enumerate(("", "K7QM", "K7QM-2XRDX", "\uff2b" * 8, "'--%00;()")):
+        unknown = await redeem(house.service, code, address=f"192.0.2.{100 + number}")
+        assert writing.refused(unknown) == (404, "NOT_FOUND"), code
+
+
+async def test_a_try_counts_before_its_body_is_read(house: House) -> None:
+    for _ in range(limits.CONNECT_TRIES_MAX):
+        refused = await sent(house.service, content=b"{")
+        assert writing.refused(refused) == (400, "INVALID_REQUEST")
+
+    assert writing.refused(await sent(house.service, content=b"{")) == (429, "RATE_LIMITED")
+
+
+async def test_a_page_or_an_encoded_body_cannot_use_up_the_tries_of_its_visitor(
+    house: House,
+) -> None:
+    for origin in (
+        "https://evil.example",
+        "http://localhost:8080",
+        "null",
+        "",
+        "file://",
+        "chrome://x",
+    ):
+        refused = await sent(house.service, json={"code": WRONG}, headers={"Origin": origin})
+        assert writing.refused(refused) == (400, "INVALID_REQUEST"), origin
+    for encoding in ("gzip", "zstd", "identity", ""):
+        headers = {"Content-Encoding": encoding}
+        refused = await sent(house.service, content=gzip.compress(b"{}"), headers=headers)
+        assert writing.refused(refused) == (400, "INVALID_REQUEST"), encoding
+        assert writing.sentence(refused) == "Content-Encoding: must be absent."
+
+    assert (await redeem(house.service, await code_of(await house.owner()))).status_code == 200

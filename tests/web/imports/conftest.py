@@ -1,24 +1,14 @@
 """The service of the sign-in tests, and files that a person sends to it."""
 
 import json
-import re
-from html import unescape
-from pathlib import Path
 
 import httpx
-import pytest
 
-from bowerbird.storage.database import Database
 from tests.support import make
 from tests.support.visiting import Visitor, form_token
-from tests.web.sign_in.conftest import House, build
+from tests.web.house import House
 
 FORM = "multipart/form-data; boundary=b"
-
-
-@pytest.fixture
-def house(database: Database, tmp_path: Path) -> House:
-    return build(database, tmp_path)
 
 
 def posts(*post_ids: str) -> bytes:
@@ -71,8 +61,3 @@ async def brought_in(house: House, person: Visitor, check: httpx.Response) -> ht
     assert started.status_code == 303, started.text
     await house.service.file_imports.finished()
     return await person.open(started.headers["location"])
-
-
-def text_of(page: httpx.Response) -> str:
-    """What a page says, without markup."""
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page.text)).split())

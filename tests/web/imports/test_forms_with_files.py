@@ -7,16 +7,8 @@ import pytest
 
 from bowerbird.requests import limits
 from bowerbird.storage.database import Transaction
-from tests.web.imports.conftest import (
-    form,
-    part,
-    post_form,
-    posts,
-    send_file,
-    text_of,
-    token_of,
-)
-from tests.web.sign_in.conftest import House
+from tests.web.house import House, text_of
+from tests.web.imports.conftest import form, part, post_form, posts, send_file, token_of
 
 pytestmark = pytest.mark.anyio
 
@@ -55,13 +47,6 @@ async def test_a_form_without_the_token_before_the_file_stores_nothing(
     assert "not sent by this site" in text_of(answers[0])
     assert stored(tmp_path) == []
     assert await jobs(house) == 0
-
-
-async def test_the_token_of_another_session_is_refused(house: House) -> None:
-    person, other = await house.owner(), await house.member("other@example.com")
-    token = part("csrf", await token_of(other))
-
-    assert (await post_form(person, form(token, FILE))).status_code == 403
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", ""])
@@ -111,18 +96,18 @@ async def test_two_files_are_refused(house: House, tmp_path: Path) -> None:
     assert stored(tmp_path) == []
 
 
-@pytest.mark.parametrize(
-    "content_type",
-    ["multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=c"],
-)
-async def test_a_form_without_its_boundary_is_refused(house: House, content_type: str) -> None:
+async def test_a_form_without_its_boundary_is_refused(house: House) -> None:
     person = await house.owner()
     token = part("csrf", await token_of(person))
 
-    answer = await post_form(person, form(token, FILE), content_type)
-
-    assert answer.status_code == 400
-    assert "did not arrive whole" in text_of(answer)
+    for content_type in [
+        "multipart/form-data",
+        "multipart/form-data; boundary=",
+        "multipart/form-data; boundary=c",
+    ]:
+        answer = await post_form(person, form(token, FILE), content_type)
+        assert answer.status_code == 400, content_type
+        assert "did not arrive whole" in text_of(answer)
 
 
 async def test_a_broken_form_is_refused(house: House, tmp_path: Path) -> None:

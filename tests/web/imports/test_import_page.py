@@ -2,13 +2,15 @@
 
 import re
 
+import httpx
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.requests import limits
+from bowerbird.library.accounts.devices import Devices
+from tests.support.ingesting import listed
 from tests.support.visiting import form_token
-from tests.web.imports.conftest import brought_in, checked, posts, text_of
-from tests.web.sign_in.conftest import House
+from tests.web.house import House, text_of
+from tests.web.imports.conftest import brought_in, checked, posts
 
 pytestmark = pytest.mark.anyio
 
@@ -67,21 +69,6 @@ async def test_too_few_or_too_many_links_are_refused(
     assert await count(house) == 0
 
 
-async def test_as_many_links_as_allowed_are_saved(house: House) -> None:
-    person = await house.owner()
-    links = "\n".join(f"https://x.com/a/status/{n}" for n in range(1, limits.SAVED_MAX + 1))
-
-    page = await person.send("/import/links", "/import", links=links)
-
-    assert "100 posts saved." in text_of(page)
-
-
-async def test_the_page_of_a_new_library_is_empty(house: House) -> None:
-    person = await house.owner()
-
-    assert "Nothing was imported yet." in text_of(await person.open("/import"))
-
-
 async def test_earlier_imports_are_listed_in_pages(house: House) -> None:
     person = await house.owner()
     for number in range(1, 23):
@@ -128,7 +115,61 @@ async def test_an_unknown_message_or_page_does_no_harm(house: House) -> None:
     assert (await person.client.get("/import?before=unknown")).status_code == 400
 
 
-async def test_an_undo_needs_the_token(house: House) -> None:
-    person = await house.owner()
+STOPPED = "stopped before"
 
-    assert (await person.post("/import/undo", run="x")).status_code == 403
+
+BROWSED = "while you browsed"
+
+
+async def send_part(house: House, kind: str, reason: str) -> None:
+    """An extension sends the first page of a list, and ends the run."""
+    account_id = await house.account_id()
+    token = await Devices(house.database, house.clock).create(account_id, "Firefox, laptop")
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(house.service.asgi),
+        base_url="http://localhost:8080/ingest/v1",
+        headers={"Authorization": f"Bearer {token}"},
+    ) as laptop:
+        started = await laptop.post("/runs", json={"source": "x", "kind": kind})
+        run_id = started.json()["data"]["run_id"]
+        page = await laptop.post(f"/runs/{run_id}/pages", json={"seq": 0, **listed([2, 1])})
+        assert page.json()["data"]["inserted"] == 2
+        if reason:
+            await laptop.post(f"/runs/{run_id}/finish", json={"reason": reason})
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "said", "unsaid"),
+    [
+        ("visit", "interrupted", BROWSED, STOPPED),
+        ("visit", "", BROWSED, STOPPED),
+        ("full", "interrupted", STOPPED, BROWSED),
+        ("incremental", "interrupted", STOPPED, BROWSED),
+    ],
+)
+async def test_a_visit_of_the_bookmarks_page_is_no_sync_that_stopped(
+    house: House, kind: str, reason: str, said: str, unsaid: str
+) -> None:
+    person = await house.owner()
+    await send_part(house, kind, reason)
+
+    for path in ("/import", "/keys", "/sources"):
+        page = text_of(await person.open(path))
+        assert said in page, path
+        assert unsaid not in page, path
+
+
+async def test_an_undone_visit_is_shown_as_undone(house: House) -> None:
+    person = await house.owner()
+    await send_part(house, "visit", "interrupted")
+    account = await house.accounts.find("owner@example.com")
+    rows = await house.database.rows(
+        "SELECT import_id FROM ingest_run WHERE account_id = :id", {"id": account.account_id}
+    )
+
+    undone = await person.send("/import/undo", "/import", run=rows[0][0])
+
+    assert undone.status_code == 303
+    page = text_of(await person.open("/import"))
+    assert "undone: 2 posts removed" in page
+    assert BROWSED not in page

@@ -1,21 +1,14 @@
 """Labels in a real browser: the picker from the keyboard, the page, and both without scripts."""
 
-import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support import make, serving
-from tests.support.serving import Server
-from tests.web.accessibility import violations
-from tests.web.account.test_in_chromium import address
-from tests.web.chromium import Chromium, follow, reload_until
+from tests.support import make
+from tests.web.accessibility import each_look, violations
+from tests.web.chromium import follow, is_too_wide, reload_until
 from tests.web.labels.test_pages import HOSTILE
-from tests.web.rendered import AXE_SIZES
-from tests.web.sessions import signed_in_state
-from tests.web.sign_in.test_in_chromium import Watch
 
 LIST = "/library?is_unread_only=false"
 FRAMES = """() => new Promise((done) => {
@@ -24,44 +17,21 @@ FRAMES = """() => new Promise((done) => {
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("labels")
-    file = folder / "posts.json"
+def posts() -> list[dict[str, Any]]:
     tags: list[list[str]] = [["birds"], ["birds", "art"], [], [], HOSTILE]
-    posts = [make.post(text=f"post {n}", tags=each or None) for n, each in enumerate(tags)]
-    file.write_text(json.dumps(posts))
-    with serving.serving(folder) as running:
-        running.run("account", "create", "me@example.com")
-        running.run("import", "me@example.com", str(file))
-        yield running
-
-
-@pytest.fixture(scope="module")
-def state(server: Server) -> Any:
-    return signed_in_state(server)
-
-
-def watched(server: Server, chromium: Chromium, state: Any, visit: Any, **context: Any) -> None:
-    """Runs `visit`; the browser must not complain."""
-
-    def run(page: Page) -> list[str]:
-        watch = Watch(page, server)
-        visit(page)
-        return watch.problems
-
-    assert chromium.run(run, storage_state=state, **context) == []
+    return [make.post(text=f"post {n}", tags=each or None) for n, each in enumerate(tags)]
 
 
 def post(page: Page, number: int) -> Locator:
     return page.get_by_role("article").filter(has_text=f"post {number}")
 
 
-def options(page: Page) -> Locator:
+def choices(page: Page) -> Locator:
     return page.locator(".picker").get_by_role("option")
 
 
 def option(page: Page, name: str) -> Locator:
-    return options(page).filter(has_text=name)
+    return choices(page).filter(has_text=name)
 
 
 def pick(page: Page, *numbers: int) -> None:
@@ -70,83 +40,70 @@ def pick(page: Page, *numbers: int) -> None:
         post(page, number).get_by_role("checkbox", name="Select").check()
 
 
-def test_the_row_stays_marked_while_its_labels_are_chosen(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
+def test_the_row_stays_marked_while_its_labels_are_chosen(page: Page) -> None:
     mark = """(row) => {
       const { backgroundColor, borderInlineStart } = getComputedStyle(row, "::before");
       return backgroundColor + borderInlineStart;
     }"""
-
-    def visit(page: Page) -> None:
-        page.goto(address(server, LIST))
-        page.keyboard.press("j")
-        first = page.locator(".post:focus").locator("xpath=..").get_attribute("id")
-        row = page.locator(f"#{first} > .post")
-        marked = row.evaluate(mark)
-        page.keyboard.press("l")
-        expect(page.get_by_role("combobox", name="Find or make a label")).to_be_focused()
-        assert row.evaluate(mark) == marked
-        page.keyboard.press("Escape")
-        expect(row).to_be_focused()
-        page.keyboard.press("j")
-        expect(row).not_to_be_focused()
-        assert row.evaluate(mark) != marked
-
-    watched(server, chromium, state, visit)
+    page.goto(LIST)
+    page.keyboard.press("j")
+    first = page.locator(".post:focus").locator("xpath=..").get_attribute("id")
+    row = page.locator(f"#{first} > .post")
+    marked = row.evaluate(mark)
+    page.keyboard.press("l")
+    expect(page.get_by_role("combobox", name="Find or make a label")).to_be_focused()
+    assert row.evaluate(mark) == marked
+    page.keyboard.press("Escape")
+    expect(row).to_be_focused()
+    page.keyboard.press("j")
+    expect(row).not_to_be_focused()
+    assert row.evaluate(mark) != marked
 
 
-def test_a_post_is_labelled_with_the_keyboard_only(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> None:
-        page.goto(address(server, LIST))
-        button = post(page, 2).get_by_role("link", name="Label")
-        button.focus()
-        page.keyboard.press("Enter")
-        box = page.get_by_role("combobox", name="Find or make a label")
-        expect(box).to_be_focused()
-        page.keyboard.type("BIR")
-        expect(option(page, "birds")).to_have_attribute("aria-selected", "false")
-        expect(options(page)).to_have_count(2)
-        page.keyboard.press("Enter")
-        expect(post(page, 2).locator(".tag")).to_have_text(["birds"])
-        expect(option(page, "birds")).to_have_attribute("aria-selected", "true")
-        expect(page.locator(".toast")).to_contain_text("Added the label “birds” to 1 post.")
+def test_a_post_is_labelled_with_the_keyboard_only(page: Page) -> None:
+    page.goto(LIST)
+    button = post(page, 2).get_by_role("link", name="Label")
+    button.focus()
+    page.keyboard.press("Enter")
+    box = page.get_by_role("combobox", name="Find or make a label")
+    expect(box).to_be_focused()
+    page.keyboard.type("BIR")
+    expect(option(page, "birds")).to_have_attribute("aria-selected", "false")
+    expect(choices(page)).to_have_count(2)
+    page.keyboard.press("Enter")
+    expect(post(page, 2).locator(".tag")).to_have_text(["birds"])
+    expect(option(page, "birds")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".toast")).to_contain_text("Added the label “birds” to 1 post.")
 
-        page.keyboard.type("new & <b>")
-        expect(option(page, "Make “new & <b>”")).to_be_visible()
-        expect(options(page)).to_have_count(1)
-        page.keyboard.press("Enter")
-        expect(post(page, 2).locator(".tag")).to_have_text(["birds", "new & <b>"])
-        # The sidebar has the new label too, in the order of the names.
-        side = page.locator(".side ul[data-labels] bdi")
-        expect(side.filter(has_text="new & <b>")).to_have_count(1)
-        names = side.all_inner_texts()
-        page.keyboard.press("Escape")
-        expect(box).to_be_hidden()
-        expect(button).to_be_focused()
-        page.reload()
-        expect(post(page, 2).locator(".tag")).to_have_text(["birds", "new & <b>"])
-        assert side.all_inner_texts() == names
+    page.keyboard.type("new & <b>")
+    expect(option(page, "Make “new & <b>”")).to_be_visible()
+    expect(choices(page)).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(post(page, 2).locator(".tag")).to_have_text(["birds", "new & <b>"])
+    # The sidebar has the new label too, in the order of the names.
+    side = page.locator(".side ul[data-labels] bdi")
+    expect(side.filter(has_text="new & <b>")).to_have_count(1)
+    names = side.all_inner_texts()
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    expect(button).to_be_focused()
+    page.reload()
+    expect(post(page, 2).locator(".tag")).to_have_text(["birds", "new & <b>"])
+    assert side.all_inner_texts() == names
 
-        button.focus()
-        page.keyboard.press("Enter")
-        expect(options(page).first).to_be_visible()
-        # Enter comes before the choices for the text.
-        page.keyboard.type("passing")
-        page.keyboard.press("Enter")
-        expect(side.filter(has_text="passing")).to_have_count(1)
-        page.keyboard.press("Escape")
-        page.keyboard.press("z")
-        expect(side.filter(has_text="passing")).to_have_count(0)
-
-    watched(server, chromium, state, visit)
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(choices(page).first).to_be_visible()
+    # Enter comes before the choices for the text.
+    page.keyboard.type("passing")
+    page.keyboard.press("Enter")
+    expect(side.filter(has_text="passing")).to_have_count(1)
+    page.keyboard.press("Escape")
+    page.keyboard.press("z")
+    expect(side.filter(has_text="passing")).to_have_count(0)
 
 
-def test_changes_that_wait_for_another_one_are_sent_when_the_page_is_left(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
+def test_changes_that_wait_for_another_one_are_sent_when_the_page_is_left(page: Page) -> None:
     # The first change of each kind gets no answer.
     hold = """(() => {
       const send = window.fetch, held = new Set();
@@ -157,34 +114,28 @@ def test_changes_that_wait_for_another_one_are_sent_when_the_page_is_left(
         return new Promise(() => {});
       };
     })()"""
-
-    def visit(page: Page) -> None:
-        page.goto(address(server, LIST))
-        page.evaluate(hold)
-        post(page, 3).get_by_role("button", name="Mark read").click()
-        post(page, 4).get_by_role("button", name="Mark read").click()
-        post(page, 3).get_by_role("link", name="Label").click()
-        option(page, "art").click()
-        option(page, "birds").click()
-        page.goto(address(server, "/labels"))
-        page.goto(address(server, LIST))
-        tags = post(page, 3).locator(".tag")
-        reload_until(page, lambda: tags.all_inner_texts() == ["birds"])
-        reload_until(page, lambda: page.locator("article.read").count() == 1)
-        # As it was, for other tests.
-        post(page, 4).get_by_role("button", name="Mark unread").click()
-        post(page, 3).get_by_role("link", name="Label").click()
-        option(page, "birds").click()
-        expect(tags).to_have_count(0)
-        page.reload()
-        reload_until(page, lambda: page.locator("article.read").count() == 0)
-
-    watched(server, chromium, state, visit)
+    page.goto(LIST)
+    page.evaluate(hold)
+    post(page, 3).get_by_role("button", name="Mark read").click()
+    post(page, 4).get_by_role("button", name="Mark read").click()
+    post(page, 3).get_by_role("link", name="Label").click()
+    option(page, "art").click()
+    option(page, "birds").click()
+    page.goto("/labels")
+    page.goto(LIST)
+    tags = post(page, 3).locator(".tag")
+    reload_until(page, lambda: tags.all_inner_texts() == ["birds"])
+    reload_until(page, lambda: page.locator("article.read").count() == 1)
+    # As it was, for other tests.
+    post(page, 4).get_by_role("button", name="Mark unread").click()
+    post(page, 3).get_by_role("link", name="Label").click()
+    option(page, "birds").click()
+    expect(tags).to_have_count(0)
+    page.reload()
+    reload_until(page, lambda: page.locator("article.read").count() == 0)
 
 
-def test_changes_wait_for_each_other_again_after_a_return_to_the_page(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
+def test_changes_wait_for_each_other_again_after_a_return_to_the_page(page: Page) -> None:
     # The tests' browser has no back/forward cache: this is what a page sees of one.
     returns = """(() => {
       for (const name of ["pagehide", "pageshow"]) {
@@ -205,221 +156,175 @@ def test_changes_wait_for_each_other_again_after_a_return_to_the_page(
     sent = """new Promise((resolve) => {
       setTimeout(() => setTimeout(() => resolve(window.sent)));
     })"""
-
-    def visit(page: Page) -> None:
-        page.goto(address(server, LIST))
-        post(page, 3).get_by_role("link", name="Label").click()
-        expect(option(page, "birds")).to_be_visible()
-        page.evaluate(returns)
-        page.evaluate(hold)
-        option(page, "art").click()
-        option(page, "birds").click()
-        [of_label] = page.evaluate(sent)
-        page.keyboard.press("Escape")
-        post(page, 3).get_by_role("button", name="Mark read").click()
-        post(page, 4).get_by_role("button", name="Mark read").click()
-        assert page.evaluate(sent) == [of_label, "/library/change"]
-
-    watched(server, chromium, state, visit)
+    page.goto(LIST)
+    post(page, 3).get_by_role("link", name="Label").click()
+    expect(option(page, "birds")).to_be_visible()
+    page.evaluate(returns)
+    page.evaluate(hold)
+    option(page, "art").click()
+    option(page, "birds").click()
+    [of_label] = page.evaluate(sent)
+    page.keyboard.press("Escape")
+    post(page, 3).get_by_role("button", name="Mark read").click()
+    post(page, 4).get_by_role("button", name="Mark read").click()
+    assert page.evaluate(sent) == [of_label, "/library/change"]
 
 
 @pytest.mark.parametrize("size", [(1280, 700), (1280, 1100), (390, 844)])
-def test_the_picker_does_not_cover_its_row(
-    server: Server, chromium: Chromium, state: Any, size: tuple[int, int]
-) -> None:
-    def visit(page: Page) -> None:
-        page.goto(address(server, LIST))
-        for number in range(5):
-            page.keyboard.press("j")
-            focused = page.locator(".posts article").nth(number)
-            expect(focused).to_be_focused()
-            page.keyboard.press("l")
-            expect(options(page).first).to_be_visible()
-            # The key scrolls with the next frame, and the picker follows with the one after it.
-            page.evaluate(FRAMES)
-            picker = page.locator(".picker").bounding_box()
-            row = focused.bounding_box()
-            page.keyboard.press("Escape")
-            expect(page.locator(".picker")).to_be_hidden()
-            assert picker
-            assert row
-            assert row["y"] >= 0
-            assert row["y"] + row["height"] <= picker["y"] or (
-                picker["y"] + picker["height"] <= row["y"] <= size[1] - row["height"]
-            ), number
-            assert picker["y"] + picker["height"] <= size[1]
-
-    viewport = {"width": size[0], "height": size[1]}
-    # Without smooth scrolling, which takes its time.
-    watched(server, chromium, state, visit, viewport=viewport, reduced_motion="reduce")
-
-
-def test_the_arrows_choose_and_undo_takes_it_back(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> None:
-        page.goto(address(server, LIST))
-        post(page, 1).get_by_role("link", name="Label").focus()
-        page.keyboard.press("Enter")
-        # The labels of the post come first.
-        expect(options(page).nth(1)).to_contain_text("birds")
-        active = page.locator("[role=option].at")
-        expect(active).to_contain_text("art")
-        page.keyboard.press("ArrowDown")
-        expect(active).to_contain_text("birds")
-        box = page.get_by_role("combobox", name="Find or make a label")
-        expect(box).to_have_attribute("aria-activedescendant", active.get_attribute("id") or "")
-        page.keyboard.press("ArrowUp")
-        page.keyboard.press("Enter")
-        expect(post(page, 1).locator(".tag")).to_have_text(["birds"])
-        page.keyboard.press("Escape")
-        undo = page.get_by_role("button", name="Undo")
-        undo.focus()
-        page.keyboard.press("Enter")
-        expect(page.locator(".toast")).to_contain_text("Undone: 1 post changed back.")
-        expect(post(page, 1).locator(".tag")).to_have_text(["birds", "art"])
-        page.reload()
-        expect(post(page, 1).locator(".tag")).to_have_text(["art", "birds"])
-
-    watched(server, chromium, state, visit)
-
-
-def test_many_posts_are_labelled_and_the_key_opens_the_picker(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> None:
-        page.goto(f"{address(server, LIST)}&density=compact")
-        pick(page, 0, 1, 3)
+@pytest.mark.browser(reduced_motion="reduce")
+def test_the_picker_does_not_cover_its_row(page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(LIST)
+    for number in range(5):
+        page.keyboard.press("j")
+        focused = page.locator(".posts article").nth(number)
+        expect(focused).to_be_focused()
         page.keyboard.press("l")
-        box = page.get_by_role("combobox", name="Find or make a label")
-        expect(box).to_have_value("")
-        expect(option(page, "art")).to_contain_text("1 of 3")
-        expect(option(page, "birds")).to_contain_text("2 of 3")
-        page.keyboard.type("art")
-        expect(options(page)).to_have_count(1)
-        page.keyboard.press("Enter")
-        expect(option(page, "art")).to_contain_text("all 3")
-        for number in (0, 1, 3):
-            expect(post(page, number).locator(".dot[title=art]")).to_have_count(1)
-        page.keyboard.press("Enter")
-        for number in (0, 1, 3):
-            expect(post(page, number).locator(".dot[title=art]")).to_have_count(0)
+        expect(choices(page).first).to_be_visible()
+        # The key scrolls with the next frame, and the picker follows with the one after it.
+        page.evaluate(FRAMES)
+        picker = page.locator(".picker").bounding_box()
+        row = focused.bounding_box()
         page.keyboard.press("Escape")
-        page.get_by_role("button", name="Undo").click()
-        for number in (0, 1, 3):
-            expect(post(page, number).locator(".dot[title=art]")).to_have_count(1)
-
-    watched(server, chromium, state, visit)
-
-
-def test_all_that_match_are_labelled_by_the_form_of_the_selection(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> None:
-        page.goto(address(server, LIST))
-        pick(page, 3)
-        page.get_by_role("checkbox", name="All 5").check()
-        page.keyboard.press("l")
-        expect(page.get_by_role("combobox", name="Find or make a label")).to_be_focused()
-        page.keyboard.type("seen")
-        expect(option(page, "Make “seen”")).to_be_visible()
-        page.keyboard.press("Enter")
-        expect(page.locator(".toast")).to_contain_text("to 5 posts")
-        expect(page.locator(".posts .tag").filter(has_text="seen")).to_have_count(5)
-        page.get_by_role("button", name="Undo").click()
-        expect(page.locator(".posts .tag").filter(has_text="seen")).to_have_count(0)
-
-    watched(server, chromium, state, visit)
+        expect(page.locator(".picker")).to_be_hidden()
+        assert picker
+        assert row
+        assert row["y"] >= 0
+        assert row["y"] + row["height"] <= picker["y"] or (
+            picker["y"] + picker["height"] <= row["y"] <= size[1] - row["height"]
+        ), number
+        assert picker["y"] + picker["height"] <= size[1]
 
 
-def test_the_page_of_a_post_has_the_picker_too(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> None:
-        page.goto(address(server, LIST))
-        link = post(page, 3).get_by_role("link", name="post 3")
-        follow(page, link.or_(post(page, 3).locator("a.when")).first)
-        page.get_by_role("link", name="Label", exact=True).click()
-        expect(page.get_by_role("combobox", name="Find or make a label")).to_be_focused()
-        page.keyboard.type("quiet")
-        expect(option(page, "Make “quiet”")).to_be_visible()
-        page.keyboard.press("Enter")
-        expect(page.locator("#labels .tag bdi").filter(has_text="quiet")).to_be_visible()
-        page.keyboard.press("Escape")
-        page.get_by_role("button", name="Remove “quiet”").click()
-        expect(page.get_by_role("status")).to_contain_text("The label is removed.")
-        page.get_by_role("button", name="Undo").click()
-        expect(page.locator("#labels .tag bdi").filter(has_text="quiet")).to_be_visible()
-
-    watched(server, chromium, state, visit)
-
-
-def test_hostile_names_stay_text_in_the_picker(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> None:
-        page.goto(address(server, LIST))
-        post(page, 4).get_by_role("link", name="Label", exact=True).click()
-        for name in HOSTILE:
-            expect(page.locator(".picker bdi").get_by_text(name, exact=True)).to_be_visible()
-        page.keyboard.type("<img src=x>")
-        expect(option(page, "Make “<img src=x>”")).to_be_visible()
-        assert page.locator(".picker :is(img, script)").count() == 0
-        width = page.evaluate("document.documentElement.scrollWidth")
-        assert width == page.evaluate("innerWidth")
-
-    watched(server, chromium, state, visit, viewport={"width": 390, "height": 844})
+def test_the_arrows_choose_and_undo_takes_it_back(page: Page) -> None:
+    page.goto(LIST)
+    post(page, 1).get_by_role("link", name="Label").focus()
+    page.keyboard.press("Enter")
+    # The labels of the post come first.
+    expect(choices(page).nth(1)).to_contain_text("birds")
+    active = page.locator("[role=option].at")
+    expect(active).to_contain_text("art")
+    page.keyboard.press("ArrowDown")
+    expect(active).to_contain_text("birds")
+    box = page.get_by_role("combobox", name="Find or make a label")
+    expect(box).to_have_attribute("aria-activedescendant", active.get_attribute("id") or "")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(post(page, 1).locator(".tag")).to_have_text(["birds"])
+    page.keyboard.press("Escape")
+    undo = page.get_by_role("button", name="Undo")
+    undo.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".toast")).to_contain_text("Undone: 1 post changed back.")
+    expect(post(page, 1).locator(".tag")).to_have_text(["birds", "art"])
+    page.reload()
+    expect(post(page, 1).locator(".tag")).to_have_text(["art", "birds"])
 
 
-@pytest.mark.parametrize("size", AXE_SIZES)
-def test_axe_finds_no_problem(server: Server, chromium: Chromium, state: Any, size: str) -> None:
-    def visit(page: Page) -> dict[str, list[str]]:
-        page.goto(address(server, "/labels"))
-        found = {"list": violations(page)}
-        page.get_by_role("link", name="Edit birds").click()
-        expect(page.get_by_label("Name", exact=True)).to_be_focused()
-        found["form"] = violations(page)
-        page.goto(address(server, LIST))
-        pick(page, 0, 1)
-        page.evaluate("document.dispatchEvent(new CustomEvent('library:label'))")
-        expect(options(page).first).to_be_visible()
-        found["picker"] = violations(page)
-        return found
+def test_many_posts_are_labelled_and_the_key_opens_the_picker(page: Page) -> None:
+    page.goto(f"{LIST}&density=compact")
+    pick(page, 0, 1, 3)
+    page.keyboard.press("l")
+    box = page.get_by_role("combobox", name="Find or make a label")
+    expect(box).to_have_value("")
+    expect(option(page, "art")).to_contain_text("1 of 3")
+    expect(option(page, "birds")).to_contain_text("2 of 3")
+    page.keyboard.type("art")
+    expect(choices(page)).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(option(page, "art")).to_contain_text("all 3")
+    for number in (0, 1, 3):
+        expect(post(page, number).locator(".dot[title=art]")).to_have_count(1)
+    page.keyboard.press("Enter")
+    for number in (0, 1, 3):
+        expect(post(page, number).locator(".dot[title=art]")).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Undo").click()
+    for number in (0, 1, 3):
+        expect(post(page, number).locator(".dot[title=art]")).to_have_count(1)
 
-    # What opens is placed by the width of the window, so each look is a visit of its own.
-    found = chromium.run(
-        visit, storage_state=state, bypass_csp=True, reduced_motion="reduce", **AXE_SIZES[size]
-    )
-    assert found == {"list": [], "form": [], "picker": []}
+
+def test_all_that_match_are_labelled_by_the_form_of_the_selection(page: Page) -> None:
+    page.goto(LIST)
+    pick(page, 3)
+    page.get_by_role("checkbox", name="All 5").check()
+    page.keyboard.press("l")
+    expect(page.get_by_role("combobox", name="Find or make a label")).to_be_focused()
+    page.keyboard.type("seen")
+    expect(option(page, "Make “seen”")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator(".toast")).to_contain_text("to 5 posts")
+    expect(page.locator(".posts .tag").filter(has_text="seen")).to_have_count(5)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".posts .tag").filter(has_text="seen")).to_have_count(0)
 
 
-def test_the_page_of_labels_works_without_scripts(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> None:
-        page.goto(address(server, "/labels"))
-        page.get_by_label("Find a label, or name a new one").fill("field notes")
-        page.get_by_role("button", name="Make it").click()
-        expect(page.get_by_role("status")).to_contain_text("The label is made.")
-        page.get_by_role("link", name="Edit field notes").click()
-        page.get_by_label("Name", exact=True).fill("Field notes")
-        page.get_by_text("plum").locator("..").click()
-        page.get_by_role("button", name="Save").click()
-        expect(page.get_by_role("status")).to_contain_text("The label is changed.")
-        expect(page.locator(".lablist .dot")).to_have_class("dot plum")
-        page.get_by_role("link", name="Edit Field notes").click()
-        page.get_by_label("Merge into").fill("art")
-        page.get_by_role("button", name="Merge").click()
-        expect(page.get_by_role("status")).to_contain_text("Merged the label “Field notes”")
-        page.get_by_role("button", name="Undo").click()
-        expect(page.get_by_role("status")).to_contain_text("got the label “Field notes” back.")
-        page.get_by_role("link", name="Edit Field notes").click()
-        page.get_by_role("button", name="Delete").click()
-        expect(page.get_by_role("status")).to_contain_text("Deleted the label “Field notes”")
+def test_the_page_of_a_post_has_the_picker_too(page: Page) -> None:
+    page.goto(LIST)
+    link = post(page, 3).get_by_role("link", name="post 3")
+    follow(page, link.or_(post(page, 3).locator("a.when")).first)
+    page.get_by_role("link", name="Label", exact=True).click()
+    expect(page.get_by_role("combobox", name="Find or make a label")).to_be_focused()
+    page.keyboard.type("quiet")
+    expect(option(page, "Make “quiet”")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator("#labels .tag bdi").filter(has_text="quiet")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Remove “quiet”").click()
+    expect(page.get_by_role("status")).to_contain_text("The label is removed.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#labels .tag bdi").filter(has_text="quiet")).to_be_visible()
 
-        page.goto(address(server, LIST))
-        post(page, 3).get_by_role("link", name="Label").click()
-        expect(page.get_by_label("Add a label")).to_be_visible()
-        assert page.locator("datalist#labels-known option[value=art]").count() == 1
 
-    watched(server, chromium, state, visit, java_script_enabled=False)
+@pytest.mark.browser(viewport={"width": 390, "height": 844})
+def test_hostile_names_stay_text_in_the_picker(page: Page) -> None:
+    page.goto(LIST)
+    post(page, 4).get_by_role("link", name="Label", exact=True).click()
+    for name in HOSTILE:
+        expect(page.locator(".picker bdi").get_by_text(name, exact=True)).to_be_visible()
+    page.keyboard.type("<img src=x>")
+    expect(option(page, "Make “<img src=x>”")).to_be_visible()
+    assert page.locator(".picker :is(img, script)").count() == 0
+    assert not is_too_wide(page)
+
+
+@each_look
+def test_axe_finds_no_problem(page: Page, look: str) -> None:
+    page.goto("/labels")
+    assert violations(page) == [], look
+    page.get_by_role("link", name="Edit birds").click()
+    expect(page.get_by_label("Name", exact=True)).to_be_focused()
+    assert violations(page) == [], look
+    page.goto(LIST)
+    pick(page, 0, 1)
+    page.evaluate("document.dispatchEvent(new CustomEvent('library:label'))")
+    expect(choices(page).first).to_be_visible()
+    assert violations(page) == [], look
+
+
+@pytest.mark.browser(java_script_enabled=False)
+def test_the_page_of_labels_works_without_scripts(page: Page) -> None:
+    page.goto("/labels")
+    page.get_by_label("Find a label, or name a new one").fill("field notes")
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_role("status")).to_contain_text("The label is made.")
+    page.get_by_role("link", name="Edit field notes").click()
+    page.get_by_label("Name", exact=True).fill("Field notes")
+    page.get_by_text("plum").locator("..").click()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_contain_text("The label is changed.")
+    expect(page.locator(".lablist .dot")).to_have_class("dot plum")
+    page.get_by_role("link", name="Edit Field notes").click()
+    page.get_by_label("Merge into").fill("art")
+    page.get_by_role("button", name="Merge").click()
+    expect(page.get_by_role("status")).to_contain_text("Merged the label “Field notes”")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_contain_text("got the label “Field notes” back.")
+    page.get_by_role("link", name="Edit Field notes").click()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("status")).to_contain_text("Deleted the label “Field notes”")
+
+    page.goto(LIST)
+    post(page, 3).get_by_role("link", name="Label").click()
+    expect(page.get_by_label("Add a label")).to_be_visible()
+    assert page.locator("datalist#labels-known option[value=art]").count() == 1

@@ -12,7 +12,8 @@ from bowerbird.storage.sqlite.database import FILE_NAME
 from tests.support import large_library, serving
 from tests.support.embedding_service import EmbeddingService, embedding_service
 from tests.support.serving import Server
-from tests.web.sessions import signed_in_state
+from tests.web.chromium import WIDE
+from tests.web.sessions import address, signed_in_state
 
 
 @pytest.fixture(scope="session")
@@ -53,6 +54,7 @@ def large(
 
 
 @pytest.fixture(scope="session")
-def large_state(large: Server) -> Any:
+def options(large: Server) -> dict[str, Any]:
     """The cookies of the library's owner."""
-    return signed_in_state(large)
+    state = signed_in_state(large)
+    return {"base_url": address(large, ""), "storage_state": state, "viewport": WIDE}

@@ -4,11 +4,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.support.serving import Server
 from tests.support.waiting import wait_until
-from tests.web.chromium import Chromium
 from tests.web.library_posts import POSTS
-from tests.web.sign_in.test_in_chromium import Watch
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 # More than a page shows when everything is loaded.
@@ -17,7 +14,6 @@ _NOTE_CHANGES = """() => {
   globalThis.made = 0;
   document.addEventListener("library:changed", () => { globalThis.made += 1; });
 }"""
-WIDE = {"width": 1280, "height": 900}
 # How far something moved without a key or a click, and what it was.
 SHIFTS = """
 globalThis.shifts = [];
@@ -43,18 +39,6 @@ def older_post(number: int) -> dict[str, Any]:
         "is_archived": False,
         "tags": [HOSTILE] if number % 50 == 0 else ["birds"],
     }
-
-
-def visited(server: Server, chromium: Chromium, state: Any, visit: Any, **context: Any) -> Any:
-    """Runs `visit`; the browser must have nothing to complain about."""
-
-    def watched(page: Page) -> Any:
-        watch = Watch(page, server)
-        found = visit(page)
-        assert watch.problems == []
-        return found
-
-    return chromium.run(watched, storage_state=state, **{"viewport": WIDE, **context})
 
 
 def focused(page: Page) -> str:

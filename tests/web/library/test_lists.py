@@ -9,8 +9,7 @@ import pytest
 from bowerbird.library.bookmarks.searching import ranking
 from bowerbird.web.library import list_words
 from tests.support import writing
-from tests.web.library.conftest import Reader, ids, signed_in
-from tests.web.sign_in.conftest import House
+from tests.web.house import Reader, ids
 
 pytestmark = pytest.mark.anyio
 
@@ -23,13 +22,6 @@ def older(page: str) -> str:
 
 def headings(page: str) -> list[str]:
     return [unescape(text) for text in re.findall(r"<h[12][^>]*>([^<]+)</h[12]>", page)]
-
-
-async def test_strangers_are_sent_to_sign_in(house: House) -> None:
-    response = await house.somebody().client.get("/library")
-
-    assert response.status_code == 303
-    assert response.headers["location"] == "/sign-in?next=/library"
 
 
 async def test_the_start_page_of_signed_in_people_is_their_library(ann: Reader) -> None:
@@ -98,20 +90,6 @@ async def test_the_count_says_how_many_and_in_which_order(ann: Reader) -> None:
     assert "<h1>4 posts</h1><span>oldest posts first</span>" in everything
 
 
-async def test_pages_follow_each_other_without_repeating_or_skipping(ann: Reader) -> None:
-    saved = [(await ann.member.save())["post_id"] for _ in range(7)]
-
-    first = await ann.page("/library?limit=3&density=compact")
-    # A new post while somebody reads must not move the next page.
-    await ann.member.save()
-    second = await ann.page(older(first))
-    third = await ann.page(older(second))
-
-    assert ids(first) + ids(second) + ids(third) == saved[::-1]
-    assert "compact" in second
-    assert "Older posts" not in third
-
-
 async def test_density_is_in_the_url(ann: Reader) -> None:
     await ann.member.save(text="first line\nsecond line")
 
@@ -162,16 +140,14 @@ async def test_a_view_lists_its_posts_and_its_buckets(ann: Reader) -> None:
     assert (await ann.person.open("/views/unknown")).status_code == 404
 
 
-async def test_nobody_sees_the_posts_or_views_of_others(ann: Reader, house: House) -> None:
+async def test_nobody_sees_the_posts_or_views_of_others(ann: Reader, bob: Reader) -> None:
     post = await ann.member.save(text="only for ann", tags=["secret"])
     view = {"name": "Mine", "base_query": {"q": "ann"}}
     await writing.send(ann.member, "POST", "/v1/views", view)
-    bob = await signed_in(house, "bob@example.com")
 
     assert "An empty bower" in await bob.page("/library")
     assert (await bob.person.open(f"/p/{post['post_id']}")).status_code == 404
     assert (await bob.person.open("/views/mine")).status_code == 404
-    await bob.member.client.aclose()
 
 
 async def test_the_search_form_leads_to_the_parameters_of_the_api(ann: Reader) -> None:
@@ -218,13 +194,6 @@ async def test_hits_are_marked_and_their_markup_is_text(ann: Reader) -> None:
     assert "<h1>1 post</h1>" in page
     compact = await ann.page("/library?q=bower&density=compact")
     assert "<mark>bower</mark>&lt;/i&gt; &amp; nest</a>" in compact
-
-
-async def test_a_stored_highlight_is_not_trusted(ann: Reader) -> None:
-    await ann.member.save(text="bower", highlight={"field": "text", "html": "<script>x</script>"})
-
-    assert "<script>x" not in await ann.page("/library")
-    assert "<script>x" not in await ann.page("/library?q=bower")
 
 
 async def test_search_by_meaning_and_by_both(ann: Reader) -> None:
@@ -290,18 +259,16 @@ async def test_nothing_is_said_about_search_by_meaning_while_there_are_no_vector
     assert state == {"mark": "open", "jobs": []}
 
 
-async def test_a_refused_search_says_why_on_the_page(ann: Reader, house: House) -> None:
+async def test_a_refused_search_says_why_on_the_page(ann: Reader, free: Reader) -> None:
     await ann.member.save()
     shown = await ann.person.open("/library?vector_search_term=birds")
     assert shown.status_code == 402
     assert "The vector store is being built" in shown.text
 
-    free = await signed_in(house, "free@example.com", "free")
     await free.member.save()
     filtered = await free.person.open("/library?tag=Birds")
     assert filtered.status_code == 402
     assert "The free plan does not include filters (tag)" in filtered.text
-    await free.member.client.aclose()
 
     for query in ("limit=x", "cursor=x", "posted_from=yesterday", "sort_by=size"):
         shown = await ann.person.open(f"/library?{query}")
@@ -309,8 +276,7 @@ async def test_a_refused_search_says_why_on_the_page(ann: Reader, house: House) 
         assert 'role="alert"' in shown.text
 
 
-async def test_a_free_account_sees_that_there_is_one_page(house: House) -> None:
-    free = await signed_in(house, "free@example.com", "free")
+async def test_a_free_account_sees_that_there_is_one_page(free: Reader) -> None:
     for _ in range(3):
         await free.member.save()
 
@@ -318,7 +284,6 @@ async def test_a_free_account_sees_that_there_is_one_page(house: House) -> None:
 
     assert "The free plan shows the first page." in page
     assert "Older posts" not in page
-    await free.member.client.aclose()
 
 
 async def test_filters_are_chips_that_can_be_removed(ann: Reader) -> None:
@@ -359,14 +324,6 @@ async def test_a_relaxed_search_says_so_and_links_to_what_was_meant(ann: Reader)
     assert "No post has the words" in nothing
 
 
-async def test_what_a_search_does_not_understand_is_said_once(ann: Reader) -> None:
-    await ann.member.save(text="The heron waits at the weir")
-
-    page = await ann.page("/library?q=from%3Abob")
-
-    assert page.count("from: is not a field of this search") == 1
-
-
 async def test_what_was_meant_is_searched_by_meaning_without_operators(ann: Reader) -> None:
     await ann.member.save(text="The heron waits at the weir")
     await ann.member.embed()
@@ -388,13 +345,12 @@ async def test_orders_are_links_and_the_chosen_one_is_marked(ann: Reader) -> Non
     assert 'sort_by=relevance">Best match first' in page
 
 
-@pytest.mark.parametrize("name", ["q", "tag", "author", "search", "bucket"])
-async def test_parameters_are_never_markup(ann: Reader, name: str) -> None:
+async def test_parameters_are_never_markup(ann: Reader) -> None:
     await ann.member.save()
 
-    shown = await ann.person.open(f"/library?{name}=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")
-
-    assert "<script>alert" not in shown.text
+    for name in ("q", "tag", "author", "search", "bucket"):
+        shown = await ann.person.open(f"/library?{name}=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")
+        assert "<script>alert" not in shown.text, name
 
 
 async def test_posts_are_grouped_by_date_in_the_zone_of_the_account(ann: Reader) -> None:
@@ -416,7 +372,7 @@ def newer(page: str) -> str:
 
 @pytest.mark.parametrize(
     "query",
-    ["limit=2&", "limit=2&q=nest&", "limit=2&sort_by=author&sort_order=asc&", "limit=2&tag=Birds&"],
+    ["limit=2&", "limit=2&q=nest&tag=Birds&", "limit=2&sort_by=author&sort_order=asc&"],
 )
 async def test_newer_posts_lead_back_page_by_page(ann: Reader, query: str) -> None:
     for number in range(7):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,10 +12,7 @@ from tests.support import make, serving
 from tests.support.embedding_service import embedding_service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.serving import Server
-from tests.web.account.test_in_chromium import address
-from tests.web.chromium import Chromium
-from tests.web.library.browsing import visited
-from tests.web.sessions import signed_in_state
+from tests.web.sessions import address, signed_in_state
 
 EMAIL = "me@example.com"
 
@@ -30,6 +28,11 @@ def server(tmp_path: Path, postgres: ThrowawayPostgres) -> Iterator[Server]:
             yield running
 
 
+@pytest.fixture
+def options(server: Server) -> dict[str, Any]:
+    return {"base_url": address(server, ""), "storage_state": signed_in_state(server)}
+
+
 def run(server: Server, *arguments: str) -> None:
     """Not in this process: Playwright has its event loop here."""
     ran = serving.bowerbird(*arguments, environment=server.environment)
@@ -43,24 +46,20 @@ def add(server: Server, folder: Path, *ids: str) -> None:
 
 
 def test_the_count_of_posts_without_a_vector_follows_without_a_reload(
-    server: Server, chromium: Chromium, tmp_path: Path
+    page: Page, server: Server, tmp_path: Path
 ) -> None:
     add(server, tmp_path, "1", "2")
     run(server, "embed", EMAIL)
     add(server, tmp_path, "3", "4")
-
-    def visit(page: Page) -> None:
-        page.goto(address(server, "/library?vector_search_term=nest"))
-        page.evaluate("globalThis.isSame = true")
-        note = page.locator(".note")
-        expect(note).to_have_text(
-            "Search by meaning cannot find 2 posts yet. Search by words finds them."
-        )
-        add(server, tmp_path, "5")
-        expect(note).to_contain_text("cannot find 3 posts yet")
-        run(server, "embed", EMAIL)
-        expect(note).to_have_text("Search by meaning finds all your posts now.")
-        expect(page.locator("[data-follow]")).to_have_count(0)
-        assert page.evaluate("isSame")
-
-    visited(server, chromium, signed_in_state(server), visit)
+    page.goto("/library?vector_search_term=nest")
+    page.evaluate("globalThis.isSame = true")
+    note = page.locator(".note")
+    expect(note).to_have_text(
+        "Search by meaning cannot find 2 posts yet. Search by words finds them."
+    )
+    add(server, tmp_path, "5")
+    expect(note).to_contain_text("cannot find 3 posts yet")
+    run(server, "embed", EMAIL)
+    expect(note).to_have_text("Search by meaning finds all your posts now.")
+    expect(page.locator("[data-follow]")).to_have_count(0)
+    assert page.evaluate("isSame")

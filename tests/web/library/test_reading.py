@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from tests.support import writing
-from tests.web.library.conftest import Reader, signed_in
-from tests.web.sign_in.conftest import House
+from tests.web.house import Reader
 
 pytestmark = pytest.mark.anyio
 
@@ -162,33 +161,20 @@ async def test_similar_posts_are_shown_when_the_vectors_are_ready(ann: Reader) -
     assert f'href="/p/{near["post_id"]}"' in page
 
 
-@pytest.mark.parametrize("post_id", ["1", "abc", "%00", "9" * 60, "%C3%A9"])
-async def test_an_unknown_post_is_not_found(ann: Reader, post_id: str) -> None:
-    shown = await ann.person.open(f"/p/{post_id}")
-
-    assert shown.status_code == 404
+async def test_an_unknown_post_is_not_found(ann: Reader) -> None:
+    for post_id in ["1", "abc", "%00", "9" * 60, "%C3%A9"]:
+        shown = await ann.person.open(f"/p/{post_id}")
+        assert shown.status_code == 404, post_id
     assert "Page not found" in shown.text
 
 
-async def test_a_free_account_reads_its_posts(house: House) -> None:
-    free = await signed_in(house, "free@example.com", "free")
+async def test_a_free_account_reads_its_posts(free: Reader) -> None:
     post = await free.member.save(author="ines")
 
     page = await free.page(f"/p/{post['post_id']}")
 
     # The filter by author needs a paid plan, the search does not.
     assert 'href="/library?is_unread_only=false&amp;hide_archived=false&amp;q=%40ines"' in page
-    await free.member.client.aclose()
-
-
-@pytest.mark.parametrize("before", ["//[", "//a℀", "http://[", "//evil.example/views/", "/\\evil"])
-async def test_a_list_that_is_none_of_ours_is_not_returned_to(ann: Reader, before: str) -> None:
-    post = await ann.member.save()
-
-    page = await ann.person.client.get(f"/p/{post['post_id']}", params={"from": before})
-
-    assert page.status_code == 200, page.text
-    assert "evil" not in page.text
 
 
 async def test_a_post_leads_back_to_its_list_without_the_message_there(ann: Reader) -> None:

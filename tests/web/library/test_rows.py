@@ -5,8 +5,7 @@ import re
 import pytest
 
 from tests.support import writing
-from tests.web.library.conftest import Reader, ids, signed_in
-from tests.web.sign_in.conftest import House
+from tests.web.house import House, Reader, ids
 
 pytestmark = pytest.mark.anyio
 ALL = "/library?is_unread_only=false"
@@ -69,9 +68,8 @@ async def test_day_language_time_zone_and_density_change_what_is_shown(
 
 
 async def test_the_same_post_of_two_people_has_the_colours_of_each(
-    ann: Reader, house: House
+    ann: Reader, bob: Reader
 ) -> None:
-    bob = await signed_in(house, "bob@example.com")
     for reader in (ann, bob):
         await reader.member.save(post_id="77", text="same", tags=["Birds"], sort_index=5)
     path = f"/v1/labels/{await writing.label_id(ann.member, 'Birds')}"
@@ -79,4 +77,3 @@ async def test_the_same_post_of_two_people_has_the_colours_of_each(
 
     assert '<span class="dot rust"></span><bdi>Birds</bdi></a></div>' in await ann.page(ALL)
     assert "dot rust" not in await bob.page(ALL)
-    await bob.member.client.aclose()

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bowerbird.settings import Settings
+from bowerbird.web.labels.words import name_problem
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import Address, everything
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.texts import LINKS_MAX, LinkedTexts, Mark, language_of, marked, web_url
 from bowerbird.web.templating import Templates
 from bowerbird.web.visits.formats import Dates, Times
-from tests.web import library_examples
 
 TEXTS = LinkedTexts("")
 PARTS = PostParts(TEXTS, Dates(Times("UTC"), 1784362873841838), "", "author", {})
@@ -198,16 +198,33 @@ POST = st.fixed_dictionaries(
         ),
     }
 )
-FRAME: dict[str, Any] = library_examples.LIST | {
-    "theme": "",
-    "nonce": "n",
+# What the templates of a list and of a post need besides posts.
+FRAME: dict[str, Any] = {
+    **dict.fromkeys(("theme", "message", "problem", "undo_post", "search", "clear_url"), ""),
+    **dict.fromkeys(("edit_url", "save_url", "newer", "pending", "relaxed", "hidden_url"), ""),
+    **dict.fromkeys(("meant", "meant_url", "list_before", "undo_annotation", "order"), ""),
+    **dict.fromkeys(("hints", "chips", "buckets", "filter_kept", "kept_fields", "orders"), ()),
+    **dict.fromkeys(("side_views", "side_labels", "label_names", "states", "media_types"), ()),
+    **dict.fromkeys(("is_owner", "is_compact", "is_best", "is_cut", "is_archive"), False),
+    **dict.fromkeys(("is_unread_only", "hides_archived", "can_show_images"), True),
+    **dict.fromkeys(("label_total", "labels_shown", "account_total", "hidden", "total"), 1),
+    **dict.fromkeys(("here", "back", "comfortable_url", "compact_url", "older"), "/library"),
+    **dict.fromkeys(("email", "nonce", "csrf", "title", "heading", "search_words"), "n"),
+    "shows_images": False,
+    "unsent": {},
+    "undo": None,
+    "mode": "both",
+    "filters": dict.fromkeys(
+        ("media_type", "author", "tag", "posted_from", "posted_to", "bookmarked_from"), ""
+    )
+    | {"bookmarked_to": ""},
+    "shown_count": 1,
     "previous": "/p/0",
     "following": "/p/2",
-    "list_before": "",
-    "undo_annotation": "",
     "note_max": 20_000,
     "drafts": "note 1 ",
     "quote_max": 2_000,
+    "name_problem": name_problem,
 }
 TEMPLATES = Templates(Settings(), has_sandbox=False)
 

@@ -2,14 +2,13 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bowerbird.storage.database import Database
 from tests.support.image_hosts import ImageHosts, image_hosts
 from tests.support.keeping import Shelf
-from tests.web.library.conftest import Reader, signed_in
-from tests.web.sign_in.conftest import House, build
+from tests.web.house import Reader
 
 
 @pytest.fixture
@@ -19,22 +18,8 @@ async def hosts(tmp_path: Path) -> AsyncIterator[ImageHosts]:
 
 
 @pytest.fixture
-def house(database: Database, tmp_path: Path) -> House:
-    return build(database, tmp_path, keep_media="on")
-
-
-@pytest.fixture
-async def ann(house: House) -> AsyncIterator[Reader]:
-    reader = await signed_in(house, "ann@example.com")
-    yield reader
-    await reader.member.client.aclose()
-
-
-@pytest.fixture
-async def ben(house: House) -> AsyncIterator[Reader]:
-    reader = await signed_in(house, "ben@example.com")
-    yield reader
-    await reader.member.client.aclose()
+def house_settings() -> dict[str, Any]:
+    return {"keep_media": "on"}
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from bowerbird.storage.jobs import JobStore
 from tests.support import pictures
 from tests.support.image_hosts import X
 from tests.support.keeping import Shelf, image, video
-from tests.web.library.conftest import Reader, signed_in
-from tests.web.sign_in.conftest import build
+from tests.web.house import Reader, build, signed_in
 
 pytestmark = pytest.mark.anyio
 IMG = re.compile(r'<img src="([^"]*)"([^>]*)>')
@@ -142,7 +141,7 @@ async def test_the_posts_of_a_thread_have_their_images(ann: Reader, shelf: Shelf
 
 
 async def test_a_file_is_served_to_its_owner_with_safe_headers(
-    ann: Reader, ben: Reader, shelf: Shelf
+    ann: Reader, bob: Reader, shelf: Shelf
 ) -> None:
     content = pictures.WEBP + b"<script>alert(1)</script>"
     url = shelf.hosts.put(f"https://{X}/a", content)
@@ -162,8 +161,8 @@ async def test_a_file_is_served_to_its_owner_with_safe_headers(
     head = await ann.person.client.head(src)
     assert (head.status_code, head.content) == (200, b"")
     assert head.headers["content-length"] == str(len(content))
-    other = await ben.person.client.get(src)
-    unknown = await ben.person.client.get("/media/" + "0" * 32)
+    other = await bob.person.client.get(src)
+    unknown = await bob.person.client.get("/media/" + "0" * 32)
     assert (other.status_code, len(other.text)) == (404, len(unknown.text))
     stranger = await ann.house.somebody().client.get(src)
     assert (stranger.status_code, stranger.headers["location"][:8]) == (303, "/sign-in")
@@ -268,7 +267,7 @@ async def test_authors_and_cards_have_their_pictures(ann: Reader, shelf: Shelf) 
 
 
 async def test_a_page_learns_which_images_have_arrived(
-    ann: Reader, ben: Reader, shelf: Shelf
+    ann: Reader, bob: Reader, shelf: Shelf
 ) -> None:
     await ann.member.save(attachments=[image(shelf.picture("a", 40)), image(f"https://{X}/gone")])
     lines = re.findall(r'data-image="(\w+)"', await ann.page("/library"))
@@ -283,7 +282,7 @@ async def test_a_page_learns_which_images_have_arrived(
     assert (found["width"], found["height"]) == (40, 5)
     assert f'src="{found["src"]}"' in await ann.page("/library")
     assert "data-image" not in await ann.page("/library")
-    assert (await ben.person.client.get(path)).json() == {"images": {}}
+    assert (await bob.person.client.get(path)).json() == {"images": {}}
     stranger = await ann.house.somebody().client.get(path)
     assert stranger.status_code == 401
 

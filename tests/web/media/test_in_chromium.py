@@ -22,9 +22,8 @@ from tests.support.image_hosts import X, image_hosts
 from tests.support.keeping import image, no_report, video
 from tests.support.serving import Server
 from tests.web.accessibility import violations_in_each_look
-from tests.web.account.test_in_chromium import address, signed_in
-from tests.web.chromium import Chromium
-from tests.web.sign_in.test_in_chromium import Watch
+from tests.web.chromium import Chromium, for_axe, is_too_wide
+from tests.web.sessions import address, signed_in_state
 
 EMAIL = "me@example.com"
 HOSTILE = '"><img src=x onerror=alert(1)>'
@@ -98,118 +97,91 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def state(server: Server, chromium: Chromium) -> Any:
-    """The cookies of a browser that is signed in."""
+def email(server: Server) -> str:
+    assert server
+    return EMAIL
 
-    def visit(page: Page) -> Any:
-        page.goto(address(server, "/library"))
+
+@pytest.fixture
+def page(page: Page, chromium: Chromium) -> Page:
+    """A page of a browser that has shown the images once."""
+
+    def show() -> None:
+        page.goto("/library")
         expect(page.locator(".posts img")).to_have_count(22)
-        return page.context.storage_state()
 
-    kept, problems = signed_in(server, chromium, visit)
-    assert problems == []
-    return kept
+    chromium.call(show)
+    return page
 
 
 PAGES = ("/library", f"/p/{MORE[0]['post_id']}", f"/p/{POSTS[3]['post_id']}", "/account")
 
 
-def test_pages_with_images_are_accessible(server: Server, chromium: Chromium, state: Any) -> None:
-    def visit(page: Page) -> dict[str, list[str]]:
-        found = {}
-        for path in PAGES:
-            page.goto(address(server, path))
-            found[path] = violations_in_each_look(page)
-        return found
-
-    # The content security policy would block axe itself.
-    found = chromium.run(visit, storage_state=state, bypass_csp=True, reduced_motion="reduce")
-    assert found == {path: [] for path in PAGES}
+@for_axe
+def test_pages_with_images_are_accessible(page: Page) -> None:
+    for path in PAGES:
+        page.goto(path)
+        assert violations_in_each_look(page) == []
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_images_come_from_here_and_nothing_moves(
-    server: Server, chromium: Chromium, state: Any, width: int
-) -> None:
-    def visit(page: Page) -> tuple[list[str], dict[str, list[str]], list[int], dict[str, int]]:
-        watch = Watch(page, server)
-        page.add_init_script(SHIFTS)
-        shifts, widths = {}, {}
-        held: list[Route] = []
+def test_images_come_from_here_and_nothing_moves(page: Page, width: int) -> None:
+    held: list[Route] = []
+    is_held = True
+
+    def hold(route: Route) -> None:
+        if is_held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.set_viewport_size({"width": width, "height": 844})
+    page.add_init_script(SHIFTS)
+    page.route("**/media/*", hold)
+    for path in PAGES[:3]:
         is_held = True
-
-        def hold(route: Route) -> None:
-            if is_held:
-                held.append(route)
-            else:
-                route.continue_()
-
-        page.route("**/media/*", hold)
-        for path in PAGES[:3]:
-            is_held = True
-            page.goto(address(server, path), wait_until="domcontentloaded")
-            page.evaluate(SHOWN)
-            is_held = False
-            while held:
-                held.pop().continue_()
-            page.wait_for_load_state("networkidle")
-            for shown in page.locator("main img").all():
-                shown.scroll_into_view_if_needed()
-            for shown in page.locator("main img").all():
-                expect(shown).to_have_js_property("complete", value=True)
-            shifts[path] = page.evaluate("window.shifts")
-            widths[path] = page.evaluate("document.documentElement.scrollWidth")
-        page.goto(address(server, "/library"), wait_until="networkidle")
-        sizes = page.eval_on_selector_all(".posts img", "all => all.map((i) => i.naturalWidth)")
-        return watch.problems, shifts, sizes, widths
-
-    problems, shifts, sizes, widths = chromium.run(
-        visit, storage_state=state, viewport={"width": width, "height": 844}
-    )
-    assert problems == []
-    assert shifts == {path: [] for path in PAGES[:3]}
+        page.goto(path, wait_until="domcontentloaded")
+        page.evaluate(SHOWN)
+        is_held = False
+        while held:
+            held.pop().continue_()
+        page.wait_for_load_state("networkidle")
+        for shown in page.locator("main img").all():
+            shown.scroll_into_view_if_needed()
+        for shown in page.locator("main img").all():
+            expect(shown).to_have_js_property("complete", value=True)
+        assert page.evaluate("window.shifts") == [], path
+        assert not is_too_wide(page), path
+    page.goto("/library", wait_until="networkidle")
+    sizes = page.eval_on_selector_all(".posts img", "all => all.map((i) => i.naturalWidth)")
     assert len(sizes) == 22
-    assert widths == dict.fromkeys(PAGES[:3], width)
 
 
-def test_the_switch_works_without_scripts_and_from_the_keyboard(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> list[str]:
-        watch = Watch(page, server)
-        page.goto(address(server, f"/p/{POSTS[3]['post_id']}"))
-        expect(page.get_by_role("img", name="Picture 3")).to_be_visible()
-        button = page.get_by_role("button", name="Show images")
-        expect(button).to_have_attribute("aria-pressed", "true")
-        button.focus()
-        page.keyboard.press("Enter")
-        expect(page.locator("main img")).to_have_count(0)
-        assert page.url == address(server, f"/p/{POSTS[3]['post_id']}")
-        expect(page.locator(".absent")).to_contain_text("Picture 3")
-        return watch.problems
-
-    assert chromium.run(visit, storage_state=state, java_script_enabled=False) == []
+@pytest.mark.browser(java_script_enabled=False)
+def test_the_switch_works_without_scripts_and_from_the_keyboard(page: Page) -> None:
+    page.goto(f"/p/{POSTS[3]['post_id']}")
+    expect(page.get_by_role("img", name="Picture 3")).to_be_visible()
+    button = page.get_by_role("button", name="Show images")
+    expect(button).to_have_attribute("aria-pressed", "true")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("main img")).to_have_count(0)
+    expect(page).to_have_url(f"/p/{POSTS[3]['post_id']}")
+    expect(page.locator(".absent")).to_contain_text("Picture 3")
 
 
-def test_an_image_opens_large_and_its_keys_work(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> list[str]:
-        watch = Watch(page, server)
-        page.goto(address(server, f"/p/{POSTS[3]['post_id']}"))
-        link = page.locator("a[data-view]")
-        link.focus()
-        page.keyboard.press("Enter")
-        viewer = page.get_by_role("dialog", name="Image")
-        expect(viewer.get_by_role("img", name="Picture 3")).to_be_visible()
-        expect(viewer.locator("figcaption")).to_have_text("Picture 3")
-        page.keyboard.press("j")
-        page.keyboard.press("Escape")
-        expect(viewer).to_have_count(0)
-        expect(link).to_be_focused()
-        return watch.problems
-
-    assert chromium.run(visit, storage_state=state) == []
+def test_an_image_opens_large_and_its_keys_work(page: Page) -> None:
+    page.goto(f"/p/{POSTS[3]['post_id']}")
+    link = page.locator("a[data-view]")
+    link.focus()
+    page.keyboard.press("Enter")
+    viewer = page.get_by_role("dialog", name="Image")
+    expect(viewer.get_by_role("img", name="Picture 3")).to_be_visible()
+    expect(viewer.locator("figcaption")).to_have_text("Picture 3")
+    page.keyboard.press("j")
+    page.keyboard.press("Escape")
+    expect(viewer).to_have_count(0)
+    expect(link).to_be_focused()
 
 
 # Where the rows in view are, and how many images and buttons there are.
@@ -249,7 +221,8 @@ def test_images_appear_as_they_arrive_and_no_text_in_view_moves(
     with serving.serving(tmp_path) as running:
         running.run("account", "create", EMAIL)
         running.run("import", EMAIL, str(file))
-        (before, after, shown), _ = signed_in(running, chromium, visit, bypass_csp=True)
+        state = signed_in_state(running, EMAIL)
+        before, after, shown = chromium.run(visit, storage_state=state, bypass_csp=True)
     assert before["images"] == 0
     assert after["rows"] == before["rows"]
     assert after["images"] + after["offers"] == len(POSTS)

@@ -143,20 +143,3 @@ def test_a_long_hostile_note_takes_no_time(part: str) -> None:
     check(rendered(part * (20_000 // len(part))))
 
     assert time.process_time() - started < 4
-
-
-@pytest.mark.parametrize("filling", [" ", "\t", "#", " #", "\u3000"])
-def test_a_heading_with_a_long_gap_takes_no_time(filling: str) -> None:
-    started = time.process_time()
-
-    check(rendered(f"# a{filling * (4_000 // len(filling))}b"))
-
-    assert time.process_time() - started < 0.5
-
-
-@pytest.mark.parametrize(
-    ("line", "shown"),
-    [("# a ##", "a"), ("#   a#", "a#"), ("# a ## ", "a"), ("# #", ""), ("# a # b", "a # b")],
-)
-def test_signs_at_the_end_of_a_heading_are_left_out(line: str, shown: str) -> None:
-    assert rendered(line) == f'<h3 dir="auto">{shown}</h3>'

@@ -1,13 +1,10 @@
 """A service that its owner operates."""
 
-from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bowerbird.storage.database import Database
-from tests.web.sign_in.conftest import House, build
-
 
 @pytest.fixture
-def house(database: Database, tmp_path: Path) -> House:
-    return build(database, tmp_path, sign_up="invite")
+def house_settings() -> dict[str, Any]:
+    return {"sign_up": "invite"}

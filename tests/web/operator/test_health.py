@@ -9,7 +9,6 @@ import pytest
 from bowerbird import app
 from bowerbird.clock import MICROSECONDS, day_of
 from bowerbird.library.upkeep.remembered import Remembered
-from bowerbird.model.accounts import Plan
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.version_use import VersionUseStore
 from bowerbird.storage.backup import last_backup
@@ -20,7 +19,7 @@ from bowerbird.wire.deprecation import Deprecation
 from tests.support.models import MODELS
 from tests.support.service import SetClock
 from tests.support.visiting import visitor
-from tests.web.sign_in.conftest import House, build
+from tests.web.house import House, build
 
 pytestmark = pytest.mark.anyio
 
@@ -30,7 +29,7 @@ DAY = 86_400
 async def test_the_page_shows_versions_database_and_disk(house: House) -> None:
     owner = await house.owner()
     await VersionUseStore(house.database).put(
-        {(await account_of(house), "v1"): day_of(house.clock())}
+        {(await house.account_id(), "v1"): day_of(house.clock())}
     )
 
     page = (await owner.open("/operator")).text
@@ -43,14 +42,10 @@ async def test_the_page_shows_versions_database_and_disk(house: House) -> None:
     assert "no date set" in versions
 
 
-async def account_of(house: House) -> int:
-    return (await house.accounts.find("owner@example.com")).account_id
-
-
 async def test_a_version_that_ends_has_its_date(house: House) -> None:
     owner = await house.owner()
     await VersionUseStore(house.database).put(
-        {(await account_of(house), "v1"): day_of(house.clock())}
+        {(await house.account_id(), "v1"): day_of(house.clock())}
     )
     ending = Deprecation(
         method="*", path="/v1", since=date(2026, 1, 1), sunset=date(2027, 3, 4), note="/docs"
@@ -91,26 +86,13 @@ async def test_slow_checks_run_only_when_they_are_asked_for(house: House) -> Non
 
 async def test_the_progress_of_vectors_is_shown_per_account(house: House) -> None:
     owner = await house.owner()
-    await VectorStore(house.database).create(await account_of(house), b"\x01", "tiny", 1)
+    await VectorStore(house.database).create(await house.account_id(), b"\x01", "tiny", 1)
 
     page = (await owner.open("/operator")).text
 
     stores = page.partition('id="stores"')[2]
     assert ">tiny<" in stores
     assert "0 of 0" in stores
-
-
-async def test_vector_stores_come_in_pages(house: House) -> None:
-    owner = await house.owner()
-    for number in range(11):
-        account_id = await house.accounts.create(f"n{number}@example.com", Plan.PRO)
-        await VectorStore(house.database).create(account_id, b"\x01", "tiny", 1)
-
-    first = (await owner.open("/operator")).text
-    cursor = first.partition("/operator?stores=")[2].partition("#")[0]
-    second = (await owner.open(f"/operator?stores={cursor}")).text
-
-    assert [page.count(">tiny<") for page in (first, second)] == [10, 1]
 
 
 async def test_a_remembered_value_is_computed_once_for_callers_at_the_same_time() -> None:

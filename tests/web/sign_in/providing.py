@@ -22,9 +22,8 @@ from tests.support.provider_standins import (
     serving,
 )
 from tests.support.visiting import Visitor
-from tests.web.sign_in import conftest
+from tests.web.house import House, build
 from tests.web.sign_in.ceremonies import ANY_PAGE
-from tests.web.sign_in.conftest import House
 
 _REFRESH = re.compile(r'<meta http-equiv="refresh" content="0; url=([^"]+)">')
 GITHUB = {
@@ -110,7 +109,7 @@ def house(
         "github_client_id": "Iv1.8a61f9b3",
         "github_client_secret": "secret",
     }
-    built = conftest.build(database, folder, **(providers | settings))
+    built = build(database, folder, **(providers | settings))
     # The tokens of the stand-in are dated by the clock of the machine.
     built.clock.now = time.time_ns() // 1_000
     return built

@@ -7,7 +7,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.sign_in.invitations import InvitationRefused, Invitations
 from bowerbird.requests.limits import INVITATION_NOTE_MAX, INVITATIONS_MAX
 from bowerbird.storage.database import Transaction
-from tests.web.sign_in.conftest import House
+from tests.web.house import House
 
 pytestmark = pytest.mark.anyio
 DAY = 86_400 * MICROSECONDS

@@ -5,13 +5,11 @@ from pathlib import Path
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.accounts import ActivityKind
 from bowerbird.settings import Settings
 from bowerbird.storage.files.files import Files
+from tests.web.house import House
 from tests.web.sign_in.ceremonies import account_of
-from tests.web.sign_in.conftest import House
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
 MINUTE = 60 * MICROSECONDS
@@ -54,14 +52,6 @@ async def test_a_link_expires_after_fifteen_minutes(house: House) -> None:
     house.clock.now += 15 * MINUTE
 
     assert (await house.somebody().send("/link", "/link", token=token)).status_code == 410
-
-
-async def test_opening_the_page_of_a_link_does_not_use_it(house: House) -> None:
-    await house.accounts.create("me@example.com")
-    token = await house.links.create_for_owner()
-    await house.somebody().open("/link")
-
-    assert (await house.somebody().send("/link", "/link", token=token)).status_code == 303
 
 
 async def test_a_link_of_an_account_signs_in_that_account(house: House) -> None:
@@ -120,25 +110,6 @@ async def test_an_owner_whose_session_is_too_old_gets_a_link_again(house: House)
     assert not await house.links.has_owner_entered()
 
 
-async def test_a_server_that_starts_again_and_again_still_makes_a_link(house: House) -> None:
-    tokens = [await house.links.create_for_owner() for _ in range(30)]
-
-    entered = await house.somebody().send(
-        "/link", "/link", token=tokens[-1], email="owner@example.com"
-    )
-
-    assert entered.status_code == 303
-
-
-async def test_a_link_for_the_owner_is_in_their_activity(house: House) -> None:
-    owner = await house.owner()
-
-    await house.links.create_for_owner()
-
-    page = await Activity(house.database, house.clock).page(account_of(owner))
-    assert ActivityKind.LINK_CREATED in [entry.kind for entry in page]
-
-
 async def test_without_an_owner_an_account_of_somebody_is_not_taken_over(
     house: House, tmp_path: Path
 ) -> None:
@@ -169,3 +140,21 @@ async def test_a_link_ends_the_session_that_the_browser_had(house: House) -> Non
     thief.client.cookies.update(before)
     assert "Sign in with a passkey" in (await thief.open("/account")).text
     assert (await owner.open("/account")).status_code == 200
+
+
+async def test_opening_the_page_of_a_link_does_not_use_it(house: House) -> None:
+    await house.accounts.create("me@example.com")
+    token = await house.links.create_for_owner()
+    await house.somebody().open("/link")
+
+    assert (await house.somebody().send("/link", "/link", token=token)).status_code == 303
+
+
+async def test_a_server_that_starts_again_and_again_still_makes_a_link(house: House) -> None:
+    tokens = [await house.links.create_for_owner() for _ in range(30)]
+
+    entered = await house.somebody().send(
+        "/link", "/link", token=tokens[-1], email="owner@example.com"
+    )
+
+    assert entered.status_code == 303

@@ -1,8 +1,9 @@
-"""Signing in with providers: whom they sign in, and everything that must not work."""
+"""Signing in and proofs with providers: whom they sign in, and everything that must not work."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -15,7 +16,7 @@ from bowerbird.storage.sign_in.identities import IdentityStore
 from bowerbird.storage.sign_in.passkeys import PasskeyStore
 from tests.support import databases
 from tests.support.postgres import ThrowawayPostgres
-from tests.support.visiting import ORIGIN, Visitor, form_token
+from tests.support.visiting import ORIGIN, Visitor
 from tests.web.sign_in import ceremonies, providing
 from tests.web.sign_in.ceremonies import ANY_PAGE, account_of
 from tests.web.sign_in.providing import Street
@@ -174,47 +175,6 @@ async def test_an_account_has_one_identity_per_provider(street: Street) -> None:
     assert len(await connected(street, person)) == 1
 
 
-async def test_another_state_is_refused(street: Street) -> None:
-    await street.newcomer()
-    person = street.house.somebody()
-    begun = await street.start(person)
-    street.prepare(begun["nonce"], sub="ada")
-
-    for state in ("", "x", begun["state"] + "x"):
-        refused = await street.come_back(person, begun, state=state)
-        assert refused.status_code == 400
-        assert ELSEWHERE in refused.text
-    assert person.session == ""
-    # It did not spoil the sign-in that the person had started.
-    assert (await street.come_back(person, begun)).status_code == 303
-
-
-async def test_another_nonce_is_refused(street: Street) -> None:
-    await street.newcomer()
-    person = street.house.somebody()
-    begun = await street.start(person)
-    street.prepare("of another sign-in", sub="ada")
-
-    refused = await street.come_back(person, begun)
-
-    assert "could not be verified" in refused.text
-    assert person.session == ""
-
-
-@pytest.mark.parametrize("where", ["query", "token"])
-async def test_another_issuer_is_refused(street: Street, where: str) -> None:
-    await street.newcomer()
-    person = street.house.somebody()
-    begun = await street.start(person)
-    issuer = {"iss": "https://evil.example"}
-    street.prepare(begun["nonce"], sub="ada", **(issuer if where == "token" else {}))
-
-    refused = await street.come_back(person, begun, **(issuer if where == "query" else {}))
-
-    assert "could not be verified" in refused.text
-    assert person.session == ""
-
-
 async def test_a_return_works_once(street: Street) -> None:
     """Even if the provider accepts the code twice, and the browser keeps the cookie."""
     await street.newcomer()
@@ -222,6 +182,8 @@ async def test_a_return_works_once(street: Street) -> None:
     begun = await street.start(person)
     street.prepare(begun["nonce"], sub="ada")
     cookies = dict(person.client.cookies)
+    # A return with another state does not spoil it.
+    assert ELSEWHERE in (await street.come_back(person, begun, state="x")).text
     assert (await street.come_back(person, begun)).status_code == 303
 
     thief = street.house.somebody()
@@ -285,68 +247,15 @@ async def test_an_attempt_expires_after_ten_minutes(street: Street) -> None:
     assert person.session == ""
 
 
-async def test_a_cancelled_sign_in_is_explained(street: Street) -> None:
-    person = street.house.somebody()
-    begun = await street.start(person)
-
-    shown = await street.come_back(
-        person, begun, error="access_denied", error_description="<script>alert(1)</script>"
-    )
-
-    assert shown.status_code == 400
-    assert "You cancelled the sign-in at Example ID." in shown.text
-    assert 'href="/sign-in"' in shown.text
-    assert "alert" not in shown.text
-
-
-async def test_a_provider_that_does_not_answer_is_explained(street: Street) -> None:
-    person = street.house.somebody()
-    street.openid.answers["/.well-known/openid-configuration"] = b"nonsense\r\n\r\n"
-
-    shown = await person.send("/sign-in/oidc", ANY_PAGE)
-
-    assert shown.status_code == 400
-    assert "Example ID did not answer. Try again in a few minutes." in shown.text
-
-
-async def test_an_unknown_provider_is_explained(street: Street) -> None:
-    shown = await street.house.somebody().send("/sign-in/google", ANY_PAGE)
-
-    assert shown.status_code == 400
-    assert "This site has no sign-in with that provider." in shown.text
-
-
-@pytest.mark.parametrize("path", ["/sign-in/oidc", "/reauthenticate/oidc", CONNECT.format("oidc")])
-async def test_a_page_of_another_site_starts_nothing(street: Street, path: str) -> None:
-    owner = await street.house.owner()
-    token = form_token((await owner.open(ANY_PAGE)).text)
-
-    assert (await owner.client.get(path)).status_code == 405
-    refused = await owner.post(path, headers={"Origin": "https://evil.example"}, csrf=token)
-    assert refused.status_code == 403
-    assert (await owner.post(path, csrf="forged")).status_code == 403
-    assert not street.openid.requests
-
-
-@pytest.mark.parametrize(
-    "target", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:x()"]
-)
-async def test_a_sign_in_never_ends_on_another_site(street: Street, target: str) -> None:
+async def test_a_sign_in_never_ends_on_another_site(street: Street) -> None:
     await street.newcomer()
-    person = street.house.somebody()
-
-    entered = await street.go(person, next=target)
-
-    assert (entered.status_code, entered.headers["location"]) == (303, "/")
-
-
-async def test_a_long_target_is_left_out_so_that_the_cookie_stays_small(street: Street) -> None:
-    await street.newcomer()
-    person = street.house.somebody()
-
-    entered = await street.go(person, next="/account?" + "x" * 1_900)
-
-    assert (entered.status_code, entered.headers["location"]) == (303, "/")
+    # The last is too long for the cookie.
+    for target in (
+        *["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:x()"],
+        "/account?" + "x" * 1_900,
+    ):
+        entered = await street.go(street.house.somebody(), next=target)
+        assert (entered.status_code, entered.headers["location"]) == (303, "/"), target
 
 
 async def test_a_person_who_is_signed_in_stays_so(street: Street) -> None:
@@ -357,16 +266,6 @@ async def test_a_person_who_is_signed_in_stays_so(street: Street) -> None:
 
     assert shown.headers["location"] == "/keys"
     assert owner.session == before
-
-
-async def test_at_another_address_the_page_names_the_right_one(street: Street) -> None:
-    person = street.house.somebody("http://127.0.0.1:8080")
-
-    shown = await person.send("/sign-in/oidc", ANY_PAGE)
-
-    assert shown.status_code == 400
-    assert "Open http://localhost:8080 to sign in with a provider." in shown.text
-    assert not street.openid.requests
 
 
 async def test_names_of_providers_are_text(street: Street) -> None:
@@ -422,3 +321,127 @@ class Nodes(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         return await self.nodes[0].handle_async_request(request)
+
+
+EVIL = {"iss": "https://evil.example"}
+UNVERIFIED = "could not be verified"
+
+
+@pytest.mark.parametrize(
+    ("nonce", "claims", "query", "sentence"),
+    [
+        ("", {}, {"state": ""}, ELSEWHERE),
+        ("of another sign-in", {}, {}, UNVERIFIED),
+        ("", EVIL, {}, UNVERIFIED),
+        ("", {}, EVIL, UNVERIFIED),
+    ],
+)
+async def test_a_return_of_another_sign_in_or_issuer_is_refused(
+    street: Street, nonce: str, claims: dict[str, str], query: dict[str, str], sentence: str
+) -> None:
+    await street.newcomer()
+    person = street.house.somebody()
+    begun = await street.start(person)
+    street.prepare(nonce or begun["nonce"], sub="ada", **claims)
+
+    refused = await street.come_back(person, begun, **query)
+
+    assert (refused.status_code, person.session) == (400, "")
+    assert sentence in refused.text
+
+
+async def test_what_went_wrong_is_explained(street: Street) -> None:
+    person, elsewhere = street.house.somebody(), street.house.somebody("http://127.0.0.1:8080")
+    begun = await street.start(person)
+    hostile = {"error": "access_denied", "error_description": "<script>alert(1)</script>"}
+
+    cancelled = await street.come_back(person, begun, **hostile)
+    unknown = await person.send("/sign-in/google", ANY_PAGE)
+    street.openid.requests.clear()
+    misplaced = await elsewhere.send("/sign-in/oidc", ANY_PAGE)
+
+    assert {page.status_code for page in (cancelled, unknown, misplaced)} == {400}
+    assert "You cancelled the sign-in at Example ID." in cancelled.text
+    assert 'href="/sign-in"' in cancelled.text
+    assert "alert" not in cancelled.text
+    assert "This site has no sign-in with that provider." in unknown.text
+    assert "Open http://localhost:8080 to sign in with a provider." in misplaced.text
+    assert not street.openid.requests
+
+
+async def test_a_provider_that_does_not_answer_is_explained(street: Street) -> None:
+    street.openid.answers["/.well-known/openid-configuration"] = b"nonsense\r\n\r\n"
+
+    shown = await street.house.somebody().send("/sign-in/oidc", ANY_PAGE)
+
+    assert shown.status_code == 400
+    assert "Example ID did not answer. Try again in a few minutes." in shown.text
+
+
+async def test_a_provider_proves_again_who_somebody_is(street: Street) -> None:
+    person = await street.newcomer()
+    street.house.clock.now += 10 * MINUTE
+    asked = await person.open("/reauthenticate?next=/account")
+    assert "Continue with Example ID" in asked.text
+    assert "Continue with GitHub" not in asked.text
+    before = person.session
+
+    begun = await street.start(person, "/reauthenticate/oidc", next="/account")
+    assert begun["prompt"] == "login"
+    street.prepare(begun["nonce"], sub="ada")
+    proved = await street.come_back(person, begun)
+
+    assert (proved.status_code, proved.headers["location"]) == (303, "/account")
+    assert person.session != before
+    connecting = await street.go(person, CONNECT.format("github"))
+    assert connecting.status_code == 303
+
+
+@pytest.mark.parametrize("auth_time", [None, True, 0], ids=str)
+async def test_a_provider_that_did_not_ask_again_proves_nothing(
+    street: Street, auth_time: Any
+) -> None:
+    """Somebody at an open browser can change the address with which the provider is asked."""
+    person = await street.newcomer()
+    street.house.clock.now += 10 * MINUTE
+    before = person.session
+
+    begun = await street.start(person, "/reauthenticate/oidc", next="/account")
+    assert begun["max_age"] == "0"
+    street.prepare(begun["nonce"], sub="ada", auth_time=auth_time)
+    refused = await street.come_back(person, begun)
+
+    assert refused.status_code == 400
+    assert "did not ask you to sign in again" in refused.text
+    assert person.session == before
+
+
+async def test_somebody_else_at_the_provider_proves_nothing(street: Street) -> None:
+    person = await street.newcomer("ada")
+    await street.newcomer("eve")
+    street.house.clock.now += 10 * MINUTE
+
+    for subject in ("eve", "nobody"):
+        refused = await street.go(person, "/reauthenticate/oidc", subject=subject)
+        assert refused.status_code == 400
+        assert "is not connected to your account here." in refused.text
+
+    asked = await person.send(CONNECT.format("github"), ANY_PAGE)
+    assert asked.headers["location"] == "/reauthenticate?next=/account"
+
+
+async def test_a_proof_of_one_account_does_not_serve_another(street: Street) -> None:
+    """The browser signs in to another account between the two halves."""
+    person = await street.newcomer("ada")
+    street.house.clock.now += 10 * MINUTE
+    begun = await street.start(person, "/reauthenticate/oidc")
+    cookie = dict(person.client.cookies)
+    eve = await street.newcomer("eve")
+    [attempt] = [name for name in cookie if name.endswith("-attempt")]
+    eve.client.cookies.set(attempt, cookie[attempt])
+    street.prepare(begun["nonce"], sub="eve")
+
+    refused = await street.come_back(eve, begun)
+
+    assert refused.status_code == 400
+    assert "You have signed in to another account since." in refused.text

@@ -6,8 +6,8 @@ import pytest
 
 from bowerbird.storage.database import Database
 from tests.support.visiting import visitor
+from tests.web.house import House, build
 from tests.web.sign_in import ceremonies
-from tests.web.sign_in.conftest import House, build
 
 pytestmark = pytest.mark.anyio
 

@@ -369,14 +369,3 @@ async def test_a_person_who_is_signed_in_sees_no_sign_up_page(street: Street) ->
     shown = await owner.client.get("/sign-up")
 
     assert (shown.status_code, shown.headers["location"]) == (303, "/")
-
-
-@pytest.mark.parametrize("path", ["/sign-up", "/sign-up/options", "/sign-up/offer"])
-async def test_a_form_of_another_site_creates_nothing(street: Street, path: str) -> None:
-    person = street.house.somebody()
-    await street.go(person)
-
-    refused = await person.post(path, csrf="forged")
-
-    assert refused.status_code == 403
-    assert await count(street, "person") == 0

@@ -1,13 +1,11 @@
 """The service of the sign-in tests, which may reach the networks on loopback."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bowerbird.storage.database import Database
 from tests.support.networks import Networks, playing
-from tests.web.sign_in.conftest import House, build
 
 
 @pytest.fixture
@@ -17,5 +15,5 @@ async def networks() -> AsyncIterator[Networks]:
 
 
 @pytest.fixture
-def house(database: Database, tmp_path: Path, networks: Networks) -> House:
-    return build(database, tmp_path, **networks.settings)
+def house_settings(networks: Networks) -> dict[str, Any]:
+    return networks.settings

@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -14,10 +13,7 @@ from tests.support.networks import ALICE_TOKEN, APP_PASSWORD, Networks, playing,
 from tests.support.serving import Server
 from tests.support.waiting import PATIENCE_S, wait_until
 from tests.web.accessibility import in_each_look, violations_in_each_look
-from tests.web.account.test_in_chromium import address
-from tests.web.chromium import Chromium
-from tests.web.sessions import signed_in_state
-from tests.web.sign_in.test_in_chromium import Watch
+from tests.web.chromium import FOR_AXE
 
 
 @contextmanager
@@ -48,19 +44,12 @@ def networks() -> Iterator[Networks]:
 @pytest.fixture(scope="module")
 def server(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving.serving(tmp_path_factory.mktemp("sources"), **networks.settings) as running:
-        running.run("account", "create", "me@example.com")
-        running.run("device", "create", "me@example.com", "--name", "Firefox, laptop")
         yield running
 
 
-@pytest.fixture(scope="module")
-def state(server: Server) -> Any:
-    return signed_in_state(server)
-
-
-def start_mastodon(page: Page, server: Server, networks: Networks) -> Locator:
+def start_mastodon(page: Page, networks: Networks) -> Locator:
     """Connects a source; returns its part of the page."""
-    page.goto(address(server, "/sources"))
+    page.goto("/sources")
     form = page.get_by_role("region", name="Connect Mastodon")
     form.get_by_label("Address of your server").fill(networks.address)
     form.get_by_label("Access token").fill(ALICE_TOKEN)
@@ -69,11 +58,9 @@ def start_mastodon(page: Page, server: Server, networks: Networks) -> Locator:
     return page.get_by_role("region", name="Mastodon alice@")
 
 
-def connect_mastodon(
-    page: Page, server: Server, networks: Networks, *, has_scripts: bool = True
-) -> Locator:
+def connect_mastodon(page: Page, networks: Networks, *, has_scripts: bool = True) -> Locator:
     """Connects a source; returns its part of the page, once it is read."""
-    source = start_mastodon(page, server, networks)
+    source = start_mastodon(page, networks)
 
     def is_read() -> bool:
         page.reload()
@@ -92,86 +79,64 @@ def disconnect(page: Page, source: Locator) -> None:
     expect(source).to_have_count(0)
 
 
-@pytest.mark.parametrize("has_scripts", [True, False])
+WITHOUT_SCRIPTS = pytest.param(False, marks=pytest.mark.browser(java_script_enabled=False))
+
+
+@pytest.mark.parametrize("has_scripts", [True, WITHOUT_SCRIPTS])
 def test_a_source_is_connected_read_paused_and_disconnected(
-    server: Server, chromium: Chromium, state: Any, networks: Networks, *, has_scripts: bool
+    page: Page, networks: Networks, *, has_scripts: bool
 ) -> None:
-    def visit(page: Page) -> list[str]:
-        watch = Watch(page, server)
-        source = connect_mastodon(page, server, networks, has_scripts=has_scripts)
-        source.get_by_role("button", name="Pause").click()
-        expect(source).to_contain_text("paused")
-        source.get_by_role("button", name="Resume").click()
-        expect(source.get_by_role("button", name="Pause")).to_be_visible()
-        disconnect(page, source)
-        return watch.problems
-
-    problems = chromium.run(visit, storage_state=state, java_script_enabled=has_scripts)
-
-    assert problems == []
+    source = connect_mastodon(page, networks, has_scripts=has_scripts)
+    source.get_by_role("button", name="Pause").click()
+    expect(source).to_contain_text("paused")
+    source.get_by_role("button", name="Resume").click()
+    expect(source.get_by_role("button", name="Pause")).to_be_visible()
+    disconnect(page, source)
 
 
-def test_axe_finds_no_problem_and_no_date_is_broken(
-    server: Server, chromium: Chromium, state: Any, networks: Networks
-) -> None:
-    def visit(page: Page) -> dict[str, list[str]]:
-        page.goto(address(server, "/sources"))
-        found = {"empty": violations_in_each_look(page)}
-        source = connect_mastodon(page, server, networks)
-        page.locator("summary").filter(has_text="How often").click()
-        found["connected"] = violations_in_each_look(page)
-        for look in in_each_look(page):
-            dates = source.locator("dd.when time")
-            lines = dates.evaluate_all("dates => dates.map((one) => one.getClientRects().length)")
-            assert lines == [1, 1], look
-        form = page.get_by_role("region", name="Connect Bluesky")
-        form.locator("summary").click()
-        form.get_by_label("Handle").fill("alice.test")
-        form.get_by_label("App password").fill(APP_PASSWORD + "-wrong")
-        form.get_by_label("Address of your server").fill(networks.address)
-        form.get_by_role("button", name="Connect Bluesky").click()
-        expect(page.get_by_text("did not accept the handle and password")).to_be_visible()
-        found["refused"] = violations_in_each_look(page)
-        for look in in_each_look(page):
-            width = page.evaluate("document.documentElement.scrollWidth")
-            assert width == page.evaluate("innerWidth"), look
-        page.goto(address(server, "/sources"))
-        disconnect(page, source)
-        return found
-
-    found = chromium.run(visit, storage_state=state, bypass_csp=True, reduced_motion="reduce")
-
-    assert found == {"empty": [], "connected": [], "refused": []}
+@pytest.mark.browser(**FOR_AXE, may_complain=True)
+def test_axe_finds_no_problem_and_no_date_is_broken(page: Page, networks: Networks) -> None:
+    page.goto("/sources")
+    assert violations_in_each_look(page) == []
+    source = connect_mastodon(page, networks)
+    page.locator("summary").filter(has_text="How often").click()
+    assert violations_in_each_look(page) == []
+    for look in in_each_look(page):
+        dates = source.locator("dd.when time")
+        lines = dates.evaluate_all("dates => dates.map((one) => one.getClientRects().length)")
+        assert lines == [1, 1], look
+    form = page.get_by_role("region", name="Connect Bluesky")
+    form.locator("summary").click()
+    form.get_by_label("Handle").fill("alice.test")
+    form.get_by_label("App password").fill(APP_PASSWORD + "-wrong")
+    form.get_by_label("Address of your server").fill(networks.address)
+    form.get_by_role("button", name="Connect Bluesky").click()
+    expect(page.get_by_text("did not accept the handle and password")).to_be_visible()
+    assert violations_in_each_look(page) == []
+    page.goto("/sources")
+    disconnect(page, source)
 
 
 def test_the_page_follows_a_run_and_keeps_what_is_typed(
-    server: Server, chromium: Chromium, state: Any, networks: Networks
+    page: Page, networks: Networks, request: pytest.FixtureRequest
 ) -> None:
-    def visit(page: Page) -> tuple[bool, str]:
-        networks.dripping["/bookmarks"] = 0.005
-        source = start_mastodon(page, server, networks)
-        expect(source).to_contain_text("running")
-        form = page.get_by_role("region", name="Connect Bluesky")
-        form.locator("summary").click()
-        handle = form.get_by_label("Handle")
-        handle.fill("alice.test")
+    networks.dripping["/bookmarks"] = 0.005
+    request.addfinalizer(networks.dripping.clear)
+    source = start_mastodon(page, networks)
+    expect(source).to_contain_text("running")
+    form = page.get_by_role("region", name="Connect Bluesky")
+    form.locator("summary").click()
+    handle = form.get_by_label("Handle")
+    handle.fill("alice.test")
 
-        def has_ended() -> bool:
-            with page.expect_response("**/sources/state") as answer:
-                return bool(answer.value.json()["mark"] == "")
+    def has_ended() -> bool:
+        with page.expect_response("**/sources/state") as answer:
+            return bool(answer.value.json()["mark"] == "")
 
-        wait_until(has_ended)
-        has_ended()
-        is_old = source.get_by_text("running").count() > 0
-        typed = handle.input_value()
-        handle.fill("")
-        expect(source).to_contain_text("up to date")
-        disconnect(page, source)
-        return is_old, typed
-
-    try:
-        found = chromium.run(visit, storage_state=state)
-    finally:
-        networks.dripping.clear()
-
-    assert found == (True, "alice.test")
+    wait_until(has_ended)
+    has_ended()
+    assert source.get_by_text("running").count() > 0
+    assert handle.input_value() == "alice.test"
+    handle.fill("")
+    expect(source).to_contain_text("up to date")
+    disconnect(page, source)

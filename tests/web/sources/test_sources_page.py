@@ -7,7 +7,6 @@ import httpx
 import pytest
 
 from bowerbird.library.accounts.devices import Devices
-from bowerbird.library.connections.connections import Connections
 from tests.sources.x import pages as shapes
 from tests.support import waiting
 from tests.support.ingesting import captured, post_id
@@ -23,8 +22,7 @@ from tests.support.networks import (
 )
 from tests.support.visiting import Visitor
 from tests.support.working import at_work
-from tests.web.imports.conftest import text_of
-from tests.web.sign_in.conftest import House
+from tests.web.house import House, text_of
 
 pytestmark = pytest.mark.anyio
 SOURCE = re.compile(r'name="source" value="([0-9a-f]+)"')
@@ -75,7 +73,7 @@ async def test_pages_in_an_unknown_form_are_named_where_runs_and_imports_are_sho
     house: House,
 ) -> None:
     person = await house.owner()
-    account_id = (await house.accounts.find("owner@example.com")).account_id
+    account_id = await house.account_id()
     token = await Devices(house.database, house.clock).create(account_id, "Firefox, laptop")
     before = [text_of(await person.open(path)) for path in ("/sources", "/import")]
     async with httpx.AsyncClient(
@@ -124,27 +122,6 @@ async def test_mastodon_is_connected_and_read_by_the_worker(
     imports = (await person.open("/import")).text
     assert "<bdi>Mastodon</bdi>" in imports
     assert "<bdi>mastodon</bdi>" not in imports
-
-
-async def test_bluesky_is_connected(house: House, networks: Networks) -> None:
-    networks.records = [record(1)]
-    person = await house.owner()
-
-    connected = await person.send(
-        "/sources/bluesky",
-        "/sources",
-        bluesky_handle="alice.test",
-        bluesky_password=APP_PASSWORD,
-        bluesky_server=networks.address,
-    )
-    shown = await until_read(house, person)
-
-    assert connected.status_code == 303
-    assert "Bluesky @alice.test" in shown
-    assert "New in all runs 1" in shown
-    await person.send("/sources/disconnect", "/sources", source=await source_of(person))
-    # The session at Bluesky ends too.
-    assert networks.sessions == {}
 
 
 async def begin_x(person: Visitor) -> dict[str, str]:
@@ -308,22 +285,6 @@ async def test_the_page_is_opened_again_when_a_source_was_read(
     assert "data-follow" not in (await person.open("/sources")).text
 
 
-async def test_the_forms_are_folded_once_a_source_is_connected(
-    house: House, networks: Networks
-) -> None:
-    person = await house.owner()
-    empty = await person.open("/sources")
-    await connect(person, networks)
-    connected = await person.open("/sources")
-    refused = await connect(person, networks, "wrong-token")
-
-    opened = '<details class="more fold" open>'
-    counts = [page.text.count(opened) for page in (empty, connected, refused)]
-    assert counts == [3, 0, 1]
-    for path in ("/connect", "/import"):
-        assert f'href="{path}"' in empty.text
-
-
 async def test_a_source_is_paused_resumed_changed_and_disconnected(
     house: House, networks: Networks
 ) -> None:
@@ -365,17 +326,6 @@ async def test_nobody_sees_or_changes_the_sources_of_another_account(
     assert (await house.somebody().client.get("/sources")).status_code == 303
 
 
-async def test_a_form_of_another_site_changes_nothing(house: House, networks: Networks) -> None:
-    person = await house.owner()
-
-    reply = await person.post(
-        "/sources/mastodon", mastodon_server=networks.address, mastodon_token=ALICE_TOKEN
-    )
-
-    assert reply.status_code in (400, 403)
-    assert networks.received == []
-
-
 async def test_too_many_attempts_are_refused(house: House, networks: Networks) -> None:
     person = await house.owner()
     networks.answer_always("/verify_credentials", json_reply({}, 401))
@@ -402,17 +352,6 @@ async def test_browsers_are_listed_and_disconnected(house: House) -> None:
     assert "No browser is connected" in (await person.open("/sources")).text
 
 
-async def test_the_free_plan_can_connect_sources(house: House, networks: Networks) -> None:
-    person = await house.member("free@example.com", "free")
-
-    assert (await connect(person, networks)).status_code == 303
-
-    account = await house.accounts.find("free@example.com")
-    connections = Connections(house.database, house.clock)
-    assert len(await connections.all(account.account_id)) == 1
-    assert "/sources" in (await person.open("/import")).text
-
-
 async def test_a_source_can_be_connected_again_when_no_other_one_can(
     house: House, networks: Networks
 ) -> None:
@@ -433,3 +372,24 @@ async def test_a_source_can_be_connected_again_when_no_other_one_can(
     assert "You have 10 sources, the maximum." in shown
     assert "Connect Mastodon" in shown
     assert "Connect Bluesky" in shown
+
+
+async def test_bluesky_is_connected(house: House, networks: Networks) -> None:
+    networks.records = [record(1)]
+    person = await house.owner()
+
+    connected = await person.send(
+        "/sources/bluesky",
+        "/sources",
+        bluesky_handle="alice.test",
+        bluesky_password=APP_PASSWORD,
+        bluesky_server=networks.address,
+    )
+    shown = await until_read(house, person)
+
+    assert connected.status_code == 303
+    assert "Bluesky @alice.test" in shown
+    assert "New in all runs 1" in shown
+    await person.send("/sources/disconnect", "/sources", source=await source_of(person))
+    # The session at Bluesky ends too.
+    assert networks.sessions == {}

@@ -5,9 +5,7 @@ from html import unescape
 from typing import Any
 
 from tests.support import writing
-from tests.web.library.conftest import Reader, ann, house
-
-__all__ = ["ann", "house"]
+from tests.web.house import Reader
 
 
 async def made(reader: Reader, name: str, **fields: Any) -> str:

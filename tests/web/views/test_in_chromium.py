@@ -1,155 +1,107 @@
 """Smart Views in a real browser: the live preview, the keyboard, and the flows without a script."""
 
-import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support import make, serving
-from tests.support.serving import Server
+from tests.support import make
 from tests.support.waiting import wait_until
 from tests.web.accessibility import violations
-from tests.web.account.test_in_chromium import address, signed_in
-from tests.web.chromium import Chromium, follow
-from tests.web.library.test_in_chromium import without_scripts
-from tests.web.sign_in.test_in_chromium import Watch
+from tests.web.chromium import FOR_AXE, follow, is_too_wide
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("views")
-    file = folder / "posts.json"
+def posts() -> list[dict[str, Any]]:
     texts = ["bower one", "bower two", "bower three", f"nest {HOSTILE}"]
-    file.write_text(json.dumps([make.post(text=text) for text in texts]))
-    with serving.serving(folder) as running:
-        running.run("account", "create", "me@example.com")
-        running.run("import", "me@example.com", str(file))
-        yield running
+    return [make.post(text=text) for text in texts]
 
 
-@pytest.fixture(scope="module")
-def state(server: Server, chromium: Chromium) -> Any:
-    """The cookies of somebody who has a view."""
+def test_a_list_becomes_a_view_with_a_live_preview(page: Page) -> None:
+    page.goto("/library?q=bower")
+    page.get_by_role("link", name="Save as Smart View").click()
+    count = page.get_by_role("status")
+    expect(count).to_have_text("3 posts match")
 
-    def visit(page: Page) -> Any:
-        page.goto(address(server, "/views/new"))
-        page.get_by_label("Name", exact=True).fill("First")
-        page.get_by_role("button", name="Save the view").click()
-        expect(page.get_by_role("heading", level=1)).to_have_text("First")
-        return page.context.storage_state()
+    words = page.get_by_label("Words", exact=True).first
+    words.fill("nest")
+    expect(count).to_have_text("1 post matches")
+    expect(page.locator(".preview li")).to_contain_text(HOSTILE)
+    page.get_by_label("Saved from", exact=True).fill("soon")
+    expect(count).to_contain_text("“Saved from” must be")
+    page.get_by_label("Saved from", exact=True).fill("last 2 weeks")
+    page.get_by_label("Name", exact=True).fill(f"巣 {HOSTILE}")
+    words.press("Enter")
+    # Enter shows what matches, and saves nothing.
+    expect(count).to_have_text("1 post matches")
+    expect(page.get_by_label("Name", exact=True)).to_have_value(f"巣 {HOSTILE}")
 
-    kept, _ = signed_in(server, chromium, visit)
-    return kept
+    page.get_by_role("button", name="Save the view").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"巣 {HOSTILE}")
+    expect(page.get_by_role("status")).to_contain_text("The view is saved.")
+    expect(page.locator(".side [aria-current]")).to_contain_text("巣")
+    assert page.evaluate("decodeURI(location.pathname)").startswith("/views/巣-img-src-x")
 
-
-def test_a_list_becomes_a_view_with_a_live_preview(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    def visit(page: Page) -> list[str]:
-        watch = Watch(page, server)
-        page.goto(address(server, "/library?q=bower"))
-        page.get_by_role("link", name="Save as Smart View").click()
-        count = page.get_by_role("status")
-        expect(count).to_have_text("3 posts match")
-
-        words = page.get_by_label("Words", exact=True).first
-        words.fill("nest")
-        expect(count).to_have_text("1 post matches")
-        expect(page.locator(".preview li")).to_contain_text(HOSTILE)
-        page.get_by_label("Saved from", exact=True).fill("soon")
-        expect(count).to_contain_text("“Saved from” must be")
-        page.get_by_label("Saved from", exact=True).fill("last 2 weeks")
-        page.get_by_label("Name", exact=True).fill(f"巣 {HOSTILE}")
-        words.press("Enter")
-        # Enter shows what matches, and saves nothing.
-        expect(count).to_have_text("1 post matches")
-        expect(page.get_by_label("Name", exact=True)).to_have_value(f"巣 {HOSTILE}")
-
-        page.get_by_role("button", name="Save the view").press("Enter")
-        expect(page.get_by_role("heading", level=1)).to_have_text(f"巣 {HOSTILE}")
-        expect(page.get_by_role("status")).to_contain_text("The view is saved.")
-        expect(page.locator(".side [aria-current]")).to_contain_text("巣")
-        assert page.evaluate("decodeURI(location.pathname)").startswith("/views/巣-img-src-x")
-
-        page.get_by_role("link", name="Edit the view").click()
-        page.get_by_role("button", name="Delete").press("Enter")
-        expect(page.locator(".side .count", has_text="4").first).to_be_visible()
-        page.get_by_role("button", name="Undo").press("Enter")
-        expect(page.get_by_role("status")).to_contain_text("The view is restored.")
-        expect(page.locator(".views .name").last).to_have_text(f"巣 {HOSTILE}")
-        return watch.problems
-
-    assert chromium.run(visit, storage_state=state) == []
+    page.get_by_role("link", name="Edit the view").click()
+    page.get_by_role("button", name="Delete").press("Enter")
+    expect(page.locator(".side .count", has_text="4").first).to_be_visible()
+    page.get_by_role("button", name="Undo").press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("The view is restored.")
+    expect(page.locator(".views .name").last).to_have_text(f"巣 {HOSTILE}")
 
 
-def test_buckets_and_order_without_scripts(server: Server, chromium: Chromium, state: Any) -> None:
-    def visit(page: Page) -> None:
-        page.goto(address(server, "/views"))
-        page.get_by_role("link", name="New Smart View").click()
-        page.get_by_label("Name", exact=True).fill("Birds")
-        page.get_by_role("button", name="Add a bucket").click()
-        name = page.get_by_label("Name of bucket 1")
-        expect(name).to_be_focused()
-        name.fill("Bowers")
-        page.get_by_label("Words", exact=True).nth(1).fill("bower")
+@pytest.mark.browser(java_script_enabled=False)
+def test_buckets_and_order_without_scripts(page: Page) -> None:
+    page.goto("/views")
+    page.get_by_role("link", name="New Smart View").click()
+    page.get_by_label("Name", exact=True).fill("Birds")
+    page.get_by_role("button", name="Add a bucket").click()
+    name = page.get_by_label("Name of bucket 1")
+    expect(name).to_be_focused()
+    name.fill("Bowers")
+    page.get_by_label("Words", exact=True).nth(1).fill("bower")
 
-        def is_counted() -> bool:
-            follow(page, page.get_by_role("button", name="Show", exact=True))
-            return "Bowers 3" in page.locator(".preview").inner_text()
+    def is_counted() -> bool:
+        follow(page, page.get_by_role("button", name="Show", exact=True))
+        return "Bowers 3" in page.locator(".preview").inner_text()
 
-        # A busy server leaves out counts that take too long, and without a script they stay away.
-        wait_until(is_counted)
-        follow(page, page.get_by_role("button", name="Save the view"))
-        tab = page.get_by_role("link", name="Bowers 3")
+    # A busy server leaves out counts that take too long, and without a script they stay away.
+    wait_until(is_counted)
+    follow(page, page.get_by_role("button", name="Save the view"))
+    tab = page.get_by_role("link", name="Bowers 3")
 
-        def has_count() -> bool:
-            page.reload()
-            return tab.count() == 1
+    def has_count() -> bool:
+        page.reload()
+        return tab.count() == 1
 
-        wait_until(has_count)
-        follow(page, tab)
-        wait_until(has_count)
-        expect(tab).to_have_attribute("aria-current", "page")
-        expect(page.get_by_role("article")).to_have_count(3)
+    wait_until(has_count)
+    follow(page, tab)
+    wait_until(has_count)
+    expect(tab).to_have_attribute("aria-current", "page")
+    expect(page.get_by_role("article")).to_have_count(3)
 
-        page.goto(address(server, "/views"))
-        names = page.locator(".views .name")
-        before = names.count()
-        last = page.get_by_role("group", name="Birds")
-        last.get_by_role("button", name="Unpin").click()
-        expect(last.get_by_role("button", name="Pin to the sidebar")).to_be_visible()
-        expect(page.locator(".side li", has_text="Birds")).to_have_count(0)
-        for place in range(before - 2, -1, -1):
-            last.get_by_role("button", name="Move up").press("Enter")
-            expect(names.nth(place)).to_have_text("Birds")
-        expect(last.get_by_role("button", name="Move down")).to_be_focused()
-
-    assert without_scripts(server, chromium, state, visit) == []
+    page.goto("/views")
+    names = page.locator(".views .name")
+    before = names.count()
+    last = page.get_by_role("group", name="Birds")
+    last.get_by_role("button", name="Unpin").click()
+    expect(last.get_by_role("button", name="Pin to the sidebar")).to_be_visible()
+    expect(page.locator(".side li", has_text="Birds")).to_have_count(0)
+    for place in range(before - 2, -1, -1):
+        last.get_by_role("button", name="Move up").press("Enter")
+        expect(names.nth(place)).to_have_text("Birds")
+    expect(last.get_by_role("button", name="Move down")).to_be_focused()
 
 
-def test_the_pages_pass_axe_and_fit_on_a_small_phone(
-    server: Server, chromium: Chromium, state: Any
-) -> None:
-    paths = ("/views", "/views/new?q=bower", "/views/first", "/views/first/edit")
-
-    def visit(page: Page) -> dict[str, tuple[list[str], int]]:
-        found = {}
-        for path in paths:
-            page.goto(address(server, path))
-            width = page.evaluate("document.documentElement.scrollWidth")
-            found[path] = (violations(page), width)
-        return found
-
-    # The content security policy would block axe itself.
-    found = chromium.run(
-        visit,
-        storage_state=state,
-        bypass_csp=True,
-        reduced_motion="reduce",
-        viewport={"width": 360, "height": 740},
-    )
-    assert found == dict.fromkeys(paths, ([], 360))
+@pytest.mark.browser(**FOR_AXE, viewport={"width": 360, "height": 740})
+def test_the_pages_pass_axe_and_fit_on_a_small_phone(page: Page) -> None:
+    page.goto("/views/new")
+    page.get_by_label("Name", exact=True).fill("First")
+    page.get_by_role("button", name="Save the view").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("First")
+    for path in ("/views", "/views/new?q=bower", "/views/first", "/views/first/edit"):
+        page.goto(path)
+        assert violations(page) == [], path
+        assert not is_too_wide(page), path

@@ -1,0 +1,273 @@
+"""Accounts, plans, invitations and jobs on the operator's page."""
+
+import asyncio
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+
+from bowerbird.clock import MICROSECONDS
+from bowerbird.jobs import digests, reindexing
+from bowerbird.jobs.worker import JobKind, Worker
+from bowerbird.library.access.activity import Activity
+from bowerbird.library.sign_in.invitations import Invitations
+from bowerbird.model import bulk, connections, jobs, media, vectors
+from bowerbird.model.accounts import ActivityKind
+from bowerbird.model.jobs import KIND_NAMES, Job
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.jobs import JobStore
+from tests.web.house import House, build
+
+pytestmark = pytest.mark.anyio
+
+
+def listed(page: str) -> list[str]:
+    """The addresses in the table of accounts."""
+    section = page.partition('id="accounts"')[2].partition("</section>")[0]
+    return re.findall(r'<th scope="row"><bdi>([^<]+)</bdi>', section)
+
+
+@pytest.mark.both
+async def test_the_owner_sees_accounts_the_newest_first(house: House) -> None:
+    owner = await house.owner()
+    for name in ("ann", "ben"):
+        house.clock.now += 1 * MICROSECONDS
+        await house.accounts.create(f"{name}@example.com", "free")
+
+    page = await owner.open("/operator")
+
+    assert page.status_code == 200
+    assert listed(page.text) == ["ben@example.com", "ann@example.com", "owner@example.com"]
+    assert "3 accounts" in page.text
+    assert page.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.both
+async def test_changing_a_plan_is_in_the_activity_of_the_account(house: House) -> None:
+    owner = await house.owner()
+    account_id = await house.accounts.create("ann@example.com", "free")
+
+    changed = await owner.send("/operator/plan", "/operator", account=account_id, plan="pro")
+
+    assert changed.headers["location"] == "/operator?said=plan-changed#accounts"
+    assert (await house.accounts.find("ann@example.com")).plan == "pro"
+    [entry] = [
+        each
+        for each in await Activity(house.database, house.clock).page(account_id)
+        if each.kind is ActivityKind.PLAN_CHANGED
+    ]
+    assert (entry.detail, entry.address) == ("pro", "192.0.2.7")
+
+
+@pytest.mark.both
+@pytest.mark.parametrize(
+    ("account", "plan", "status"),
+    [("1", "pro", 404), ("x", "pro", 400), ("9" * 40, "pro", 400), ("", "pro", 400)],
+)
+async def test_an_unknown_account_is_refused(
+    house: House, account: str, plan: str, status: int
+) -> None:
+    owner = await house.owner()
+
+    refused = await owner.send("/operator/plan", "/operator", account=account, plan=plan)
+
+    assert refused.status_code == status
+
+
+@pytest.mark.both
+async def test_accounts_come_in_pages_that_contain_each_once(house: House) -> None:
+    owner = await house.owner()
+    expected = ["owner@example.com"]
+    for number in range(44):
+        # Some are created at the same instant.
+        house.clock.now += (number % 2) * MICROSECONDS
+        expected.append(f"n{number:02d}@example.com")
+        await house.accounts.create(expected[-1])
+
+    found, path = [], "/operator"
+    for _ in range(3):
+        page = (await owner.open(path)).text
+        found.append(listed(page))
+        older = re.search(r'href="(/operator\?accounts=[^"#]+)', page)
+        path = older[1] if older else ""
+
+    assert [len(page) for page in found] == [20, 20, 5]
+    assert path == ""
+    assert sorted(itertools.chain(*found)) == sorted(expected)
+
+
+@pytest.mark.both
+async def test_accounts_are_found_by_the_start_of_their_address(house: House) -> None:
+    owner = await house.owner()
+    for email in ("Ann@example.com", "anna@example.org", "hannah@example.com", "ä@example.com"):
+        await house.accounts.create(email)
+
+    assert listed((await owner.open("/operator?search=ANN")).text) == [
+        "Ann@example.com",
+        "anna@example.org",
+    ]
+    assert listed((await owner.open("/operator?search=%C3%84")).text) == ["ä@example.com"]
+    none = (await owner.open("/operator?search=%25")).text
+    assert listed(none) == []
+    assert "No address starts with" in none
+
+
+@pytest.mark.parametrize("query", ["accounts=x", "accounts=1-x", "jobs=-", "stores=1-zz"])
+async def test_an_unknown_page_of_a_list_is_refused(house: House, query: str) -> None:
+    owner = await house.owner()
+
+    assert (await owner.open(f"/operator?{query}")).status_code == 400
+
+
+LINK = re.compile(r"http://localhost:8080/link\?invitation=yes#([\w.-]+)")
+
+
+async def test_the_link_of_an_invitation_is_shown_once_and_works(house: House) -> None:
+    owner = await house.owner()
+
+    created = await owner.send("/operator/invitations", "/operator", note="Ines")
+
+    found = LINK.search(created.text)
+    assert created.status_code == 200
+    assert found
+    assert await Invitations(house.database, house.clock).is_open(found[1])
+    again = await owner.open("/operator")
+    assert found[1] not in again.text
+    assert "Ines" in again.text
+
+
+async def test_a_withdrawn_invitation_no_longer_works(house: House) -> None:
+    owner = await house.owner()
+    invitations = Invitations(house.database, house.clock)
+    token = await invitations.create("Ines")
+    [link] = await invitations.all()
+
+    withdrawn = await owner.send(
+        "/operator/invitations/withdraw", "/operator", invitation=link.link_id
+    )
+
+    assert withdrawn.headers["location"] == "/operator?said=invitation-withdrawn#invitations"
+    assert not await invitations.is_open(token)
+    again = await owner.send("/operator/invitations/withdraw", "/operator", invitation=link.link_id)
+    assert again.status_code == 404
+    assert "used or withdrawn already" in again.text
+
+
+async def test_a_refused_note_is_shown_with_the_reason(house: House) -> None:
+    owner = await house.owner()
+
+    refused = await owner.send("/operator/invitations", "/operator", note="<i>" * 100)
+
+    assert refused.status_code == 400
+    assert "printable characters" in refused.text
+    assert "<i>" not in refused.text
+    assert not LINK.search(refused.text)
+
+
+async def test_a_closed_service_says_how_to_invite(database: Database, tmp_path: Path) -> None:
+    house = build(database, tmp_path)
+    owner = await house.owner()
+
+    page = (await owner.open("/operator")).text
+
+    assert "Nobody can create an account here." in page
+    assert 'action="/operator/invitations"' not in page
+
+
+async def queue(house: House, account_id: int, kind: str = "errand") -> str:
+    async def work(transaction: Transaction) -> str:
+        return await JobStore(house.database).add(
+            transaction, account_id, kind, b"{}", priority=10, now=house.clock()
+        )
+
+    return await house.database.write(work)
+
+
+async def test_a_waiting_job_is_cancelled_and_can_be_retried(house: House) -> None:
+    owner = await house.owner()
+    account_id = await house.account_id()
+    job_id = await queue(house, account_id)
+    store, job = JobStore(house.database), {"account": account_id, "job": job_id}
+
+    cancelled = await owner.send("/operator/jobs/cancel", "/operator#jobs", **job)
+
+    assert cancelled.headers["location"] == "/operator?said=job-cancelled#jobs"
+    found = await store.one(account_id, job_id)
+    assert found is not None
+    assert (found.state, found.error) == ("failed", "The job was cancelled.")
+    assert "The job was cancelled." in (await owner.open("/operator")).text
+    again = await owner.send("/operator/jobs/cancel", "/operator", **job)
+    assert again.status_code == 404
+    assert "The job has already ended." in again.text
+
+    retried = await owner.send("/operator/jobs/retry", "/operator", **job)
+
+    assert retried.headers["location"] == "/operator?said=job-queued#jobs"
+    found = await store.one(account_id, job_id)
+    assert found is not None
+    assert (found.state, found.error) == ("pending", None)
+    refused = await owner.send("/operator/jobs/retry", "/operator", **job)
+    assert refused.status_code == 404
+
+
+async def test_kinds_of_jobs_are_named_in_words(house: House) -> None:
+    owner = await house.owner()
+    await queue(house, await house.account_id(), "embed")
+
+    page = (await owner.open("/operator")).text
+
+    assert '<th scope="row">search by meaning ' in page
+    assert "1 search by meaning job waiting" in page
+    assert "embed job" not in page
+
+
+def test_every_kind_of_job_has_a_name() -> None:
+    kinds = {jobs.KIND, bulk.KIND, connections.KIND, media.KIND, vectors.BUILD}
+    assert {*kinds, digests.NAME, reindexing.KIND} == set(KIND_NAMES)
+
+
+async def test_a_running_job_stops_when_it_is_cancelled(house: House) -> None:
+    owner = await house.owner()
+    account_id = await house.account_id()
+    job_id = await queue(house, account_id)
+    started, ended = asyncio.Event(), asyncio.Event()
+
+    async def run(_: Job, __: object) -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    worker = Worker(
+        house.database, [JobKind("errand", run)], [], house.clock, heartbeat_s=0.05, poll_s=0.05
+    )
+    stopping = asyncio.Event()
+    running = asyncio.create_task(worker.run(stopping))
+    try:
+        await asyncio.wait_for(started.wait(), 30)
+        assert ">running<" in (await owner.open("/operator")).text
+        await owner.send("/operator/jobs/cancel", "/operator", account=account_id, job=job_id)
+        await asyncio.wait_for(ended.wait(), 30)
+    finally:
+        stopping.set()
+        await running
+    found = await JobStore(house.database).one(account_id, job_id)
+    assert found is not None
+    assert found.state == "failed"
+
+
+async def test_jobs_come_in_pages_that_contain_each_once(house: House) -> None:
+    owner = await house.owner()
+    account_id = await house.account_id()
+    queued = [await queue(house, account_id) for _ in range(15)]
+
+    first = (await owner.open("/operator")).text
+    older = re.search(r'href="(/operator\?jobs=[^"#]+)', first)
+    assert older
+    second = (await owner.open(older[1])).text
+
+    found = [re.findall(r'name="job" value="(\w+)"', page) for page in (first, second)]
+    assert [len(page) for page in found] == [10, 5]
+    assert sorted(itertools.chain(*found)) == sorted(queued)
