@@ -8,6 +8,7 @@ import pytest
 
 from bowerbird.web.library.addresses import of_view
 from tests.support import make, waiting, writing
+from tests.support.imports import found, run
 from tests.support.working import at_work
 from tests.web.house import Reader, ids
 
@@ -221,3 +222,13 @@ async def test_a_list_that_is_none_of_ours_changes_nothing(ann: Reader) -> None:
         refused = await send(ann, "/library", all="1", trash="", list=path)
         assert refused.status_code == 400, path
     assert len(ids(await ann.page(ALL))) == 4
+
+
+async def test_all_posts_of_an_import_are_changed_and_no_others(ann: Reader) -> None:
+    await fill(ann)
+    imported = await run(ann.member, found(post_id="50"), found(post_id="51"))
+
+    changed = await send(ann, f"{ALL}&import_run={imported}", trash="", all="yes")
+
+    assert "Moved 2 posts to the trash." in await ann.page(changed.headers["location"])
+    assert sorted(ids(await ann.page(ALL))) == ["1", "2", "3", "4"]

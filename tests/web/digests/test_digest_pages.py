@@ -147,3 +147,9 @@ async def test_a_digest_whose_posts_are_deleted_says_so(ann: Reader) -> None:
     page = await ann.page("/digests/latest")
 
     assert "no longer in your library" in page
+
+
+async def test_a_cursor_that_is_none_shows_the_first_page(ann: Reader) -> None:
+    shown = await ann.person.open("/digests?cursor=nonsense")
+
+    assert (shown.status_code, shown.url.query) == (200, b"")
