@@ -15,6 +15,7 @@ import pytest
 from bowerbird.storage import migrations
 from bowerbird.storage.backup import archives, copies
 from tests.cli.libraries import WRITER, Library, Ran, posts, posts_so_far, sqlite_library
+from tests.support.in_turn import in_turn
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.waiting import wait_until
 
@@ -65,10 +66,6 @@ def test_a_backup_can_be_restored_where_there_is_no_library(copy: Path, tmp_path
     assert "kept" not in ran.text
 
 
-def test_only_the_owner_can_read_a_backup(copy: Path) -> None:
-    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-
-
 def test_a_backup_says_that_the_key_of_sources_is_not_in_it(
     library: Library, tmp_path: Path
 ) -> None:
@@ -85,13 +82,10 @@ def test_a_backup_says_that_the_key_of_sources_is_not_in_it(
         assert not [name for name in archive.getnames() if "sources.key" in name]
 
 
-def test_a_backup_leaves_no_temporary_file(copy: Path) -> None:
-    assert sorted(path.name for path in copy.parent.iterdir()) == ["copy.tar", "data"]
-
-
 def test_the_manifest_lists_the_files_of_the_backup(copy: Path) -> None:
     with tarfile.open(copy) as tar:
         assert tar.getnames() == ["bowerbird.db", "files/export.csv", "manifest.json"]
+        assert sorted(path.name for path in copy.parent.iterdir()) == ["copy.tar", "data"]
         file = tar.extractfile("manifest.json")
         assert file
         manifest = json.load(file)
@@ -108,13 +102,6 @@ def test_an_existing_file_is_overwritten_only_with_force(library: Library, copy:
     )
     assert copy.read_bytes() == before
     assert library.run("backup", copy, "--force").code == 0
-
-
-def test_a_folder_without_a_library_cannot_be_backed_up(tmp_path: Path) -> None:
-    ran = sqlite_library(tmp_path / "none").run("backup", tmp_path / "copy.tar")
-    assert ran.code == 1
-    assert f"There is no library in {tmp_path / 'none'}: the folder does not exist." in ran.text
-    assert not (tmp_path / "none").exists()
 
 
 def test_a_damaged_library_is_not_backed_up(library: Library, tmp_path: Path) -> None:
@@ -413,7 +400,7 @@ def rewrite(copy: Path, added: list[tarfile.TarInfo], drop: str = "") -> None:
                 tar.addfile(header, io.BytesIO(data))
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("damage", "sentence"),
     [
         (truncated, "damaged or not a backup"),
@@ -449,9 +436,11 @@ def rewrite(copy: Path, added: list[tarfile.TarInfo], drop: str = "") -> None:
 def test_a_damaged_or_malicious_archive_changes_nothing(
     library: Library, copy: Path, damage: Callable[[Path], None], sentence: str
 ) -> None:
+    whole = copy.read_bytes()
     damage(copy)
     before = {path: path.read_bytes() for path in library.folder.rglob("*") if path.is_file()}
     ran = library.run("restore", copy, "--yes")
+    copy.write_bytes(whole)
     assert ran.code == 1
     assert sentence in ran.text
     after = {path: path.read_bytes() for path in library.folder.rglob("*") if path.is_file()}

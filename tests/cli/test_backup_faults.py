@@ -35,11 +35,9 @@ def test_a_library_with_an_unreadable_header_is_not_backed_up(
         file.seek(first)
         file.write(b"\xff" * 60)
 
-    with library.start("backup", tmp_path / "copy.tar") as process:
-        _, problem = process.communicate(timeout=60)
+    ran = library.run("backup", tmp_path / "copy.tar")
 
-    assert process.returncode == 1
-    assert problem == "Error: The database file is damaged. Restore a backup.\n"
+    assert (ran.code, ran.text) == (1, "Error: The database file is damaged. Restore a backup.")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 

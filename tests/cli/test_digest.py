@@ -91,12 +91,6 @@ def test_without_a_date_it_prints_the_latest_digest_that_is_due(library: Library
     assert stored_digests(library)[0][0] == "weekly"
 
 
-def test_prints_the_digest_of_a_day(library: Library) -> None:
-    ran = library.run("digest", EMAIL, "--period", "daily", "--date", "2020-01-08")
-
-    assert ran.out.startswith("# Your day in saved posts\n\n*8 January 2020*")
-
-
 @in_turn(
     ("arguments", "sentence"),
     [
@@ -145,13 +139,6 @@ def test_chooses_posts_by_topic_like_the_worker(empty: Library, tmp_path: Path) 
 
     worth_reading = ran.out.partition("## Worth reading")[2].partition("##")[0]
     assert "telescope" in worth_reading, ran.text
-
-
-def test_an_unknown_email_address_is_refused(library: Library) -> None:
-    ran = library.run("digest", "nobody@example.com")
-
-    assert ran.code == 1
-    assert "No account has the address" in ran.text
 
 
 def test_a_digest_is_emailed_once(library: Library) -> None:

@@ -5,8 +5,6 @@ import pytest
 from tests.cli.libraries import EMAIL, Library
 from tests.support.models import MODEL_DIR
 
-pytestmark = pytest.mark.both
-
 
 @pytest.fixture
 def library(empty: Library) -> Library:
@@ -15,6 +13,7 @@ def library(empty: Library) -> Library:
     return filled
 
 
+@pytest.mark.both
 def test_embeds_only_posts_without_a_vector(library: Library) -> None:
     assert library.run("embed", EMAIL).out == f"Embedded 7 posts; {EMAIL} has 7.\n"
     assert library.run("embed", EMAIL).out == f"Embedded 0 posts; {EMAIL} has 7.\n"
@@ -33,10 +32,6 @@ def test_a_free_account_is_refused_with_the_command_that_changes_its_plan(librar
 
     assert ran.code == 1
     assert f"bowerbird account plan {EMAIL} pro" in ran.text
-
-
-def test_an_unknown_email_address_is_refused(library: Library) -> None:
-    assert "No account has the address" in library.run("embed", "nobody@example.com").text
 
 
 def test_a_missing_model_is_reported_with_the_command_that_builds_it(library: Library) -> None:

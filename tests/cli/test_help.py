@@ -1,9 +1,12 @@
-"""`--help` of every command."""
+"""`--help` of every command, and shell completion as docs/self-hosting.md sets it up."""
 
+import os
 import subprocess
 import sys
 
 import click
+import pytest
+from click import shell_completion
 
 from bowerbird.cli import program
 from bowerbird.cli.lazy_commands import LazyCommands
@@ -41,3 +44,37 @@ def _leaves(command: click.Command) -> list[click.Command]:
     if isinstance(command, click.Group):
         return [leaf for part in command.commands.values() for leaf in _leaves(part)]
     return [command]
+
+
+PROGRAM = (sys.executable, "-m", "bowerbird")
+
+
+def completed(words: str, number: int) -> list[str]:
+    """The words that bash would offer."""
+    variables = {
+        "_BOWERBIRD_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(number),
+    }
+    ran = subprocess.run(
+        PROGRAM, env={**os.environ, **variables}, capture_output=True, text=True, check=False
+    )
+    return [line.removeprefix("plain,") for line in ran.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_its_script_and_completes(shell: str) -> None:
+    kind = shell_completion.get_completion_class(shell)
+    assert kind
+    completing = kind(program, {}, "bowerbird", "_BOWERBIRD_COMPLETE")
+
+    def offered(*words: str) -> list[str]:
+        return [one.value for one in completing.get_completions(list(words[:-1]), words[-1])]
+
+    assert f"_BOWERBIRD_COMPLETE={shell}_complete" in completing.source()
+    assert offered("ac") == ["account"]
+    assert offered("jobs", "list", "--js") == ["--json"]
+
+
+def test_bash_completes_the_commands_of_a_group() -> None:
+    assert completed("bowerbird account cre", 2) == ["create"]

@@ -14,7 +14,6 @@ import pytest
 
 from bowerbird.cli.progress import progress_bars
 from bowerbird.model.labels import NAME_RULE
-from bowerbird.requests.limits import JSON_DEPTH_MAX
 from tests.cli.libraries import EMAIL, Library, Ran
 from tests.support import make
 from tests.support.waiting import wait_until
@@ -92,20 +91,6 @@ def test_importing_a_file_again_changes_nothing_not_even_the_version(
     assert [bool(run["undo_until"]) for run in listed] == [False, True]
 
 
-def test_changed_posts_are_counted_and_replaced(library: Library, file: Path) -> None:
-    posts = [make.post(tags=["old"]) for _ in range(3)]
-    file.write_text(json.dumps(posts))
-    library.run("import", EMAIL, file)
-    posts[1] |= {"is_read": True, "tags": ["new"]}
-    file.write_text(json.dumps(posts))
-
-    ran = library.run("import", EMAIL, file)
-
-    assert _report(ran) == _summary(file, 3, changed=1, unchanged=2) + "  new labels 1: 'new'\n"
-    assert _exported(library)[posts[1]["post_id"]]["tags"] == ["new"]
-    assert library.run("check", "--deep").code == 0
-
-
 @pytest.mark.parametrize("separator", ["\n", ",\n"])
 def test_an_invalid_record_is_skipped_and_reported(
     library: Library, file: Path, separator: str
@@ -149,44 +134,6 @@ def test_prints_the_first_refused_records_and_writes_all_of_them_to_a_file(
     assert [line.split(":")[1] for line in refused.read_text().splitlines()] == [
         str(number) for number in range(1, 26)
     ]
-
-
-def test_the_complete_records_of_a_truncated_file_are_imported(
-    library: Library, file: Path
-) -> None:
-    file.write_text(json.dumps([make.post(), make.post(), make.post()], indent=1)[:-30])
-
-    ran = library.run("import", EMAIL, file)
-
-    assert ran.code == 1
-    assert _report(ran) == _summary(file, 2, new=2) + _invalid(1)
-    assert _remarks(ran)[0].endswith("The record that starts here is incomplete.")
-
-
-def test_the_later_of_two_records_of_a_post_wins(library: Library, file: Path) -> None:
-    posts = [make.post(text="first"), make.post()]
-    later = {**posts[0], "is_read": True}
-    file.write_text(json.dumps([*posts, later]))
-
-    ran = library.run("import", EMAIL, file)
-
-    assert _report(ran) == _summary(file, 3, new=2, changed=1)
-    assert _exported(library)[later["post_id"]]["is_read"] is True
-
-
-def test_a_post_that_changes_and_changes_back_in_one_file_ends_unchanged(
-    library: Library, file: Path
-) -> None:
-    stored = make.post(text="stored")
-    file.write_text(json.dumps([stored]))
-    library.run("import", EMAIL, file)
-    other = {**stored, "tweet_details": {**stored["tweet_details"], "text": "other"}}
-    file.write_text(json.dumps([other, stored]))
-
-    ran = library.run("import", EMAIL, file)
-
-    assert _report(ran) == _summary(file, 2, changed=2)
-    assert _exported(library)[stored["post_id"]]["tweet_details"]["text"] == "stored"
 
 
 # The database never sees such a record, and 18 MiB take their time.
@@ -311,6 +258,44 @@ def test_the_file_of_refused_records_overwrites_no_other_file(
     assert file.read_text().startswith("[")
 
 
+def test_what_is_not_a_regular_file_is_refused_at_once(library: Library, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "socket"))
+
+        names = [tmp_path / "pipe", tmp_path / "folder", Path("/dev/zero"), tmp_path / "socket"]
+        said = {name.name: library.run("import", EMAIL, name) for name in names}
+
+    assert {ran.code for ran in said.values()} == {1}
+    assert {name: ran.text.rstrip("\n") for name, ran in said.items()} == {
+        "pipe": f"Error: {tmp_path}/pipe is a named pipe. To read a pipe, use - and < "
+        f"{tmp_path}/pipe.",
+        "folder": f"Error: {tmp_path}/folder is a folder. Name the files in it.",
+        "zero": "Error: /dev/zero is a socket or a device, not a file.",
+        "socket": f"Error: {tmp_path}/socket is a socket or a device, not a file.",
+    }
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin", "/dev/fd/0"])
+def test_a_pipe_of_the_shell_is_imported(library: Library, name: str) -> None:
+    with library.start("import", EMAIL, name, stdin=subprocess.PIPE) as process:
+        output, _ = process.communicate(json.dumps([make.post()]), timeout=60)
+
+    assert (process.returncode, output.splitlines()[2]) == (0, "  new 1")
+
+
+def test_the_later_of_two_records_of_a_post_wins(library: Library, file: Path) -> None:
+    posts = [make.post(text="first"), make.post()]
+    later = {**posts[0], "is_read": True}
+    file.write_text(json.dumps([*posts, later]))
+
+    ran = library.run("import", EMAIL, file)
+
+    assert _report(ran) == _summary(file, 3, new=2, changed=1)
+    assert _exported(library)[later["post_id"]]["is_read"] is True
+
+
 def test_labels_beyond_the_bound_are_reported_and_their_posts_imported(
     library: Library, file: Path, tmp_path: Path
 ) -> None:
@@ -330,70 +315,3 @@ def test_labels_beyond_the_bound_are_reported_and_their_posts_imported(
     assert _remarks(ran) == [sentence.rstrip()]
     assert (tmp_path / "refused").read_text() == sentence
     assert library.value("SELECT count(*) FROM bookmark_label") == 100
-
-
-def test_what_is_not_a_regular_file_is_refused_at_once(library: Library, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "folder").mkdir()
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(tmp_path / "socket"))
-
-        reasons = {
-            name: library.start("import", EMAIL, tmp_path / name) for name in ("pipe", "folder")
-        } | {name: library.start("import", EMAIL, name) for name in ("/dev/zero",)}
-        reasons["socket"] = library.start("import", EMAIL, tmp_path / "socket")
-        said = {name: process.communicate(timeout=60) for name, process in reasons.items()}
-
-    assert {process.returncode for process in reasons.values()} == {1}
-    assert {name: error for name, (_, error) in said.items()} == {
-        "pipe": f"Error: {tmp_path}/pipe is a named pipe. To read a pipe, use - and < "
-        f"{tmp_path}/pipe.\n",
-        "folder": f"Error: {tmp_path}/folder is a folder. Name the files in it.\n",
-        "/dev/zero": "Error: /dev/zero is a socket or a device, not a file.\n",
-        "socket": f"Error: {tmp_path}/socket is a socket or a device, not a file.\n",
-    }
-
-
-@pytest.mark.parametrize("name", ["-", "/dev/stdin", "/dev/fd/0"])
-def test_a_pipe_of_the_shell_is_imported(library: Library, name: str) -> None:
-    with library.start("import", EMAIL, name, stdin=subprocess.PIPE) as process:
-        output, _ = process.communicate(json.dumps([make.post()]), timeout=60)
-
-    assert (process.returncode, output.splitlines()[2]) == (0, "  new 1")
-
-
-def test_a_record_that_is_nested_too_deeply_is_refused_and_the_others_are_imported(
-    library: Library, file: Path
-) -> None:
-    def nested(depth: int) -> dict[str, Any]:
-        value: Any = 1
-        for _ in range(depth):
-            value = [value]
-        # The record, tweet_details and article are three levels.
-        return make.post(article={"blocks": value})
-
-    records = [nested(JSON_DEPTH_MAX - 3), nested(JSON_DEPTH_MAX - 2), nested(900), make.post()]
-    file.write_text("\n".join(map(json.dumps, records)))
-
-    ran = library.run("import", EMAIL, file)
-
-    assert (ran.code, _report(ran)) == (1, _summary(file, 2, new=2) + _invalid(2))
-    sentence = f"The record is nested more than {JSON_DEPTH_MAX} levels deep."
-    assert _remarks(ran) == [f"{file}:2: {sentence}", f"{file}:3: {sentence}"]
-
-
-def test_an_import_that_was_killed_continues_when_it_is_repeated(
-    library: Library, file: Path
-) -> None:
-    posts = [make.post(tags=["birds"]) for _ in range(5_000)]
-    file.write_text("\n".join(map(json.dumps, posts)))
-    with library.start("import", EMAIL, file) as process:
-        wait_until(lambda: bool(library.value("SELECT count(*) FROM bookmark") >= 400))
-        process.kill()
-    stored = library.value("SELECT count(*) FROM bookmark")
-
-    ran = library.run("import", EMAIL, file)
-
-    assert stored < 5_000
-    assert _report(ran) == _summary(file, 5_000, new=5_000 - stored, unchanged=stored)
-    assert library.run("check", "--deep").code == 0

@@ -19,8 +19,6 @@ from tests.cli.libraries import EMAIL, Library
 from tests.support import ingesting
 from tests.support.imports import found
 
-pytestmark = pytest.mark.both
-
 # Runs a command that gets Ctrl-C when the second turn of an undo begins.
 INTERRUPTED = """
 import os, signal
@@ -61,6 +59,7 @@ def imported(library: Library, *post_ids: str, client: str = "test") -> str:
     return asyncio.run(work())
 
 
+@pytest.mark.both
 def test_imports_are_listed_with_the_latest_first(library: Library) -> None:
     first = imported(library, "1", "2")
     second = imported(library, "2", "3", client="a\tb\nc")
@@ -107,6 +106,7 @@ def test_a_file_name_that_no_database_can_store_is_listed(library: Library, tmp_
     assert _sources(library) == ["?" + "n" * 98 + "… (list of links)"]
 
 
+@pytest.mark.both
 def test_undoing_prints_what_was_done(library: Library) -> None:
     run_id = imported(library, "1", "2")
 
@@ -153,6 +153,7 @@ def test_an_unknown_import_is_a_sentence(library: Library) -> None:
     assert (ran.code, ran.text) == (1, "Error: No import 'nothing' on this account.")
 
 
+@pytest.mark.both
 def test_the_imports_of_another_account_cannot_be_undone(library: Library) -> None:
     run_id = imported(library, "1")
     library.run("account", "create", "bob@example.com")
@@ -195,6 +196,7 @@ def synced(library: Library, *lists: list[int]) -> str:
     return asyncio.run(work())
 
 
+@pytest.mark.both
 def test_removals_that_are_held_are_listed_and_confirmed(library: Library) -> None:
     run_id = synced(library, list(range(60, 0, -1)), [60, 1])
     listed = library.run("imports", "removals", EMAIL).out

@@ -11,6 +11,9 @@ import pytest
 from bowerbird.storage.sqlite import replacing
 from tests.cli.libraries import Library, posts, sqlite_library
 
+# Of the second tier, as all kills are.
+pytestmark = pytest.mark.slow
+
 # Runs a command in a forked process that kills itself with SIGKILL at the n-th change of the file
 # system. For each line of the input, so that everything is imported once.
 KILLED_AT_STEP = """

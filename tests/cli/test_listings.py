@@ -7,9 +7,8 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
 from tests.cli.libraries import EMAIL, ROOT, Library
+from tests.support.in_turn import in_turn
 
 LISTS = {
     ("account", "list"): {"id", "email", "plan", "bookmarks", "created_at"},
@@ -77,7 +76,7 @@ def test_every_list_is_an_array_of_objects_with_the_same_fields(empty: Library) 
         assert all(row.keys() == fields for row in rows), command
 
 
-@pytest.mark.parametrize("command", EMPTY, ids=" ".join)
+@in_turn("command", EMPTY)
 def test_a_list_without_rows_is_an_empty_array(empty: Library, command: tuple[str, ...]) -> None:
     empty.run("account", "create", EMAIL)
 

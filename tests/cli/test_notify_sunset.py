@@ -127,14 +127,6 @@ def test_an_account_without_an_email_address_is_listed(
     assert emails_sent(server) == dict.fromkeys(CALLERS[1:], 1)
 
 
-def test_a_deleted_account_gets_no_email(library: Library, server: MailServer) -> None:
-    library.run("account", "delete", "ann@example.com", "--yes")
-
-    send(library)
-
-    assert emails_sent(server) == dict.fromkeys(CALLERS[1:], 1)
-
-
 def test_a_refused_email_is_reported_and_sent_again_only_on_request(
     library: Library, server: MailServer
 ) -> None:

@@ -11,19 +11,17 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.connections.connecting import Connecting
 from bowerbird.library.connections.connections import Connections
 from bowerbird.settings import Settings
-from tests.support import serving
+from tests.cli.libraries import EMAIL, Library, sqlite_library
 from tests.support.networks import ALICE_TOKEN, playing
-
-EMAIL = "you@example.com"
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
+def library(tmp_path: Path) -> Library:
     """A library whose account has a source."""
-    environment = serving.environment_of(data_dir=tmp_path)
-    serving.command("account", "create", EMAIL, environment=environment)
+    library = sqlite_library(tmp_path)
+    library.run("account", "create", EMAIL)
     asyncio.run(connect(tmp_path))
-    return environment
+    return library
 
 
 async def connect(folder: Path) -> None:
@@ -36,23 +34,23 @@ async def connect(folder: Path) -> None:
             await connecting.mastodon(account.account_id, networks.address, ALICE_TOKEN)
 
 
-def listed(environment: dict[str, str]) -> list[list[str]]:
-    printed = serving.command("sources", "list", EMAIL, environment=environment)
+def listed(library: Library) -> list[list[str]]:
+    printed = library.run("sources", "list", EMAIL).text
     assert ALICE_TOKEN not in printed
     return [line.split("\t") for line in printed.splitlines()]
 
 
-def test_a_source_is_listed_paused_run_and_disconnected(environment: dict[str, str]) -> None:
-    [[source, network, name, state, last, _, new, total, *problem]] = listed(environment)
+def test_a_source_is_listed_paused_run_and_disconnected(library: Library) -> None:
+    [[source, network, name, state, last, _, new, total, *problem]] = listed(library)
     assert (network, state, last, new, total) == ("Mastodon", "active", "never", "0", "0")
-    assert problem == []
+    assert problem == [""]
     assert name.startswith("alice@127.0.0.1")
 
-    serving.command("sources", "pause", EMAIL, source, environment=environment)
-    assert listed(environment)[0][3] == "paused"
-    serving.command("sources", "run", EMAIL, source, environment=environment)
-    assert listed(environment)[0][3] == "active"
-    said = serving.command("sources", "disconnect", EMAIL, source, environment=environment)
+    library.run("sources", "pause", EMAIL, source)
+    assert listed(library)[0][3] == "paused"
+    library.run("sources", "run", EMAIL, source)
+    assert listed(library)[0][3] == "active"
+    said = library.run("sources", "disconnect", EMAIL, source)
 
-    assert said == f"Disconnected Mastodon {name}."
-    assert listed(environment) == []
+    assert said.text == f"Disconnected Mastodon {name}.\n"
+    assert listed(library) == []

@@ -108,15 +108,6 @@ def test_an_emptied_database_file_is_reported_and_kept(
     assert file.stat().st_size == 0
 
 
-def test_doctor_reports_an_emptied_database_file(tmp_path: Path) -> None:
-    (tmp_path / "bowerbird.db").touch()
-
-    ran = Library({"BOWERBIRD_DATA_DIR": str(tmp_path), "BOWERBIRD_DATABASE_URL": ""}).run("doctor")
-
-    assert ran.code == 1
-    assert f"✗ database: {tmp_path / 'bowerbird.db'} is empty" in ran.text
-
-
 def test_a_backup_replaces_an_emptied_database_file(tmp_path: Path) -> None:
     other = sqlite_library(tmp_path / "other")
     other.fill(2)
@@ -165,3 +156,12 @@ def test_a_creating_command_creates_the_library(command: tuple[str, ...], tmp_pa
 
     assert (folder / "bowerbird.db").exists()
     assert library.run("account", "list").code == 0
+
+
+def test_doctor_reports_an_emptied_database_file(tmp_path: Path) -> None:
+    (tmp_path / "bowerbird.db").touch()
+
+    ran = Library({"BOWERBIRD_DATA_DIR": str(tmp_path), "BOWERBIRD_DATABASE_URL": ""}).run("doctor")
+
+    assert ran.code == 1
+    assert f"✗ database: {tmp_path / 'bowerbird.db'} is empty" in ran.text

@@ -118,6 +118,9 @@ async def test_the_count_starts_at_zero_each_month(nearly: Member) -> None:
 
     await _use(nearly, 1)
     assert "2026-09-01" in (await nearly.get("/v1/bookmarks")).json()["error"]
+    nearly.clock.now += 136 * DAY
+    await _use(nearly, 1)
+    assert "2027-01-01" in (await nearly.get("/v1/bookmarks")).json()["error"]
 
 
 async def test_a_call_is_stored_before_it_is_answered(cast: Service, free: Member) -> None:

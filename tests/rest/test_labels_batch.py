@@ -125,6 +125,7 @@ async def test_label_id_is_ignored_in_a_batch(alice: Member) -> None:
 
     response = await writing.batch(alice, body)
 
+    assert response.status_code == 207
     error = response.json()["data"]["results"][0]["error"]
     assert error == {
         "code": "INVALID_REQUEST",

@@ -59,6 +59,7 @@ async def test_a_tool_call_is_charged_like_a_rest_call(cast: Service) -> None:
     await ask(free, "prompts/list")
     await call(free, "count_bookmarks")
     await refusal(free, "list_bookmarks", limit=0)
+    await call(free, "save_bookmarks", links=["https://x.com/ada/status/20"])
     assert await used(cast) == 0
 
     await call(free, "list_bookmarks")
