@@ -30,6 +30,7 @@ async def test_an_unknown_label_is_answered_with_the_nearest_one(alice: Member) 
     assert said == "No post has the label 'gardening'. list_labels returns the labels."
 
 
+@pytest.mark.both
 async def test_an_unknown_author_is_answered_with_the_nearest_one(alice: Member) -> None:
     await alice.save(author="simonw", name="Simon Willison")
 
