@@ -1,16 +1,23 @@
-"""The documents match the code."""
+"""The documents and the committed results match the code and its history."""
 
 import dataclasses
 import re
+import subprocess
 from pathlib import Path
+from typing import Final
 from urllib.parse import unquote
 
 import pytest
 
+from bowerbird import __version__
 from bowerbird.cli import program
 from bowerbird.cli.commands.spec import generated_files
+from bowerbird.connections import bluesky
 from bowerbird.errors import CATALOGUE, Code
+from bowerbird.library.connections import sentences
+from bowerbird.model.connections import Network, Problem
 from bowerbird.settings import PREFIX, BadSetting, Settings
+from bowerbird.storage.migrations import available
 from tests.support.offenders import Offenders
 
 ROOT = Path(__file__).parents[2]
@@ -133,3 +140,85 @@ def test_every_command_has_an_example_in_its_help() -> None:
             assert f"bowerbird {' '.join(words)}" in command.help
 
     assert offenders == {}
+
+
+UPGRADING = (ROOT / "docs" / "upgrading.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
+def test_every_migration_has_one_line_in_the_table(dialect: str) -> None:
+    rows = re.findall(
+        r"^\| `(\d{4}_\w+)` \| (yes|no)\b[^|]* \| ([^|]+\.) \|", UPGRADING, re.MULTILINE
+    )
+    expected = [
+        (migration.name.removesuffix(".sql"), "yes" if migration.is_compatible else "no")
+        for migration in available(dialect)
+    ]
+
+    assert [(name, is_compatible) for name, is_compatible, _ in rows] == expected
+
+
+def test_every_version_is_an_entry_of_the_changelog_with_a_date() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    entries = re.findall(r"^## (.+)$", changelog, re.MULTILINE)
+
+    dated = [re.fullmatch(r"\[(\d+)\.(\d+)\.(\d+)\] - (\d{4}-\d\d-\d\d)", one) for one in entries]
+    assert None not in dated
+    versions = [tuple(map(int, one.groups()[:3])) for one in dated if one]
+    assert versions == sorted(set(versions), reverse=True)
+    assert entries[0].startswith(f"[{__version__}] ")
+    assert versions[-1] == (0, 2, 0)
+
+
+# In the name of the file, in the title, and in the column of a table.
+COMMIT = re.compile(r"(?:commit |from |to |`|\| )([0-9a-f]{7,8}(?:-changed)?)\b")
+
+
+def test_every_result_names_commits_of_the_history() -> None:
+    known = run("rev-list", "HEAD").split()
+    assert run("rev-parse", "--is-shallow-repository") == "false", "run: git fetch --unshallow"
+    abbreviated = {commit[:length] for commit in known for length in (7, 8)}
+    results = [*ROOT.glob("benchmarks/results/*.md"), *ROOT.glob("endurance/results/*.md")]
+    offenders = Offenders()
+
+    for result in results:
+        of_name = re.fullmatch(r"\d{4}-\d\d-\d\d-([0-9a-f]+)(?:-[a-z-]+)?", result.stem)
+        named = {of_name[1] if of_name else result.stem, *COMMIT.findall(result.read_text())}
+        with offenders.check(result.name):
+            assert named <= abbreviated
+
+    assert offenders == {}
+    assert len(results) > 5
+
+
+def run(*arguments: str) -> str:
+    ran = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    return ran.stdout.strip()
+
+
+_DOCUMENT: Final = ROOT / "docs" / "sources.md"
+_SERVERS: Final = {
+    Network.MASTODON: "https://mastodon.example",
+    Network.BLUESKY: bluesky.SERVER,
+    Network.X: "https://api.x.com",
+}
+# Those whose sentence depends on the network. The other rows have Mastodon.
+_OWN: Final = {(Network.BLUESKY, Problem.FORBIDDEN), (Network.X, Problem.FORBIDDEN)}
+
+
+def quoted() -> list[str]:
+    text = _DOCUMENT.read_text(encoding="utf-8")
+    table = text.partition("| The page says |")[2].partition("\n\n")[0]
+    return re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)[1:]
+
+
+def test_each_sentence_is_quoted_once() -> None:
+    shown = [
+        sentences.of_problem(network, problem, _SERVERS[network])
+        for problem in Problem
+        for network in Network
+        if problem is not Problem.NONE
+        and (network is Network.MASTODON or (network, problem) in _OWN)
+    ]
+
+    assert sorted(quoted()) == sorted(shown)

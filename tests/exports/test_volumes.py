@@ -5,8 +5,10 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec import Raw
 
+from bowerbird.exports.posts_file import Picture
 from bowerbird.exports.volumes import MAX_POSTS, PostIndex
 from tests.exports.documents import Document
 from tests.exports.files import bookmark, export
@@ -27,12 +29,15 @@ def counts(posts: list[dict[str, Any]]) -> list[int]:
     return [sum(map(len, volume)) for volume in volumes(posts)]
 
 
-def test_the_maximum_number_of_posts_fits_into_one_document() -> None:
-    assert counts([numbered(number) for number in range(MAX_POSTS)]) == [MAX_POSTS]
+def test_more_posts_than_one_document_has_are_split_into_volumes() -> None:
+    posts = [numbered(number) for number in range(MAX_POSTS + 1)]
+    assert counts(posts[:-1]) == [MAX_POSTS]
 
+    found = volumes(posts)
 
-def test_one_post_more_is_split_into_volumes() -> None:
-    assert counts([numbered(number) for number in range(MAX_POSTS + 1)]) == [2_000, 2_000, 1_001]
+    assert [sum(map(len, volume)) for volume in found] == [2_000, 2_000, 1_001]
+    numbers = [number for volume in found for thread in volume for number in thread]
+    assert sorted(numbers) == list(range(MAX_POSTS + 1))
 
 
 def test_volumes_of_long_texts_contain_few_posts() -> None:
@@ -47,13 +52,7 @@ def test_a_very_long_conversation_does_not_exceed_the_size_of_a_volume() -> None
     assert max(counts([numbered(number, meta=meta) for number in range(6_000)])) <= 2_000
 
 
-def test_every_post_is_in_exactly_one_volume() -> None:
-    found = volumes([numbered(number) for number in range(5_500)])
-
-    numbers = [number for volume in found for thread in volume for number in thread]
-    assert sorted(numbers) == list(range(5_500))
-
-
+@pytest.mark.slow
 def test_a_large_export_is_a_zip_of_documents(tmp_path: Path) -> None:
     written = export("pdf", tmp_path, [numbered(number) for number in range(MAX_POSTS + 1)])
 
@@ -69,3 +68,21 @@ def test_a_large_export_is_a_zip_of_documents(tmp_path: Path) -> None:
     assert "Volume 3 of 3" in found.pages[0]
     assert "1,001" in found.pages[0]
     assert found.bookmarks == ["Contents", "February 2026", "January 2026"]
+
+
+def test_many_large_pictures_make_several_volumes() -> None:
+    urls = [f"https://pbs.twimg.com/{number}" for number in range(300)]
+    pictures = {url: Picture("x", 2_000, 1_000) for url in urls}
+    posts = [
+        Raw(json.dumps(bookmark(attachments=[{"type": "image", "url": url}])).encode())
+        for url in urls
+    ]
+    with_pictures, without = PostIndex(pictures), PostIndex()
+    for index in (with_pictures, without):
+        index.add(posts)
+
+    assert len(list(without.volumes())) == 1
+    volumes = list(with_pictures.volumes())
+    assert len(volumes) > 5
+    # Two million pixels each: 8 MB of memory.
+    assert max(sum(map(len, volume)) for volume in volumes) * 8 < 400

@@ -66,6 +66,7 @@ async def test_a_build_embeds_only_posts_without_a_vector(alice: Member) -> None
     assert await writing.recount(alice) == []
 
 
+@pytest.mark.both
 async def test_an_interrupted_build_continues_where_it_stopped(alice: Member) -> None:
     await alice.save_all([make.post() for _ in range(40)])
 

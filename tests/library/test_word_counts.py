@@ -30,7 +30,7 @@ from bowerbird.storage.files.files import Files
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.word_counts import WordCounts
 from tests.support import waiting
-from tests.support.imports import found, run
+from tests.support.imports import found
 from tests.support.models import ignore
 from tests.support.service import Member
 from tests.support.word_counts import age, indexed
@@ -44,7 +44,7 @@ TEXTS = st.lists(
     max_size=6,
 ).map(" ".join)
 # So many words that their counts are left to the job.
-LONG = " ".join(f"long{number}" for number in range(2_100))
+LONG = " ".join(f"long{number}" for number in range(60))
 POSTS = st.lists(
     st.fixed_dictionaries(
         {"post_id": IDS, "text": TEXTS | st.just(LONG)}, optional={"author": TEXTS}
@@ -68,6 +68,12 @@ STEPS = st.lists(
     min_size=8,
     max_size=20,
 )
+
+
+@pytest.fixture(autouse=True)
+def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Longer texts would take long to index."""
+    monkeypatch.setattr("bowerbird.storage.word_counts._ADDED_AT_ONCE", 50)
 
 
 class Library:
@@ -180,27 +186,6 @@ async def test_counts_say_in_how_many_posts_a_word_occurs(alice: Member, bob: Me
     words = ["bird", "nest", "#nest", "@ada", "absent", "#"]
     assert await counts.of(account, words) == {"bird": 1, "nest": 2, "#nest": 1, "@ada": 2}
     assert await counts.total(account) == 2
-
-
-async def test_the_last_post_with_a_word_takes_its_row_away(alice: Member) -> None:
-    post = await alice.save(text="bird nest")
-    await alice.change(post, tweet_details={**post["tweet_details"], "text": "nest"})
-
-    left = await rows(alice, "word_count")
-
-    assert "bird" not in left
-    assert left["nest"] == 1
-
-
-async def test_an_undone_import_takes_its_words_back(alice: Member) -> None:
-    await run(alice, found(text="bird"))
-    later = await run(alice, found(text="nest"))
-    account, counts = await alice.account(), WordCounts(alice.database)
-    assert await counts.of(account, ["bird", "nest"]) == {"nest": 1}
-
-    await ImportRuns(alice.database, alice.clock).undo(account, later)
-
-    assert await counts.of(account, ["bird", "nest"]) == {"bird": 1}
 
 
 async def test_counts_of_many_words_are_added_by_the_job(alice: Member) -> None:

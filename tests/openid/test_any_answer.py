@@ -8,11 +8,10 @@ import structlog
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bowerbird.openid.providers import configured
-from bowerbird.openid.sign_in import OpenIdClient, Person, ProviderProblem
+from bowerbird.openid.sign_in import Person, ProviderProblem
 from tests.support.provider_standins import (
-    REDIRECT_URL,
     WELL_KNOWN,
+    client_of,
     http_answer,
     openid_stand_in,
 )
@@ -48,9 +47,8 @@ async def sign_in(path: str = "", answer: bytes = b"", **fields: Any) -> Person 
         provider.answers["/userinfo"] = http_answer({"sub": "person-1"})
         if path:
             provider.answers[path] = answer
-        client = OpenIdClient(configured(provider.settings()), REDIRECT_URL.format, provider.clock)
         try:
-            return await provider.sign_in(client)
+            return await provider.sign_in(client_of(provider))
         except ProviderProblem as problem:
             return problem
 
@@ -63,21 +61,21 @@ def check(ended: Person | ProviderProblem) -> None:
         assert not set(ended.sentence) & set('<>&"\n')
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(path=PATHS, answer=JSON.map(json.dumps).map(str.encode) | st.binary(max_size=50))
 def test_any_json_or_bytes_end_with_a_person_or_a_sentence(path: str, answer: bytes) -> None:
     with structlog.testing.capture_logs():
         check(asyncio.run(sign_in(path, http_answer(answer), claims={"email": None})))
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(claims=st.dictionaries(st.sampled_from(CLAIMS), JSON, min_size=1, max_size=3))
 def test_any_claims_end_with_a_person_or_a_sentence(claims: dict[str, Any]) -> None:
     with structlog.testing.capture_logs():
         check(asyncio.run(sign_in(claims=claims)))
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(raw=st.binary(max_size=200))
 def test_any_bytes_instead_of_http_end_with_a_sentence(raw: bytes) -> None:
     # Without any bytes the stand-in would stay silent.

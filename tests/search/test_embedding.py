@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,29 +39,16 @@ def _model() -> LocalModel:
 
 
 async def test_related_texts_are_nearer_than_unrelated_ones() -> None:
-    bird, nest, engine = [
-        rows[0]
-        for rows in await _model().embed_posts(
-            ["A bird builds its nest.", "Where do sparrows raise their young?", "Diesel engines."]
-        )
-    ]
+    texts = ["A bird builds its nest.", "Where do sparrows raise their young?", "Diesel engines."]
+    rows = await _model().embed_posts([*texts, "a text of several words " * 200])
+    bird, nest, engine = (one[0] for one in rows[:3])
 
     assert bird @ nest > bird @ engine + 0.2
-
-
-async def test_vectors_have_length_one() -> None:
-    rows = await _model().embed_posts(["short", "a text of several words " * 200])
-
+    ((alone,),) = await _model().embed_posts(texts[:1])
+    assert alone @ await _model().embed_query(texts[0]) > 0.999
+    assert rows[3].shape == (MAX_PIECES, 384)
     for matrix in rows:
         assert np.allclose(np.linalg.norm(matrix, axis=1), 1, atol=1e-3)
-    assert matrix.shape == (MAX_PIECES, 384)
-
-
-async def test_a_query_is_embedded_like_a_post() -> None:
-    query = await _model().embed_query("A bird builds its nest.")
-    ((post,),) = await _model().embed_posts(["A bird builds its nest."])
-
-    assert query @ post > 0.999
 
 
 async def test_other_texts_in_a_batch_barely_change_a_vector() -> None:
@@ -154,20 +143,15 @@ async def test_closing_the_model_stops_long_work(tmp_path: Path) -> None:
         await long
 
 
-def test_a_missing_model_is_reported_with_the_fix(tmp_path: Path) -> None:
-    models = Models(Settings(model_dir=str(tmp_path)))
-
+def test_a_missing_model_is_reported_with_the_fix_and_found_once_it_is_built(
+    tmp_path: Path,
+) -> None:
+    models = Models(Settings(model_dir=str(tmp_path / "model")))
     assert models.current is None
     assert "bowerbird model" in str(models.problem)
     assert models.of(bytes(16), "x") is None
 
-
-def test_a_model_that_is_built_later_is_found_without_a_restart(tmp_path: Path) -> None:
-    models = Models(Settings(model_dir=str(tmp_path / "model")))
-    assert "bowerbird model" in str(models.problem)
-
     shutil.copytree(_folder(), tmp_path / "model")
-
     assert models.problem is None
     assert models.current is not None
 
@@ -204,3 +188,12 @@ async def test_an_older_model_is_still_available(tmp_path: Path) -> None:
     assert older is not None
     assert older.identity.hex() == manifest.parent.name
     await models.close()
+
+
+def test_onnxruntime_stores_no_identifier_of_the_machine(tmp_path: Path) -> None:
+    code = "import bowerbird, onnxruntime"
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+
+    assert list(tmp_path.rglob("*")) == []

@@ -127,13 +127,6 @@ async def test_a_single_write_is_committed_immediately(sqlite: Database, tmp_pat
         assert commits(tmp_path) == number + 1
 
 
-async def test_a_write_returns_the_result_of_its_work(sqlite: Database) -> None:
-    async def work(transaction: Transaction) -> int:
-        return len(await transaction.rows(COUNT, {}))
-
-    assert await sqlite.write(work) == 1
-
-
 async def test_a_failing_write_does_not_affect_others(sqlite: Database) -> None:
     async def failing(transaction: Transaction) -> None:
         await transaction.run(INSERT, {"name": "half", "value": b""})
@@ -165,52 +158,34 @@ async def test_work_that_waits_is_refused(sqlite: Database) -> None:
     assert await names(sqlite) == set()
 
 
-async def test_writes_to_a_full_disk_are_refused_and_rolled_back(
+async def test_a_full_disk_keeps_only_writes_that_reported_success(
     sqlite: Database, tmp_path: Path
 ) -> None:
     await sqlite.write(insert("before"))
     await limit_pages(sqlite, 1)
+    written = {"small": b"", "large": MEGABYTE, "large too": MEGABYTE, "small too": b""}
 
     outcomes = await asyncio.gather(
-        *(sqlite.write(insert(f"row {number}", MEGABYTE)) for number in range(4)),
+        *(sqlite.write(insert(name, value)) for name, value in written.items()),
         return_exceptions=True,
     )
 
-    for outcome in outcomes:
+    ended = dict(zip(written, outcomes, strict=True))
+    done = {name for name, outcome in ended.items() if outcome is None}
+    for name in written.keys() - done:
+        outcome = ended[name]
         assert isinstance(outcome, Refusal)
         assert outcome.code is Code.SERVICE_UNAVAILABLE
         assert outcome.headers == {"Retry-After": "30"}
         assert outcome.sentence == "The disk is full; this change was not made."
-    assert await names(sqlite) == {"before"}
-
+    assert done.isdisjoint({"large", "large too"})
+    assert await names(sqlite) == {"before", *done}
     await limit_pages(sqlite, 1_000_000)
     await sqlite.write(insert("later", MEGABYTE))
-    assert await names(sqlite) == {"before", "later"}
+    assert await names(sqlite) == {"before", "later", *done}
     checked = apsw.Connection(str(tmp_path / FILE_NAME))
     assert checked.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     checked.close()
-
-
-async def test_a_full_disk_keeps_only_writes_that_reported_success(sqlite: Database) -> None:
-    await limit_pages(sqlite, 1)
-
-    outcomes = await asyncio.gather(
-        sqlite.write(insert("small")),
-        sqlite.write(insert("large", MEGABYTE)),
-        sqlite.write(insert("small too")),
-        return_exceptions=True,
-    )
-
-    # Only the writes that reported success are on disk, and every write gets an outcome.
-    done = {
-        name
-        for name, outcome in zip(("small", "large", "small too"), outcomes, strict=True)
-        if outcome is None
-    }
-    refused = [outcome for outcome in outcomes if outcome is not None]
-    assert all(isinstance(outcome, Refusal) for outcome in refused), refused
-    assert await names(sqlite) == done
-    assert "large" not in done
 
 
 def test_a_write_beyond_the_maximum_file_size_is_refused(sqlite_template: Path) -> None:
@@ -248,12 +223,12 @@ async def test_closing_finishes_waiting_writes(sqlite_template: Path, tmp_path: 
     database = opened_copy(sqlite_template, tmp_path)
     writes = [asyncio.create_task(database.write(insert(f"row {n}"))) for n in range(50)]
     await asyncio.sleep(0)
-
     await database.close()
 
     assert await asyncio.gather(*writes) == [None] * 50
-    with pytest.raises(Refusal, match="stopping"):
-        await database.write(insert("late"))
+    for is_continuing in (False, True):
+        with pytest.raises(Refusal, match="The service is stopping"):
+            await database.write(insert("late"), 1, is_continuing=is_continuing)
     connection = apsw.Connection(str(tmp_path / FILE_NAME))
     assert connection.execute(COUNT).fetchall() == [(50,)]
     connection.close()
@@ -441,28 +416,6 @@ async def test_closing_does_not_wait_for_a_lock_that_another_process_holds(
     connection = apsw.Connection(str(tmp_path / FILE_NAME))
     assert connection.execute(COUNT).fetchall() == [(0,)]
     connection.close()
-
-
-async def test_a_write_that_waits_too_long_behind_others_is_refused_and_never_made(
-    sqlite_template: Path, tmp_path: Path
-) -> None:
-    database = opened_copy(sqlite_template, tmp_path, write_wait_s=0.2)
-    entered, leave = threading.Event(), threading.Event()
-
-    async def slow(transaction: Transaction) -> None:
-        await transaction.run(INSERT, {"name": "slow", "value": b""})
-        entered.set()
-        assert leave.wait(60)
-
-    first = asyncio.create_task(database.write(slow))
-    await asyncio.to_thread(entered.wait, 30)
-    with pytest.raises(Refusal, match="waited too long behind others"):
-        await database.write(insert("behind"))
-    leave.set()
-    await first
-
-    assert await names(database) == {"slow"}
-    await database.close()
 
 
 async def test_a_write_that_raises_stop_iteration_holds_up_no_other(sqlite: Database) -> None:
