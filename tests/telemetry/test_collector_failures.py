@@ -95,7 +95,7 @@ def reason_of(receiver: Collector, folder: Path) -> str:
 
 @pytest.mark.parametrize(
     ("status", "shown"),
-    [(401, "401 (Unauthorized)"), (503, "503 (Service Unavailable)"), (599, "599")],
+    [(401, "401 (Unauthorized)"), (599, "599")],
 )
 def test_the_log_names_the_status_and_no_secret(
     receiver: Collector, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: int, shown: str

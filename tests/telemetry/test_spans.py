@@ -1,8 +1,11 @@
-"""How many parts a request records, when it records none, and what errors leave behind."""
+"""What requests record: their parts, the names of statements, errors; and what the pages say."""
 
 import asyncio
+import re
+from pathlib import Path
 
 import pytest
+from opentelemetry.sdk import environment_variables
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -10,6 +13,7 @@ from opentelemetry.trace import SpanKind
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.telemetry.spans import MAX_PARTS, Spans
+from bowerbird.telemetry.statements import UNKNOWN, StatementNames
 
 
 @pytest.fixture
@@ -94,3 +98,66 @@ def test_errors_are_recorded_without_their_message(
     assert dict(whole.attributes or {}) == {"error.type": kind}
     assert whole.status.is_ok is not is_error
     assert "somebody" not in whole.to_json()
+
+
+def names() -> StatementNames:
+    statements = {
+        "one": "SELECT b.number FROM bookmark AS b WHERE b.post_id = :post_id",
+        "page": "SELECT b.number FROM bookmark AS b WHERE {filters} LIMIT :limit",
+        "numbers": "SELECT b.number FROM bookmark AS b WHERE {filters}",
+        "joined": "{content} || x",
+    }
+    return StatementNames({"bookmarks": statements})
+
+
+def test_a_statement_has_the_name_of_its_resource_and_its_own() -> None:
+    one = "SELECT b.number FROM bookmark AS b WHERE b.post_id = :post_id"
+
+    assert names().of(one) == "bookmarks.one"
+
+
+def test_the_name_of_a_filled_statement_is_the_one_that_fits_best() -> None:
+    filled = "SELECT b.number FROM bookmark AS b WHERE b.is_read AND b.author = :author"
+
+    assert names().of(filled) == "bookmarks.numbers"
+    assert names().of(f"{filled} LIMIT :limit") == "bookmarks.page"
+
+
+def test_other_statements_have_no_name() -> None:
+    assert names().of("SELECT 'a word of somebody'") == UNKNOWN
+    assert names().of("content || x") == UNKNOWN
+
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "monitoring.md").read_text(encoding="utf-8").partition("## Traces")[2]
+SOURCES = "".join(
+    file.read_text(encoding="utf-8") for file in (ROOT / "src/bowerbird/telemetry").glob("*.py")
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "docs/monitoring.md",
+        "docs/settings.md",
+        "deploy/compose.yaml",
+        "deploy/example.env",
+        "deploy/helm/bowerbird/values.yaml",
+    ],
+)
+def test_every_variable_of_opentelemetry_exists(name: str) -> None:
+    named = set(re.findall(r"\bOTEL_[A-Z_]+\b", (ROOT / name).read_text(encoding="utf-8")))
+
+    assert named
+    assert named <= vars(environment_variables).keys()
+
+
+def test_every_attribute_is_documented_and_every_documented_one_exists() -> None:
+    table = PAGE.partition("| Span | Attributes |")[2].partition("\n\n")[0]
+    documented = set(re.findall(r"`([a-z_]+(?:\.[a-z_]+)+)`", PAGE)) - {"bookmarks.page"}
+    groups = "bowerbird|db|error|gen_ai|http|network|server|url"
+    recorded = set(re.findall(rf'"((?:{groups})\.[a-z_.]+)"', SOURCES))
+
+    assert table
+    assert documented == recorded
+    assert f"at most {MAX_PARTS} parts" in PAGE
