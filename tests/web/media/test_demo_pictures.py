@@ -11,7 +11,7 @@ from bowerbird.model.media import image_urls
 from bowerbird.web.media import demo_pictures
 from tests.support.keeping import Shelf
 from tests.web import demo_pictures as drawings
-from tests.web.library.conftest import Reader
+from tests.web.house import Reader
 
 _POSTS: list[dict[str, Any]] = json.loads(
     resources.files("bowerbird.fixtures").joinpath("posts.json").read_text(encoding="utf-8")

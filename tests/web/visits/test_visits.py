@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bowerbird.errors import Refusal
 from bowerbird.settings import Settings
-from bowerbird.web.visits import forms
+from bowerbird.web.visits import visit
 from bowerbird.web.visits.visit import CookieJar, OwnHosts, is_own_path
 
 HERE = OwnHosts(Settings())
@@ -96,7 +96,7 @@ def test_a_value_cannot_end_the_cookie(value: str) -> None:
 
 
 def test_fields_are_read_by_name() -> None:
-    assert forms.parsed(b"name=My+laptop&empty=&text=%E2%9C%93") == {
+    assert visit.parsed(b"name=My+laptop&empty=&text=%E2%9C%93") == {
         "name": "My laptop",
         "empty": "",
         "text": "✓",
@@ -108,13 +108,13 @@ def test_fields_are_read_by_name() -> None:
 )
 def test_a_strange_form_is_refused(body: bytes) -> None:
     with pytest.raises(Refusal):
-        forms.parsed(body)
+        visit.parsed(body)
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_form_or_are_refused(body: bytes) -> None:
     with suppress(Refusal):
-        assert all("\x00" not in value for value in forms.parsed(body).values())
+        assert all("\x00" not in value for value in visit.parsed(body).values())
 
 
 @pytest.mark.parametrize("path", ["/", "/keys", "/library?q=a%20b#top"])
