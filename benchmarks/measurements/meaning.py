@@ -25,7 +25,7 @@ from benchmarks.loads.load import Request
 from benchmarks.options import Options
 from benchmarks.vocabulary import rare_words
 from bowerbird.clock import system_clock
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import VectorState
 from bowerbird.library.bookmarks.writing.upsert import Upsert

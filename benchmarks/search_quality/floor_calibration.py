@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.search_quality import searchable_library
-from bowerbird.library.vectors.embedding_text import embedding_text
+from bowerbird.library.vectors.sweeps import embedding_text
 from bowerbird.search.meaning.embedding import JOINED_FLOOR, Embedder
 from bowerbird.search.meaning.multilingual import is_in_other_script
 from bowerbird.search.meaning.nearness import Nearness, joined

@@ -55,7 +55,7 @@ from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.keys import KeyStore
-from bowerbird.storage.accounts.version_use import VersionUseStore
+from bowerbird.storage.accounts.sunset_notices import VersionUseStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.files.uploads import UploadFolders
@@ -65,7 +65,7 @@ from bowerbird.web import unsubscribing
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.assembly import LibraryParts, Transfers, visits
 from bowerbird.web.connect import redeeming
-from bowerbird.web.exports.pages import ExportParts
+from bowerbird.web.exports import ExportParts
 from bowerbird.web.imports.pages import ImportParts
 from bowerbird.web.media.pages import media_parts
 from bowerbird.web.site import site

@@ -126,7 +126,7 @@ async def _serve(
         limits = bounds.of(settings)
         serving = []
         if admin_listener is not None:
-            from bowerbird.wire import admin_port  # noqa: PLC0415 - takes 40 ms, and is optional
+            from bowerbird.wire import metrics as admin_port  # noqa: PLC0415 - takes 40 ms, and is optional
 
             metrics = admin_port.metrics_app(settings.admin_host, service.metrics.registry)
             few = msgspec.structs.replace(limits, max_connections=_ADMIN_CONNECTIONS)
@@ -217,7 +217,7 @@ async def _worker_metrics(
     if listener is None:
         yield
         return
-    from bowerbird.wire import admin_port  # noqa: PLC0415 - takes 40 ms, and is optional
+    from bowerbird.wire import metrics as admin_port  # noqa: PLC0415 - takes 40 ms, and is optional
 
     metrics = RequestMetrics()
     metrics.registry.register(worker.metrics)

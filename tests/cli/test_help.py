@@ -9,7 +9,7 @@ import pytest
 from click import shell_completion
 
 from bowerbird.cli import program
-from bowerbird.cli.lazy_commands import LazyCommands
+from bowerbird.cli.command_groups import LazyCommands
 
 
 def test_the_help_of_every_command_shows_an_example() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.cli.progress import progress_bars
+from bowerbird.cli.output import progress_bars
 from bowerbird.model.labels import NAME_RULE
 from tests.cli.libraries import EMAIL, Library, Ran
 from tests.support import make

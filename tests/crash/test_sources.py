@@ -14,7 +14,7 @@ from bowerbird.library.connections.connections import Connections
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.connections import Problem
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts.account_export import AccountExportStore
+from bowerbird.storage.accounts.account_removal import AccountExportStore
 from tests.crash import killing
 from tests.support import serving, waiting
 from tests.support.networks import ALICE_TOKEN, Networks, playing, status

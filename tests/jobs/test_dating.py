@@ -13,7 +13,7 @@ from bowerbird.clock import system_clock
 from bowerbird.jobs.reindexing import ReindexJobs
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_words
 from bowerbird.library.upkeep.checks import Checks
-from bowerbird.library.upkeep.dating import Dating
+from bowerbird.library.upkeep.corrections import Dating
 from bowerbird.model.instants import UNKNOWN, with_offset
 from bowerbird.model.media import BITS
 from bowerbird.search.words.tokens import INDEX_FORM

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from bowerbird.errors import Refusal
+from bowerbird.library import demo
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.demo import contents
-from bowerbird.library.demo.demo import Demo
+from bowerbird.library.demo import Demo
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.library.views.views import Views
 from bowerbird.sources import post_links
@@ -46,7 +46,7 @@ async def runs(member: Member) -> list[dict[str, Any]]:
 
 
 def test_the_demo_has_posts_of_every_kind_and_people_who_cannot_exist() -> None:
-    posts = contents.posts(NOW)
+    posts = demo.posts(NOW)
     details = [post.record.tweet_details for post in posts]
     kinds = {one["type"] for each in details for one in each.attachments}
     assert 38 <= len(posts) <= 45
@@ -76,11 +76,11 @@ async def test_filling_and_removing_leaves_nothing(alice: Member) -> None:
     before = await dump(alice)
     await fill(alice)
     account = await alice.account()
-    assert account.total == len(contents.posts(NOW))
+    assert account.total == len(demo.posts(NOW))
     assert 0 < account.unread < account.total
     assert account.archived == 2
     assert await views(alice) == ["long-reads"]
-    assert set(await writing.labels(alice)) == contents.label_names()
+    assert set(await writing.labels(alice)) == demo.label_names()
     assert (await alice.listed(**EVERYTHING))["data"][0]["bookmarked_at"].startswith("2026-07-18")
     assert await demo_of(alice).is_present(account)
 
@@ -141,7 +141,7 @@ async def test_filling_twice_changes_nothing_and_the_demo_can_come_back(alice: M
         await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id}")
     assert (await alice.account()).total == 0
     await fill(alice)
-    assert (await alice.account()).total == len(contents.posts(NOW))
+    assert (await alice.account()).total == len(demo.posts(NOW))
     assert await views(alice) == ["long-reads"]
 
 
@@ -152,7 +152,7 @@ async def test_undoing_its_import_removes_the_demo_as_well(alice: Member) -> Non
     await writing.send(alice, "PATCH", f"/v1/bookmarks/{post_id}", {"is_read": True})
     run = (await runs(alice))[0]
     undone = await writing.send(alice, "POST", f"/v1/imports/{run['run_id']}/undo")
-    assert undone.json()["data"]["removed"] == len(contents.posts(NOW))
+    assert undone.json()["data"]["removed"] == len(demo.posts(NOW))
     assert await dump(alice) == before
     assert await views(alice) == []
 
@@ -166,7 +166,7 @@ async def test_a_library_with_posts_gets_no_demo(alice: Member) -> None:
 
 async def test_the_free_plan_gets_the_demo_without_its_view(free: Member) -> None:
     await fill(free)
-    assert (await free.account()).total == len(contents.posts(NOW))
+    assert (await free.account()).total == len(demo.posts(NOW))
     await AccountStore(free.database).set_plan(free.account_id, "pro")
     assert await views(free) == []
     await remove(free)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.vectors import matrices
 from bowerbird.library.vectors.matrices import Matrices
 from bowerbird.library.vectors.semantic_search import SemanticSearch

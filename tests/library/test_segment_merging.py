@@ -2,7 +2,7 @@
 
 import pytest
 
-from bowerbird.library.upkeep.segment_merging import SegmentMerging
+from bowerbird.library.upkeep.corrections import SegmentMerging
 from bowerbird.storage.bookmarks.word_index import WordSegments
 from bowerbird.storage.database import Database
 from tests.support import service

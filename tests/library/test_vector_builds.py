@@ -10,7 +10,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bookmarks.writing.reindexing import Reindexing
-from bowerbird.library.vectors import embedding_text
+from bowerbird.library.vectors import sweeps as embedding_text
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.search.meaning.models import Models

@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bowerbird.library.accounts.uses import VersionUse
-from bowerbird.storage.accounts.version_use import VersionUseStore
+from bowerbird.storage.accounts.sunset_notices import VersionUseStore
 from bowerbird.storage.database import Database
 from tests.support import toolcalls
 from tests.support.service import NOW, Member, Service, SetClock

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.model.folding import fold, normalized
 from bowerbird.model.labels import MAX_NAME_CHARACTERS, clean_name
+from bowerbird.model.words import fold, normalized
 
 # Two classes of marks: Unicode wants them in another order.
 MARKS = "\u0301\u0323"

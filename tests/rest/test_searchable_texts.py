@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.library.vectors.embedding_text import embedding_text
+from bowerbird.library.vectors.sweeps import embedding_text
 from bowerbird.model.bookmarks import Post
 from bowerbird.model.media import attached_texts
 from tests.search.test_index_tokens import LONG_WORDS

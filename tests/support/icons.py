@@ -9,10 +9,10 @@ from typing import Final
 
 from playwright.sync_api import Page
 
-from bowerbird.web import web_manifest
+from bowerbird.web import discovery
 from tests.web.chromium import Chromium
 
-STATIC: Final = Path(web_manifest.__file__).parent / "static"
+STATIC: Final = Path(discovery.__file__).parent / "static"
 # iOS has its own size, and cuts the corners itself.
 _TOUCH: Final = ("icon-180.png", 180, "maskable")
 _WHOLE: Final = 'viewBox="0 0 32 32"'
@@ -31,7 +31,7 @@ def _draw(page: Page, side: int, purpose: str) -> bytes:
 
 
 def main() -> None:
-    icons = [(name, side, purpose) for name, (side, purpose) in web_manifest.ICONS.items()]
+    icons = [(name, side, purpose) for name, (side, purpose) in discovery.ICONS.items()]
     with Chromium() as chromium:
         for name, side, purpose in [*icons, _TOUCH]:
             drawn = chromium.run(partial(_draw, side=side, purpose=purpose))

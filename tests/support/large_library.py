@@ -14,10 +14,10 @@ import msgspec
 import numpy as np
 
 from bowerbird.clock import system_clock
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.bookmarks.writing.upsert import Prepared, Upsert, prepare_all
-from bowerbird.library.vectors.embedding_text import text_hash, text_of_rendering
+from bowerbird.library.vectors.sweeps import text_hash, text_of_rendering
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import NewVector, UnembeddedPost, VectorStoreState
 from bowerbird.search.meaning.models import Models

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import apsw
 
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.searching.counted_words import stored_words
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import GAP, OTHER_FORM, STEM

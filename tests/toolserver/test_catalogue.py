@@ -10,8 +10,7 @@ import pytest
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from bowerbird.requests.filters import BookmarkQuery, readers
-from bowerbird.toolserver.protocol.instructions import INSTRUCTIONS
-from bowerbird.toolserver.protocol.prompts import PROMPTS
+from bowerbird.toolserver.protocol.prompts import INSTRUCTIONS, PROMPTS
 from bowerbird.toolserver.tools.arguments import vocabulary
 from bowerbird.toolserver.tools.catalogue import TOOLS, table
 from bowerbird.toolserver.tools.tool import DESCRIBED_IN

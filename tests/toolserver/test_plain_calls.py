@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from bowerbird.errors import invalid
 from bowerbird.toolserver.protocol.exchange import Exchange
-from bowerbird.toolserver.protocol.plain_calls import PlainCalls
 from bowerbird.toolserver.protocol.sdk_server import Handlers, server
-from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
+from bowerbird.toolserver.protocol.tool_calls import PlainCalls, ToolCaller, ToolCalls
 from bowerbird.toolserver.tools import catalogue
 from bowerbird.toolserver.tools.tool import (
     READS,

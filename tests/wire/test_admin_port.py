@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from bowerbird.wire import admin_port
+from bowerbird.wire import metrics
 from tests.support import serving
 
 
@@ -67,9 +67,9 @@ def test_the_refusal_says_what_to_use(address: str) -> None:
 
 
 def test_the_configured_name_is_allowed() -> None:
-    assert admin_port.is_allowed("metrics.lan:8081", "metrics.lan")
-    assert not admin_port.is_allowed("metrics.lan.evil.example", "metrics.lan")
-    assert not admin_port.is_allowed("", "")
+    assert metrics.is_allowed("metrics.lan:8081", "metrics.lan")
+    assert not metrics.is_allowed("metrics.lan.evil.example", "metrics.lan")
+    assert not metrics.is_allowed("", "")
 
 
 def test_a_request_without_a_host_is_refused(address: str) -> None:

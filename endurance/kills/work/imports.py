@@ -10,7 +10,7 @@ from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts.account_export import AccountExportStore
+from bowerbird.storage.accounts.account_removal import AccountExportStore
 from endurance.kills.trials import EMAIL, Kind, Library, Trial
 from tests.crash.killing import Moment, Report
 from tests.support import make

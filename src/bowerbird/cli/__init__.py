@@ -7,8 +7,7 @@ from typing import Final
 import click
 
 from bowerbird import __version__
-from bowerbird.cli.failures import print_failure_and_exit
-from bowerbird.cli.lazy_commands import LazyCommands, Source
+from bowerbird.cli.command_groups import LazyCommands, Source, print_failure_and_exit
 
 # Everything that a command or the server creates is private, also what libraries create.
 _UMASK: Final = 0o077

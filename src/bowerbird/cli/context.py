@@ -1,9 +1,9 @@
-"""Opens the library for a command, also while a server uses it, and closes it afterwards."""
+"""What a command works with: settings, the library that must exist, and links to its site."""
 
 import asyncio
 import math
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +11,19 @@ from typing import Final, TypeVar
 
 import click
 
-from bowerbird.cli.existing_library import require_library
-from bowerbird.cli.suggested_commands import with_suggestion
+from bowerbird.cli.command_groups import with_suggestion
 from bowerbird.clock import Clock, system_clock
 from bowerbird.errors import Refusal
-from bowerbird.settings import Settings
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.sign_in.one_time_links import OneTimeLinks
+from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.openid.providers import configured
+from bowerbird.settings import PREFIX, Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.opening import open_database
+from bowerbird.storage.sqlite import replacing
+from bowerbird.storage.sqlite.database import FILE_NAME
+from bowerbird.storage.sqlite.schema import require_content
 
 T = TypeVar("T")
 
@@ -84,3 +90,43 @@ async def opened_library(settings: Settings) -> AsyncIterator[LibraryContext]:
         yield LibraryContext(settings, database, system_clock)
     finally:
         await database.close()
+
+
+_VARIABLE = f"{PREFIX}DATA_DIR"
+
+
+def require_library(settings: Settings, environment: Mapping[str, str] = os.environ) -> None:
+    """Raises if the data folder has no library. It creates nothing, not even the folder."""
+    folder = settings.data_dir.absolute()
+    if settings.is_sqlite:
+        require_content(folder)
+    # After an interrupted restore, the next process that opens the folder finishes it.
+    if not settings.is_sqlite or (folder / FILE_NAME).exists() or replacing.is_interrupted(folder):
+        return
+    missing = f"has no {FILE_NAME}" if folder.is_dir() else "does not exist"
+    if _VARIABLE in environment:
+        reason = f"The setting {_VARIABLE}={environment[_VARIABLE]} chose this folder. Correct it"
+    else:
+        reason = (
+            f"{_VARIABLE} is not set, so the folder is {settings.data_dir} in the current folder. "
+            f"Run the command where you run bowerbird serve, or set {_VARIABLE}"
+        )
+    raise click.ClickException(
+        f"There is no library in {folder}: the folder {missing}. {reason}, or create a library "
+        "there with: bowerbird migrate"
+    )
+
+
+def one_time_links(opened: LibraryContext) -> OneTimeLinks:
+    database, clock = opened.database, opened.clock
+    accounts = Accounts(database, clock, opened.settings.default_plan)
+    return OneTimeLinks(database, accounts, Sessions(database, clock), clock)
+
+
+async def owner_link(opened: LibraryContext) -> str | None:
+    """A link for the owner; None if the owner is signed in, or can sign in without it."""
+    links = one_time_links(opened)
+    issuers = {provider.issuer for provider in configured(opened.settings)}
+    if await links.has_owner_entered(issuers):
+        return None
+    return opened.settings.link_url(await links.create_for_owner())

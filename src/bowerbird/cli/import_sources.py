@@ -13,7 +13,7 @@ from typing import IO, Final
 
 import click
 
-from bowerbird.cli.progress import Advance
+from bowerbird.cli.output import Advance
 from bowerbird.sources.parsing.text_lines import SeekableFile
 
 STDIN: Final = "-"

@@ -1,12 +1,25 @@
-"""Adds a job for each account that has something to do. Long jobs end to let others take turns."""
+"""Jobs for accounts: changes of many posts and deletions.
+
+Long jobs end to let others take turns.
+"""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
 
-from bowerbird.clock import Clock
+import msgspec
+
+from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal
-from bowerbird.jobs.worker import Paused, Progress
+from bowerbird.jobs.worker import Failed, JobKind, Paused, Progress, Recurring
+from bowerbird.library.access import plans
+from bowerbird.library.accounts.deletion import AccountDeletion
+from bowerbird.library.bulk.changes import BulkChanges
+from bowerbird.model.bulk import KIND
+from bowerbird.model.jobs import Job
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.files.files import Files
 from bowerbird.storage.jobs import JobStore
 
 # The next accounts after one, in order; none at the end.
@@ -58,3 +71,30 @@ def in_turns(progress: Progress, turn_s: float) -> Progress:
             raise Paused
 
     return report
+
+
+def kind(database: Database, clock: Clock) -> JobKind:
+    """A change stores its own progress: each turn leaves the rest of it in the database."""
+    accounts, changes = AccountStore(database), BulkChanges(database, clock)
+
+    async def run(job: Job, _: Progress) -> None:
+        account = await accounts.by_id(job.account_id, month_of(clock()))
+        try:
+            if account is None:
+                raise plans.account_gone()
+            await changes.finish(account, msgspec.json.decode(job.parameters, type=str))
+        except Refusal as refused:
+            if refused.code is Code.NOT_FOUND:
+                raise Failed(refused.sentence) from refused
+            raise
+
+    return JobKind(KIND, run)
+
+
+EVERY_S: Final = 60.0
+
+
+def recurring(database: Database, files: Files) -> Recurring:
+    """Several workers may do it at the same time: removing what is gone changes nothing."""
+    deletion = AccountDeletion(database)
+    return Recurring("account deletions", EVERY_S, lambda: deletion.complete_all(files))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Self
 import msgspec
 
 from bowerbird.clock import Clock
-from bowerbird.jobs import bulk, deletions
+from bowerbird.jobs import account_jobs
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
@@ -14,8 +14,8 @@ from bowerbird.jobs.media import media_jobs
 from bowerbird.jobs.reindexing import ReindexJobs
 from bowerbird.jobs.sources import source_jobs
 from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring, Worker
-from bowerbird.library.digests.digest_topics import DigestTopics
-from bowerbird.library.upkeep.segment_merging import EVERY_S, SegmentMerging
+from bowerbird.library.digests.contents import DigestTopics
+from bowerbird.library.upkeep.corrections import EVERY_S, SegmentMerging
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.jobs import Job
 from bowerbird.search.meaning.models import Models
@@ -64,7 +64,7 @@ def build_worker(
     exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
     topics = DigestTopics(database, searching.meaning)
     digests = DigestJobs(database, settings, clock, topics.of)
-    changes = bulk.kind(database, clock)
+    changes = account_jobs.kind(database, clock)
     media = media_jobs(database, files, clock, settings)
     sources = source_jobs(database, clock, settings)
     reindexing = ReindexJobs(database, clock)
@@ -77,7 +77,7 @@ def build_worker(
         *media.recurring,
         *sources.recurring,
         reindexing.recurring,
-        deletions.recurring(database, files),
+        account_jobs.recurring(database, files),
         Recurring("word index", EVERY_S, SegmentMerging(database).run),
     ]
     if not settings.is_sqlite:

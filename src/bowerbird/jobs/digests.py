@@ -18,7 +18,7 @@ from bowerbird.mail import Mailer
 from bowerbird.model.jobs import DIGESTS, Job
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.digests.digests import DigestStore
+from bowerbird.storage.digests import DigestStore
 from bowerbird.storage.jobs import JobStore
 
 NAME: Final = "digest"

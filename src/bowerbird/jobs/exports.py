@@ -27,7 +27,7 @@ from bowerbird.jobs.worker import Failed, JobKind, Progress, Recurring
 from bowerbird.library.exports import selection
 from bowerbird.library.exports.daily_bounds import DailyBounds
 from bowerbird.library.exports.links import Links
-from bowerbird.library.exports.posts import ExportPosts
+from bowerbird.library.exports.selection import ExportPosts
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import CHECKED_FILES

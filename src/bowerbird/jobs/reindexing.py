@@ -11,7 +11,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.jobs.account_jobs import AccountJobs, in_turns
 from bowerbird.jobs.worker import Failed, JobKind, Progress, Recurring
 from bowerbird.library.bookmarks.writing.reindexing import Reindexing
-from bowerbird.library.upkeep.dating import Dating
+from bowerbird.library.upkeep.corrections import Dating
 from bowerbird.model.jobs import REINDEXING, Job
 from bowerbird.storage.database import Database
 

@@ -16,7 +16,7 @@ from bowerbird.model.jobs import EXPORTS, MAX_TRIES, Job
 from bowerbird.storage.database import Database
 from bowerbird.storage.fair_queue import IN_BACKGROUND
 from bowerbird.storage.jobs import JobStore
-from bowerbird.wire.job_metrics import LEASE_LOST, NOT_STORED, JobMetrics
+from bowerbird.wire.metrics import LEASE_LOST, NOT_STORED, JobMetrics
 
 T = TypeVar("T")
 Progress = Callable[[int, int], Awaitable[None]]

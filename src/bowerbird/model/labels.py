@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
 
-from bowerbird.model.folding import fold
+from bowerbird.model.words import fold
 
 MAX_NAME_CHARACTERS: Final = 100
 Color = Literal["blue", "sea", "moss", "straw", "rust", "berry", "plum", "stone"]

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from bowerbird.openapi.shapes import Json, Shape, Shapes
+from bowerbird.openapi.operations import Json, Shape, Shapes
 
 _METHODS: Final = ("get", "put", "post", "patch", "delete")
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from bowerbird import __version__
 from bowerbird.ingest.operations import OPERATIONS, SEND_EVENTS, SEND_FILE
 from bowerbird.model.jobs import JobState
-from bowerbird.openapi import field_descriptions, request_bodies, specification
+from bowerbird.openapi import field_descriptions, operations, specification
 from bowerbird.openapi.headers import HEADERS
 from bowerbird.openapi.schemas import REF, Json, described, refusals, schemas
 from bowerbird.requests import limits
@@ -114,7 +114,7 @@ def _schemas() -> Json:
     made |= {name: schemas()[name] for name in _OF_V1}
     bodies = [one.body for one in OPERATIONS if one.body is not None]
     made |= requests.components(bodies, REF)
-    made["SaveRequest"] = request_bodies.enforced("SaveRequest", made["SaveRequest"])
+    made["SaveRequest"] = operations.enforced("SaveRequest", made["SaveRequest"])
     made |= refusals()
     return {name: described(schema) for name, schema in made.items()}
 

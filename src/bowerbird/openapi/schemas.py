@@ -8,7 +8,7 @@ from msgspec import Struct
 from bowerbird.model.bookmarks import Article, Attachment, QuotedPost
 from bowerbird.model.instants import PeriodKind
 from bowerbird.model.jobs import JobState
-from bowerbird.openapi import field_descriptions, request_bodies
+from bowerbird.openapi import field_descriptions, operations
 from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.requests import schemas as requests
 from bowerbird.requests.limits import PAGE_MAX
@@ -138,7 +138,7 @@ def _metas() -> Json:
 def _bodies() -> Json:
     kinds = {one.body for one in OPERATIONS if one.body is not None}
     made = requests.components(sorted(kinds, key=lambda kind: kind.__name__), REF)
-    return {name: request_bodies.enforced(name, schema) for name, schema in made.items()}
+    return {name: operations.enforced(name, schema) for name, schema in made.items()}
 
 
 def _untitled(schema: Json) -> Json:

@@ -12,8 +12,8 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.model import instants, media
 from bowerbird.model.filters import Names
-from bowerbird.model.folding import order_key
 from bowerbird.model.labels import name_key
+from bowerbird.model.words import order_key
 from bowerbird.requests.fields import InvalidField, metadata_of
 from bowerbird.requests.limits import FILTER_NAMES_MAX
 

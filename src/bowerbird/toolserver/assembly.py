@@ -23,9 +23,8 @@ from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.views.views import Views
 from bowerbird.settings import Settings
 from bowerbird.toolserver.protocol.http_endpoint import Answers, ToolServer
-from bowerbird.toolserver.protocol.plain_calls import PlainCalls
 from bowerbird.toolserver.protocol.resources import Resources
-from bowerbird.toolserver.protocol.tool_calls import ToolCalls
+from bowerbird.toolserver.protocol.tool_calls import PlainCalls, ToolCalls
 from bowerbird.toolserver.tools import (
     account,
     bookmarks,

@@ -9,9 +9,8 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.call_allowance import CallCounter
-from bowerbird.library.accounts.account_download import AccountDownload
-from bowerbird.library.accounts.account_list import AccountList
-from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.accounts.account_export import AccountDownload
+from bowerbird.library.accounts.accounts import AccountList, Accounts
 from bowerbird.library.accounts.connect_codes import ConnectCodes
 from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.keys import Keys
@@ -20,12 +19,11 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.trash_list import TrashList
 from bowerbird.library.bookmarks.writing.annotation_changes import AnnotationChanges
 from bowerbird.library.bulk.requests import BulkRequests
-from bowerbird.library.demo.demo import Demo
+from bowerbird.library.demo import Demo
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import LabelChanges, PostChanges
-from bowerbird.library.sign_in.attempt_limits import AttemptLimits, SignUpLimits
-from bowerbird.library.sign_in.attempts import Attempts
+from bowerbird.library.sign_in.attempts import AttemptLimits, Attempts, SignUpLimits
 from bowerbird.library.sign_in.email_changes import EmailChanges
 from bowerbird.library.sign_in.identities import Identities
 from bowerbird.library.sign_in.invitations import Invitations
@@ -37,15 +35,15 @@ from bowerbird.library.sign_in.provider_sign_in import ProviderSignIn
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.sign_in.sign_up import SignUp
 from bowerbird.library.statistics.statistics import Statistics
-from bowerbird.library.upkeep.open_jobs import OpenJobs
-from bowerbird.library.upkeep.overview import Overview
+from bowerbird.library.upkeep.overview import OpenJobs, Overview
 from bowerbird.library.views.edits import ViewEdits
 from bowerbird.library.views.views import Views
 from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import OpenIdClient
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
-from bowerbird.web import start
+from bowerbird.web import exports as export_pages
+from bowerbird.web import saving, start
 from bowerbird.web.account import account as account_pages
 from bowerbird.web.account import activity as activity_pages
 from bowerbird.web.account import deletion as deletion_pages
@@ -55,13 +53,10 @@ from bowerbird.web.account import removed_posts as removed_post_pages
 from bowerbird.web.account.account import AccountParts
 from bowerbird.web.account.keys import EndingVersions, Extensions
 from bowerbird.web.account.methods import Methods
-from bowerbird.web.arrival import saving
-from bowerbird.web.arrival.saving import SavePage
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.connect.pages import ConnectPage
-from bowerbird.web.digests.pages import DigestPages
-from bowerbird.web.exports import pages as export_pages
-from bowerbird.web.exports.pages import ExportParts
+from bowerbird.web.digests import DigestPages
+from bowerbird.web.exports import ExportParts
 from bowerbird.web.imports import files as import_file_pages
 from bowerbird.web.imports import pages as import_pages
 from bowerbird.web.imports.pages import ImportParts
@@ -78,6 +73,7 @@ from bowerbird.web.media.pages import MediaParts, ShownImages
 from bowerbird.web.notes.pages import NotePages
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
+from bowerbird.web.saving import SavePage
 from bowerbird.web.sign_in import links as link_pages
 from bowerbird.web.sign_in import pages as sign_in_pages
 from bowerbird.web.sign_in import passkeys as passkey_pages
@@ -87,9 +83,9 @@ from bowerbird.web.sign_in.providers import ProviderLists, ProviderPages
 from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.site import ShowPublished, Visits
 from bowerbird.web.sources.pages import SourcePages, source_parts
-from bowerbird.web.statistics.pages import StatisticsPage
+from bowerbird.web.statistics import StatisticsPage
 from bowerbird.web.templating import Templates
-from bowerbird.web.trash.pages import TrashPages
+from bowerbird.web.trash import TrashPages
 from bowerbird.web.views.editor import EditorPage
 from bowerbird.web.views.pages import ViewPages
 from bowerbird.web.visits.pages import VisitPages

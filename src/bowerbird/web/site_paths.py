@@ -13,7 +13,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.settings import Settings
-from bowerbird.web import discovery, page_examples, templating, web_manifest
+from bowerbird.web import discovery, page_examples, templating
 from bowerbird.web.pages import HtmlPage, page
 from bowerbird.web.reference import Reference, Route
 from bowerbird.web.schema_rows import Json
@@ -100,7 +100,7 @@ class SitePaths:
         )
         documents["/openapi.json"] = lambda: Document(msgspec.json.encode(self._openapi()), _JSON)
         documents["/icon.svg"] = templating.icon
-        documents[web_manifest.PATH] = _json(web_manifest.fields(settings), web_manifest.MEDIA_TYPE)
+        documents[discovery.PATH] = _json(discovery.fields(settings), discovery.MEDIA_TYPE)
         for path in (discovery.SERVER_CARD, server_card.card_path(settings)):
             documents[path] = _constant(server_card.card_document(settings))
         return documents

@@ -1,9 +1,13 @@
-"""Metrics of requests and jobs. Labels are route templates, never ids, keys or user text."""
+"""Metrics of requests and jobs, and the port for operators that serves them."""
 
+import asyncio
+import ipaddress
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final
+from urllib.parse import urlsplit
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import (
@@ -12,7 +16,11 @@ from prometheus_client.core import (
     HistogramMetricFamily,
     Metric,
 )
+from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 _UNFINISHED: Final = ("pending", "processing")
@@ -88,3 +96,93 @@ class RequestMetrics(Collector):
 def _cumulative(buckets: list[int]) -> list[tuple[str, float]]:
     bounds = [*map(str, _SECONDS), "+Inf"]
     return [(bound, sum(buckets[: index + 1])) for index, bound in enumerate(bounds)]
+
+
+_JOB_SECONDS: Final = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0)
+LEASE_LOST: Final = "lease_lost"
+NOT_STORED: Final = "not_stored"
+
+
+class JobMetrics(Collector):
+    """Counts in plain dictionaries, and converts them when /metrics is read."""
+
+    def __init__(self) -> None:
+        self._outcomes: Counter[tuple[str, str]] = Counter()
+        self._buckets: dict[str, list[int]] = {}
+        self._seconds: dict[str, float] = {}
+
+    def ended(self, kind: str, outcome: str) -> None:
+        """An attempt to run a job ended."""
+        self._outcomes[kind, outcome] += 1
+
+    def took(self, kind: str, seconds: float) -> None:
+        """How long the attempt ran, whatever its outcome is."""
+        buckets = self._buckets.setdefault(kind, [0] * (len(_JOB_SECONDS) + 1))
+        buckets[bisect_left(_JOB_SECONDS, seconds)] += 1
+        self._seconds[kind] = self._seconds.get(kind, 0.0) + seconds
+
+    def collect(self) -> Iterator[Metric]:
+        attempts = CounterMetricFamily(
+            "bowerbird_job_attempts",
+            "Attempts to run a job that ended in this process.",
+            labels=("kind", "outcome"),
+        )
+        for (kind, outcome), count in list(self._outcomes.items()):
+            attempts.add_metric((kind, outcome), count)
+        yield attempts
+        durations = HistogramMetricFamily(
+            "bowerbird_job_seconds", "Time that an attempt to run a job took.", labels=("kind",)
+        )
+        bounds = [*map(str, _JOB_SECONDS), "+Inf"]
+        for kind, buckets in list(self._buckets.items()):
+            cumulative = list(zip(bounds, map(float, accumulate(buckets)), strict=True))
+            durations.add_metric((kind,), cumulative, self._seconds[kind])
+        yield durations
+
+
+PATH: Final = "/metrics"
+
+
+def metrics_app(configured_host: str, registry: CollectorRegistry) -> ASGIApp:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        response = await _response(scope, configured_host, registry)
+        await response(scope, receive, send)
+
+    return app
+
+
+async def _response(scope: Scope, configured_host: str, registry: CollectorRegistry) -> Response:
+    headers = Headers(scope=scope)
+    if not is_allowed(headers.get("host", ""), configured_host):
+        return _refusal(
+            403,
+            "This Host is not allowed. Use an IP address, localhost, or the name in "
+            "BOWERBIRD_ADMIN_HOST.",
+        )
+    if scope["path"] != PATH:
+        return _refusal(404, f"The admin port has only {PATH}.")
+    encode, content_type = choose_encoder(headers.get("accept", ""))
+    # Off the event loop: there may be thousands of series.
+    body = await asyncio.to_thread(encode, registry)
+    return Response(body, headers={"content-type": content_type, "cache-control": "no-store"})
+
+
+def is_allowed(sent: str, configured: str) -> bool:
+    """Whether the value of `Host` cannot be the name of somebody else's web page."""
+    if "@" in sent:
+        return False
+    try:
+        name = urlsplit(f"//{sent}").hostname or ""
+    except ValueError:
+        return False
+    if name in ("localhost", configured.lower()):
+        return bool(name)
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _refusal(status: int, sentence: str) -> Response:
+    return PlainTextResponse(f"{sentence}\n", status, headers={"cache-control": "no-store"})

@@ -11,7 +11,7 @@ from bowerbird.connections.records import Tokens
 from bowerbird.connections.sealing import FILE, CannotOpen, Sealer
 from bowerbird.errors import Refusal
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.accounts.account_download import AccountDownload
+from bowerbird.library.accounts.account_export import AccountDownload
 from bowerbird.library.connections.connections import DeviceRuns
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.connections import ConnectionState, Problem

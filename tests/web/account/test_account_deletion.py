@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.jobs import deletions
+from bowerbird.jobs import account_jobs
 from bowerbird.library.accounts.accounts import HalfDeleted, NoAccount
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.settings import Settings
@@ -42,7 +42,7 @@ async def delete(person: Visitor, phrase: str = EMAIL) -> httpx.Response:
 async def finish(house: House, tmp_path: Path) -> None:
     """What a worker does every minute."""
     files = Files(Settings(data_dir=tmp_path))
-    await deletions.recurring(house.database, files).run()
+    await account_jobs.recurring(house.database, files).run()
 
 
 async def rows_left(database: Database, account_id: int) -> dict[str, int]:

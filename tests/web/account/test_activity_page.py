@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.library.access import activity, activity_sentences, caller
+from bowerbird.library.access import activity, plans
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
@@ -50,7 +50,7 @@ def test_every_kind_has_a_sentence_with_and_without_a_detail() -> None:
     for kind in ActivityKind:
         for detail in ("", "name {0} of {it}"):
             entry = ActivityEntry(0, "", kind, detail, "")
-            text = activity_sentences.sentence(entry)
+            text = activity.sentence(entry)
             assert text
             assert "{}" not in text
             assert "“”" not in text
@@ -63,7 +63,7 @@ async def test_it_shows_what_the_person_and_the_command_line_did(house: House) -
     await person.send("/keys", "/keys", name="laptop")
     house.clock.now += MICROSECONDS
     # The requests of these tests run in the task of the test, and leave their address there.
-    caller.set_address(str)
+    plans.set_address(str)
     created = await Keys(house.database, house.clock).create(account_id, "server")
     house.clock.now += MICROSECONDS
     await Keys(house.database, house.clock).revoke(account_id, created.key.key_id)

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from bowerbird.library.demo import contents
+from bowerbird.library import demo
 from bowerbird.model.imports import FIRST_DEMO_ID
 from bowerbird.web import navigation
 from tests.web.chromium import on_a_phone
@@ -43,7 +43,7 @@ def test_no_page_scrolls_sideways_and_every_target_fits_a_thumb(page: Page) -> N
     page.get_by_role("button", name="Make the file").click()
     expect(page.get_by_role("link", name="Download")).to_be_visible()
     page.goto("/library?is_unread_only=false&hide_archived=false")
-    expect(page.get_by_role("heading", level=1)).to_have_text(f"{contents.size()} posts")
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"{demo.size()} posts")
     widths, small = {}, {}
     for path in PAGES:
         page.goto(path)

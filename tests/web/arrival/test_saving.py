@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 import pytest
 
-from bowerbird.web.arrival.saving import bookmarklet, shared_link
+from bowerbird.web.saving import bookmarklet, shared_link
 from tests.support import writing
 from tests.web.house import House, Reader
 

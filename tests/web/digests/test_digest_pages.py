@@ -46,7 +46,7 @@ async def test_digests_that_are_turned_off_are_said_to_be(ann: Reader) -> None:
 async def test_the_list_is_paged_and_links_to_each_digest(
     ann: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bowerbird.web.digests.pages._PER_PAGE", 2)
+    monkeypatch.setattr("bowerbird.web.digests._PER_PAGE", 2)
     for week in range(3):
         await ann.member.save(bookmarked_at=f"2026-07-{14 + 7 * week}T10:00:00+00:00")
         await made(ann, ("2026-07-20", "2026-07-27", "2026-08-03")[week] + "T08:00:00+00:00")

@@ -11,7 +11,7 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.requests.filters import readers
-from bowerbird.web.exports.pages import WORDS
+from bowerbird.web.exports import WORDS
 from tests.support import waiting
 from tests.support.visiting import Visitor
 from tests.support.working import at_work

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.library.demo import contents
+from bowerbird.library import demo
 from bowerbird.model.media import image_urls
 from bowerbird.web.media import demo_pictures
 from tests.support.keeping import Shelf
@@ -39,7 +39,7 @@ async def test_the_demo_shows_its_pictures_without_a_network(ann: Reader, shelf:
     page = await ann.page("/library")
     await shelf.run()
 
-    assert contents.size() > 30
+    assert demo.size() > 30
     assert page.count('<img src="/static/demo-') > 5
     assert "/media/" not in page
     assert (await shelf.state()).total == 0

@@ -8,9 +8,9 @@ import pytest
 
 from bowerbird import app
 from bowerbird.clock import MICROSECONDS, day_of
-from bowerbird.library.upkeep.remembered import Remembered
+from bowerbird.library.upkeep.sweeping import Remembered
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts.version_use import VersionUseStore
+from bowerbird.storage.accounts.sunset_notices import VersionUseStore
 from bowerbird.storage.backup import last_backup
 from bowerbird.storage.backup.last_backup import LastBackup
 from bowerbird.storage.database import Database

@@ -9,8 +9,7 @@ import pytest
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.sign_in import Passkey
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.sign_in.passkeys import PasskeyStore
-from bowerbird.storage.sign_in.ways_in import WaysInStore
+from bowerbird.storage.sign_in.identities import PasskeyStore, WaysInStore
 from tests.support import databases
 from tests.support.authenticator import Authenticator
 from tests.support.postgres import ThrowawayPostgres

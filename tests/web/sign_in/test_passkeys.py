@@ -11,7 +11,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access.activity import Activity
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.sign_in import Passkey
-from bowerbird.storage.sign_in.passkeys import PasskeyStore
+from bowerbird.storage.sign_in.identities import PasskeyStore
 from tests.support.authenticator import PRESENT, VERIFIED, Authenticator, encoded
 from tests.support.visiting import Visitor, visitor
 from tests.web.house import House

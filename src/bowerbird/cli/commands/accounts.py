@@ -8,11 +8,14 @@ from typing import IO, TYPE_CHECKING, Final
 import click
 
 from bowerbird.cli import atomic_files
-from bowerbird.cli.context import LibraryContext, settings_from_environment, with_library
-from bowerbird.cli.existing_library import require_library
-from bowerbird.cli.listings import Column, json_option, print_listing
-from bowerbird.cli.progress import Advance, progress_bars
-from bowerbird.cli.site_links import one_time_links
+from bowerbird.cli.context import (
+    LibraryContext,
+    one_time_links,
+    require_library,
+    settings_from_environment,
+    with_library,
+)
+from bowerbird.cli.output import Advance, Column, json_option, print_listing, progress_bars
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.sign_in.one_time_links import MINUTES
 from bowerbird.model.accounts import Account, Membership, Plan, RemovedPostsChoice

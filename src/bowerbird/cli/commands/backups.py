@@ -4,9 +4,8 @@ from pathlib import Path
 
 import click
 
-from bowerbird.cli.context import settings_from_environment
-from bowerbird.cli.existing_library import require_library
-from bowerbird.cli.progress import progress_bars
+from bowerbird.cli.context import require_library, settings_from_environment
+from bowerbird.cli.output import progress_bars
 from bowerbird.clock import system_clock
 from bowerbird.connections.sealing import FILE as SOURCES_KEY
 from bowerbird.settings import Settings

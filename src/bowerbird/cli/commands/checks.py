@@ -6,9 +6,13 @@ from typing import Final
 
 import click
 
-from bowerbird.cli.context import LibraryContext, settings_from_environment, with_library
-from bowerbird.cli.existing_library import require_library
-from bowerbird.cli.progress import Advance, progress_bars
+from bowerbird.cli.context import (
+    LibraryContext,
+    require_library,
+    settings_from_environment,
+    with_library,
+)
+from bowerbird.cli.output import Advance, progress_bars
 from bowerbird.clock import month_of
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.library.upkeep.comparisons import Finding

@@ -7,7 +7,7 @@ import click
 
 from bowerbird.cli import tokens
 from bowerbird.cli.context import LibraryContext, with_library
-from bowerbird.cli.listings import Column, json_option, print_listing
+from bowerbird.cli.output import Column, json_option, print_listing
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.ingest.kept_pages import KeptPages, ReadAgain

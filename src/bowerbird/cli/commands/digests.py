@@ -10,8 +10,8 @@ from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.errors import Code, Refusal
 from bowerbird.introductions import Introductions
 from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.digests.contents import DigestTopics
 from bowerbird.library.digests.creation import DigestCreation
-from bowerbird.library.digests.digest_topics import DigestTopics
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.digests.emails import DigestEmails
 from bowerbird.library.digests.responses import title_of
@@ -29,7 +29,7 @@ from bowerbird.model.instants import (
 )
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import PREFIX
-from bowerbird.storage.digests.digests import DigestStore
+from bowerbird.storage.digests import DigestStore
 
 # The calendar needs room for a week before and a year after every day.
 _FIRST_YEAR: Final = 1971

@@ -9,10 +9,10 @@ from typing import Final
 import click
 
 from bowerbird.cli.context import opened_library, settings_from_environment
-from bowerbird.cli.listings import Column, json_option, print_listing
-from bowerbird.cli.ports import Port, port_state
+from bowerbird.cli.output import Column, json_option, print_listing
+from bowerbird.cli.serving import Port, port_state
 from bowerbird.clock import system_clock
-from bowerbird.library.upkeep import health, installation_checks, permissions
+from bowerbird.library.upkeep import health, installation_checks
 from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.settings import PREFIX, BadSetting, Settings
 from bowerbird.storage.jobs import JobStore
@@ -70,7 +70,7 @@ async def _results() -> AsyncIterator[Result]:
     yield _settings(settings)
     yield health.address(settings)
     yield health.data_folder(settings)
-    if (denied := permissions.denied(settings)) is not None:
+    if (denied := installation_checks.denied(settings)) is not None:
         # The files that the other checks read are among those.
         yield denied
         yield await installation_checks.fonts()

@@ -11,11 +11,15 @@ from typing import Final
 import click
 
 from bowerbird.cli import import_sources
-from bowerbird.cli.context import LibraryContext, settings_from_environment, with_library
-from bowerbird.cli.existing_library import require_library
+from bowerbird.cli.context import (
+    LibraryContext,
+    require_library,
+    settings_from_environment,
+    with_library,
+)
 from bowerbird.cli.import_report import LeftOutRows, print_end, print_file
 from bowerbird.cli.label_names import read_label_name
-from bowerbird.cli.progress import Advance, progress_bars
+from bowerbird.cli.output import Advance, progress_bars
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import ImportReport

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from bowerbird.cli.context import LibraryContext, with_library
-from bowerbird.cli.listings import Column, json_option, print_listing
+from bowerbird.cli.output import Column, json_option, print_listing
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.runs import ImportRuns, Run
 from bowerbird.library.imports.undoing import UndoOutcome

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import click
 
 from bowerbird.cli.context import LibraryContext, with_library
-from bowerbird.cli.listings import Column, json_option, print_listing
+from bowerbird.cli.output import Column, json_option, print_listing
 from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.model.jobs import KIND_NAMES, JobResponse
 from bowerbird.storage.accounts.accounts import AccountStore

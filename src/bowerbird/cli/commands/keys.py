@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 from bowerbird.cli import tokens
-from bowerbird.cli.listings import Column, json_option, print_listing
+from bowerbird.cli.output import Column, json_option, print_listing
 from bowerbird.clock import date_of_day
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.model.accounts import Key

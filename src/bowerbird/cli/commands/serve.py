@@ -12,8 +12,7 @@ from bowerbird.cli.context import (
     settings_from_environment,
     with_library,
 )
-from bowerbird.cli.serving.banner import check_files, file_place, print_addresses
-from bowerbird.cli.serving.processes import AdditionalProcesses
+from bowerbird.cli.serving import AdditionalProcesses, check_files, file_place, print_addresses
 from bowerbird.settings import Settings
 from bowerbird.settings.checks import MOST_WORKERS
 from bowerbird.storage.database import Database

@@ -73,7 +73,7 @@ def generated_files() -> dict[str, str]:
     """Maps the path in the checkout to the text."""
     # These take 0.15 s to import, and every other command would wait for them.
     from bowerbird.openapi import ingest_specification, specification  # noqa: PLC0415 - see above
-    from bowerbird.toolserver.protocol import instructions  # noqa: PLC0415 - see above
+    from bowerbird.toolserver.protocol import prompts  # noqa: PLC0415 - see above
     from bowerbird.toolserver.tools import catalogue  # noqa: PLC0415 - see above
 
     document = specification.document("http://localhost:8080")
@@ -86,7 +86,7 @@ def generated_files() -> dict[str, str]:
         "docs/settings.md": _settings_page(),
         "docs/errors.md": _errors_page(),
         **catalogue.published_files(),
-        **instructions.published_files(),
+        **prompts.published_files(),
         **_tools_page(catalogue.table()),
     }
 

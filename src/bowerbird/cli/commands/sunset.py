@@ -10,8 +10,7 @@ from typing import Final
 import click
 
 from bowerbird.cli.context import LibraryContext, with_library
-from bowerbird.cli.listings import Column, json_option, print_listing
-from bowerbird.cli.progress import progress_bars
+from bowerbird.cli.output import Column, json_option, print_listing, progress_bars
 from bowerbird.library.accounts.sunset_notices import (
     NoticeAttempt,
     NoticeOutcome,

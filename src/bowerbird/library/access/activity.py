@@ -1,15 +1,18 @@
-"""The activity log of an account: sign-ins, keys, devices, exports, imports and deletions.
+"""What happened to an account and when it was last used, as records and as sentences."""
 
-An entry is written in the transaction of what it tells of.
-"""
-
+import asyncio
 import secrets
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
+import structlog
+
 from bowerbird.clock import Clock
-from bowerbird.library.access import caller
+from bowerbird.errors import Refusal
+from bowerbird.library.access import plans
 from bowerbird.model.accounts import ActivityEntry, ActivityKind
+from bowerbird.model.connections import NAMES
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Transaction
 
@@ -28,7 +31,7 @@ class Activity:
     def entry(self, kind: ActivityKind, detail: str = "") -> ActivityEntry:
         """`detail` is what it was done to, such as the name of a key."""
         return ActivityEntry(
-            self._clock(), secrets.token_hex(6), kind, detail[:_MAX_DETAIL], caller.address()
+            self._clock(), secrets.token_hex(6), kind, detail[:_MAX_DETAIL], plans.address()
         )
 
     async def add(self, transaction: Transaction, account_id: int, entry: ActivityEntry) -> None:
@@ -39,3 +42,109 @@ class Activity:
     ) -> Sequence[ActivityEntry]:
         """The newest entries, or those before a time and id; the latest first."""
         return await self._store.page(account_id, before or _LATEST, limit)
+
+
+# The text with the detail, and the text without it.
+_TEXTS: Final[dict[ActivityKind, tuple[str, str]]] = {
+    ActivityKind.SIGNED_IN: ("Signed in with {}", "Signed in"),
+    ActivityKind.SIGNED_OUT: ("Signed out", "Signed out"),
+    ActivityKind.PROVED_AGAIN: ("Confirmed with {} that it is you", "Confirmed that it is you"),
+    ActivityKind.SESSION_ENDED: ("Signed out “{}”", "Signed out another browser"),
+    ActivityKind.SESSIONS_ENDED: ("Signed out all other browsers",) * 2,
+    ActivityKind.LINK_CREATED: ("Created a link to sign in",) * 2,
+    ActivityKind.PASSKEY_ADDED: ("Added the passkey “{}”", "Added a passkey"),
+    ActivityKind.PASSKEY_REFUSED: (
+        "Refused the passkey “{}”, because a copy of it was used",
+        "Refused a passkey, because a copy of it was used",
+    ),
+    ActivityKind.PASSKEY_REMOVED: ("Removed the passkey “{}”", "Removed a passkey"),
+    ActivityKind.PROVIDER_CONNECTED: ("Connected {}", "Connected a provider"),
+    ActivityKind.PROVIDER_DISCONNECTED: ("Disconnected {}", "Disconnected a provider"),
+    ActivityKind.KEY_CREATED: ("Created the key “{}”", "Created a key"),
+    ActivityKind.KEY_REVOKED: ("Revoked the key “{}”", "Revoked a key"),
+    ActivityKind.DEVICE_CREATED: ("Connected the extension “{}”", "Connected an extension"),
+    ActivityKind.DEVICE_REVOKED: ("Disconnected the extension “{}”", "Disconnected an extension"),
+    ActivityKind.SOURCE_CONNECTED: ("Connected the source {}", "Connected a source"),
+    ActivityKind.SOURCE_DISCONNECTED: ("Disconnected the source {}", "Disconnected a source"),
+    ActivityKind.EXPORT_STARTED: ("Started an export as {}", "Started an export"),
+    ActivityKind.ACCOUNT_DOWNLOADED: ("Downloaded the whole account",) * 2,
+    ActivityKind.IMPORT_STARTED: ("Started an import: {}", "Started an import"),
+    ActivityKind.IMPORT_UNDONE: ("Undid an import: {}", "Undid an import"),
+    ActivityKind.POSTS_DELETED: ("Deleted the post {}", "Deleted posts"),
+    ActivityKind.TRASH_EMPTIED: ("Deleted posts in the trash for good",) * 2,
+    ActivityKind.EMAIL_CHANGED: ("Changed the email address to {}", "Changed the email address"),
+    ActivityKind.PLAN_CHANGED: ("Changed the plan to {}", "Changed the plan"),
+    ActivityKind.OWNER_CHANGED: ("Became the owner of the service",) * 2,
+    ActivityKind.ACCOUNT_CREATED: ("Created the account",) * 2,
+    ActivityKind.INVITATION_CREATED: ("Created an invitation for {}", "Created an invitation"),
+}
+# Ways to sign in that are no names.
+_METHODS: Final = {"link": "a one-time link", "passkey": "a passkey"}
+_OF_IMPORTS: Final = (ActivityKind.IMPORT_STARTED, ActivityKind.IMPORT_UNDONE)
+_BY_METHOD: Final = (ActivityKind.SIGNED_IN, ActivityKind.PROVED_AGAIN)
+
+
+def sentence(entry: ActivityEntry) -> str:
+    if not isinstance(entry.kind, ActivityKind):
+        return f"Recorded by a newer version of this server: {entry.kind}"
+    with_detail, without = _TEXTS[entry.kind]
+    detail = entry.detail
+    if entry.kind in _BY_METHOD:
+        detail = _METHODS.get(detail, detail)
+    elif entry.kind is ActivityKind.EXPORT_STARTED:
+        detail = detail.upper()
+    elif entry.kind in _OF_IMPORTS:
+        detail = NAMES.get(detail, detail)
+    # Not `format`: the detail may contain braces.
+    return with_detail.replace("{}", detail) if detail else without
+
+
+class Flushing:
+    """`what` names the things for the log, and `waiting` says how many are not written yet."""
+
+    def __init__(
+        self,
+        what: str,
+        flush: Callable[[], Awaitable[None]],
+        waiting: Callable[[], int],
+        every_s: float,
+    ) -> None:
+        self._what = what
+        self._flush = flush
+        self._waiting = waiting
+        self._every_s = every_s
+        self._wake = asyncio.Event()
+        self._is_stopping = False
+        self._is_failing = False
+        self._log = structlog.get_logger()
+
+    async def run(self) -> None:
+        """Runs until `stop`, then writes what is left and ends."""
+        while not self._is_stopping:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), self._every_s)
+            self._wake.clear()
+            await self._try()
+
+    def hurry(self) -> None:
+        """Does not wait for the next time."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Does not cancel the task: that would lose a write in progress, or repeat it."""
+        self._is_stopping = True
+        self._wake.set()
+
+    async def _try(self) -> None:
+        try:
+            await self._flush()
+            self._is_failing = False
+        except Refusal as refused:
+            # One line when it begins: the flush is retried again and again.
+            if not self._is_failing:
+                self._log.warning(
+                    f"{self._what} not written", reason=refused.sentence, waiting=self._waiting()
+                )
+            self._is_failing = True
+        except Exception:  # noqa: BLE001 - the next flush tries again
+            self._log.exception(f"{self._what} not written", waiting=self._waiting())

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock, first_of_next_month, month_of
 from bowerbird.errors import Code, Refusal, TooManyWaiting
-from bowerbird.library.access.flushing import Flushing
+from bowerbird.library.access.activity import Flushing
 from bowerbird.model.accounts import Account
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Transaction

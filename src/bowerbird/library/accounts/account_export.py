@@ -1,4 +1,6 @@
-"""Exports all data of an account as one JSON document.
+"""Lets people download everything of their account, a few times per UTC day.
+
+Exports all data of an account as one JSON document.
 
 The bookmarks have the format of the API, so that `bowerbird import` can read them. Everything that
 has ids of other posts comes after the bookmarks: an import stops at the end of the bookmarks, so
@@ -10,25 +12,66 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from bowerbird.clock import date_of_day
+from bowerbird.clock import Clock, date_of_day, day_of, seconds_left_of_day
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.activity import Activity
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.runs import RUNS_MAX
-from bowerbird.model.accounts import Account, Membership
+from bowerbird.model.accounts import Account, ActivityKind, Membership
 from bowerbird.model.digests import Digest, Preferences
 from bowerbird.model.imports import RunRow
 from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import View
 from bowerbird.model.media import file_name
-from bowerbird.storage.accounts.account_export import AccountExportStore
+from bowerbird.requests import limits
+from bowerbird.storage.accounts.account_removal import AccountExportStore
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.devices import DeviceStore
 from bowerbird.storage.accounts.keys import KeyStore
 from bowerbird.storage.connections import ConnectionStore
-from bowerbird.storage.database import Database, Row
-from bowerbird.storage.digests.digests import DigestStore
+from bowerbird.storage.daily_use import ACCOUNT_DOWNLOADS, DailyUseStore
+from bowerbird.storage.database import Database, Row, Transaction
+from bowerbird.storage.digests import DigestStore
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.imports.runs import RunStore
+from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.media import MediaStore
 from bowerbird.storage.views import ViewStore
+
+
+class AccountDownload:
+    def __init__(self, database: Database, files: Files, clock: Clock) -> None:
+        self._database = database
+        self._exports = AccountExports(database, files)
+        self._libraries = LibraryStore(database)
+        self._daily = DailyUseStore(database, ACCOUNT_DOWNLOADS)
+        self._activity = Activity(database, clock)
+        self._clock = clock
+
+    async def start(self, account: Account) -> AsyncIterator[bytes]:
+        """The pieces of the file, which is never in memory as a whole."""
+        account_id, most = account.account_id, limits.ACCOUNT_DOWNLOADS_PER_DAY
+        entry = self._activity.entry(ActivityKind.ACCOUNT_DOWNLOADED)
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account_id)
+            used = await self._daily.add(transaction, account_id, day_of(self._clock()), uses=1)
+            if used.uses > most:
+                raise Refusal(
+                    Code.RATE_LIMITED,
+                    f"The account was downloaded {most} times today (UTC), the maximum. Retry "
+                    "tomorrow.",
+                    {"Retry-After": str(seconds_left_of_day(self._clock()))},
+                )
+            await self._activity.add(transaction, account_id, entry)
+
+        await self._database.write(work, account_id)
+        return self._pieces(account)
+
+    async def _pieces(self, account: Account) -> AsyncIterator[bytes]:
+        async for piece in self._exports.pieces(account):
+            yield piece.data
+
 
 _LAST: Final = 2**63 - 1
 _IMAGES_PER_PAGE: Final = 100

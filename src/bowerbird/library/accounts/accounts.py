@@ -1,4 +1,7 @@
-"""Creates, lists, changes and deletes accounts, for the operator."""
+"""Accounts in pages, and by the start of their address, for the operator.
+
+Creates, lists, changes and deletes accounts, for the operator.
+"""
 
 import re
 from collections.abc import Sequence
@@ -10,12 +13,30 @@ from bowerbird.errors import Code, Refusal, shown
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.deletion import AccountDeletion, Progress
 from bowerbird.model.accounts import Account, ActivityKind, Membership, Plan, RemovedPostsChoice
-from bowerbird.model.folding import fold
 from bowerbird.model.keys import new_account_id
+from bowerbird.model.words import fold
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.sign_in.sessions import SessionStore
+
+PER_PAGE: Final = 20
+MAX_SEARCH: Final = 254
+_LATEST: Final = (2**63 - 1, 0)
+
+
+class AccountList:
+    def __init__(self, database: Database) -> None:
+        self._store = AccountStore(database)
+
+    async def page(self, before: tuple[int, int] = _LATEST) -> Sequence[Membership]:
+        """The newest first, and one more than a page if there are more."""
+        return await self._store.page(before, PER_PAGE + 1)
+
+    async def starting_with(self, text: str) -> Sequence[Membership]:
+        """Accounts whose address starts with the text, and one more if there are more."""
+        return await self._store.starting_with(fold(text.strip()[:MAX_SEARCH]), PER_PAGE + 1)
+
 
 _ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 

@@ -17,7 +17,7 @@ from bowerbird.errors import Code, Refusal, shown
 from bowerbird.library.accounts.uses import CALLED_DAYS
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
 from bowerbird.model.accounts import NoticeState, SunsetRecipient, VersionSunset
-from bowerbird.model.folding import fold
+from bowerbird.model.words import fold
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.sunset_notices import SunsetNoticeStore
 from bowerbird.storage.database import Database

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
 from bowerbird.clock import Clock, day_of
-from bowerbird.library.access.flushing import Flushing
+from bowerbird.library.access.activity import Flushing
 from bowerbird.model.keys import ParsedKey
 from bowerbird.storage.accounts.keys import KeyStore
-from bowerbird.storage.accounts.version_use import VersionUseStore
+from bowerbird.storage.accounts.sunset_notices import VersionUseStore
 
 K = TypeVar("K", bound=Hashable)
 

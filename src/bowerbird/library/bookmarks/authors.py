@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.folding import order_key
 from bowerbird.model.labels import name_key
+from bowerbird.model.words import order_key
 from bowerbird.requests.limits import AUTHORS_COMPARED
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.storage.bookmarks.authors import AuthorStore

@@ -15,8 +15,8 @@ from bowerbird import errors
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import RELEVANCE, SORT_FIELDS, After, BookmarkFilter, Sort, SortKind
-from bowerbird.model.folding import order_key
 from bowerbird.model.vectors import VectorStoreState
+from bowerbird.model.words import order_key
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filter_values import read_flag

@@ -7,7 +7,7 @@ finishes the rename before, so such a change waits for no earlier one.
 import msgspec
 
 from bowerbird.clock import Clock
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.writing.kept_changes import ended
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, Position
 from bowerbird.model.accounts import Account

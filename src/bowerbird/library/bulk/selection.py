@@ -10,8 +10,8 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
-from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.time_zones import TimeZones
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.bookmarks.searching.ranking import Rankings

@@ -1,5 +1,9 @@
-"""Chooses the posts of a digest. The same library and the same period give the same digest."""
+"""Finds the topics of posts for a digest, if the account's vectors are built.
 
+Chooses the posts of a digest. The same library and the same period give the same digest.
+"""
+
+import asyncio
 import hashlib
 import math
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -9,13 +13,30 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec import Struct
 
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import AuthorCount, Contents, LabelCount, digest_id
 from bowerbird.model.instants import Period, instant_of
 from bowerbird.storage.database import Database
-from bowerbird.storage.digests.digest_posts import Candidate, DigestPostStore, Span
-from bowerbird.storage.digests.digests import DigestStore
+from bowerbird.storage.digests import Candidate, DigestPostStore, DigestStore, Span
+
+
+class DigestTopics:
+    def __init__(self, database: Database, meaning: SemanticSearch) -> None:
+        self._posts = DigestPostStore(database)
+        self._meaning = meaning
+
+    async def of(self, account: Account, numbers: Sequence[int]) -> Mapping[int, int]:
+        """Only posts with a vector have a topic. Empty until the account's vectors are built."""
+        store = await self._meaning.serving(account)
+        if store is None or not store.dimensions or not numbers:
+            return {}
+        from bowerbird.search.meaning.topics import topics  # noqa: PLC0415 - imports numpy
+
+        stored = await self._posts.vectors(account, store.model, numbers)
+        return await asyncio.to_thread(topics, stored, store.dimensions, UNREAD_POSTS)
+
 
 Topics = Callable[[Account, Sequence[int]], Awaitable[Mapping[int, int]]]
 """Maps bookmark numbers to topics. A bookmark without a topic is missing from the result."""

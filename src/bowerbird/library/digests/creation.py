@@ -1,27 +1,58 @@
-"""Creates digests: one per account and period, however many workers try.
-
-The contents are read outside any transaction. Then one transaction writes the digest, unless
-another worker already has, and stores when the account's next digest is due.
-"""
+"""Creates digests when they are due."""
 
 from typing import Any
 
 import msgspec
 
-from bowerbird.clock import Clock, month_of
+from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.introductions import Introductions
-from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.digests import schedule
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.digests.contents import DigestContents, Topics
 from bowerbird.library.digests.responses import to_response
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Contents, Digest, Mailing, MailState, Preferences
-from bowerbird.model.instants import Period, zone_of
+from bowerbird.model.instants import Period, latest_due, zone_of
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.digests.digest_posts import DigestPostStore
-from bowerbird.storage.digests.digests import DigestStore
+from bowerbird.storage.digests import NEVER, DigestPostStore, DigestStore
 from bowerbird.storage.libraries import LibraryStore
+
+UNCLEAR_AFTER = 3_600 * MICROSECONDS
+"""A worker that has been sending an email for this long has stopped."""
+
+
+def due_period(preferences: Preferences, now: int) -> Period | None:
+    """The latest period whose digest is due and not yet handled. Older periods are skipped."""
+    if preferences.kind is None:
+        return None
+    zone = zone_of(preferences.time_zone)
+    period = latest_due(preferences.kind, zone, preferences.hour, now)
+    return period if period.due(zone, preferences.hour) >= preferences.since else None
+
+
+def next_due(preferences: Preferences, now: int) -> int:
+    """When the next digest is created."""
+    if preferences.kind is None:
+        return NEVER
+    zone = zone_of(preferences.time_zone)
+    following = latest_due(preferences.kind, zone, preferences.hour, now).following(zone)
+    return following.due(zone, preferences.hour)
+
+
+def email_due_at(digest: Digest) -> int:
+    """When a worker must send a pending email, or check one that is being sent."""
+    at = digest.mailing.at
+    return at + UNCLEAR_AFTER if digest.mailing.state is MailState.SENDING else at
+
+
+async def reschedule(
+    store: DigestStore, transaction: Transaction, account_id: int, now: int
+) -> None:
+    """Stores when a worker must handle the account again."""
+    preferences = await store.preferences_within(transaction, account_id)
+    pending = await store.unsent_within(transaction, account_id)
+    due = next_due(preferences, now) if due_period(preferences, now) is None else now
+    await store.set_due(transaction, account_id, min([due, *map(email_due_at, pending)]))
 
 
 class DigestCreation:
@@ -51,7 +82,7 @@ class DigestCreation:
         if account is None:
             return
         preferences = await self._store.preferences(account_id)
-        period = schedule.due_period(preferences, now)
+        period = due_period(preferences, now)
         existing = new = None
         if period is not None:
             existing = await self._store.by_period(account_id, period)
@@ -66,7 +97,7 @@ class DigestCreation:
                 elif new is not None:
                     await self._put_due(transaction, account_id, new, preferences)
                 await self._store.settle(transaction, account_id, now + 1)
-            await schedule.reschedule(self._store, transaction, account_id, now)
+            await reschedule(self._store, transaction, account_id, now)
 
         await self._database.write(work)
 

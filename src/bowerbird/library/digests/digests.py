@@ -10,9 +10,9 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks import cursors
-from bowerbird.library.digests import html, markdown, schedule
+from bowerbird.library.digests import creation, html, markdown
 from bowerbird.library.digests.responses import DigestResponse, DigestSummary, summary, to_response
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Digest, Frequency, Preferences, digest_id, period_of
@@ -20,8 +20,7 @@ from bowerbird.model.instants import with_offset
 from bowerbird.requests.digests import FORMATS, DigestsQuery, PreferencesRequest
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.digests.digest_posts import DigestPostStore
-from bowerbird.storage.digests.digests import NEVER, DigestStore
+from bowerbird.storage.digests import NEVER, DigestPostStore, DigestStore
 from bowerbird.storage.libraries import LibraryStore
 
 LATEST: Final = "latest"
@@ -151,7 +150,7 @@ class Digests:
             # A digest that was due on the old schedule is not created on the new one.
             wanted = msgspec.structs.replace(wanted, since=now)
         await self._store.put_preferences(transaction, account_id, wanted, now)
-        await schedule.reschedule(self._store, transaction, account_id, now)
+        await creation.reschedule(self._store, transaction, account_id, now)
         await self._libraries.touch(transaction, account_id)
         return wanted
 
@@ -168,7 +167,7 @@ class Digests:
         return found
 
     def _shown(self, wanted: Preferences) -> PreferencesResponse:
-        due = schedule.next_due(wanted, self._clock())
+        due = creation.next_due(wanted, self._clock())
         return PreferencesResponse(
             frequency=wanted.frequency,
             time_zone=wanted.time_zone,

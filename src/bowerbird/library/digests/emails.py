@@ -16,16 +16,15 @@ import msgspec
 import structlog
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
-from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.digests import html, markdown, schedule, wording
+from bowerbird.library.access.turns import lock_library
+from bowerbird.library.digests import creation, html, markdown, wording
 from bowerbird.library.digests.digests import unsubscribe_token
 from bowerbird.library.digests.responses import DigestResponse, to_response
 from bowerbird.mail import Email, MailDeferred, MailInterrupted, MailOutcomeUnknown, MailRefused
 from bowerbird.model.digests import Digest, Mailing, MailState
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.digests.digest_posts import DigestPostStore
-from bowerbird.storage.digests.digests import DigestStore
+from bowerbird.storage.digests import DigestPostStore, DigestStore
 from bowerbird.storage.libraries import LibraryStore
 
 Send = Callable[[Email], Awaitable[None]]
@@ -58,7 +57,7 @@ class DigestEmails:
         """Sends the emails that are due, and stores when to handle the account again."""
         now = self._clock()
         for digest in await self._store.unsent(account_id):
-            if schedule.email_due_at(digest) > now:
+            if creation.email_due_at(digest) > now:
                 continue
             if digest.mailing.state is MailState.SENDING:
                 unclear = Mailing(MailState.UNCLEAR, digest.mailing.tries, now, _WORKER_STOPPED)
@@ -148,7 +147,7 @@ class DigestEmails:
         )
 
     async def _after_change(self, transaction: Transaction, account_id: int) -> None:
-        await schedule.reschedule(self._store, transaction, account_id, self._clock())
+        await creation.reschedule(self._store, transaction, account_id, self._clock())
         await self._libraries.touch(transaction, account_id)
 
     async def _email(self, account_id: int, digest: Digest) -> Email | None:

@@ -1,6 +1,9 @@
-"""Which posts an export selects: a request, narrowed to a Smart View if it names one."""
+"""Which posts an export selects: a request, narrowed to a Smart View if it names one.
 
-from collections.abc import Mapping
+The posts that an export contains.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -9,6 +12,8 @@ import msgspec
 from bowerbird import errors
 from bowerbird.library.access import plans
 from bowerbird.library.access.time_zones import TimeZones
+from bowerbird.library.bookmarks.searching.label_words import LabelWords
+from bowerbird.library.bookmarks.searching.ranking import Rankings
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.changes import stored_query
 from bowerbird.model import instants
@@ -29,6 +34,7 @@ from bowerbird.requests.filters import (
 )
 from bowerbird.requests.views import ViewQuery
 from bowerbird.search.queries import query_language
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.views import ViewStore
 
@@ -161,3 +167,25 @@ def _fixed(text: str, moment: _Moment) -> str:
     if day is not None:
         return day.isoformat()
     return instants.resolved(text, moment.now) or text
+
+
+class ExportPosts:
+    def __init__(self, database: Database, meaning: SemanticSearch) -> None:
+        self._meaning = meaning
+        self._rankings = Rankings(database, meaning)
+        self._bookmarks = BookmarkStore(database)
+        self._zones = TimeZones(database)
+        self._labels = LabelWords(database)
+
+    async def numbers(self, account: Account, query: ExportQuery) -> Sequence[int]:
+        """In the order they were saved, or the nearest first in a search by meaning."""
+        filter = await filter_for(self._zones, account, query.given)
+        filter = await self._labels.resolved(account, filter)
+        if filter.meaning is not None:
+            chosen = None if query.post_ids is None else tuple(query.post_ids)
+            narrowed = msgspec.structs.replace(filter, post_ids=chosen)
+            store = await self._meaning.require(account)
+            return await self._rankings.numbers(account, narrowed, None, store)
+        if filter.words is not None and filter.words.is_empty:
+            return ()
+        return await self._bookmarks.numbers(account, filter, query.post_ids)

@@ -18,10 +18,10 @@ from bowerbird.library.imports.places import Place, Positions
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import ImportRecord, Post, content_hash, post_json
 from bowerbird.model.derived_fields import completed, with_known_time, without_saving_time
-from bowerbird.model.folding import order_key
 from bowerbird.model.imports import Deletion, ExistingBookmark, Incoming, OrderSource
 from bowerbird.model.ingest import HiddenPost
 from bowerbird.model.labels import clean_name, name_key
+from bowerbird.model.words import order_key
 from bowerbird.search.words.tokens import index_text
 from bowerbird.sources import own_json
 from bowerbird.sources.found import FoundPost

@@ -12,8 +12,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.access.turns import DoFirst
+from bowerbird.library.access.turns import DoFirst, lock_library
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.writing import change_log
 from bowerbird.library.imports.undoing import Undoing, UndoOutcome

@@ -19,8 +19,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.access.turns import DoFirst
+from bowerbird.library.access.turns import DoFirst, lock_library
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames

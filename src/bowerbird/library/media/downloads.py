@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Refusal
 from bowerbird.images import hosts
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
 from bowerbird.model.media import DueImage, FailedImage, KeptImage, file_name
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.images.hosts import AllowedHosts
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.media.downloads import Downloads, Progress
 from bowerbird.library.media.noting import ImageNoting
 from bowerbird.library.media.preferences import MEGABYTE

@@ -8,7 +8,7 @@ import msgspec
 from bowerbird.clock import Clock
 from bowerbird.images import hosts
 from bowerbird.images.hosts import AllowedHosts
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.media import ImageLink, UnknownPost, file_name, shown_urls

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import MEDIA
 from bowerbird.model.media import KIND, MediaAccount

@@ -9,13 +9,13 @@ from typing import Final
 
 from bowerbird.clock import MICROSECONDS, Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal, unavailable
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused, checked_email
 from bowerbird.library.sign_in.one_time_links import link_refused
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
-from bowerbird.model.folding import fold
 from bowerbird.model.session_tokens import is_link_token, new_link_token, token_hash
 from bowerbird.model.sign_in import LinkKind, OneTimeLink, SignedIn
+from bowerbird.model.words import fold
 from bowerbird.settings import Settings
 from bowerbird.storage.daily_use import EMAIL_LINKS, DailyUseStore
 from bowerbird.storage.database import Database, Transaction

@@ -20,8 +20,7 @@ from bowerbird.model.sign_in import ProviderIdentity, SignedIn
 from bowerbird.openid.providers import Provider
 from bowerbird.openid.sign_in import Person
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.sign_in.identities import IdentityStore
-from bowerbird.storage.sign_in.ways_in import WaysInStore
+from bowerbird.storage.sign_in.identities import IdentityStore, WaysInStore
 
 _MAX_SHOWN: Final = 200
 

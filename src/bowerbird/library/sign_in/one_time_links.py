@@ -20,8 +20,8 @@ from bowerbird.model.session_tokens import is_link_token, new_link_token, token_
 from bowerbird.model.sign_in import LinkKind, OneTimeLink, Where
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.sign_in.identities import WaysInStore
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
-from bowerbird.storage.sign_in.ways_in import WaysInStore
 
 MINUTES: Final = 15
 METHOD: Final = "link"

@@ -17,7 +17,7 @@ from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.sign_in import Passkey, SignedIn, Where
 from bowerbird.requests.limits import PASSKEYS_MAX
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.sign_in.passkeys import PasskeyStore
+from bowerbird.storage.sign_in.identities import PasskeyStore
 
 METHOD: Final = "passkey"
 

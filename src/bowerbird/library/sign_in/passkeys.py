@@ -18,8 +18,7 @@ from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.sign_in import Passkey, SignedIn
 from bowerbird.requests.limits import PASSKEY_NAME_MAX, PASSKEYS_MAX
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.sign_in.passkeys import PasskeyStore
-from bowerbird.storage.sign_in.ways_in import WaysInStore
+from bowerbird.storage.sign_in.identities import PasskeyStore, WaysInStore
 
 _UNNAMED: Final = "Account"
 

@@ -1,11 +1,16 @@
-"""Counts of the bookmarks that match, by author, label, month, linked site or type of media."""
+"""The sites that stored posts link to.
+
+Counts of the bookmarks that match, by author, label, month, linked site or type of media.
+"""
 
 import asyncio
+import re
 from bisect import bisect_left
 from calendar import monthrange
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -13,7 +18,6 @@ from msgspec import UNSET, Struct, UnsetType
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import VectorState
-from bowerbird.library.statistics import domains
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model import instants as relative_dates
 from bowerbird.model import json_depth
@@ -27,7 +31,65 @@ from bowerbird.requests.limits import FACET_LINKED_POSTS_MAX, PAGE_DEFAULT
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.facets import FacetStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.digests.digests import DigestStore
+from bowerbird.storage.digests import DigestStore
+
+_URL: Final = re.compile(r"\bhttps?://([^\s/?#<>\"']{4,300})", re.IGNORECASE)
+_HOST: Final = re.compile(r"(?=.{4,253}\Z)[^\W_]([\w-]*[^\W_])?(\.[^\W_]([\w-]*[^\W_])?)+")
+# It hides where a link leads.
+_SHORTENED: Final = "t.co"
+
+
+class _Attachment(Struct, frozen=True):
+    type: Any = None
+    url: Any = None
+
+
+class _Details(Struct, frozen=True):
+    text: str = ""
+    attachments: list[_Attachment] = []
+
+
+class _Linking(Struct, frozen=True):
+    tweet_details: _Details = _Details()
+
+
+_decode: Final = msgspec.json.Decoder(_Linking).decode
+
+
+def counted(renderings: Iterable[bytes], counts: dict[str, int]) -> None:
+    """Adds the posts that link to each site."""
+    for rendering in renderings:
+        for domain in _domains(rendering):
+            counts[domain] = counts.get(domain, 0) + 1
+
+
+def most_linked(counts: dict[str, int], limit: int) -> Sequence[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+
+def _domains(rendering: bytes) -> set[str]:
+    try:
+        details = _decode(json_depth.cut(rendering + b"}")).tweet_details
+    except msgspec.MsgspecError:
+        return set()
+    hosts = [found[1] for found in _URL.finditer(details.text)]
+    hosts += [_host(each.url) for each in details.attachments if each.type == "link"]
+    return {domain for host in hosts if (domain := _domain(host))}
+
+
+def _host(url: object) -> str:
+    try:
+        return (urlsplit(url).hostname or "") if isinstance(url, str) else ""
+    except ValueError:
+        return ""
+
+
+def _domain(host: str) -> str:
+    """A site's name without its port, its user and `www.`; '' if it is none."""
+    name = host.rpartition("@")[2].partition(":")[0].strip(".,;!)(").lower()
+    name = name.removeprefix("www.")
+    return name if _HOST.fullmatch(name) and name != _SHORTENED else ""
+
 
 _QUARTER: Final = 900_000_000
 # Reading and decoding this many posts takes a few milliseconds.
@@ -142,7 +204,7 @@ class FacetCounts:
         counts: dict[str, int] = {}
         for first in range(0, len(newest), _READ_AT_ONCE):
             some = await self._store.renderings(account, newest[first : first + _READ_AT_ONCE])
-            await asyncio.to_thread(domains.counted, some.values(), counts)
+            await asyncio.to_thread(counted, some.values(), counts)
         read = len(newest) if len(newest) < len(numbers) else None
         return Facets(_largest(counts)[:limit], posts, len(counts), read)
 
@@ -154,7 +216,7 @@ def _author(rendering: bytes, count: int) -> Facet:
 
 
 def _largest(counts: dict[str, int]) -> list[Facet]:
-    return [Facet(*pair) for pair in domains.most_linked(counts, len(counts))]
+    return [Facet(*pair) for pair in most_linked(counts, len(counts))]
 
 
 def _by_month(rows: Sequence[Sequence[int]], time_zone: str) -> list[Facet]:

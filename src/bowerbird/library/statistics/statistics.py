@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
-from bowerbird.library.statistics import domains, periods
+from bowerbird.library.statistics import facets as domains
+from bowerbird.library.statistics import periods
 from bowerbird.library.statistics.periods import Slice, StatisticsPeriod
 from bowerbird.lru import LruCache
 from bowerbird.model import json_depth

@@ -10,8 +10,7 @@ from typing import Final
 import msgspec
 
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
-from bowerbird.library.upkeep.comparisons import Comparison, Finding, cut
-from bowerbird.library.upkeep.word_count_checks import WordCountChecks
+from bowerbird.library.upkeep.comparisons import Comparison, Finding, WordCountChecks, cut
 from bowerbird.model.accounts import Account
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import UpsertStore

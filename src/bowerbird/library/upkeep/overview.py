@@ -1,4 +1,7 @@
-"""The state of the service, for its operator."""
+"""Jobs that are not finished or have failed, for the operator.
+
+The state of the service, for its operator.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,19 +10,46 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.clock import Clock, day_of
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.upkeep import health, installation_checks
 from bowerbird.library.upkeep.health import Result
-from bowerbird.library.upkeep.remembered import Remembered
+from bowerbird.library.upkeep.sweeping import Remembered
+from bowerbird.model.jobs import OpenJob
 from bowerbird.model.vectors import ListedVectorStore
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.accounts.version_use import VersionUseStore
+from bowerbird.storage.accounts.sunset_notices import VersionUseStore
 from bowerbird.storage.backup import last_backup
 from bowerbird.storage.backup.last_backup import LastBackup
 from bowerbird.storage.checks import CheckStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.vectors import VectorStore
+
+PER_PAGE: Final = 10
+_FIRST: Final = (-1, 0, "")
+
+
+class OpenJobs:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._store = JobStore(database)
+        self._clock = clock
+
+    async def page(self, after: tuple[int, int, str] = _FIRST) -> Sequence[OpenJob]:
+        """By account, the oldest first, and one more than a page if there are more."""
+        return await self._store.open_page(after, PER_PAGE + 1)
+
+    async def retry(self, account_id: int, job_id: str) -> None:
+        if not await self._store.retry(account_id, job_id):
+            raise Refusal(
+                Code.NOT_FOUND, "The job has not failed, or the same work is queued or running."
+            )
+
+    async def cancel(self, account_id: int, job_id: str) -> None:
+        """Ends a waiting job; the worker of a running one notices within a second or two."""
+        if not await self._store.cancel(account_id, job_id, now=self._clock()):
+            raise Refusal(Code.NOT_FOUND, "The job has already ended.")
+
 
 CALLED_DAYS: Final = 90
 # More accounts than this are not counted.

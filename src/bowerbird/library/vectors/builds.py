@@ -9,8 +9,8 @@ import msgspec
 
 from bowerbird.clock import Clock, month_of
 from bowerbird.library.access import plans
-from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.vectors.embedding_text import text_hash, text_of_rendering
+from bowerbird.library.access.turns import lock_library
+from bowerbird.library.vectors.sweeps import text_hash, text_of_rendering
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import NewVector, UnembeddedPost, VectorStoreState
 from bowerbird.search.meaning.embedding import Embedder

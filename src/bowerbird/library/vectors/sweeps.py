@@ -1,13 +1,24 @@
-"""Starts builds for accounts with missing vectors, and removes unused vectors."""
+"""The text of a post that is embedded, and a hash that detects changes of it.
+
+Notices that the embedded text of posts has changed.
+
+Starts builds for accounts with missing vectors, and removes unused vectors.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, TypeVar
+
+import msgspec
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
+from bowerbird.model import json_depth
+from bowerbird.model.bookmarks import Post, own_words
 from bowerbird.model.jobs import EMBEDDING
+from bowerbird.model.media import DOMAIN, attached_texts
 from bowerbird.model.vectors import BUILD
 from bowerbird.search.meaning.embedding import Embedder
 from bowerbird.search.meaning.models import Models
@@ -15,6 +26,78 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.vectors import CurrentModels, VectorStore
+
+
+def embedding_text(post: Post) -> str:
+    """The author's own and quoted text, name and note, attachments; the text of an article last.
+
+    Flags, labels and counts are left out: they change often and carry no meaning.
+    """
+    return _joined(post, has_names=True)
+
+
+def _joined(post: Post, *, has_names: bool) -> str:
+    details = post.tweet_details
+    article, quoted = details.article or {}, details.quoted_tweet or {}
+    fields = [article.get("title"), details.text, quoted.get("text"), _article_title(quoted)]
+    fields += [_author(post) if has_names else None, *own_words(post)]
+    attached = [*attached_texts(details.attachments), *attached_texts(quoted.get("attachments"))]
+    fields += [text for field, text in attached if has_names or field != DOMAIN]
+    fields += [article.get("plain_text") or article.get("preview_text")]
+    return "\n".join(field for field in fields if field)
+
+
+def text_hash(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def text_of_rendering(rendering: bytes, *, has_names: bool = True) -> str:
+    """The text of a stored post; empty if the post cannot be decoded.
+
+    Without the names of authors and domains, it shows the language of the post.
+    """
+    try:
+        post = msgspec.json.decode(json_depth.cut(rendering + b"}"), type=Post)
+    except msgspec.MsgspecError:
+        return ""
+    return _joined(post, has_names=has_names)
+
+
+def _author(post: Post) -> str:
+    # A post without any text is embedded by its author alone.
+    return post.author_details.name or post.author_username
+
+
+def _article_title(quoted: dict[str, Any]) -> str | None:
+    return (quoted.get("article") or {}).get("title")
+
+
+class StaleVectors:
+    def __init__(self, database: Database) -> None:
+        self._store = VectorStore(database)
+
+    async def mark(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        numbers: Sequence[int],
+        hash_of: Callable[[int], bytes],
+    ) -> None:
+        """Marks the vectors whose text now has another hash. They serve until the next build.
+
+        `hash_of` is only called for posts with a vector. The caller has locked the library.
+        """
+        if not numbers:
+            return
+        hashes: dict[int, bytes] = {}
+        stale: dict[bytes, list[int]] = {}
+        for number, model, hash in await self._store.text_hashes(transaction, account_id, numbers):
+            if number not in hashes:
+                hashes[number] = hash_of(number)
+            if hash != hashes[number]:
+                stale.setdefault(model, []).append(number)
+        await self._store.mark_stale(transaction, account_id, stale)
+
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import UNSET
 
 from bowerbird import errors
-from bowerbird.model.folding import normalized
 from bowerbird.model.labels import Bucket, Query, View, ViewSort
+from bowerbird.model.words import normalized
 from bowerbird.requests.filter_values import read_instant
 from bowerbird.requests.filters import moves, readers, sent
 from bowerbird.requests.limits import SLUG_MAX

@@ -11,8 +11,8 @@ from msgspec import UNSET, Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.access import plans
-from bowerbird.library.access.library_lock import lock_library
 from bowerbird.library.access.time_zones import TimeZones
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkList, SavedFilter, VectorState
 from bowerbird.library.views import changes

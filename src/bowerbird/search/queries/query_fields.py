@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from bowerbird.model import instants, media
-from bowerbird.model.folding import order_key
 from bowerbird.model.labels import name_key
-from bowerbird.model.words import NOTE, Condition, Field
+from bowerbird.model.words import NOTE, Condition, Field, order_key
 
 STATES: Final = ("read", "unread", "archived")
 _HAS: Final = (*media.BITS, NOTE)

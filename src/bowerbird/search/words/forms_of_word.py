@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from bowerbird.model.folding import normalized
-from bowerbird.model.words import GAP, OTHER_FORM, STEM
+from bowerbird.model.words import GAP, OTHER_FORM, STEM, normalized
 from bowerbird.search.words import spellings
 from bowerbird.search.words.generations import Tokens
 from bowerbird.search.words.languages import OTHER_SCRIPTS

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from typing import Final
 
-from bowerbird.model.folding import normalized
+from bowerbird.model.words import normalized
 
 # PostgreSQL refuses a lexeme of more than 2,046 bytes.
 MAX_TOKEN_CHARACTERS: Final = 64

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bowerbird.model.folding import normalized
-from bowerbird.model.words import OTHER_FORM, STEM, STEM_WEIGHT, Form
+from bowerbird.model.words import OTHER_FORM, STEM, STEM_WEIGHT, Form, normalized
 from bowerbird.search.words import spellings, tokens
 from bowerbird.search.words.stems import possible_stems
 from bowerbird.search.words.token_folding import fold

@@ -17,11 +17,10 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from bowerbird import __version__, errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.toolserver.protocol import instructions
-from bowerbird.toolserver.protocol.plain_calls import NAME
+from bowerbird.toolserver.protocol import prompts
 from bowerbird.toolserver.protocol.prompts import PROMPTS, Prompt
 from bowerbird.toolserver.protocol.resources import TEMPLATES, Resources
-from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
+from bowerbird.toolserver.protocol.tool_calls import NAME, ToolCaller, ToolCalls
 from bowerbird.toolserver.tools.results import refusals
 from bowerbird.wire.responses import server_card
 
@@ -130,7 +129,7 @@ def server(handlers: Handlers, site_url: str) -> "Server[Any]":
         version=__version__,
         title=server_card.TITLE,
         description=server_card.DESCRIPTION,
-        instructions=instructions.INSTRUCTIONS,
+        instructions=prompts.INSTRUCTIONS,
         website_url=site_url,
         cache_hints={
             "tools/list": _PUBLIC,

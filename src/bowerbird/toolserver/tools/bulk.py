@@ -21,7 +21,7 @@ from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.filters import flags_of, sent
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes
-from bowerbird.toolserver.tools.arguments.selection import Selection
+from bowerbird.toolserver.tools.arguments.vocabulary import Selection
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.left_out import EmptyLists
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS

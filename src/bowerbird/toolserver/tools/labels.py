@@ -25,7 +25,7 @@ from bowerbird.requests.labels import (
 )
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes
-from bowerbird.toolserver.tools.arguments.selection import Selection
+from bowerbird.toolserver.tools.arguments.vocabulary import Selection
 from bowerbird.toolserver.tools.bulk import BulkCalls, Change, Undoable, shown, undoable
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import (

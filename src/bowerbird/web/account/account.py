@@ -10,7 +10,7 @@ from msgspec import Struct
 from bowerbird.clock import Clock, first_of_next_month
 from bowerbird.errors import Refusal
 from bowerbird.library.access.call_allowance import CallCounter
-from bowerbird.library.accounts.account_download import AccountDownload
+from bowerbird.library.accounts.account_export import AccountDownload
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.digests.digests import Digests

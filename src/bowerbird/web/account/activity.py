@@ -3,8 +3,7 @@
 import re
 from typing import Any, Final
 
-from bowerbird.library.access.activity import KEPT_DAYS, PAGE, Activity
-from bowerbird.library.access.activity_sentences import sentence
+from bowerbird.library.access.activity import KEPT_DAYS, PAGE, Activity, sentence
 from bowerbird.model.accounts import ActivityEntry
 from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages

@@ -3,7 +3,7 @@
 from typing import Final
 
 from bowerbird.library.accounts.deletion import AccountDeletion, OwnerStays
-from bowerbird.model.folding import fold
+from bowerbird.model.words import fold
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit

@@ -11,8 +11,8 @@ from bowerbird.library.ingest.files import CheckedFiles, CheckedImports, FileJob
 from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.model.imports import RunState
 from bowerbird.requests import limits, saving
-from bowerbird.web.arrival.saving import bookmarklet
 from bowerbird.web.imports import rows
+from bowerbird.web.saving import bookmarklet
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit

@@ -10,7 +10,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkList
-from bowerbird.library.demo.demo import Demo
+from bowerbird.library.demo import Demo
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import View

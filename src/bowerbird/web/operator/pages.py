@@ -6,13 +6,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.errors import Refusal
-from bowerbird.library.accounts import account_list
-from bowerbird.library.accounts.account_list import AccountList
-from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.accounts import accounts as account_list
+from bowerbird.library.accounts.accounts import AccountList, Accounts
 from bowerbird.library.sign_in.invitations import Invitations
-from bowerbird.library.upkeep import open_jobs, overview
-from bowerbird.library.upkeep.open_jobs import OpenJobs
-from bowerbird.library.upkeep.overview import Overview
+from bowerbird.library.upkeep import overview
+from bowerbird.library.upkeep.overview import OpenJobs, Overview
 from bowerbird.model.accounts import Plan
 from bowerbird.settings import Settings
 from bowerbird.web.operator import cursors, rows
@@ -151,7 +149,7 @@ class _OperatorPage:
     async def _jobs(self, visit: Visit) -> dict[str, Any]:
         after, jobs = visit.query.get("jobs", ""), self._parts.jobs
         found = await (jobs.page(cursors.job(after)) if after else jobs.page())
-        shown, times = found[: open_jobs.PER_PAGE], visit.times
+        shown, times = found[: overview.PER_PAGE], visit.times
         return {
             "jobs": [rows.job(each, times) for each in shown],
             "more_jobs": cursors.of_job(shown[-1]) if len(found) > len(shown) else "",

@@ -3,7 +3,7 @@
 from typing import Final
 
 from bowerbird.errors import Refusal
-from bowerbird.library.sign_in.attempt_limits import AttemptLimits, SignUpLimits
+from bowerbird.library.sign_in.attempts import AttemptLimits, SignUpLimits
 from bowerbird.library.sign_in.one_time_links import Entered
 from bowerbird.library.sign_in.provider_sign_in import Returned
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS

@@ -12,7 +12,7 @@ from bowerbird.library.accounts.devices import NoLiveDevice
 from bowerbird.library.connections.connecting import BegunX, Connecting, Revoking
 from bowerbird.library.connections.connections import Connections, DeviceRuns, NoConnection
 from bowerbird.library.ingest.kept_pages import KeptPages
-from bowerbird.library.sign_in.attempt_limits import AttemptLimits
+from bowerbird.library.sign_in.attempts import AttemptLimits
 from bowerbird.model.connections import X_POSTS_PER_DAY, Connection
 from bowerbird.requests import limits
 from bowerbird.settings import Settings

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 from bowerbird.library.bookmarks.writing.words_ahead import words_ahead
 from bowerbird.model.bookmarks import RENDER_VERSION, ImportRecord, Post, own_words, rendering
-from bowerbird.model.folding import first_line, order_key
 from bowerbird.model.imports import Incoming, Placement
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.media import DOMAIN, attached_texts, bits_of
+from bowerbird.model.words import first_line, order_key
 from bowerbird.search.words.tokens import INDEX_FORM
 
 Row = dict[str, Any]

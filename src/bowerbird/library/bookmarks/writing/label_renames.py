@@ -13,8 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.library.access import turns
-from bowerbird.library.access.library_lock import lock_library
-from bowerbird.library.access.turns import DoFirst
+from bowerbird.library.access.turns import DoFirst, lock_library
 from bowerbird.model.bookmarks import tags_json
 from bowerbird.model.imports import Counts
 from bowerbird.model.labels import Label, name_key

@@ -10,10 +10,9 @@ from typing import Any, Final
 
 from bowerbird.clock import Clock, month_of
 from bowerbird.library.access import plans, turns
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.searching.counted_words import stored_words
-from bowerbird.library.vectors.embedding_text import text_hash, text_of_rendering
-from bowerbird.library.vectors.stale_vectors import StaleVectors
+from bowerbird.library.vectors.sweeps import StaleVectors, text_hash, text_of_rendering
 from bowerbird.model.accounts import Account
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.accounts.accounts import AccountStore

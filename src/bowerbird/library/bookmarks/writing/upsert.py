@@ -12,15 +12,14 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.library.access import turns
-from bowerbird.library.access.library_lock import lock_library
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, draft_of, words_of
 from bowerbird.library.bookmarks.writing.change_log import ChangedBy, ChangeLog
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.label_room import LabelRoom
 from bowerbird.library.bookmarks.writing.upsert_batch import Batch, differs
-from bowerbird.library.vectors.embedding_text import embedding_text, text_hash
-from bowerbird.library.vectors.stale_vectors import StaleVectors
+from bowerbird.library.vectors.sweeps import StaleVectors, embedding_text, text_hash
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import Deletion, ExistingBookmark, Incoming, RunRow, UpsertOutcome
 from bowerbird.requests import limits

@@ -12,7 +12,7 @@ import msgspec
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.demo.demo import Demo
+from bowerbird.library.demo import Demo
 from bowerbird.library.imports.saving import Saving
 from bowerbird.library.labels.labels import Labels
 from bowerbird.model.accounts import Account

@@ -1,1 +1,0 @@
-"""What `bowerbird serve` does besides serving: its first output, and more processes."""

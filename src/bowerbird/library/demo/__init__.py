@@ -1,1 +1,0 @@
-"""The demo library: invented posts for an empty library, removed by one click."""

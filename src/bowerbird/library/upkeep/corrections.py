@@ -1,0 +1,154 @@
+"""Corrects what earlier versions stored: notes, highlights, dates, segments of the word index."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+from bowerbird.clock import MICROSECONDS, Clock, month_of
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans
+from bowerbird.library.access.turns import lock_library
+from bowerbird.library.bookmarks.post_documents import PostDocuments
+from bowerbird.library.bookmarks.searching.counted_words import CountedWords
+from bowerbird.library.bookmarks.writing.annotation_changes import KEPT_DAYS
+from bowerbird.library.upkeep.comparisons import Comparison
+from bowerbird.library.vectors.sweeps import StaleVectors, text_hash, text_of_rendering
+from bowerbird.model.imports import Counts
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.bookmarks.annotations import AnnotationStore
+from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.bookmarks.word_index import WordSegments
+from bowerbird.storage.checks import CheckStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
+
+_KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
+_ACCOUNTS_PER_PAGE: Final = 500
+# A note may have 20,000 characters, so a transaction indexes only a few.
+_NOTES_PER_TRANSACTION: Final = 20
+
+
+class AnnotationUpkeep:
+    def __init__(self, database: Database, pause_s: float) -> None:
+        self._database = database
+        self._store = AnnotationStore(database)
+        self._libraries = LibraryStore(database)
+        self._documents = PostDocuments(database)
+        self._pause_s = pause_s
+
+    async def run(self, now: int) -> None:
+        while accounts := await self._store.accounts_to_index(_ACCOUNTS_PER_PAGE):
+            for account_id in accounts:
+                await self._index(account_id)
+        before = now - _KEPT
+        while accounts := await self._store.accounts_with_expired(before, _ACCOUNTS_PER_PAGE):
+            for account_id in accounts:
+                await self._forget(account_id, before)
+
+    async def _index(self, account_id: int) -> None:
+        async def some(transaction: Transaction) -> bool:
+            numbers = await self._store.first_to_index(
+                transaction, account_id, _NOTES_PER_TRANSACTION
+            )
+            if not numbers:
+                return False
+            try:
+                opened = await lock_library(self._libraries, transaction, account_id)
+            except Refusal as refused:
+                # The account is being deleted.
+                if refused.code is not Code.NOT_FOUND:
+                    raise
+            else:
+                await self._documents.index(transaction, opened, numbers)
+                await self._libraries.advance(transaction, opened, Counts())
+            await self._store.delete_indexed(transaction, account_id, numbers[-1])
+            return True
+
+        has_more = True
+        while has_more:
+            has_more = await self._database.write(some)
+            await asyncio.sleep(self._pause_s)
+
+    async def _forget(self, account_id: int, before: int) -> None:
+        async def work(transaction: Transaction) -> None:
+            await self._store.delete_expired(transaction, account_id, before)
+
+        await self._database.write(work)
+        await asyncio.sleep(self._pause_s)
+
+
+_POSTS_PER_TURN: Final = 100
+# Between two turns, for other writers.
+_PAUSE_S: Final = 0.02
+
+
+class Dating:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._accounts = AccountStore(database)
+        self._libraries = LibraryStore(database)
+        self._store = CheckStore(database)
+        self._upserts = UpsertStore(database)
+        self._counted = CountedWords(database)
+        self._vectors = StaleVectors(database)
+
+    async def due_accounts(self, after: int) -> Sequence[int]:
+        """The next accounts with posts that have no time."""
+        return await self._store.accounts_with_undated(after, _ACCOUNTS_PER_PAGE)
+
+    async def run(self, account_id: int) -> None:
+        account = await self._accounts.by_id(account_id, month_of(self._clock()))
+        if account is None:
+            raise plans.account_gone()
+
+        async def work(transaction: Transaction, after: int) -> int | None:
+            library = await lock_library(self._libraries, transaction, account_id)
+            numbers = await self._store.undated(transaction, account_id, after, _POSTS_PER_TURN)
+            stored = await self._store.by_numbers(transaction, account, numbers)
+            # Those that cannot be read stay as they are; `bowerbird check` reports them.
+            comparisons = [Comparison(one) for one in stored]
+            rows = [_row(one) for one in comparisons if one.is_fixable and not one.is_lost]
+            renderings = {row["number"]: row["rendering"] for row in rows}
+            reworded = [row["number"] for row in rows if row["words"] is not None]
+            counted = await self._counted.of(transaction, library, reworded)
+            await self._upserts.update(transaction, library, rows, counted)
+            await self._vectors.mark(
+                transaction,
+                account_id,
+                reworded,
+                lambda number: text_hash(text_of_rendering(renderings[number])),
+            )
+            if rows:
+                await self._libraries.touch(transaction, account_id)
+            return numbers[-1] if len(numbers) == _POSTS_PER_TURN else None
+
+        after: int | None = 0
+        while after is not None:
+            after = await self._database.write(partial(work, after=after))
+            await asyncio.sleep(_PAUSE_S)
+
+
+def _row(comparison: Comparison) -> dict[str, Any]:
+    """The row of a post with its time. Its words change only if it gets an article too."""
+    if comparison.lacks_article:
+        return comparison.row(comparison.words())
+    return {**comparison.row(""), "words": None}
+
+
+EVERY_S: Final = 3_600.0
+# After each transaction, so that other writers do not wait.
+
+
+class SegmentMerging:
+    def __init__(self, database: Database, pause_s: float = _PAUSE_S) -> None:
+        self._segments = WordSegments(database)
+        self._pause_s = pause_s
+
+    async def run(self) -> None:
+        """A run that is interrupted continues the next time."""
+        if not self._segments.exist:
+            return
+        while await self._segments.merge():  # noqa: ASYNC110 - a pause, nothing is awaited
+            await asyncio.sleep(self._pause_s)

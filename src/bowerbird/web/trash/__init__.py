@@ -1,1 +1,0 @@
-"""The trash: restoring posts, and deleting them for good."""
