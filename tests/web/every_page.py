@@ -329,7 +329,7 @@ async def _many(album: Album, reader: Reader) -> None:
         return await person.open(sent.headers["location"])
 
     some = " ".join(post["post_id"] for post in POSTS[:3])
-    await change(trash="", posts=some)
+    album["library-many-undo"] = await change(trash="", posts=some)
     album["trash"] = await person.open("/trash")
     album["trash_delete"] = await person.send("/trash/delete", "/trash", delete="", all="yes")
     await member.save_all([make.post() for _ in range(1_200)])

@@ -13,11 +13,12 @@ from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 
-EVERY_S: Final = 60.0
+# People watch their library fill after an import.
+EVERY_S: Final = 10.0
 _LEFTOVERS_EVERY_S: Final = 86_400.0
 # A library of thousands of images takes long; other accounts get turns in between.
 _TURN_S: Final = 30.0
-# A permanent error is not repeated every minute.
+# A permanent error is not repeated with every look.
 _RETRY_AFTER_ERROR_S: Final = 600
 
 
