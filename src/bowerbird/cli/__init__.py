@@ -27,7 +27,7 @@ _SOURCES: Final = {
     "imports": ("imports", "imports"),
     "save": ("save", "save"),
     "digest": ("digests", "digest"),
-    "embed": ("embed", "embed"),
+    "embed": ("model", "embed"),
     "model": ("model", "model"),
     "backup": ("backups", "backup"),
     "restore": ("backups", "restore"),
