@@ -350,7 +350,8 @@ async def test_a_deleted_post_stays_deleted_after_the_trash_is_emptied(alice: Me
     await take(alice, found())
     await writing.send(alice, "DELETE", "/v1/bookmarks/1")
     alice.clock.now += 31 * writing.DAY
-    assert await Sweeping(alice.database, alice.clock, pause_s=0).sweep() == 1
+    # The post, and the change that deleted it with its row.
+    assert await Sweeping(alice.database, alice.clock, pause_s=0).sweep() == 3
 
     assert await result(alice, found()) is ItemResult.IGNORED_DELETED
 
