@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from bowerbird.library.labels import label_list
 from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
@@ -152,3 +153,18 @@ async def test_no_tool_creates_a_label_with_hidden_characters(alice: Member) -> 
     assert "hidden characters" in await refusal(
         alice, "update_label", label="label", new_name=HIDDEN
     )
+
+
+@pytest.mark.both
+async def test_of_many_labels_the_most_used_ones_are_listed(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(label_list, "_FEW", 2)
+    await alice.save(post_id="1", tags=["often", "sometimes"])
+    await alice.save(post_id="2", tags=["often"])
+    await writing.create_labels(alice, 3)
+
+    listed = await call(alice, "list_labels")
+
+    assert (listed["truncated"], listed["total_count"]) == (True, 5)
+    assert listed["labels"] == [{"label": "often", "count": 2}, {"label": "sometimes", "count": 1}]

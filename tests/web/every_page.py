@@ -23,6 +23,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.settings import Settings
 from bowerbird.web import templating
+from bowerbird.web.media.pages import ARRIVALS
 from bowerbird.web.pages import HtmlPage, page
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Reply
@@ -355,6 +356,9 @@ def _failures() -> dict[str, HtmlPage]:
 def served_pages() -> Iterator[str]:
     """Yields the URL of a server with one path per page."""
     found = {f"/{name}": _reply(shown) for name, shown in pages().items()}
+    # A list asks whether its images have arrived.
+    asked = [(b"content-type", b"application/json")]
+    found[ARRIVALS] = Reply(200, asked, b'{"images": {}}')
     files = _failures() | templating.files()
 
     class Handler(BaseHTTPRequestHandler):

@@ -69,7 +69,7 @@ class Labels:
     def __init__(self, database: Database, clock: Clock, *, is_sandbox: bool = False) -> None:
         self.database = database
         self._changesets = Changesets(database)
-        self._kept = KeptChanges(database, clock, is_simulated=is_sandbox)
+        self._kept = KeptChanges(database, clock, is_off=is_sandbox)
         self._renames = LabelRenames(database)
         self.changes = BulkChanges(database, clock)
         self._store = LabelStore(database)

@@ -38,11 +38,11 @@ class Done(NamedTuple):
 
 
 class KeptChanges:
-    def __init__(self, database: Database, clock: Clock, *, is_simulated: bool = False) -> None:
-        """`is_simulated`: for the sandbox, whose changes have an id and are not stored."""
+    def __init__(self, database: Database, clock: Clock, *, is_off: bool = False) -> None:
+        """`is_off`: for the sandbox, which stores nothing that could be undone."""
         self._store = BulkStore(database)
         self._clock = clock
-        self._is_simulated = is_simulated
+        self._is_off = is_off
 
     async def finish(
         self, transaction: Transaction, changeset: Changeset, action: BulkAction, matched: int
@@ -61,23 +61,21 @@ class KeptChanges:
     ) -> BulkRow | None:
         """Keeps what a transaction has changed, after it has raised the version once."""
         action, changed, labels, matched = done
-        if not changed and not any(label.is_new for label in labels):
+        if self._is_off or (not changed and not any(label.is_new for label in labels)):
             return None
         account_id, now = library.account_id, self._clock()
         number = library.last_change
         if number is None:
             number = await self._store.next_number(transaction, account_id) - 1
         number += 1
+        if len(changed) > _SMALL_ROWS or number % _SMALL_CHANGES == 0:
+            await self.make_room(transaction, account_id, len(changed))
         row = msgspec.structs.replace(
             ended(new_change(number, action, labels, matched, now), BulkState.DONE, now),
             done=matched,
             changed=len({one.post_id for one in changed}),
             kept=len(changed),
         )
-        if self._is_simulated:
-            return row
-        if len(changed) > _SMALL_ROWS or number % _SMALL_CHANGES == 0:
-            await self.make_room(transaction, account_id, len(changed))
         await self._store.insert(transaction, account_id, row)
         await self._store.record_named(
             transaction, account_id, number, changed, library.version + 1
