@@ -3,6 +3,7 @@
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -123,7 +124,8 @@ async def test_any_content_survives_deleting_and_restoring(
     await _delete(alice)
     response = await _restore(alice)
 
-    assert response.content == before
+    assert writing.without_change(response) == msgspec.json.decode(before)
+    assert (await alice.get(PATH)).content == before
     assert await writing.recount(alice) == []
 
 

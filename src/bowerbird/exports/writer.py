@@ -1,11 +1,7 @@
-"""Packs the volumes of a large PDF export into one zip file.
-
-Writes an export file from a file of posts. The heavy steps run in their own processes.
-"""
+"""Writes an export file from a file of posts. The heavy steps run in their own processes."""
 
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -22,17 +18,6 @@ from bowerbird.exports.tasks import (
     Report,
     Task,
 )
-
-
-def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
-    with zipfile.ZipFile(task.target, "w") as archive:
-        for volume in sorted(Path(task.source).glob("*.pdf")):
-            # Not compressed: a PDF is compressed already.
-            archive.write(volume, volume.name)
-            volume.unlink()
-            send_report(Report(done=task.document.total))
-    return Report(done=task.document.total, is_finished=True)
-
 
 __all__ = ["DocumentInfo", "ExportFailed", "ProcessLimits", "WrittenFile", "write_export"]
 
