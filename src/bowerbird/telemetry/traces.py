@@ -22,11 +22,11 @@ from starlette.types import ASGIApp
 from bowerbird import __version__, logs
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
-from bowerbird.telemetry import spans, starting
+from bowerbird.telemetry import spans, variables
+from bowerbird.telemetry.collector import WatchedSession
 from bowerbird.telemetry.embedding import TracedModels
 from bowerbird.telemetry.requests import IsTrusted, TracedRequests, describe_request
 from bowerbird.telemetry.spans import Attributes, Spans
-from bowerbird.telemetry.starting import WatchedSession
 from bowerbird.telemetry.statements import StatementSpans
 
 # A collector that does not answer must not delay a stop longer.
@@ -131,13 +131,13 @@ class _Failures(logging.Handler):
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Called once the log is configured."""
         self._loop = loop
-        problems = [*starting.without_effect(os.environ), *self._problems]
+        problems = [*variables.without_effect(os.environ), *self._problems]
         for problem in problems[:_MAX_PROBLEMS]:
             structlog.get_logger().warning("traces_variable_ignored", reason=problem)
 
     def emit(self, record: logging.LogRecord) -> None:
         if self._loop is None:
-            self._problems.append(starting.invalid(record, os.environ))
+            self._problems.append(variables.invalid(record, os.environ))
             return
         now = time.monotonic()
         if now < self._silent_until:
