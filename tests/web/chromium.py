@@ -98,8 +98,9 @@ class Chromium:
         problems = self.problems
 
         def note(message: ConsoleMessage) -> None:
-            # The providers of the tests have no icon.
-            if not message.location["url"].endswith("/favicon.ico"):
+            # The providers of the tests have no icon, and what their pages say is not about ours.
+            is_theirs = urlsplit(page.url).path.startswith("/interaction/")
+            if not is_theirs and not message.location["url"].endswith("/favicon.ico"):
                 problems.append(f"{page.url} {message.text}")
 
         def check(url: str) -> None:
