@@ -136,7 +136,7 @@ async def work_until(
     )
     stopping = asyncio.Event()
     running = asyncio.create_task(worker.run(stopping))
-    # Whoever waits for this process has less patience.
+    # The test that started this process gives up sooner.
     await waiting.until(is_over, 600)
     stopping.set()
     await running

@@ -12,7 +12,7 @@ import httpx
 
 from bowerbird import app
 from bowerbird.app import App
-from bowerbird.library.access import plans
+from bowerbird.library.access import activity
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
@@ -59,7 +59,7 @@ class House:
         """Signs in as the form of the link does, without the page and the form."""
         # In a context of its own, because the caller of a request ends with it.
         context = contextvars.copy_context()
-        context.run(plans.set_address, lambda: _WHERE.address)
+        context.run(activity.set_address, lambda: _WHERE.address)
         redeeming = self.links.redeem(token, _WHERE, email)
         entered = await asyncio.create_task(redeeming, context=context)
         cookie = CookieJar(person.origin).write(SESSION, entered.session_token, ABSOLUTE_DAYS)

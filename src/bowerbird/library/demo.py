@@ -1,9 +1,7 @@
-"""The posts and the Smart View of the demo.
+"""Fills an empty library with the demo, and removes it again.
 
-They are some of the sample posts of the sandbox, with ids that no network gives, handles that
+Its posts are some of the sample posts of the sandbox, with ids that no network gives, handles that
 nobody can have, and dates that end today.
-
-Fills an empty library with the demo, and removes it again.
 """
 
 from functools import cache

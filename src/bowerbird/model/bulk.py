@@ -63,7 +63,6 @@ FLAG_ACTIONS: Final[dict[tuple[bool | None, bool | None], BulkAction]] = {
     (False, False): BulkAction.UNREAD_AND_UNARCHIVE,
 }
 """The action that sets both flags, by their values; None leaves a flag as it is."""
-LABEL_ACTIONS: Final = frozenset({BulkAction.ADD_LABEL, BulkAction.REMOVE_LABEL})
 WHOLE_LABEL_ACTIONS: Final = frozenset({BulkAction.DELETE_LABEL, BulkAction.MERGE_LABELS})
 
 

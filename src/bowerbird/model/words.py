@@ -1,6 +1,6 @@
-"""Folds names and titles, so that different spellings of one name compare as equal.
+"""A parsed keyword query, independent of the syntax of any search engine.
 
-A parsed keyword query, independent of the syntax of any search engine.
+Names and titles are folded, so that different spellings of one name compare as equal.
 """
 
 import re

@@ -1,11 +1,9 @@
-"""An ONNX graph under construction: what the graphs of both models share.
-
-Writes all-MiniLM-L6-v2 as an ONNX graph with int8 weights.
+"""Writes all-MiniLM-L6-v2 as an ONNX graph with int8 weights.
 
 `build.py` runs it as a program, with onnx and safetensors on the path and three arguments: the
 weights, the tokenizer and the folder for the result.
 The inputs of the graph are token ids and their mask; the output is one vector of length 1 per
-text.
+text. The other model uses the same class for its graph.
 """
 
 import logging

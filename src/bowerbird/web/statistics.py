@@ -1,6 +1,6 @@
-"""Charts as SVG. Sizes are attributes and colours are classes, as the policy of pages demands.
+"""/statistics: what an account saved and read, as charts and as tables.
 
-/statistics: what an account saved and read, as charts and as tables.
+Charts are SVG. Sizes are attributes and colours are classes, as the policy of pages demands.
 """
 
 from collections.abc import Sequence

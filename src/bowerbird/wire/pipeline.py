@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird import errors, logs
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import plans
+from bowerbird.library.access import activity
 from bowerbird.model.accounts import Account
 from bowerbird.wire import bodies
 from bowerbird.wire.client_addresses import ClientAddresses
@@ -283,7 +283,7 @@ def by_path(
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        plans.set_address(partial(addresses.of, scope))
+        activity.set_address(partial(addresses.of, scope))
         path: str = scope["path"]
         if path in single:
             await single[path](scope, receive, send)

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.library.access import activity, plans
+from bowerbird.library.access import activity
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
@@ -63,7 +63,7 @@ async def test_it_shows_what_the_person_and_the_command_line_did(house: House) -
     await person.send("/keys", "/keys", name="laptop")
     house.clock.now += MICROSECONDS
     # The requests of these tests run in the task of the test, and leave their address there.
-    plans.set_address(str)
+    activity.set_address(str)
     created = await Keys(house.database, house.clock).create(account_id, "server")
     house.clock.now += MICROSECONDS
     await Keys(house.database, house.clock).revoke(account_id, created.key.key_id)

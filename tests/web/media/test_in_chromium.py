@@ -206,7 +206,7 @@ def test_images_appear_as_they_arrive_and_no_text_in_view_moves(
         images = {key: {"src": mark, "width": 300, "height": 200} for key in keys}
         route.fulfill(json={"images": images})
 
-    def visit(page: Page) -> tuple[dict[str, Any], dict[str, Any], int]:
+    def visit(page: Page) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         page.route("**/library/images/arrivals*", arrived)
         page.goto(address(running, "/library"))
         # This server downloads nothing, so its page does not ask by itself.
@@ -215,8 +215,13 @@ def test_images_appear_as_they_arrive_and_no_text_in_view_moves(
         page.add_script_tag(url=templating.paths()["arrivals.js"], type="module")
         expect(page.get_by_role("button", name="Show", exact=True).first).to_be_visible()
         after = page.evaluate(PLACES)
-        page.get_by_role("button", name="Show", exact=True).first.click()
-        return before, after, page.evaluate(PLACES)["images"]
+        line = page.locator(
+            ".absent", has=page.get_by_role("button", name="Show", exact=True)
+        ).first
+        pressed = line.get_attribute("data-alt") or ""
+        line.get_by_role("button").click()
+        expect(page.get_by_role("img", name=pressed, exact=True)).to_be_visible()
+        return before, after, page.evaluate(PLACES)
 
     with serving.serving(tmp_path) as running:
         running.run("account", "create", EMAIL)
@@ -227,5 +232,9 @@ def test_images_appear_as_they_arrive_and_no_text_in_view_moves(
     assert after["rows"] == before["rows"]
     assert after["images"] + after["offers"] == len(POSTS)
     assert after["offers"] < len(before["rows"]) + 1
-    # The rows below it left the view, so their images came too.
-    assert shown > after["images"]
+    # The row that was pressed stays where it was. Rows below it left the view, so their images came
+    # too.
+    assert shown["rows"][0] == before["rows"][0]
+    assert len(shown["rows"]) < len(before["rows"])
+    assert shown["images"] + shown["offers"] == len(POSTS)
+    assert shown["images"] > after["images"]

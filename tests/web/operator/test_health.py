@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird import app
 from bowerbird.clock import MICROSECONDS, day_of
-from bowerbird.library.upkeep.sweeping import Remembered
+from bowerbird.library.upkeep.overview import Remembered
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.sunset_notices import VersionUseStore
 from bowerbird.storage.backup import last_backup

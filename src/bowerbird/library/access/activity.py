@@ -4,13 +4,13 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import Final
 
 import structlog
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
-from bowerbird.library.access import plans
 from bowerbird.model.accounts import ActivityEntry, ActivityKind
 from bowerbird.model.connections import NAMES
 from bowerbird.storage.activity import ActivityStore
@@ -21,6 +21,19 @@ ENTRIES_MAX: Final = 10_000
 PAGE: Final = 50
 _MAX_DETAIL: Final = 200
 _LATEST: Final = (2**63 - 1, "")
+# The network address of the current request. A context variable, because only the outermost layer
+# knows it and only the log needs it.
+_ADDRESS: Final[ContextVar[Callable[[], str]]] = ContextVar("address", default=str)
+
+
+def set_address(find: Callable[[], str]) -> None:
+    """`find` returns the address. It is called only if something needs it."""
+    _ADDRESS.set(find)
+
+
+def address() -> str:
+    """'' outside a request, as in a command."""
+    return _ADDRESS.get()()
 
 
 class Activity:
@@ -31,7 +44,7 @@ class Activity:
     def entry(self, kind: ActivityKind, detail: str = "") -> ActivityEntry:
         """`detail` is what it was done to, such as the name of a key."""
         return ActivityEntry(
-            self._clock(), secrets.token_hex(6), kind, detail[:_MAX_DETAIL], plans.address()
+            self._clock(), secrets.token_hex(6), kind, detail[:_MAX_DETAIL], address()
         )
 
     async def add(self, transaction: Transaction, account_id: int, entry: ActivityEntry) -> None:

@@ -1,13 +1,6 @@
-"""The network address of the current request, for the activity log.
+"""What each plan includes. Every plan check is here."""
 
-A context variable, because only the outermost layer knows the address and only the log needs it.
-
-What each plan includes. Every plan check is here.
-"""
-
-from collections.abc import Callable, Mapping
-from contextvars import ContextVar
-from typing import Final
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -15,18 +8,6 @@ from bowerbird import errors
 from bowerbird.errors import Advice, Code, Refusal
 from bowerbird.model.accounts import Account
 from bowerbird.requests.fields import Gate
-
-_ADDRESS: Final[ContextVar[Callable[[], str]]] = ContextVar("address", default=str)
-
-
-def set_address(find: Callable[[], str]) -> None:
-    """`find` returns the address. It is called only if something needs it."""
-    _ADDRESS.set(find)
-
-
-def address() -> str:
-    """'' outside a request, as in a command."""
-    return _ADDRESS.get()()
 
 
 def check_fields(account: Account, gates: Mapping[str, Gate]) -> None:

@@ -1,6 +1,4 @@
-"""Locks an account's library for one transaction.
-
-Writes of a library, and how large one transaction of a change of many posts is.
+"""Writes of a library: its lock, and how large one transaction is.
 
 SQLite has one writer for all accounts, and on PostgreSQL a transaction locks its library. So no
 transaction takes longer than 150 ms of CPU. What a request names is changed in one transaction. A

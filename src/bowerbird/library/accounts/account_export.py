@@ -1,6 +1,4 @@
-"""Lets people download everything of their account, a few times per UTC day.
-
-Exports all data of an account as one JSON document.
+"""Exports all data of an account as one JSON document, a few times per UTC day.
 
 The bookmarks have the format of the API, so that `bowerbird import` can read them. Everything that
 has ids of other posts comes after the bookmarks: an import stops at the end of the bookmarks, so

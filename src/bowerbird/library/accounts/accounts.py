@@ -1,7 +1,4 @@
-"""Accounts in pages, and by the start of their address, for the operator.
-
-Creates, lists, changes and deletes accounts, for the operator.
-"""
+"""Creates, lists, finds, changes and deletes accounts, for the operator."""
 
 import re
 from collections.abc import Sequence

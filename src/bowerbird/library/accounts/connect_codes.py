@@ -1,10 +1,7 @@
-"""How many wrong connect codes are accepted, so that 40 bits cannot be guessed.
+"""Connect codes: a signed-in person creates one, and their extension trades it for a device token.
 
-A thousand tries hit one of a hundred open codes with a probability of 1 in 11 million.
-
-Connect codes: a signed-in person creates one, and their extension trades it for a device token.
-
-A code works once, for ten minutes. Only a slow hash of it is stored.
+A code works once, for ten minutes. Only a slow hash of it is stored. It has 40 bits, so wrong codes
+are counted: a thousand tries hit one of a hundred open codes with a probability of 1 in 11 million.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""Finds the topics of posts for a digest, if the account's vectors are built.
+"""Chooses the posts and topics of a digest.
 
-Chooses the posts of a digest. The same library and the same period give the same digest.
+The same library and the same period give the same digest. Topics need the account's vectors.
 """
 
 import asyncio

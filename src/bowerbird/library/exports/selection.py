@@ -1,7 +1,4 @@
-"""Which posts an export selects: a request, narrowed to a Smart View if it names one.
-
-The posts that an export contains.
-"""
+"""Which posts an export selects: a request, narrowed to a Smart View if it names one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

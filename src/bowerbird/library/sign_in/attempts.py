@@ -1,13 +1,11 @@
-"""How often an address may try to sign in, and an account may try to prove who is signed in.
-
-What people sign in with cannot be guessed, so this only bounds the work that others can cause.
-Strangers are counted by address and never by account: otherwise they could lock a person out.
-
-An attempt to sign in, between the page that starts it and the answer that ends it.
+"""Attempts to sign in, and how often an address or an account may try.
 
 The browser keeps the attempt in a cookie that the service has signed, so a stranger who starts
 attempts stores nothing here, and every node can finish what another has started. An attempt is
 valid for ten minutes and succeeds at most once.
+
+What people sign in with cannot be guessed, so the limits only bound the work that others can cause.
+Strangers are counted by address and never by account: otherwise they could lock a person out.
 """
 
 import base64

@@ -1,7 +1,4 @@
-"""The sites that stored posts link to.
-
-Counts of the bookmarks that match, by author, label, month, linked site or type of media.
-"""
+"""Counts of the bookmarks that match, by author, label, month, linked site or type of media."""
 
 import asyncio
 import re

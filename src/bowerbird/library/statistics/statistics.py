@@ -15,8 +15,7 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
-from bowerbird.library.statistics import facets as domains
-from bowerbird.library.statistics import periods
+from bowerbird.library.statistics import facets, periods
 from bowerbird.library.statistics.periods import Slice, StatisticsPeriod
 from bowerbird.lru import LruCache
 from bowerbird.model import json_depth
@@ -188,12 +187,12 @@ class Statistics:
         while total < LINKED_POSTS_MAX:
             rows = await self._store.newest(account, span.start, before, _LINKED_PER_READ)
             # On a thread: reading the posts takes 4 µs each.
-            await asyncio.to_thread(domains.counted, [row[2] for row in rows], counts)
+            await asyncio.to_thread(facets.counted, [row[2] for row in rows], counts)
             total += len(rows)
             if len(rows) < _LINKED_PER_READ:
                 break
             before = (rows[-1][0], rows[-1][1])
-        return total, [DomainCount(*pair) for pair in domains.most_linked(counts, TOP)]
+        return total, [DomainCount(*pair) for pair in facets.most_linked(counts, TOP)]
 
 
 def _named(rendering: bytes, count: int) -> AuthorCount:

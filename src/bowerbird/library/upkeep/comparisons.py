@@ -1,9 +1,7 @@
-"""Compares a stored bookmark with what an upsert would store.
+"""Compares a stored bookmark with what an upsert would store, and counts of words with the posts.
 
 The rendering is the truth about the post, the bookmark's columns about its position and flags,
 and the attached labels about its tags. The upsert's own functions derive everything else.
-
-Counts the words of an account's posts again, and compares the stored counts with that.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
-"""Finds files of the data folder that this user cannot use, or that others can read.
+"""Checks that read many files, start a process or ask another server. They may take seconds.
 
-Checks that read many files, start a process or ask another server. They may take seconds.
+Files of the data folder must be usable by this user, and by nobody else.
 """
 
 import asyncio

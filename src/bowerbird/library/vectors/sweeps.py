@@ -1,8 +1,6 @@
-"""The text of a post that is embedded, and a hash that detects changes of it.
+"""Notices that the embedded text of posts has changed, and starts builds of missing vectors.
 
-Notices that the embedded text of posts has changed.
-
-Starts builds for accounts with missing vectors, and removes unused vectors.
+Unused vectors are removed. A hash of the text says whether it has changed.
 """
 
 import asyncio

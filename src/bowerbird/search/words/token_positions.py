@@ -9,7 +9,6 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.search.words import tokens
-from bowerbird.search.words.index_forms import marked_tokens
 from bowerbird.search.words.token_folding import (
     MAX_TOKEN_CHARACTERS,
     fold,
@@ -47,15 +46,6 @@ def tokens_with_positions(text: str) -> list[PositionedToken]:
         for token, a, b in sigils:
             sigil_tokens += (_GAP, PositionedToken(token, start + a, start + b))
     return plain_tokens + sigil_tokens
-
-
-def other_tokens_with_positions(text: str, language: str) -> list[PositionedToken]:
-    """The tokens of other forms, each with the position of the words it stands for."""
-    return [
-        PositionedToken(token, match.start() + start, match.start() + end)
-        for match in _NOT_BLANK.finditer(text)
-        for token, start, end in marked_tokens(match[0], language)
-    ]
 
 
 _Tokens = Sequence[tuple[str, int, int]]

@@ -1,7 +1,4 @@
-"""Stores which accounts were notified about the end of a version.
-
-Stores the last day on which an account called a version.
-"""
+"""Stores the last day on which an account called a version, and whether it was told of its end."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final

@@ -1,6 +1,6 @@
-"""Reads and writes one-time links. Only the hash of a link's token is stored.
+"""Reads and writes one-time links, and attempts to sign in that have succeeded.
 
-Attempts to sign in that have succeeded, until they would expire anyway.
+Only the hash of a link's token is stored. An attempt is stored until it would expire anyway.
 """
 
 from collections.abc import Sequence

@@ -133,8 +133,8 @@ INSERT INTO media_source (account_id, url_key, url, small_url, instance, state, 
                           due_at)
 VALUES (:account_id, :url_key, :url, :small_url, :instance, :state, :reason, 0, :now)
     ON CONFLICT (account_id, url_key) DO UPDATE
-   SET instance = excluded.instance, small_url = excluded.small_url, state = excluded.state, reason = excluded.reason,
-       tries = 0, due_at = excluded.due_at
+   SET instance = excluded.instance, small_url = excluded.small_url, state = excluded.state,
+       reason = excluded.reason, tries = 0, due_at = excluded.due_at
  WHERE media_source.state = 'left_out'
 
 -- name: lost_posts

@@ -1,10 +1,9 @@
 """Runs tools, counts their calls, and turns refusals and faults into results.
 
-Answers usual calls of tools without the SDK, with the same bytes as the SDK.
-
-Loading the SDK takes a second, and its checks take longer than most tools. A usual call has nothing
-to negotiate: the name of a tool, its arguments, and headers that agree with them. Every other
-message is left to the SDK, also if it only has a field that is not known here. See docs/adr/0017.
+Usual calls are answered without the SDK, with the same bytes. Loading the SDK takes a second, and
+its checks take longer than most tools. A usual call has nothing to negotiate: the name of a tool,
+its arguments, and headers that agree with them. Every other message is left to the SDK, also if it
+only has a field that is not known here. See docs/adr/0017.
 """
 
 from collections.abc import Coroutine, Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.errors import Refusal
-from bowerbird.library.accounts import accounts as account_list
+from bowerbird.library.accounts import accounts
 from bowerbird.library.accounts.accounts import AccountList, Accounts
 from bowerbird.library.sign_in.invitations import Invitations
 from bowerbird.library.upkeep import overview
@@ -136,11 +136,11 @@ class _OperatorPage:
             found = await self._parts.account_list.page(cursors.account(before))
         else:
             found = await self._parts.account_list.page()
-        shown, times = found[: account_list.PER_PAGE], visit.times
+        shown, times = found[: accounts.PER_PAGE], visit.times
         has_more = len(found) > len(shown)
         return {
             "accounts": [rows.account(each, times) for each in shown],
-            "search": search[: account_list.MAX_SEARCH],
+            "search": search[: accounts.MAX_SEARCH],
             "has_more_found": has_more and bool(search),
             "older_accounts": cursors.of_account(shown[-1]) if has_more and not search else "",
             "is_first_accounts": not before,

@@ -1,6 +1,6 @@
 """One name per argument in every tool, and the older names that are still accepted.
 
-The posts that a tool changes: those of some ids, or all that match a filter.
+Many tools change posts: those of some ids, or all that match a filter.
 """
 
 from collections.abc import Mapping
