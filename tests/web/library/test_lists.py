@@ -85,9 +85,9 @@ async def test_the_count_says_how_many_and_in_which_order(ann: Reader) -> None:
         await ann.member.save()
     await ann.member.save(is_read=True)
 
-    assert "<h1>3 unread</h1><span>newest first</span>" in await ann.page("/library")
+    assert "<h1>3 unread</h1><span>newest saved first</span>" in await ann.page("/library")
     everything = await ann.page("/library?is_unread_only=false&sort_by=posted_at&sort_order=asc")
-    assert "<h1>4 posts</h1><span>oldest posts first</span>" in everything
+    assert "<h1>4 posts</h1><span>oldest posted first</span>" in everything
 
 
 async def test_density_is_in_the_url(ann: Reader) -> None:
@@ -360,7 +360,7 @@ async def test_posts_are_grouped_by_date_in_the_zone_of_the_account(ann: Reader)
 
     page = await ann.page("/library")
 
-    assert headings(page)[-2:] == ["Feb 2026", "Jan 2026"]
+    assert headings(page)[-2:] == ["Saved in Feb 2026", "Saved in Jan 2026"]
     assert "5 Feb</time>" in page
 
 

@@ -64,7 +64,7 @@ async def test_day_language_time_zone_and_density_change_what_is_shown(
     assert 'class="av ' in await ann.page(ALL)
     assert 'class="av ' not in await ann.page(f"{ALL}&density=compact")
     house.clock.now = 1_777_933_800_000_000  # 4 May 2026, 22:30 UTC
-    assert 'class="day" dir="auto">Yesterday<' in await ann.page(ALL)
+    assert 'class="day" dir="auto">Saved yesterday<' in await ann.page(ALL)
 
 
 async def test_the_same_post_of_two_people_has_the_colours_of_each(
@@ -77,3 +77,52 @@ async def test_the_same_post_of_two_people_has_the_colours_of_each(
 
     assert '<span class="dot rust"></span><bdi>Birds</bdi></a></div>' in await ann.page(ALL)
     assert "dot rust" not in await bob.page(ALL)
+
+
+def dates(page: str, post_id: str) -> str:
+    """What a row says about when, and its link."""
+    row = page.partition(f'id="p-{post_id}"')[2].partition("</li>")[0]
+    found = re.search(r'<a class="when".*?</a>(<span class="saved">.*?</span>)?', row)
+    assert found, row
+    return " ".join(re.sub(r"<[^>]+>", " ", found[0]).split())
+
+
+async def test_a_row_says_when_a_post_was_posted_and_saved(ann: Reader, house: House) -> None:
+    house.clock.now = 1_777_933_800_000_000  # 4 May 2026, 22:30 UTC
+    posted = "2025-08-16T06:00:00+00:00"
+    post = await ann.member.save(posted_at=posted, bookmarked_at="2026-05-04T08:12:00+00:00")
+    no_date = {"bookmarked_at": None, "imported_at": None, "sort_index": None}
+    record = {name: value for name, value in (post | no_date).items() if value is not None}
+    await ann.member.save_all([record | {"post_id": "77"}])
+
+    page = await ann.page(ALL)
+    assert dates(page, post["post_id"]) == "16 Aug 2025 saved 08:12"
+    assert dates(page, "77") == "16 Aug 2025 imported today"
+    assert 'class="day" dir="auto">Saved or imported today<' in page
+    for other in ("&density=compact", "&sort_by=author"):
+        page = await ann.page(ALL + other)
+        assert dates(page, post["post_id"]) == "16 Aug 2025 saved today"
+        assert dates(page, "77") == "16 Aug 2025 imported today"
+    page = await ann.page(f"{ALL}&sort_by=posted_at")
+    assert 'class="day" dir="auto">Posted in Aug 2025<' in page
+    assert "<dt>Saved</dt>" in await ann.page(f"/p/{post['post_id']}")
+    assert "<dt>Imported</dt>" in await ann.page("/p/77")
+    # A day later, no heading names the day of the import as that of saving.
+    house.clock.now += 24 * 3600 * 1_000_000
+    assert dates(await ann.page(ALL), "77") == "16 Aug 2025 imported yesterday"
+
+
+async def test_a_link_without_its_text_shows_its_address_and_when_it_was_saved(
+    ann: Reader, house: House
+) -> None:
+    house.clock.now = 1_777_933_830_000_000  # 4 May 2026, 22:30 UTC
+    await ann.member.client.post("/v1/bookmarks", json={"links": ["https://x.com/i/status/29"]})
+
+    for path in (ALL, "/p/29"):
+        page = await ann.page(path)
+        assert '<span dir="ltr">x.com</span></span><b dir="auto">x.com/i/status/29</b>' in page
+        assert "Saved 4 May 2026, 22:30, without its text." in page
+        assert "Without text" not in page
+    page = await ann.page(f"{ALL}&density=compact")
+    assert ">x.com/i/status/29</a>" in page
+    assert dates(page, "29") == "saved today"

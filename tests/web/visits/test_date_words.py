@@ -93,8 +93,9 @@ def test_posts_have_a_time_a_day_or_a_month_in_the_language() -> None:
     assert today
     assert spring
     assert earlier
-    assert (today.short, today.group) == ("10:00", "Today")
-    assert (spring.short, spring.group) == ("2. März", "März 2026")
+    assert (today.short, today.group) == ("10:00", "today")
+    assert (spring.short, spring.group) == ("2. März", "in März 2026")
+    assert (today.day, today.near, spring.near) == ("28. Aug.", "today", "2. März")
     assert (earlier.short, earlier.text) == ("1. März 2025", "1. März 2025, 13:00")
 
 

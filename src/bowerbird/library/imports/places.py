@@ -121,7 +121,9 @@ def _offered(found: FoundPost, now: int) -> Place:
         # A file with days but no times lists the newest first.
         below = _LOW - min(max(found.line, 0), _LOW)
         return Place(order, index_of(saved_at) | below, saved_at)
-    return Place(order if order == OrderSource.FILE_POSITION else OrderSource.IMPORT)
+    if order == OrderSource.FILE_POSITION:
+        return Place(order)
+    return Place(OrderSource.IMPORT, bookmarked_at=UNSET if saved_at is None else saved_at)
 
 
 def _moment(found: FoundPost, sort_index: int, now: int) -> int | None:

@@ -18,6 +18,7 @@ from bowerbird.library.imports.intake import (
     ItemResult,
     PreparedIntake,
 )
+from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import Completeness
 from bowerbird.requests.saving import ItemToSave
@@ -86,6 +87,7 @@ class PreparedSave(Struct):
 class Saving:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
+        self._clock = clock
         self._intake = Intake(database, clock)
 
     async def prepare(
@@ -96,7 +98,8 @@ class Saving:
             plans.check_writes(account)
         admitted = [_admitted(account, one) for one in items]
         found = [
-            msgspec.structs.replace(one, added_labels=tuple(labels)) for one in _once_each(admitted)
+            msgspec.structs.replace(_saved_now(one, self._clock()), added_labels=tuple(labels))
+            for one in _once_each(admitted)
         ]
         prepared = [
             await self._intake.prepare(account, part, is_saving=True)
@@ -180,6 +183,17 @@ def _once_each(items: Sequence[ItemToSave]) -> list[FoundPost]:
             if before is None or _richness(item.found) >= _richness(before):
                 chosen[item.found.record.post_id] = item.found
     return list(chosen.values())
+
+
+def _saved_now(found: FoundPost, now: int) -> FoundPost:
+    """A link without a date is saved now. The date of a new post alone counts.
+
+    A moment before the import: both are equal only if nobody knows when a post was saved.
+    """
+    if found.own is not None or found.record.bookmarked_at is not UNSET:
+        return found
+    record = msgspec.structs.replace(found.record, bookmarked_at=instants.with_offset(now - 1))
+    return msgspec.structs.replace(found, record=record)
 
 
 def _richness(found: FoundPost) -> tuple[int, bool]:

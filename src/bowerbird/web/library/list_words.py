@@ -131,10 +131,10 @@ _SAVED: Final = ("bookmarked_from", "bookmarked_to")
 _IMPORT: Final = "import_run"
 # (sort_by, sort_order) -> name in the menu, and at the count.
 _ORDERS: Final = {
-    ("", ""): ("Newest saved first", "newest first"),
-    ("sort_index", "asc"): ("Oldest saved first", "oldest first"),
-    ("posted_at", "desc"): ("Newest posts first", "newest posts first"),
-    ("posted_at", "asc"): ("Oldest posts first", "oldest posts first"),
+    ("", ""): ("Newest saved first", "newest saved first"),
+    ("sort_index", "asc"): ("Oldest saved first", "oldest saved first"),
+    ("posted_at", "desc"): ("Newest posted first", "newest posted first"),
+    ("posted_at", "asc"): ("Oldest posted first", "oldest posted first"),
     ("author", "asc"): ("Author, A to Z", "by author"),
     ("favorite_count", "desc"): ("Most liked first", "most liked first"),
 }

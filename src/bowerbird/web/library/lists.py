@@ -228,7 +228,7 @@ class ListPages:
             today=visit.times.local(self._clock()).date(),
             by_author=parts.by_author,
             colours=parts.colours_key,
-            date_field="posted_at" if query.sort_by == "posted_at" else "bookmarked_at",
+            date_field=_date_field(shown),
             is_compact=_density(visit) == COMPACT,
             is_searched=bool(query.q),
             is_both=bool(query.q and query.vector_search_term),
@@ -384,6 +384,17 @@ def _forgiven(shown: Shown) -> dict[str, Any]:
     if found.is_relaxed and not query.sort_by:
         values["order"] = list_words.BEST_FIRST
     return values
+
+
+def _date_field(shown: Shown) -> str:
+    """The date that a list is ordered by, or ""."""
+    query, by = shown.query, shown.query.sort_by
+    if shown.view is not None:
+        by = shown.view.base_query.get("sort_by")
+    if by == "posted_at":
+        return by
+    is_ranked = by is None and (query.vector_search_term or shown.found.is_relaxed)
+    return "" if is_ranked or by not in (None, "", "sort_index", "created_at") else "bookmarked_at"
 
 
 def _density(visit: Visit) -> str:

@@ -30,6 +30,8 @@ _LISTED_PICTURES: Final = 4
 ANIMATED: Final = "image/gif"
 _MOVING: Final = {"video": "Video", "gif": "Animation", "animated_gif": "Animation"}
 _LIST_CHARACTERS: Final = 700
+_UNKNOWN: Final = "Unknown"
+_SAVED: Final = "saved"
 _LISTED_QUOTE: Final = 2_000
 # X has longer texts nowhere. The JSON on the page has the rest.
 PAGE_CHARACTERS: Final = 100_000
@@ -85,7 +87,10 @@ class PostParts:
         return hash(frozenset(self._colours.items()))
 
     def in_list(self, bookmark: Values, date_field: str, *, is_searched: bool = False) -> Values:
-        """A post as lists show it. `is_searched`: its `highlight` comes from the search."""
+        """A post as lists show it. `is_searched`: its `highlight` comes from the search.
+
+        `date_field` is the date that the list is ordered by, or "".
+        """
         details = _dict(bookmark, "tweet_details")
         hit = _dict(bookmark, "highlight") if is_searched else {}
         place, snippet = _text(hit, "field"), marked(hit.get("html"))
@@ -103,7 +108,7 @@ class PostParts:
             "words": len(text.split()) if is_long else 0,
             "article": shown_article,
             "quote": self._quote(details, snippet if place == "quoted_tweet.text" else None),
-            "date": self._dates.of(_date(bookmark, details, date_field)),
+            **self._both_dates(bookmark, details, date_field),
             "is_hit": snippet is not None,
         }
 
@@ -114,12 +119,15 @@ class PostParts:
         hit = _dict(bookmark, "highlight") if is_searched else {}
         is_of_author = _text(hit, "field").startswith("author")
         snippet = None if is_of_author else marked(hit.get("html"))
+        link = _bare_link(details)
         return {
             **self._head(bookmark, details),
             "original": web_url(details.get("link")),
-            "line": snippet or _line(text or _text(_dict(details, "article"), "preview_text")),
-            "date": self._dates.of(_date(bookmark, details, date_field)),
-            "kind": _kind(details),
+            "line": snippet
+            or _line(text or _text(_dict(details, "article"), "preview_text"))
+            or _address(link),
+            **self._both_dates(bookmark, details, date_field, has_headings=False),
+            "kind": _kind(details) or (("link", "Link") if link else None),
         }
 
     def on_page(self, bookmark: Values, *, is_part: bool = False) -> Values:
@@ -135,13 +143,14 @@ class PostParts:
         return {
             **self._post(bookmark, details),
             "text": passages.marked(self._texts, text),
-            "line": _line(_text(article, "title") or text),
+            "line": _line(_text(article, "title") or text) or _address(_bare_link(details)),
             "article": self._article(article, None) if article else None,
             "paragraphs": passages.paragraphs(self._texts, body),
             "highlights": passages.listed(self._dates),
             "quote": self._quote(details, None, PAGE_CHARACTERS),
             "posted": self._dates.of(_posted(bookmark, details)),
             "saved": self._dates.of(_text(bookmark, "bookmarked_at")),
+            "saved_verb": _saved_verb(bookmark),
             "original": web_url(details.get("link")),
             "source": _text(bookmark, "source") or "x",
             "note": note,
@@ -158,13 +167,48 @@ class PostParts:
         """A post as one line of another post's page."""
         details = _dict(bookmark, "tweet_details")
         article = _dict(details, "article")
-        text = _text(article, "title") or _text(details, "text")
+        text = _text(article, "title") or _text(details, "text") or _address(_bare_link(details))
         return {
             "url": self._base_path + of_post(_text(bookmark, "post_id")),
             "text": text[:_LIST_CHARACTERS],
             "language": language_of(text),
-            "name": _name(bookmark),
+            "name": _name(bookmark) or _UNKNOWN,
             "date": self._dates.of(_posted(bookmark, details)),
+        }
+
+    def _both_dates(
+        self, bookmark: Values, details: Values, date_field: str, *, has_headings: bool = True
+    ) -> Values:
+        """When it was posted and saved, and the heading that the post belongs to."""
+        posted = self._dates.of(_posted(bookmark, details))
+        saved, verb = self._dates.of(_text(bookmark, "bookmarked_at")), _saved_verb(bookmark)
+        by_saving = date_field == "bookmarked_at"
+        ordered = saved if by_saving else posted if date_field else None
+        # The time of an import says nothing about the post.
+        is_short = by_saving and has_headings and verb == _SAVED
+        return {
+            "posted": posted,
+            "posted_words": posted
+            and (posted.day if by_saving or not date_field else posted.short),
+            "saved": saved,
+            "saved_verb": verb,
+            "saved_words": saved and (saved.short if is_short else saved.near),
+            "group": (verb if by_saving else "posted", ordered.group) if ordered else None,
+        }
+
+    def _bare_card(self, bookmark: Values, url: str) -> Values:
+        """A post of which only the link is known.
+
+        When somebody asked for its text, and when last, belongs into the description.
+        """
+        saved = self._dates.of(_text(bookmark, "bookmarked_at"))
+        when = f"{_saved_verb(bookmark).capitalize()} {saved.text}" if saved else "Saved"
+        return {
+            "url": url,
+            "domain": _host(url),
+            "title": _address(url),
+            "description": f"{when}, without its text.",
+            "picture": None,
         }
 
     def _head(self, bookmark: Values, details: Values) -> Values:
@@ -174,7 +218,7 @@ class PostParts:
         return {
             "id": post_id,
             "url": self._base_path + of_post(post_id),
-            "name": _name(bookmark),
+            "name": _name(bookmark) or _host(web_url(details.get("link"))) or _UNKNOWN,
             "handle": handle,
             "author_url": self._author_url(handle),
             "language": language_of(text or _text(_dict(details, "article"), "title")),
@@ -190,10 +234,14 @@ class PostParts:
     def _post(self, bookmark: Values, details: Values) -> Values:
         """The head of a post and the parts of its body."""
         attached = [each for each in _list(details, "attachments") if isinstance(each, dict)]
-        meta = _dict(details, "meta")
+        meta, head, bare = (
+            _dict(details, "meta"),
+            self._head(bookmark, details),
+            _bare_link(details),
+        )
         return {
-            **self._head(bookmark, details),
-            "initials": _initials(_name(bookmark)),
+            **head,
+            "initials": _initials(head["name"]),
             "face": self._kept_file(avatar_url(bookmark)),
             "colour": _colour(_text(bookmark, "author_username")),
             "pictures": self._pictures(attached),
@@ -202,7 +250,8 @@ class PostParts:
                 card(each) | {"picture": self._kept_file(image_url(each))}
                 for each in attached
                 if each.get("type") == "link"
-            ],
+            ]
+            or ([self._bare_card(bookmark, bare)] if bare else []),
             "is_thread": meta.get("tweet_is_thread") is True
             or meta.get("is_sub_tweet_of_thread") is True,
         }
@@ -281,7 +330,7 @@ class PostParts:
         return {
             "is_gone": quoted.get("unavailable") is True and not text,
             "url": link,
-            "name": _name(quoted),
+            "name": _name(quoted) or _UNKNOWN,
             "handle": handle,
             "author_url": self._author_url(handle),
             "initials": _initials(_name(quoted)),
@@ -357,13 +406,25 @@ def label(name: str, colour: str | None = None) -> Mapping[str, str]:
 
 
 def _name(post: Values) -> str:
-    """The name of the author as far as it is known."""
+    """The name of the author as far as it is known, or ""."""
     handle = _text(post, "author_username")
-    return _text(_dict(post, "author_details"), "name") or (handle and f"@{handle}") or "Unknown"
+    return _text(_dict(post, "author_details"), "name") or (handle and f"@{handle}")
 
 
-def _date(bookmark: Values, details: Values, field: str) -> str:
-    return _posted(bookmark, details) if field == "posted_at" else _text(bookmark, field)
+def _saved_verb(bookmark: Values) -> str:
+    """What happened at `bookmarked_at`, which is the time of the import if no source gave one."""
+    imported_at = _text(bookmark, "imported_at")
+    return "imported" if _text(bookmark, "bookmarked_at") == f"{imported_at}+00:00" else _SAVED
+
+
+def _bare_link(details: Values) -> str:
+    """The link of a post that was saved without anything else, or ""."""
+    has_more = any(details.get(name) for name in ("text", "article", "attachments", "quoted_tweet"))
+    return "" if has_more else web_url(details.get("link"))
+
+
+def _address(url: str) -> str:
+    return url.partition("://")[2].removeprefix("www.")[:_LIST_CHARACTERS]
 
 
 def _posted(bookmark: Values, details: Values) -> str:

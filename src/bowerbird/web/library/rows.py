@@ -50,8 +50,8 @@ class Listed(NamedTuple):
 
 class Row(NamedTuple):
     post_id: str
-    # The name of its group, if the list is in the order of dates.
-    group: str
+    # What happened and when, such as ("saved", "today"), if the list is in the order of dates.
+    group: tuple[str, str] | None
     markup: str
 
 
@@ -80,16 +80,21 @@ class Rows:
         """The posts by date, if the list is in the order of dates, and their number."""
         rows = self._drawn(look, parts, posts)
         following = [*(row.post_id for row in rows[1:]), ""][: len(rows)]
-        groups: list[tuple[str, list[str]]] = []
+        groups: list[tuple[str, set[str], list[str]]] = []
         for row, next_id in zip(rows, following, strict=True):
-            if not groups or groups[-1][0] != row.group:
-                groups.append((row.group, []))
+            verb, when = row.group or ("", "")
+            if not groups or groups[-1][0] != when:
+                groups.append((when, set(), []))
+            groups[-1][1].add(verb)
             value = f"{row.post_id} {next_id}" if next_id else row.post_id
-            groups[-1][1].append(row.markup.replace(_VALUE, value))
-        names = [name for name, _ in groups]
+            groups[-1][2].append(row.markup.replace(_VALUE, value))
+        names = [name for name, _, _ in groups]
         if len(set(names)) < len(names) or not all(names):
-            groups = [("", [markup for _, each in groups for markup in each])]
-        return [(name, Markup("".join(each))) for name, each in groups], len(rows)  # noqa: S704 - of our templates
+            groups = [("", set(), [markup for _, _, each in groups for markup in each])]
+        return [
+            (_heading(name, verbs), Markup("".join(each)))  # noqa: S704 - of our templates
+            for name, verbs, each in groups
+        ], len(rows)
 
     def _drawn(self, look: Look, parts: PostParts, posts: Sequence[Listed]) -> list[Row]:
         known = {} if parts.images is None else parts.images
@@ -119,6 +124,11 @@ class Rows:
             place=_VALUE,
         )
         return [
-            Row(post["id"], post["date"].group if post["date"] else "", markup)
+            Row(post["id"], post["group"], markup)
             for post, markup in zip(posts, html.split(_SEAM), strict=False)
         ]
+
+
+def _heading(when: str, verbs: set[str]) -> str:
+    """Such as "Saved today", or "Saved or imported today"."""
+    return f"{' or '.join(sorted(verbs, reverse=True)).capitalize()} {when}" if when else ""

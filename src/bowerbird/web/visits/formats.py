@@ -197,12 +197,23 @@ def size_text(size: int) -> str:
 
 
 class PostDate(Struct, frozen=True):
-    """A date of a post: for machines, in a list, on the page of the post, and its group."""
+    """A date of a post: for machines, below a heading of its group, on the page of the post."""
 
     iso: str
     short: str
     text: str
+    # As it follows "Saved": today, last week, in Aug 2026.
     group: str
+    # Such as 18 Jul, with the year only if it is another one.
+    day: str
+
+    @property
+    def near(self) -> str:
+        """The day where no heading names it."""
+        return self.group if self.group in _NEAR else self.day
+
+
+_NEAR: Final = ("today", "yesterday")
 
 
 class Dates:
@@ -223,22 +234,21 @@ class Dates:
             # The first and the last day of the calendar, moved by the time zone.
             return None
         day, words = local.date(), self._words
-        if 0 <= (self._today - day).days <= 1:
-            short = words.time(local)
-        else:
-            short = words.short(day) if day.year == self._today.year else words.day(day)
-        return PostDate(local.isoformat(), short, words.day_and_time(local), self._group(day))
+        written = words.short(day) if day.year == self._today.year else words.day(day)
+        group = self._group(day)
+        short = words.time(local) if group in _NEAR else written
+        return PostDate(local.isoformat(), short, words.day_and_time(local), group, written)
 
     def _group(self, day: date) -> str:
         if day == self._today:
-            return "Today"
+            return "today"
         if day == self._today - timedelta(days=1):
-            return "Yesterday"
+            return "yesterday"
         if self._monday <= day < self._today:
-            return "This week"
+            return "this week"
         if self._monday - timedelta(days=7) <= day < self._monday:
-            return "Last week"
-        return self._words.month(day)
+            return "last week"
+        return f"in {self._words.month(day)}"
 
 
 def enclosed(times: Times, after: str | None, before: str | None) -> str:
