@@ -206,9 +206,7 @@ def visits(
     sources = source_parts(database, clock, settings, transfers.wake_worker)
     save_page = SavePage(transfers.imports.saving, library.bookmarks, library.labels, pages)
 
-    reading_page = ReadingPage(
-        library.bookmarks, list_pages, sidebar, pages, many=many, images=images
-    )
+    reading_page = ReadingPage(library.bookmarks, list_pages, pages, many=many, images=images)
     view_edits = ViewEdits(database, library.views)
 
     def build(show_published: ShowPublished) -> PageVisits:
@@ -244,19 +242,19 @@ def visits(
             *saving.routes(demo, pages),
             *save_page.routes(),
             *list_pages.routes(),
-            *ViewPages(library.views, view_edits, sidebar, pages).routes(),
-            *EditorPage(library.views, view_edits, list_pages, sidebar, pages).routes(),
+            *ViewPages(library.views, view_edits, pages).routes(),
+            *EditorPage(library.views, view_edits, list_pages, pages).routes(),
             *reading_page.routes(),
             *media_pages.routes(library.media, pages),
             *ChangePages(library.changes, pages).routes(),
-            *LabelPages(listed, label_changes, many, sidebar, pages).routes(),
+            *LabelPages(listed, label_changes, many, pages).routes(),
             *LabelPicking(listed, bulk, pages).routes(),
             *SuggestingPages(library.labels, library.views, authors, pages).routes(),
             *DigestPages(library.digests, pages).routes(),
             *StatisticsPage(Statistics(database, clock), pages).routes(),
             *NotePages(AnnotationChanges(database, clock), pages).routes(),
             *many.routes(),
-            *TrashPages(TrashList(database, clock), many, list_pages, sidebar, pages).routes(),
+            *TrashPages(TrashList(database, clock), many, list_pages, pages).routes(),
         ]
         return PageVisits(
             routes,
@@ -265,6 +263,7 @@ def visits(
             jar=CookieJar(settings.site_origin),
             hosts=OwnHosts(settings),
             addresses=addresses,
+            sidebar=sidebar.values,
         )
 
     return build

@@ -1,46 +1,43 @@
-"""The places of the signed-in site, as the navigation of every page lists them."""
+"""The places of the signed-in site: the sidebar, the tabs of the settings and the bar on phones."""
 
 from typing import Final, NamedTuple
 
 
 class Place(NamedTuple):
     path: str
-    icon: str
     name: str
+    icon: str = ""
 
 
-LIBRARY: Final = Place("/library", "library", "Library")
-# Pages of the library list these with their contents and counts; other pages have only the links.
-SHELVES: Final = (
-    LIBRARY,
-    Place("/views", "view", "Smart Views"),
-    Place("/labels", "label", "Labels"),
-    Place("/trash", "trash", "Trash"),
+# Below the lists, views and labels of the sidebar.
+ROOMS: Final = (
+    Place("/digests", "Digests", "digest"),
+    Place("/statistics", "Statistics", "stats"),
+    Place("/import", "Import", "import"),
 )
-OVERVIEWS: Final = (
-    Place("/digests", "digest", "Digests"),
-    Place("/statistics", "stats", "Statistics"),
+SETTINGS: Final = (
+    Place("/account", "Account"),
+    Place("/keys", "Keys"),
+    Place("/connect", "Extension"),
+    Place("/sources", "Sources"),
+    Place("/exports", "Exports"),
+    Place("/activity", "Activity"),
 )
-DOORS: Final = (
-    Place("/import", "import", "Import"),
-    Place("/sources", "sync", "Sources"),
-    Place("/exports", "export", "Exports"),
-)
-OFFICE: Final = (
-    Place("/keys", "key", "Keys"),
-    Place("/account", "user", "Account"),
-    Place("/activity", "rows", "Activity"),
-)
-OPERATOR: Final = Place("/operator", "pulse", "Operator")
-DOCS: Final = Place("/docs", "article", "Docs")
+OPERATOR: Final = Place("/operator", "Operator")
+DOCS: Final = Place("/docs", "API reference")
+SAVE: Final = Place("/save", "Save", "plus")
 # The places that a thumb reaches on a phone. The menu has the others.
-TABS: Final = (LIBRARY, OVERVIEWS[0], DOORS[0])
-EVERYWHERE: Final = (*SHELVES, *OVERVIEWS, *DOORS, *OFFICE, DOCS)
+TABS: Final = (Place("/library", "Library", "library"), SAVE)
+
+
+def settings(*, is_owner: bool) -> tuple[Place, ...]:
+    return (*SETTINGS, OPERATOR) if is_owner else SETTINGS
+
 
 # What templates know as `places`.
 PLACES: Final = {
-    "shelves": SHELVES,
-    "groups": (OVERVIEWS, DOORS, (*OFFICE, OPERATOR, DOCS)),
-    "operator": OPERATOR,
+    "rooms": ROOMS,
+    "settings": settings,
+    "settings_paths": frozenset(place.path for place in settings(is_owner=True)),
     "tabs": TABS,
 }

@@ -9,7 +9,6 @@ from bowerbird.web.bulk.requests import TRASH, picked
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.post_parts import PostParts
-from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -25,13 +24,11 @@ class TrashPages:
         trash: TrashList,
         bulk: BulkPages,
         lists: ListPages,
-        sidebar: Sidebar,
         pages: VisitPages,
     ) -> None:
         self._trash = trash
         self._bulk = bulk
         self._lists = lists
-        self._sidebar = sidebar
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -49,7 +46,6 @@ class TrashPages:
             visit,
             "trash.html",
             **{
-                **await self._sidebar.values(account),
                 "here": TRASH,
                 "back": TRASH,
                 "undo": None,
@@ -73,7 +69,6 @@ class TrashPages:
             return self._pages.show(
                 visit,
                 "trash_delete.html",
-                **await self._sidebar.values(account),
                 here=TRASH,
                 count=count,
                 post_ids=" ".join(ids),

@@ -1,4 +1,4 @@
-"""Every place of the navigation is a page, and every page leads to all of them."""
+"""Every page has the whole sidebar, and the settings have tabs."""
 
 import re
 import struct
@@ -8,34 +8,35 @@ import httpx
 import pytest
 
 from bowerbird.web import navigation
+from tests.support import writing
 from tests.web.conftest import PROXIED, OpenSite
 from tests.web.house import House, Reader
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_place_of_the_navigation_is_a_page(ann: Reader) -> None:
-    for place in navigation.EVERYWHERE:
-        assert (await ann.person.client.get(place.path)).status_code == 200, place
+LISTS = ("/library", "/views", "/labels", "/trash")
+ROOMS = (*LISTS, *(place.path for place in navigation.ROOMS), "/save", "/account")
 
 
-async def test_every_page_leads_to_every_place(ann: Reader) -> None:
-    for page in ("/library", "/import", "/exports", "/account", "/save"):
-        linked = re.findall(r'href="(/[a-z-]+)["?#]', await ann.page(page))
-        assert {place.path for place in navigation.EVERYWHERE} <= set(linked), page
+async def test_every_place_is_a_page_with_the_whole_sidebar_and_says_where_somebody_is(
+    ann: Reader,
+) -> None:
+    await writing.send(ann.member, "POST", "/v1/views", {"name": "Nests", "base_query": {}})
+    for path in (*ROOMS, *(place.path for place in navigation.SETTINGS)):
+        page = await ann.page(path)
+        side = page.partition('<nav class="side"')[2].partition("</nav>")[0]
+        assert all(side.count(f'href="{room}"') == 1 for room in ROOMS), path
+        assert 'href="/views/nests"' in side, path
+        assert f'href="{path}" aria-current="page"' in page or path == "/save", path
 
 
-async def test_the_navigation_has_each_place_once(ann: Reader) -> None:
-    for page in ["/library", "/labels", "/views", "/trash", "/digests"]:
-        nav = (await ann.page(page)).partition('<nav class="side"')[2].partition("</nav>")[0]
-        for place in (*navigation.SHELVES, *navigation.OVERVIEWS):
-            assert nav.count(f'href="{place.path}"') == 1, place
-
-
-async def test_the_place_where_somebody_is_has_a_mark(ann: Reader) -> None:
-    for place in navigation.DOORS:
-        page = await ann.page(place.path)
-        assert f'href="{place.path}" aria-current="page"' in page
+async def test_the_settings_have_a_tab_per_page(ann: Reader) -> None:
+    paths = [place.path for place in navigation.SETTINGS]
+    for path in paths:
+        tabs = (await ann.page(path)).partition("settabs")[2].partition("</nav>")[0]
+        assert re.findall(r'href="(/[a-z-]+)"', tabs)[: len(paths)] == paths, path
+    assert "settabs" not in await ann.page("/import")
 
 
 async def test_only_the_owner_is_led_to_the_page_of_the_operator(house: House) -> None:

@@ -9,7 +9,10 @@ from tests.web.chromium import on_a_phone
 
 pytestmark = on_a_phone
 PAGES = (
-    *(place.path for place in navigation.EVERYWHERE if place is not navigation.DOCS),
+    *(place.path for place in (*navigation.TABS, *navigation.ROOMS, *navigation.SETTINGS)),
+    "/views",
+    "/labels",
+    "/trash",
     "/library?density=compact&is_unread_only=false",
     "/library?q=nothing-has-this",
     "/library?said=demo-filled",
@@ -63,12 +66,13 @@ def test_the_tab_bar_opens_the_navigation_as_a_drawer(page: Page) -> None:
     expect(drawer).to_be_hidden()
     tabs.get_by_role("button", name="Menu").tap()
     expect(drawer).to_be_visible()
-    for place in navigation.EVERYWHERE[1:]:
+    for place in (*navigation.ROOMS, navigation.SETTINGS[0]):
         expect(drawer.locator(f'a[href="{place.path}"]').first).to_be_attached()
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     assert page.evaluate(SMALL) == []
     page.keyboard.press("Escape")
     expect(drawer).to_be_hidden()
     tabs.get_by_role("button", name="Menu").tap()
-    drawer.get_by_role("link", name="Exports").tap()
+    drawer.get_by_role("link", name="Settings").tap()
+    page.get_by_role("navigation", name="Settings").get_by_role("link", name="Exports").tap()
     page.wait_for_url("**/exports")

@@ -302,15 +302,16 @@ class Views:
         return await self._bookmarks.total(account, filter, vectors)
 
     def _stamp(self, version: int, query: Query) -> tuple[int, int]:
-        return version, self._minute() if changes.is_moving(query) else 0
+        return version, self.this_minute() if changes.is_moving(query) else 0
 
-    def _minute(self) -> int:
+    def this_minute(self) -> int:
+        """Counts with relative dates change with it."""
         return self._clock() // (60 * MICROSECONDS)
 
     def minute(self, views: Sequence[View]) -> int:
         """The current minute if an answer about these views changes over time, else 0."""
         is_moving = any(changes.is_moving(query) for view in views for query in _queries(view))
-        return self._minute() if is_moving else 0
+        return self.this_minute() if is_moving else 0
 
     async def vector_state(self, account: Account, views: Sequence[View]) -> VectorState | None:
         """The vectors, if an answer about these views depends on them."""

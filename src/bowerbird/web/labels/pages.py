@@ -17,7 +17,6 @@ from bowerbird.requests.labels import LabelChange
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.labels.words import in_words, name_problem
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit, is_own_path
@@ -35,13 +34,11 @@ class LabelPages:
         listed: LabelList,
         changes: LabelChanges,
         many: BulkPages,
-        sidebar: Sidebar,
         pages: VisitPages,
     ) -> None:
         self._listed = listed
         self._many = many
         self._changes = changes
-        self._sidebar = sidebar
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -119,7 +116,6 @@ class LabelPages:
         account, text = visit.signed_in.account, values.get(_FIND, "").strip()
         cursor, edited = values.get(_CURSOR) or None, values.get(_EDITED, "")
         page = await self._listed.found_page(account, text, cursor, _PER_PAGE)
-        side = await self._sidebar.values(account)
         back = {name: values[name] for name in (_FIND, _CURSOR) if values.get(name)}
         is_known = any(name_key(each.label_name) == name_key(text) for each in page.labels)
         return self._pages.show(
@@ -127,7 +123,6 @@ class LabelPages:
             "labels.html",
             status=200 if refused is None else refused.status,
             problem="" if refused is None else in_words(refused, visit.form.get("name", text)),
-            **side,
             title="Labels",
             here=PATH,
             back=_url(back),

@@ -308,7 +308,6 @@ class ListPages:
         account = visit.signed_in.account
         density = _density(visit)
         shared = {
-            **await self._sidebar.values(account),
             "title": view.name if view else list_words.title(query),
             "here": address.changed(**{DENSITY: None}).url(),
             "is_unread_only": view is None and list_words.is_unread_only(query),

@@ -20,7 +20,6 @@ from bowerbird.web.library.addresses import LIBRARY, of_post, returning
 from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.post_parts import PostParts
-from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.media.pages import ShownImages
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -49,7 +48,6 @@ class ReadingPage:
         self,
         bookmarks: Bookmarks,
         lists: ListPages,
-        sidebar: Sidebar,
         pages: VisitPages,
         *,
         many: BulkPages,
@@ -59,11 +57,13 @@ class ReadingPage:
         self._bookmarks = bookmarks
         self._lists = lists
         self._many = many
-        self._sidebar = sidebar
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
-        return [PageRoute("GET", PATH, self.show), PageRoute("GET", f"{PATH}/json", self.json)]
+        return [
+            PageRoute("GET", PATH, self.show),
+            PageRoute("GET", f"{PATH}/json", self.json, is_page=False),
+        ]
 
     async def json(self, visit: Visit) -> Reply:
         """The bookmark as the API returns it, for the person who is signed in."""
@@ -85,7 +85,6 @@ class ReadingPage:
         return self._pages.show(
             visit,
             "post.html",
-            **await self._sidebar.values(account),
             title=f"{post['name']}: {post['line'][:80]}" if post["line"] else post["name"],
             here=LIBRARY,
             back=_with_list(post_id, before),

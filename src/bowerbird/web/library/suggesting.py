@@ -6,6 +6,7 @@ from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.views.views import Views
 from bowerbird.requests.limits import SUGGESTED_FOR_MAX, SUGGESTED_MAX
+from bowerbird.web import navigation
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, of_view
 from bowerbird.web.visits.pages import VisitPages
@@ -54,13 +55,17 @@ class SuggestingPages:
         )
 
     async def places(self, visit: Visit) -> Reply:
-        """Smart Views and labels for the palette. It takes the pages from the sidebar."""
+        """Settings, Smart Views and labels for the palette. It has the links of the sidebar."""
         account = visit.signed_in.account
         views = await self._views.all(account)
         uses, _ = await self._labels.listed.uses(account)
         colors = await self._labels.listed.colors(account)
+        tabs = navigation.settings(is_owner=visit.signed_in.is_owner)
         return self._pages.json(
             {
+                "pages": [
+                    {"name": place.name, "url": place.path} for place in (*tabs, navigation.DOCS)
+                ],
                 "views": [{"name": view.name, "url": of_view(view.slug)} for view in views],
                 "labels": [
                     _label(use.label_name, use.count, colors.get(use.label_name)) for use in uses

@@ -113,7 +113,7 @@ def media_parts(
 def routes(parts: MediaParts, pages: VisitPages) -> list[PageRoute]:
     media = _MediaPages(parts, pages)
     return [
-        PageRoute("GET", FILE, media.file),
+        PageRoute("GET", FILE, media.file, is_page=False),
         PageRoute("GET", ARRIVALS, media.arrivals, is_json=True),
         PageRoute("POST", SHOW, media.show, page="/library"),
         PageRoute("POST", KEEP, media.keep, page=_ACCOUNT),

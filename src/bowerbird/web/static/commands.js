@@ -81,6 +81,7 @@ async function fetchPlaces() {
   const base = help.dataset.base ?? "";
   const answer = await response.json();
   const known = new Set(pages().map((page) => page.text));
+  for (const page of answer.pages) places.push({ group: "Go to", text: page.name, run: goTo(base + page.url) });
   for (const view of answer.views) {
     if (!known.has(view.name)) places.push({ group: "Go to", text: view.name, note: "Smart View", run: goTo(base + view.url) });
   }

@@ -14,7 +14,7 @@ from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.web.library import list_words, post_parts
 from bowerbird.web.library.addresses import of_view
 from bowerbird.web.library.lists import ListPages
-from bowerbird.web.library.sidebar import Sidebar, shown_count
+from bowerbird.web.library.sidebar import shown_count
 from bowerbird.web.views import drafts
 from bowerbird.web.views.drafts import Draft
 from bowerbird.web.visits.pages import VisitPages
@@ -29,13 +29,10 @@ _MISTAKES: Final = 500
 
 
 class EditorPage:
-    def __init__(
-        self, views: Views, edits: ViewEdits, lists: ListPages, sidebar: Sidebar, pages: VisitPages
-    ) -> None:
+    def __init__(self, views: Views, edits: ViewEdits, lists: ListPages, pages: VisitPages) -> None:
         self._views = views
         self._edits = edits
         self._lists = lists
-        self._sidebar = sidebar
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -99,7 +96,6 @@ class EditorPage:
             visit,
             "view_edit.html",
             status=status,
-            **await self._sidebar.values(account),
             title="Edit Smart View" if slug else "New Smart View",
             here=here,
             back=here,

@@ -10,7 +10,7 @@ from bowerbird.library.views.views import ViewResponse, Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import DeletedView, Query
 from bowerbird.web.library.addresses import of_view
-from bowerbird.web.library.sidebar import Sidebar, shown_count
+from bowerbird.web.library.sidebar import shown_count
 from bowerbird.web.views.drafts import LABELS
 from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
@@ -36,10 +36,9 @@ _FLAG_WORDS: Final = {
 
 
 class ViewPages:
-    def __init__(self, views: Views, edits: ViewEdits, sidebar: Sidebar, pages: VisitPages) -> None:
+    def __init__(self, views: Views, edits: ViewEdits, pages: VisitPages) -> None:
         self._views = views
         self._edits = edits
-        self._sidebar = sidebar
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -52,7 +51,6 @@ class ViewPages:
         return self._pages.show(
             visit,
             "views.html",
-            **await self._sidebar.values(account),
             title="Smart Views",
             here=PATH,
             back=PATH,

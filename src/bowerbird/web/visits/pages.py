@@ -126,6 +126,7 @@ class VisitPages:
             # A passkey belongs to the name of the site: another address cannot use it.
             "has_passkeys": self.is_at_site(visit) and bool(self._passkey_site),
             "passkey_site": self._passkey_site,
+            **visit.sidebar,
         }
         html = self._templates.render(name, **(shared | values))
         headers = pages.personal_headers(nonce, is_secure=self._is_secure)

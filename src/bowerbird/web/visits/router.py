@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.model.accounts import Account
 from bowerbird.model.sign_in import Where
 from bowerbird.requests import limits
 from bowerbird.web.visits.pages import VisitPages
@@ -104,6 +105,8 @@ class PageRoute(Struct, frozen=True):
     page: str = ""
     # A script calls it: refusals are JSON too, {"error": sentence}.
     is_json: bool = False
+    # False for a file, which has no sidebar.
+    is_page: bool = True
     # Above 0, the form has a file: its handler receives it with `uploads.receive`, which checks the
     # token. `Origin` and the visitor are checked before anything is read.
     max_upload_bytes: int = 0
@@ -120,12 +123,14 @@ class PageVisits:
         jar: CookieJar,
         hosts: OwnHosts,
         addresses: ClientAddresses,
+        sidebar: Callable[[Account], Awaitable[Mapping[str, Any]]],
     ) -> None:
         self._sessions = sessions
         self._pages = pages
         self._jar = jar
         self._hosts = hosts
         self._addresses = addresses
+        self._sidebar = sidebar
         self._router = Router(
             Served(
                 method=route.method,
@@ -178,6 +183,8 @@ class PageVisits:
         if route.method == "POST" and not await self._is_our_form(route, visit):
             return self._finished(visit, self._refused_form(route, visit))
         refused = self._refused(route, visit)
+        if visit.visitor and not refused and route.is_page and not _is_json(route, request):
+            visit.sidebar = await self._sidebar(visit.visitor.account)
         try:
             reply = refused or await route.handle(visit)
         except NotOurForm:

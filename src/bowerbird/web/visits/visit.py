@@ -5,7 +5,7 @@ import hmac
 import ipaddress
 import secrets
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from msgspec import Struct, field
@@ -211,6 +211,8 @@ class Visit(Struct, kw_only=True):
     secret: str
     query: Form
     form: Form = {}
+    # What the sidebar of a page shows.
+    sidebar: Mapping[str, Any] = {}
     # The session that this browser had when it signed in again. It ends with this request.
     replaced: SignedIn | None = None
     # Cookies that the response sets.
