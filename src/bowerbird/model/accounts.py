@@ -21,6 +21,15 @@ class RemovedPostsChoice(StrEnum):
     TRASH = "trash"
 
 
+class Reading(Struct, frozen=True):
+    """What an account wants while it reads."""
+
+    # The label that a star adds to a post.
+    favourite: str = "favourite"
+    # Whether opening a post marks it read.
+    marks_read: bool = True
+
+
 class Account(Struct, frozen=True):
     """An account with the counters of its library, as one query read them.
 

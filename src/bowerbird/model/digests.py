@@ -17,6 +17,10 @@ _FIRST: Final = date(2, 1, 1)
 _LAST: Final = date(9998, 1, 1)
 
 
+# The time zone of an account that has chosen none.
+NO_ZONE: Final = "UTC"
+
+
 class Frequency(StrEnum):
     OFF = "off"
     DAILY = "daily"
@@ -27,11 +31,12 @@ class Preferences(Struct, frozen=True):
     """The digest preferences of an account, and since when they apply."""
 
     frequency: Frequency = Frequency.WEEKLY
-    time_zone: str = "UTC"
+    time_zone: str = NO_ZONE
     hour: int = 8
     is_mailed: bool = False
     # Digests due before this instant need no more work: they were created, empty, or turned off.
     since: int = 0
+    is_zone_chosen: bool = False
 
     @property
     def kind(self) -> PeriodKind | None:

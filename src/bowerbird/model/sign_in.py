@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from bowerbird.model.accounts import Account
+from bowerbird.model.accounts import Account, Reading
 
 # How long a session lasts after its last use, and at most.
 IDLE_DAYS: Final = 30
@@ -33,14 +33,21 @@ class Session(Struct, frozen=True):
     proved_at: int
 
 
-class SignedIn(Struct, frozen=True):
+class SignedIn(Struct, frozen=True, kw_only=True):
     """A session with its account, as one query read them."""
 
     account: Account
     email: str
     is_owner: bool
     time_zone: str
+    is_zone_chosen: bool
+    reading: Reading
     session: Session
+
+    @property
+    def star(self) -> str:
+        """The label that a star adds to a post; "" if the plan includes no writing of labels."""
+        return "" if self.account.is_free else self.reading.favourite
 
 
 class LinkKind(StrEnum):

@@ -126,8 +126,10 @@ class DigestStore:
         rows = await reader.rows(self._sql["preferences"], {"account_id": account_id})
         if not rows:
             return Preferences()
-        frequency, time_zone, hour, is_mailed, since = rows[0]
-        return Preferences(Frequency(frequency), time_zone, hour, bool(is_mailed), since)
+        frequency, time_zone, hour, is_mailed, since, is_zone_chosen = rows[0]
+        return Preferences(
+            Frequency(frequency), time_zone, hour, bool(is_mailed), since, bool(is_zone_chosen)
+        )
 
     async def put_preferences(
         self, transaction: Transaction, account_id: int, preferences: Preferences, due_at: int

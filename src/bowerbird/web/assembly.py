@@ -49,6 +49,7 @@ from bowerbird.web.account import activity as activity_pages
 from bowerbird.web.account import deletion as deletion_pages
 from bowerbird.web.account import email_links as email_link_pages
 from bowerbird.web.account import keys as key_pages
+from bowerbird.web.account import reading as reading_choices
 from bowerbird.web.account import removed_posts as removed_post_pages
 from bowerbird.web.account.account import AccountParts
 from bowerbird.web.account.keys import EndingVersions, Extensions
@@ -232,6 +233,7 @@ def visits(
             *ConnectPage(ConnectCodes(database, clock), pages).routes(),
             *account_pages.routes(account, pages),
             *removed_post_pages.routes(accounts, pages),
+            *reading_choices.routes(accounts, pages),
             *deletion_pages.routes(AccountDeletion(database), pages),
             *activity_pages.routes(Activity(database, clock), pages),
             *operator_pages.routes(operator, pages),

@@ -12,6 +12,8 @@ from tests.web.house import Reader, ids
 
 pytestmark = pytest.mark.anyio
 
+ALL = "/library?is_unread_only=false&hide_archived=false"
+
 
 def target(response: httpx.Response) -> tuple[str, dict[str, list[str]], str]:
     """Where a change returns to: path, parameters and place."""
@@ -29,7 +31,7 @@ async def test_read_and_archive_are_changed_and_undone(ann: Reader) -> None:
         ("unarchive", "is_archived", False, "Taken out of the archive."),
     ]
     for number, (action, field, value, sentence) in enumerate(steps):
-        page = "/library?is_unread_only=false&hide_archived=false"
+        page = ALL
         changed = await ann.change(page, **{action: post_id})
         assert (await stored(ann.member, post_id))[field] is value
         shown = await ann.page(changed.headers["location"])
@@ -116,6 +118,29 @@ async def test_adding_and_removing_a_label_is_undone(ann: Reader) -> None:
     assert 'name="unlabel"' in await ann.page(back.headers["location"])
     await ann.change("/library", unlabel=value)
     assert (await stored(ann.member, post_id))["tags"] is None
+
+
+async def test_a_star_is_a_label_that_the_account_has_chosen(ann: Reader, free: Reader) -> None:
+    post_id = (await ann.member.save())["post_id"]
+    changed = await ann.change(ALL, label=f"{post_id} favourite")
+    assert (await stored(ann.member, post_id))["tags"] == ["favourite"]
+    shown = await ann.page(changed.headers["location"])
+    assert "Added to your favourites." in shown
+    undo = f'name="unlabel" value="{post_id} favourite"'
+    assert f"{undo} data-undo>Undo</button>" in shown
+    # A star instead of the label, and its own place in the sidebar.
+    assert f'{undo} title="Favourite" aria-pressed="true"' in shown
+    assert 'class="tag"' not in shown
+    assert '<span class="count" data-count="star">1</span>' in shown
+    assert 'aria-pressed="true"' in await ann.page(f"/p/{post_id}")
+    assert ids(await ann.page("/library/favourites")) == [post_id]
+    await ann.person.send("/account/reading", "/account", favourite=" To  Read ")
+    assert f'name="label" value="{post_id} To Read"' in await ann.page(ALL)
+    refused = await ann.person.send("/account/reading", "/account", favourite="\u3164")
+    assert refused.status_code == 400
+    # Writing labels needs a paid plan.
+    await free.member.save()
+    assert "Favourite" not in await free.page(ALL)
 
 
 async def test_a_label_that_the_post_had_before_is_not_undone(ann: Reader) -> None:

@@ -61,6 +61,27 @@ def test_keys_move_open_and_return(page: Page) -> None:
     expect(page.get_by_label("Search your posts")).to_have_value("jjr")
 
 
+def test_a_star_is_shown_at_once_counted_and_undone(page: Page) -> None:
+    page.goto("/library")
+    note_changes(page)
+    star = page.locator(f"#{rows(page)[0]} .star")
+    press(page, "j", "b")
+    expect(star).to_have_attribute("aria-pressed", "true")
+    assert focused(page) == rows(page)[0]
+    assert count(page, "star") == 1
+    wait_for_changes(page, 1)
+    press(page, "g", "f")
+    expect(page.get_by_role("heading", level=1)).to_have_text("1 post")
+    note_changes(page)
+    press(page, "j", "b", "z")
+    wait_for_changes(page, 2)
+    press(page, "b")
+    wait_for_changes(page, 3)
+    # The row stays until the list is left.
+    expect(page.locator(".star")).to_have_attribute("aria-pressed", "false")
+    assert count(page, "star") == 0
+
+
 def test_a_change_is_shown_at_once_counted_and_undone(page: Page) -> None:
     page.goto("/library")
     before, unread, total = rows(page), count(page, "bead"), count(page, "library")

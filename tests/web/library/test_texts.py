@@ -21,7 +21,7 @@ from bowerbird.web.templating import Templates
 from bowerbird.web.visits.formats import Dates, Times
 
 TEXTS = LinkedTexts("")
-PARTS = PostParts(TEXTS, Dates(Times("UTC"), 1784362873841838), "", "author", {})
+PARTS = PostParts(TEXTS, Dates(Times("UTC"), 1784362873841838), "", "author", {}, star="a")
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -200,6 +200,7 @@ POST = st.fixed_dictionaries(
 )
 # What the templates of a list and of a post need besides posts.
 FRAME: dict[str, Any] = {
+    "star": "a",
     **dict.fromkeys(("theme", "message", "problem", "undo_post", "search", "clear_url"), ""),
     **dict.fromkeys(("edit_url", "save_url", "newer", "pending", "relaxed", "hidden_url"), ""),
     **dict.fromkeys(("meant", "meant_url", "list_before", "undo_annotation", "order"), ""),

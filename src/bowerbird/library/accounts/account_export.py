@@ -149,9 +149,11 @@ class AccountExports:
     async def _head(self, account: Account) -> dict[str, Any]:
         membership = await self._accounts.membership(account.account_id)
         choice = await self._accounts.removed_posts(self._database, account.account_id)
+        reading = await self._accounts.reading(self._database, account.account_id)
         labels = await self._store.labels(account)
         return {
-            "account": membership and {**_account(membership), "removed_posts": choice},
+            "account": membership
+            and {**_account(membership), "removed_posts": choice, "reading": reading},
             "keys": [
                 {
                     "id": key.key_id,

@@ -9,7 +9,14 @@ from bowerbird.email_addresses import is_address
 from bowerbird.errors import Code, Refusal, shown
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.deletion import AccountDeletion, Progress
-from bowerbird.model.accounts import Account, ActivityKind, Membership, Plan, RemovedPostsChoice
+from bowerbird.model.accounts import (
+    Account,
+    ActivityKind,
+    Membership,
+    Plan,
+    Reading,
+    RemovedPostsChoice,
+)
 from bowerbird.model.keys import new_account_id
 from bowerbird.model.words import fold
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -151,6 +158,9 @@ class Accounts:
         """What happens from now on to posts that are removed at their source."""
         account = await self.find(email)
         await self._store.set_removed_posts(account.account_id, RemovedPostsChoice(choice))
+
+    async def set_reading(self, account_id: int, reading: Reading) -> None:
+        await self._store.set_reading(account_id, reading)
 
     async def delete(
         self, email: str, files: Files, progress: Progress = lambda _done, _total: None

@@ -204,6 +204,7 @@ def _changed(held: Preferences, request: PreferencesRequest) -> Preferences:
         "time_zone": request.time_zone,
         "hour": request.hour,
         "is_mailed": request.mail,
+        "is_zone_chosen": True if request.time_zone is not None else None,
     }
     changes = {name: value for name, value in sent.items() if value is not None}
     return msgspec.structs.replace(held, **changes)

@@ -4,7 +4,15 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bowerbird.model.accounts import Account, ActivityEntry, Membership, RemovedPostsChoice
+import msgspec
+
+from bowerbird.model.accounts import (
+    Account,
+    ActivityEntry,
+    Membership,
+    Reading,
+    RemovedPostsChoice,
+)
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 
@@ -144,6 +152,17 @@ class AccountStore:
         async def work(transaction: Transaction) -> None:
             values = {"account_id": account_id, "choice": choice}
             await transaction.run(self._sql["set_removed_posts"], values)
+
+        await self._database.write(work)
+
+    async def reading(self, reader: Reader, account_id: int) -> Reading:
+        rows = await reader.rows(self._sql["reading"], {"account_id": account_id})
+        return Reading(rows[0][0], bool(rows[0][1])) if rows else Reading()
+
+    async def set_reading(self, account_id: int, reading: Reading) -> None:
+        async def work(transaction: Transaction) -> None:
+            values = {"account_id": account_id, **msgspec.structs.asdict(reading)}
+            await transaction.run(self._sql["set_reading"], values)
 
         await self._database.write(work)
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.model.accounts import Account
+from bowerbird.model.accounts import Account, Reading
+from bowerbird.model.digests import NO_ZONE
 from bowerbird.model.sign_in import ABSOLUTE_DAYS, IDLE_DAYS, Session, SignedIn
 from bowerbird.storage.database import Database, Transaction
 
@@ -64,8 +65,17 @@ class SessionStore:
         if not rows:
             return None
         account, rest = rows[0][:_ACCOUNT_COLUMNS], rows[0][_ACCOUNT_COLUMNS:]
-        email, is_owner, time_zone, *session = rest
-        return SignedIn(Account(*account), email, bool(is_owner), time_zone, Session(*session))
+        email, is_owner, time_zone, is_zone_chosen, favourite, marks_read, *session = rest
+        return SignedIn(
+            account=Account(*account),
+            email=email,
+            is_owner=bool(is_owner),
+            time_zone=time_zone,
+            # Accounts of earlier releases have only the name of the zone.
+            is_zone_chosen=bool(is_zone_chosen) or time_zone != NO_ZONE,
+            reading=Reading(favourite, bool(marks_read)),
+            session=Session(*session),
+        )
 
     async def all(self, account_id: int, alive: Alive) -> Sequence[Session]:
         values = {"account_id": account_id, "limit": _LISTED, **alive.values}

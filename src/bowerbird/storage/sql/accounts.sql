@@ -120,6 +120,16 @@ UPDATE library
    SET removed_posts = :choice
  WHERE account_id = :account_id
 
+-- name: reading
+SELECT l.favourite, l.marks_read
+  FROM library AS l
+ WHERE l.account_id = :account_id
+
+-- name: set_reading
+UPDATE library
+   SET favourite = :favourite, marks_read = :marks_read
+ WHERE account_id = :account_id
+
 -- name: add_calls
 -- Reads from library, so that a deleted account gets no row.
 INSERT INTO api_call (account_id, month, calls)

@@ -18,13 +18,13 @@ SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
                   WHERE c.account_id = :account_id
                     AND c.month = :month), 0),
        p.email, p.is_owner,
-       coalesce((SELECT d.time_zone
-                   FROM digest_preference AS d
-                  WHERE d.account_id = :account_id), 'UTC'),
+       coalesce(d.time_zone, 'UTC'), coalesce(d.is_zone_chosen, FALSE),
+       l.favourite, l.marks_read,
        s.session_id, s.method, s.device, s.address, s.created_at, s.last_used_at, s.proved_at
   FROM web_session AS s
   JOIN library AS l ON l.account_id = s.account_id
   JOIN person AS p ON p.account_id = s.account_id
+  LEFT JOIN digest_preference AS d ON d.account_id = s.account_id
  WHERE s.account_id = :account_id
    AND s.session_hash = :session_hash
    AND s.last_used_at > :used_after

@@ -146,6 +146,7 @@ class _AccountPage:
                 "mail": preferences.mail,
             },
             removed_posts=await parts.accounts.removed_posts(visit.account_id),
+            reading={"star": visitor.star},
             images=on_account_page(await parts.media.state(visitor.account)),
             can_mail=parts.emails.can_mail,
             problem=typed.problem,

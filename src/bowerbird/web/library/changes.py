@@ -9,6 +9,7 @@ import msgspec
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.labels.operations import Op
 from bowerbird.library.labels.post_changes import PostChanges
+from bowerbird.model.labels import name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.labels import LabelRequest
@@ -48,6 +49,8 @@ UNDO: Final = {
     "post-deleted": _RESTORE,
     "label-added": _REMOVE,
     "label-removed": _ADD,
+    "starred": _REMOVE,
+    "unstarred": _ADD,
 }
 _LABEL_ACTIONS: Final[tuple[Op, ...]] = ("add", "remove")
 
@@ -94,6 +97,11 @@ class ChangePages:
         path = sender(visit.form.get("back", ""))
         is_alone = urlsplit(path).path == of_post(post_id)
         sent = msgspec.json.encode({"tweet_ids": [post_id], "label_name": name})
+        said = _said_of_label(visit, op, name)
+        if visit.is_of_script:
+            request = decoding.decode(sent, LabelRequest)
+            await self._changes.label(visit.signed_in.account, op, request)
+            return self._pages.json({"said": MESSAGES[said], "undo": UNDO[said]})
         try:
             request = decoding.decode(sent, LabelRequest)
             changed = await self._changes.label(visit.signed_in.account, op, request)
@@ -102,7 +110,6 @@ class ChangePages:
             if is_typed and visit.keep_unsent(of_post(post_id)):
                 return self._pages.go(f"{path}#labels")
             return self._unchanged(visit, refused, path, name)
-        said = "label-removed" if op == "remove" else "label-added"
         if op == "add" and not changed:
             said = "label-there"
         place = "labels" if is_alone else _place(path, said, post_id, "")
@@ -139,6 +146,12 @@ class ChangePages:
             path = returning(dict(parse_qsl(urlsplit(path).query)).get("from", "")) or LIBRARY
         place = _place(path, said, post_id, next_id)
         return self._pages.go(f"{saying(path, said=said, post=post_id)}#{place}")
+
+
+def _said_of_label(visit: Visit, op: Op, name: str) -> str:
+    if name_key(name) == name_key(visit.signed_in.star):
+        return "starred" if op == "add" else "unstarred"
+    return "label-added" if op == "add" else "label-removed"
 
 
 def _place(path: str, said: str, post_id: str, next_id: str) -> str:

@@ -28,6 +28,7 @@ from bowerbird.web.library.addresses import (
     LIBRARY,
     NAMES,
     Address,
+    everything,
     of_view,
     view_of,
 )
@@ -52,6 +53,7 @@ WORDS, BY_MEANING, BOTH = "words", "meaning", "both"
 _PER_PAGE: Final = {"": 30, COMPACT: 40}
 _MISTAKES: Final = 500
 _MEANING_STATE: Final = f"{LIBRARY}/meaning"
+_FAVOURITES: Final = f"{LIBRARY}/favourites"
 
 
 class Shown(Struct, frozen=True):
@@ -94,14 +96,17 @@ class ListPages:
     def routes(self) -> list[PageRoute]:
         views = [PageRoute("GET", path, self.view) for path in VIEWS]
         meaning = PageRoute("GET", _MEANING_STATE, self.meaning, is_json=True)
-        return [PageRoute("GET", LIBRARY, self.library), meaning, *views]
+        favourites = PageRoute("GET", _FAVOURITES, self.favourites)
+        return [PageRoute("GET", LIBRARY, self.library), meaning, favourites, *views]
 
     async def parts(self, visit: Visit) -> PostParts:
         colours = await self._sidebar.colours(visit.signed_in.account)
         dates = Dates(visit.times, self._clock())
         # Everybody can search for a handle; the filter needs a paid plan.
         by_author = "q" if visit.signed_in.account.is_free else "author"
-        parts = PostParts(self._texts, dates, self._base_path, by_author, colours)
+        parts = PostParts(
+            self._texts, dates, self._base_path, by_author, colours, star=visit.signed_in.star
+        )
         parts.images = {} if shows_images(visit) else None
         return parts
 
@@ -111,6 +116,10 @@ class ListPages:
         store = (await self._bookmarks.vector_state(account)).store
         missing = store.missing(account.total) if store else None
         return self._pages.json(list_words.meaning_state(missing))
+
+    async def favourites(self, visit: Visit) -> Reply:
+        """An address for every account, whatever its label is called."""
+        return self._pages.go(everything(tag=visit.signed_in.reading.favourite))
 
     async def library(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
@@ -228,6 +237,7 @@ class ListPages:
             today=visit.times.local(self._clock()).date(),
             by_author=parts.by_author,
             colours=parts.colours_key,
+            star=parts.star,
             date_field=_date_field(shown),
             is_compact=_density(visit) == COMPACT,
             is_searched=bool(query.q),

@@ -60,7 +60,8 @@ def urls_of(bookmarks: Iterable[Values]) -> list[str]:
 class PostParts:
     """`by_author` is the filter that finds the posts of an author; not every plan has one.
 
-    `colours` has the colours that were chosen, by the name of the label.
+    `colours` has the colours that were chosen, by the name of the label. `star` is the label that
+    is shown as a star; "" if none is.
     """
 
     def __init__(
@@ -70,6 +71,8 @@ class PostParts:
         base_path: str,
         by_author: str,
         colours: Mapping[str, str],
+        *,
+        star: str = "",
     ) -> None:
         # What is known about images, by URL; None if the page shows no images.
         self.images: dict[str, KnownImage] | None = None
@@ -80,6 +83,8 @@ class PostParts:
         self._base_path = base_path
         self.by_author = by_author
         self._colours = colours
+        self.star = star
+        self._star_key = name_key(star)
 
     @property
     def colours_key(self) -> int:
@@ -215,6 +220,8 @@ class PostParts:
         """The values that every form of a post has."""
         post_id, text = _text(bookmark, "post_id"), _text(details, "text")
         handle = _text(bookmark, "author_username")
+        names = [name for name in _list(bookmark, "tags") if isinstance(name, str)]
+        star = next((name for name in names if name_key(name) == self._star_key), "")
         return {
             "id": post_id,
             "url": self._base_path + of_post(post_id),
@@ -226,9 +233,11 @@ class PostParts:
             "is_archived": bookmark.get("is_archived") is True,
             "labels": [
                 label(name, self._colours.get(name))
-                for name in _list(bookmark, "tags")
-                if isinstance(name, str)
+                for name in names
+                # A list shows a star instead.
+                if not self._is_listed or name != star
             ],
+            "star": star,
         }
 
     def _post(self, bookmark: Values, details: Values) -> Values:

@@ -96,6 +96,7 @@ class ReadingPage:
             name_problem=name_problem,
             undo_annotation=visit.query.get("undo", "") if said in _ANNOTATIONS else "",
             post=post,
+            star=parts.star,
             network=_NETWORKS.get(post["source"], post["source"]),
             strand=await self._strand(account, bookmark, parts),
             near=await self._near(account, post_id, parts),

@@ -33,6 +33,7 @@ class Look(Struct, frozen=True):
     by_author: str
     # A hash of the colours of labels.
     colours: int
+    star: str
     date_field: str
     is_compact: bool
     is_searched: bool
@@ -119,6 +120,7 @@ class Rows:
             posts=posts,
             is_compact=look.is_compact,
             is_both=look.is_both,
+            star=look.star,
             time_lang=look.words.attributes,
             seam=_SEAM,
             place=_VALUE,

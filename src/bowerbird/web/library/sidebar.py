@@ -11,10 +11,12 @@ from bowerbird.library.views.counts import Count, CountState
 from bowerbird.library.views.views import ViewResponse, Views
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
+from bowerbird.model.labels import name_key
+from bowerbird.model.sign_in import SignedIn
 from bowerbird.requests.filters import MEANING
 from bowerbird.web.bulk.requests import TRASH
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.addresses import LIBRARY, Address, of_view
+from bowerbird.web.library.addresses import LIBRARY, Address, everything, of_view
 
 _LABELS_SHOWN: Final = 12
 _SUGGESTED: Final = 200
@@ -29,7 +31,8 @@ class _Labels(Struct, frozen=True):
     """The labels in one state of a library."""
 
     state: tuple[int, int]
-    values: Mapping[str, Any]
+    uses: list[LabelUse]
+    total: int
     colours: Mapping[str, str]
 
 
@@ -48,17 +51,23 @@ class Sidebar:
         self._known_labels = LruCache(_KEPT)
         self._known_views = LruCache(_KEPT)
 
-    async def values(self, account: Account) -> dict[str, Any]:
+    async def values(self, visitor: SignedIn) -> dict[str, Any]:
         """What `app.html` takes, and the labels that a form suggests."""
+        account, star = visitor.account, visitor.star
+        labels = await self._labels_of(account)
         return {
             "states": [
                 ("bead", "Unread", UNREAD.url(), account.fresh),
                 ("library", "All posts", ALL.url(), account.total),
+                *_favourites(star, labels.uses),
                 ("archive", "Archive", ARCHIVE.url(), account.archived),
                 ("trash", "Trash", TRASH, None),
             ],
             "side_views": await self._views_of(account),
-            **(await self._labels_of(account)).values,
+            "side_labels": [_label(use, labels.colours) for use in _most_used(labels.uses, star)],
+            "label_names": [use.label_name for use in labels.uses[:_SUGGESTED]],
+            "label_total": labels.total,
+            "labels_shown": _LABELS_SHOWN,
         }
 
     async def colours(self, account: Account) -> Mapping[str, str]:
@@ -84,13 +93,7 @@ class Sidebar:
             return known
         uses, total = await self._labels.listed.uses(account)
         colours = await self._labels.listed.colors(account)
-        values = {
-            "side_labels": [_label(use, colours) for use in _most_used(uses)],
-            "label_names": [use.label_name for use in uses[:_SUGGESTED]],
-            "label_total": total,
-            "labels_shown": _LABELS_SHOWN,
-        }
-        known = _Labels(state, values, colours)
+        known = _Labels(state, uses, total, colours)
         self._known_labels.put(account.account_id, known)
         return known
 
@@ -107,9 +110,17 @@ def shown_count(count: Count | ViewResponse) -> str:
     return f"about {value:,}" if value else ""
 
 
-def _most_used(uses: list[LabelUse]) -> list[LabelUse]:
-    """The labels with the most posts, in the order of their names."""
-    used = [use for use in uses if use.count]
+def _favourites(star: str, uses: list[LabelUse]) -> list[tuple[str, str, str, int]]:
+    """The posts with a star, if the plan has stars."""
+    key = name_key(star)
+    count = sum(use.count for use in uses if name_key(use.label_name) == key)
+    return [("star", "Favourites", everything(tag=star), count)] if star else []
+
+
+def _most_used(uses: list[LabelUse], star: str) -> list[LabelUse]:
+    """The labels with the most posts, in the order of their names. The star has its own place."""
+    key = name_key(star)
+    used = [use for use in uses if use.count and name_key(use.label_name) != key]
     most = {use.label_name for use in sorted(used, key=lambda u: -u.count)[:_LABELS_SHOWN]}
     return [use for use in used if use.label_name in most]
 

@@ -19,7 +19,7 @@ let chosen = 0;
 
 /** @type {[string, string][]} key and text of what can be done with a post */
 const ON_POST = [
-  ["o", "Open"], ["r", "Mark read or unread"], ["e", "Archive"], ["l", "Label…"], ["#", "Move to the trash"],
+  ["o", "Open"], ["r", "Mark read or unread"], ["e", "Archive"], ["l", "Label…"], ["b", "Favourite"], ["#", "Move to the trash"],
   ["s", "Similar posts"], ["v", "Open the original"], ["x", "Select"],
 ];
 /** @type {[string, string][]} */

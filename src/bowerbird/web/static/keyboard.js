@@ -7,7 +7,7 @@ const SEQUENCE_MILLISECONDS = 1_500;
 const CONTROLS = "a[href], button, input, summary";
 /** The second key after g -> path of a page. */
 /** @type {Record<string, string>} */
-const PLACES = { u: "/library", a: "/library?is_unread_only=false&hide_archived=false", d: "/digests" };
+const PLACES = { u: "/library", a: "/library?is_unread_only=false&hide_archived=false", d: "/digests", f: "/library/favourites" };
 
 /** @type {HTMLElement | null} the article of the current row */
 let current = null;
@@ -198,6 +198,7 @@ const ACTIONS = {
   e: () => change(":is([name=archive], [name=unarchive])"),
   "#": () => change("[name=trash]"),
   l: label,
+  b: () => press(".star", ".read-top .star"),
   z: undo,
   x: () => fire("library:pick", row()?.parentElement ?? null, { how: "one" }),
   X: () => fire("library:pick", row()?.parentElement ?? null, { how: "range" }),

@@ -14,10 +14,13 @@ const base = form instanceof HTMLFormElement
  * @param {boolean} isAdded
  */
 async function show(ids, label, isAdded) {
-  count(label, isAdded ? ids.length : -ids.length);
+  const isStar = document.querySelector(".star[value]")?.getAttribute("value")?.replace(/^\S+ /, "") === label.name;
+  if (isStar) add(document.querySelector(".side [data-count=star]"), isAdded ? ids.length : -ids.length);
+  else count(label, isAdded ? ids.length : -ids.length);
   for (const id of ids) {
     const row = document.getElementById(`p-${id}`);
-    if (row?.querySelector(".dots")) showDot(row, label, isAdded);
+    if (isStar) showStar(row ?? document, isAdded);
+    else if (row?.querySelector(".dots")) showDot(row, label, isAdded);
     else if (row) showTag(row, label, isAdded);
     const own = document.querySelector("#labels[data-post]");
     if (own instanceof HTMLElement && own.dataset.post === id) await showForms(own);
@@ -39,9 +42,28 @@ function count(label, step) {
     if (step > 0 && entries.length < most) own?.insertBefore(entryOf(label, step), placeOf(label, entries));
     return;
   }
-  const now = parseInt((shown.textContent ?? "").replaceAll(",", ""), 10) + step;
-  shown.textContent = Math.max(0, now).toLocaleString("en");
-  if (now <= 0) entry?.remove();
+  if (add(shown, step) <= 0) entry?.remove();
+}
+
+/**
+ * @param {Element | null | undefined} shown a count
+ * @param {number} step
+ */
+function add(shown, step) {
+  const now = Math.max(0, parseInt((shown?.textContent ?? "0").replaceAll(",", ""), 10) + step);
+  if (shown) shown.textContent = now.toLocaleString("en");
+  return now;
+}
+
+/**
+ * @param {ParentNode} place with the star of a post
+ * @param {boolean} isOn
+ */
+function showStar(place, isOn) {
+  const star = place.querySelector(".star");
+  if (!(star instanceof HTMLButtonElement)) return;
+  star.setAttribute("aria-pressed", String(isOn));
+  star.name = isOn ? "unlabel" : "label";
 }
 
 /**

@@ -3,19 +3,22 @@
 // @ts-check
 
 /**
- * @typedef {{ isRead: boolean, isArchived: boolean, isHere: boolean }} State
+ * @typedef {{ isRead: boolean, isArchived: boolean, isHere: boolean, isStarred: boolean }} State
  * @typedef {{ icon: string, text: string, name: string, isOn: boolean }} Look
  */
 
 /** @type {Record<string, string>} */
 const OPPOSITE = {
   read: "unread", unread: "read", archive: "unarchive", unarchive: "archive",
-  trash: "restore", restore: "trash",
+  trash: "restore", restore: "trash", label: "unlabel", unlabel: "label",
 };
+/** Of a button with a post and a label: the star. */
+const STARS = ["label", "unlabel"];
 /** @type {Record<string, string>} */
 const SAID = {
   read: "Marked read.", unread: "Marked unread.", archive: "Archived.",
   unarchive: "Taken out of the archive.", trash: "Moved to the trash.", restore: "Restored.",
+  label: "Added to your favourites.", unlabel: "Taken out of your favourites.",
 };
 const UNANSWERED = "Your library does not answer. The change was not made.";
 
@@ -41,6 +44,7 @@ function stateOf(row) {
   return {
     isRead: row.querySelector(".post")?.classList.contains("read") ?? false,
     isArchived: row.querySelector(".acts [name=unarchive]") !== null,
+    isStarred: row.querySelector(".star[aria-pressed=true]") !== null,
     isHere: !gone.has(row.id) || gone.get(row.id)?.place.data !== "trash",
   };
 }
@@ -84,6 +88,17 @@ function showArchived(row, isArchived) {
   redraw(row, "[name=archive], [name=unarchive]", isArchived
     ? { icon: "#i-archive", text: "Take out of the archive", name: "unarchive", isOn: true }
     : { icon: "#i-archive", text: "Archive", name: "archive", isOn: false });
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {boolean} isStarred
+ */
+function showStar(row, isStarred) {
+  const star = row.querySelector(".star");
+  if (!(star instanceof HTMLButtonElement)) return;
+  star.setAttribute("aria-pressed", String(isStarred));
+  star.name = isStarred ? "unlabel" : "label";
 }
 
 /**
@@ -154,6 +169,7 @@ function count(row, before, after) {
     ["bead", (s) => s.isHere && !s.isRead && !s.isArchived],
     ["library", (s) => s.isHere],
     ["archive", (s) => s.isHere && s.isArchived],
+    ["star", (s) => s.isHere && s.isStarred],
   ];
   for (const [name, isCounted] of counted) {
     add(document.querySelector(`.side [data-count=${name}]`), Number(isCounted(after)) - Number(isCounted(before)));
@@ -188,6 +204,7 @@ function show(action, row) {
   }
   // A read post stays in a list of unread posts until the list is left.
   if (action === "read" || action === "unread") showRead(row, action === "read");
+  if (STARS.includes(action)) showStar(row, action === "label");
   if (action === "trash") takeOut(row, action);
   count(row, before, stateOf(row));
 }
@@ -220,12 +237,12 @@ function focusOn(row) {
 
 /**
  * @param {string} action
- * @param {string} id
+ * @param {string} value the post, and the label if the action has one
  */
-async function send(action, id) {
+async function send(action, value) {
   if (!(change instanceof HTMLFormElement)) return;
   const fields = [...new FormData(change)].map(([name, value]) => [name, String(value)]);
-  const body = new URLSearchParams([...fields, [action, id]]);
+  const body = new URLSearchParams([...fields, [action, value]]);
   const headers = { Accept: "application/json" };
   const response = await fetch(change.action, { method: "POST", headers, body, keepalive: true })
     .catch(() => { throw new Error(UNANSWERED); });
@@ -251,25 +268,29 @@ function say(detail) {
  * @param {string} action
  * @param {HTMLElement} row
  * @param {boolean} isUndo
+ * @param {string} label that the action adds or removes
  */
-function make(action, row, isUndo) {
+function make(action, row, isUndo, label = "") {
   const id = row.id.slice("p-".length);
+  const value = label ? `${id} ${label}` : id;
   const opposite = OPPOSITE[action] ?? "";
   const next = isUndo ? row : neighbour(row);
-  const hasFocus = row.contains(document.activeElement) || document.activeElement === document.body || isUndo;
+  const isInRow = row.contains(document.activeElement);
+  // A star does not finish a post.
+  const hasFocus = label ? isUndo && !isInRow : isInRow || document.activeElement === document.body || isUndo;
   show(action, row);
-  lastUndo = isUndo ? null : { name: opposite, value: id };
+  lastUndo = isUndo ? null : { name: opposite, value };
   say(isUndo ? { text: "Undone." } : { text: SAID[action], undo: lastUndo });
   // Last, because it makes the browser lay out the page.
   if (hasFocus) focusOn(next);
-  sending = Promise.race([left, sending]).then(shown).then(() => send(action, id)).then(() => {
+  sending = Promise.race([left, sending]).then(shown).then(() => send(action, value)).then(() => {
     document.dispatchEvent(new CustomEvent("library:changed", { detail: { ids: [id], change: action } }));
   }).catch((error) => {
     show(opposite, row);
-    if (lastUndo?.value === id) lastUndo = null;
+    if (lastUndo?.value === value) lastUndo = null;
     for (const toast of document.querySelectorAll(".toast")) toast.remove();
     const text = error instanceof Error ? error.message : UNANSWERED;
-    say({ text, retry: () => make(action, row, isUndo) });
+    say({ text, retry: () => make(action, row, isUndo, label) });
   });
 }
 
@@ -285,11 +306,12 @@ if (list && change) {
   change.addEventListener("submit", (event) => {
     const button = event.submitter;
     if (!(button instanceof HTMLButtonElement) || !OPPOSITE[button.name]) return;
-    const row = rowOf(button.value.split(" ")[0] ?? "");
+    const [id = "", ...rest] = button.value.split(" ");
+    const row = rowOf(id);
     const isUndo = button.hasAttribute("data-undo");
     // The undo of a change that this page did not make needs the server's page.
     if (!row || (isUndo && !lastUndo)) return;
     event.preventDefault();
-    make(button.name, row, isUndo);
+    make(button.name, row, isUndo, STARS.includes(button.name) ? rest.join(" ") : "");
   });
 }

@@ -58,6 +58,8 @@ MESSAGES: Final = {
     "trash-deleted": "Deleted for good.",
     "label-added": "The label is added.",
     "label-removed": "The label is removed.",
+    "starred": "Added to your favourites.",
+    "unstarred": "Taken out of your favourites.",
     "view-created": "The view is saved.",
     "view-saved": "The view is changed.",
     "view-moved": "Moved.",

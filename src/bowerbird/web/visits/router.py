@@ -16,8 +16,7 @@ from msgspec import Struct
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.accounts import Account
-from bowerbird.model.sign_in import Where
+from bowerbird.model.sign_in import SignedIn, Where
 from bowerbird.requests import limits
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.visit import (
@@ -123,7 +122,7 @@ class PageVisits:
         jar: CookieJar,
         hosts: OwnHosts,
         addresses: ClientAddresses,
-        sidebar: Callable[[Account], Awaitable[Mapping[str, Any]]],
+        sidebar: Callable[[SignedIn], Awaitable[Mapping[str, Any]]],
     ) -> None:
         self._sessions = sessions
         self._pages = pages
@@ -184,7 +183,7 @@ class PageVisits:
             return self._finished(visit, self._refused_form(route, visit))
         refused = self._refused(route, visit)
         if visit.visitor and not refused and route.is_page and not _is_json(route, request):
-            visit.sidebar = await self._sidebar(visit.visitor.account)
+            visit.sidebar = await self._sidebar(visit.visitor)
         try:
             reply = refused or await route.handle(visit)
         except NotOurForm:
