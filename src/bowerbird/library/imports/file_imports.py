@@ -6,7 +6,6 @@ change.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple, TypeVar
@@ -33,8 +32,6 @@ from bowerbird.sources.parsing.text_lines import SeekableFile, storable
 from bowerbird.sources.recognition import UnknownFile
 from bowerbird.storage.database import Database
 
-# One is compared with the library while the disk syncs the other.
-_CHUNKS_AT_ONCE: Final = 2
 # Between the tries to write a chunk while too many other changes wait: ten minutes in all.
 _PAUSES_S: Final = (0.1, 0.5, 2.0, *[5.0] * 120)
 _SHOWN_NAMES: Final = 20
@@ -106,8 +103,8 @@ class FileImports:
         report.format = found.name
         if not self.report.run_id and not self._options.is_dry_run:
             names = self._names[len(self.report.files) - 1 :]
-            await _complete(self._start(_source_of(names, found.name), client))
-        await self._write_all(report, _ReadAhead(chunks(found.found)))
+            await self._complete(self._start(_source_of(names, found.name), client))
+        await self._write_all(report, chunks(found.found))
         return report
 
     async def finish(self, reason: str) -> None:
@@ -128,60 +125,48 @@ class FileImports:
         if self.on_start is not None:
             await self.on_start()
 
-    async def _write_all(self, report: FileReport, ahead: "_ReadAhead") -> None:
-        waiting: deque[_Pending] = deque()
+    async def _write_all(self, report: FileReport, found: Iterator[Chunk]) -> None:
+        """Writes one chunk after the other, while a thread reads the next one."""
         self._stopping.clear()
+        ahead = _next(found)
         try:
-            while (chunk := await ahead.next()) is not None:
-                while waiting and (
-                    len(waiting) == _CHUNKS_AT_ONCE
-                    or any(chunk.must_follow(pending.chunk) for pending in waiting)
-                ):
-                    await self._end_first(report, waiting)
-                before = waiting[-1].writing if waiting else None
-                taking = asyncio.create_task(self._take(report, chunk, before))
-                waiting.append(_Pending(chunk, taking))
-            while waiting:
-                await self._end_first(report, waiting)
+            while (chunk := await asyncio.shield(ahead)) is not None:
+                ahead = _next(found)
+                await self._complete(self._write(report, chunk))
         finally:
             # A generator that runs on a thread cannot be closed.
-            await ahead.stop()
-            await self._end_all(report, waiting)
+            await asyncio.wait([ahead])
+            # Retrieve the exception; asyncio warns otherwise.
+            ahead.exception()
 
-    async def _end_first(self, report: FileReport, waiting: "deque[_Pending]") -> None:
-        outcome = await asyncio.shield(waiting[0].writing)
-        self._count(report, waiting.popleft().chunk, outcome)
-
-    async def _end_all(self, report: FileReport, waiting: "deque[_Pending]") -> None:
-        """Waits for the chunks that are being written when the import is stopped, or fails."""
-        if waiting:
-            self._stopping.set()
-        for chunk, writing in waiting:
-            await asyncio.wait([writing])
-            if writing.exception() is None:
-                self._count(report, chunk, writing.result())
-
-    async def _take(
-        self, report: FileReport, chunk: Chunk, before: "asyncio.Task[IntakeOutcome] | None"
-    ) -> IntakeOutcome:
-        """Writes a chunk after the one before it, so that posts keep the order of the file."""
+    async def _write(self, report: FileReport, chunk: Chunk) -> None:
         posts = [self._adapted(report, post) for post in chunk.posts.values()]
-        if not posts:
-            return IntakeOutcome()
+        outcome = await self._take(posts) if posts else IntakeOutcome()
+        self._count(report, chunk, outcome)
+
+    async def _take(self, posts: Sequence[FoundPost]) -> IntakeOutcome:
         if self._dry_run is not None:
-            if before is not None:
-                await asyncio.wait([before])
             return await self._dry_run.take(posts)
         run_id = self.report.run_id or None
         prepared = await self._intake.prepare(self._account, posts, run_id=run_id)
-        if before is not None:
-            await asyncio.wait([before])
         if prepared.changes_library:
             return await self._patiently(lambda: self._intake.write(self._account, prepared))
         # The run gets these counts at its end, so that importing a file again writes nothing.
         outcome = unwritten(prepared)
         self._uncounted += outcome.counts
         return outcome
+
+    async def _complete(self, work: Coroutine[Any, Any, None]) -> None:
+        """Waits until the work is done, even if the import is cancelled."""
+        task = asyncio.ensure_future(work)
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            self._stopping.set()
+            await asyncio.wait([task])
+            # Retrieve the exception; asyncio warns otherwise.
+            task.exception()
+            raise
 
     async def _patiently(self, write: Callable[[], Awaitable[T]]) -> T:
         """A busy account delays an import that has begun, and does not end it.
@@ -255,31 +240,8 @@ class FileImports:
         self._on_row(report, row)
 
 
-class _Pending(NamedTuple):
-    chunk: Chunk
-    writing: "asyncio.Task[IntakeOutcome]"
-
-
-class _ReadAhead:
-    """Reads the next chunk on a thread while the caller writes the one before."""
-
-    def __init__(self, source: Iterator[Chunk]) -> None:
-        self._source = source
-        self._upcoming = self._start()
-
-    def _start(self) -> "asyncio.Future[Chunk | None]":
-        return asyncio.ensure_future(asyncio.to_thread(next, self._source, None))
-
-    async def next(self) -> Chunk | None:
-        chunk = await asyncio.shield(self._upcoming)
-        if chunk is not None:
-            self._upcoming = self._start()
-        return chunk
-
-    async def stop(self) -> None:
-        await asyncio.wait([self._upcoming])
-        # Retrieve the exception; asyncio warns otherwise.
-        self._upcoming.exception()
+def _next(found: Iterator[Chunk]) -> "asyncio.Future[Chunk | None]":
+    return asyncio.ensure_future(asyncio.to_thread(next, found, None))
 
 
 def _source_of(names: Sequence[str], format: str) -> str:
@@ -300,15 +262,3 @@ def _without_labels(labels: LeftOutLabels) -> str:
         f"Post {labels.post_id} is imported without {len(labels.names):,} of its labels, because "
         f"{labels.reason}: {names}."
     )
-
-
-async def _complete(work: Coroutine[Any, Any, None]) -> None:
-    """Waits until the work is done, even if the import is cancelled."""
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        # Retrieve the exception; asyncio warns otherwise.
-        task.exception()
-        raise

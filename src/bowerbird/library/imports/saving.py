@@ -39,9 +39,6 @@ _SUMMARY: Final = {
     _NOT_A_LINK: ("is not a link to a post", "are not links to posts"),
     _FAILED: ("could not be saved", "could not be saved"),
 }
-# As JSON. Writing them takes about 50 ms on SQLite.
-_BYTES_PER_TURN: Final = 200_000
-_encode: Final = msgspec.json.Encoder().encode
 
 
 class SavedItem(Struct, frozen=True, omit_defaults=True):
@@ -102,8 +99,7 @@ class Saving:
             for one in _once_each(admitted)
         ]
         prepared = [
-            await self._intake.prepare(account, part, is_saving=True)
-            for part in parts(found, _BYTES_PER_TURN)
+            await self._intake.prepare(account, part, is_saving=True) for part in parts(found)
         ]
         return PreparedSave(admitted, prepared)
 
