@@ -285,28 +285,6 @@ async def test_a_large_page_sent_twice_at_the_same_time_is_stored_once(
     assert data(answers[0])["inserted"] == 20
 
 
-async def test_a_large_page_whose_server_stopped_does_not_keep_its_run_open_for_ever(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
-    run_id = (await laptop.start())["run_id"]
-    body = {"seq": 0, **large(list(range(20, 0, -1)))}
-    pause = WatchedWrites(cast.database).pause_after(3)
-    stopped = asyncio.create_task(laptop.post(f"/runs/{run_id}/pages", body))
-    await pause.reached.wait()
-    assert 0 < len(await alice.crawl()) < 20
-    assert data(await laptop.get(f"/runs/{run_id}"))["next_seq"] == 0
-    cast.clock.now += ingesting.MINUTE
-
-    again = await laptop.post(f"/runs/{run_id}/pages", body)
-
-    assert data(again)["received"] == 20
-    assert len(await alice.crawl()) == 20
-    assert (await laptop.finish(run_id))["proved_end"]
-    pause.over.set()
-    assert (await stopped).content == again.content
-
-
 async def test_a_large_page_that_was_cancelled_can_be_sent_again_at_once(
     cast: Service, alice: Member
 ) -> None:

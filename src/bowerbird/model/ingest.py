@@ -99,14 +99,6 @@ class PageLink(Struct, frozen=True):
     is_caught_up: bool = False
 
 
-class PageClaim(NamedTuple):
-    """A page that is being stored, in several transactions, by one request."""
-
-    run_id: str
-    seq: int
-    claim: str
-
-
 class StoredPage(Struct, frozen=True, kw_only=True):
     run_id: str
     seq: int

@@ -170,13 +170,18 @@ class Intake:
 
         `known_after` adds what a dry run has found before.
         """
-        run = None
-        if run_id is not None:
-            run = await self._run(self._database, account.account_id, run_id)
+        now, account_id = self._clock(), account.account_id
+        run = await self._runs.by_id(self._database, account_id, run_id) if run_id else None
         place = place_of(account.local_number)
-        known = await self._known.read(self._database, account.account_id, place, found, run)
+        known = await self._known.read(
+            self._database,
+            account_id,
+            place,
+            found,
+            started_at=run.started_at if runs.is_open(run) else now,
+            placed=run.placed_posts if runs.is_open(run) else 0,
+        )
         known = known if known_after is None else known_after(known)
-        now = self._clock()
         back = [one for one in found if comes_back(one, known, now, is_saving=is_saving)]
         found = await self._refilled(account, found, known, back)
         # Finding the words of long posts takes too long for the event loop.
@@ -184,18 +189,6 @@ class Intake:
             plan, found, known, now, is_saving=is_saving, finds_words=self._finds_words
         )
         return PreparedIntake(found, run_id, is_saving, known, made)
-
-    async def without_changes(
-        self, account: Account, found: Sequence[FoundPost]
-    ) -> IntakeOutcome | None:
-        """The outcome, if taking these posts would write nothing."""
-        outcome = IntakeOutcome([])
-        for chunk in parts(found):
-            prepared = await self.prepare(account, chunk)
-            if prepared.changes_library:
-                return None
-            outcome += unwritten(prepared)
-        return outcome
 
     async def _refilled(
         self,
@@ -224,7 +217,8 @@ class Intake:
         opened = await self._renames.lock(transaction, account_id)
         run = None
         if prepared.run_id is not None:
-            run = await self._run(transaction, account_id, prepared.run_id)
+            found = await self._runs.by_id(transaction, account_id, prepared.run_id)
+            run = runs.require_running(found, prepared.run_id)
         ids = [one.record.post_id for one in prepared.found]
         await self._media.try_again(transaction, account_id, ids, self._clock())
         made = prepared.plan
@@ -232,7 +226,15 @@ class Intake:
             outcome = outcome_of(made.items, frozenset(), ())
             await self._runs.add_counts(transaction, account_id, run.number, outcome.counts, 0)
             return outcome
-        known = await self._known.read(transaction, account_id, opened.place, prepared.found, run)
+        before = prepared.known
+        known = await self._known.read(
+            transaction,
+            account_id,
+            opened.place,
+            prepared.found,
+            started_at=before.started_at if run is None else run.started_at,
+            placed=before.placed if run is None else run.placed_posts,
+        )
         if known != prepared.known:
             # Somebody else changed these posts since they were compared.
             made = plan(prepared.found, known, self._clock(), is_saving=prepared.is_saving)
@@ -275,9 +277,6 @@ class Intake:
         minor = frozenset(write.incoming.post_id for write in made.writes if write.is_minor)
         changed, left_out = written.changed - minor, written.outcome.left_out
         return outcome_of(made.items, changed, left_out, written.new, written.labels)
-
-    async def _run(self, reader: Reader, account_id: int, run_id: str) -> RunRow:
-        return runs.require_running(await self._runs.by_id(reader, account_id, run_id), run_id)
 
 
 def _numbers(made: Plan, known: Known) -> list[int]:
@@ -345,7 +344,9 @@ class KnownPosts:
         account_id: int,
         place: int,
         found: Sequence[FoundPost],
-        run: RunRow | None,
+        *,
+        started_at: int,
+        placed: int,
     ) -> Known:
         # Of a stored post that is replaced as a whole, only its state at the source is needed.
         own = {
@@ -378,6 +379,6 @@ class KnownPosts:
             deletions=await self._deletions.known(reader, account_id, [*own, *ids]),
             threads=threads,
             hides_removed=hides_removed,
-            started_at=None if run is None else run.started_at,
-            placed=0 if run is None else run.placed_posts,
+            started_at=started_at,
+            placed=placed,
         )

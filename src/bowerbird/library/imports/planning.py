@@ -39,8 +39,8 @@ class Known(NamedTuple):
     deletions: Mapping[str, Deletion]
     # Posts that their author continued, with the author's key.
     threads: set[tuple[str, str]]
-    # When the run started, and how many posts got a place from their position so far.
-    started_at: int | None
+    # When the run started, or will have, and how many posts got a place from their position so far.
+    started_at: int
     placed: int
     # When a page or event last said something about these posts.
     seen: Mapping[str, int]
@@ -112,8 +112,7 @@ def plan(
     finds_words: bool = True,
 ) -> Plan:
     """`found` has each post once."""
-    started_at = now if known.started_at is None else known.started_at
-    positions = Positions(started_at, known.placed)
+    positions = Positions(known.started_at, known.placed)
     items: list[Planned] = []
     taken: list[FoundPost] = []
     for one in found:

@@ -2,9 +2,8 @@
 
 import secrets
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeGuard
 
-import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
@@ -85,11 +84,36 @@ class ImportRuns:
         return Undoing(self._database, self._clock)
 
     async def start(
-        self, account: Account, *, source: str, kind: str, client: str, source_user_id: str = ""
+        self, account: Account, *, source: str, kind: str, client: str, started_at: int = 0
     ) -> Run:
-        now = self._clock()
-        row = RunRow(
-            number=0,
+        return await turns.run(
+            self._database,
+            lambda transaction: self.start_within(
+                transaction, account, source=source, kind=kind, client=client, started_at=started_at
+            ),
+            account.account_id,
+        )
+
+    async def start_within(
+        self,
+        transaction: Transaction,
+        account: Account,
+        *,
+        source: str,
+        kind: str,
+        client: str,
+        source_user_id: str = "",
+        started_at: int = 0,
+    ) -> Run:
+        """`started_at` is the present, unless its first posts were compared before."""
+        account_id = account.account_id
+        await lock_library(self._libraries, transaction, account_id)
+        number, count, _ = await self._store.numbers(transaction, account_id)
+        if count >= RUNS_MAX:
+            raise DoFirst(lambda: self._make_room(account_id))
+        now = started_at or self._clock()
+        run = RunRow(
+            number=number,
             run_id=secrets.token_hex(_ID_BYTES),
             source=source[:_NAME_MAX],
             kind=kind[:_NAME_MAX],
@@ -105,12 +129,10 @@ class ImportRuns:
             undo_until=change_log.undo_until(now),
             log_bytes=0,
         )
-
-        return await turns.run(
-            self._database,
-            lambda transaction: self._insert(transaction, account, row),
-            account.account_id,
-        )
+        await self._store.insert(transaction, account_id, run)
+        entry = self._activity.entry(ActivityKind.IMPORT_STARTED, run.source)
+        await self._activity.add(transaction, account_id, entry)
+        return self._shown(run)
 
     async def get(self, account: Account, run_id: str) -> Run:
         return self._shown(await self._find(account, run_id))
@@ -163,33 +185,21 @@ class ImportRuns:
         await self._database.write(work, account.account_id)
         return await self.get(account, run_id)
 
-    async def reopen(self, account: Account, run_id: str) -> bool:
+    async def reopen(self, transaction: Transaction, account_id: int, run_id: str) -> bool:
         """Lets an interrupted run go on. False if it takes no more posts: it ended, or was undone.
 
         A run whose first changes are not recorded any more could only be undone in part.
         """
-
-        async def work(transaction: Transaction) -> bool:
-            await lock_library(self._libraries, transaction, account.account_id)
-            run = await self._store.by_id(transaction, account.account_id, _id(run_id))
-            if run is None or run.state is not RunState.INTERRUPTED:
-                return run is not None and run.state is RunState.RUNNING
-            if run.undo_until < self._clock():
-                return False
-            await self._store.set_state(
-                transaction,
-                account.account_id,
-                run,
-                state=RunState.RUNNING,
-                reason="",
-                finished_at=None,
-            )
-            return True
-
-        found = await self._store.by_id(self._database, account.account_id, _id(run_id))
-        if found is not None and found.state is RunState.RUNNING:
-            return True
-        return await self._database.write(work, account.account_id)
+        await lock_library(self._libraries, transaction, account_id)
+        run = await self._store.by_id(transaction, account_id, _id(run_id))
+        if run is None or run.state is not RunState.INTERRUPTED:
+            return run is not None and run.state is RunState.RUNNING
+        if run.undo_until < self._clock():
+            return False
+        await self._store.set_state(
+            transaction, account_id, run, state=RunState.RUNNING, reason="", finished_at=None
+        )
+        return True
 
     async def undo(self, account: Account, run_id: str) -> UndoOutcome:
         return await turns.run(
@@ -205,18 +215,6 @@ class ImportRuns:
         if not _id(run_id):
             raise errors.not_found("import", run_id)
         return await self._undoing.undo(transaction, account.account_id, run_id)
-
-    async def _insert(self, transaction: Transaction, account: Account, row: RunRow) -> Run:
-        account_id = account.account_id
-        await lock_library(self._libraries, transaction, account_id)
-        number, count, _ = await self._store.numbers(transaction, account_id)
-        if count >= RUNS_MAX:
-            raise DoFirst(lambda: self._make_room(account_id))
-        run = msgspec.structs.replace(row, number=number)
-        await self._store.insert(transaction, account_id, run)
-        entry = self._activity.entry(ActivityKind.IMPORT_STARTED, run.source)
-        await self._activity.add(transaction, account_id, entry)
-        return self._shown(run)
 
     async def _make_room(self, account_id: int) -> None:
         """Removes the oldest run, some of its changes per transaction."""
@@ -260,6 +258,11 @@ def _is_empty(run: RunRow) -> bool:
     """Whether a file changed nothing. Other runs also mark posts, which the counts leave out."""
     has_ended = run.kind == "file" and run.state is not RunState.RUNNING
     return has_ended and not (run.counts.new or run.counts.changed)
+
+
+def is_open(run: RunRow | None) -> TypeGuard[RunRow]:
+    """Whether posts can be added to it, perhaps after it goes on."""
+    return run is not None and run.state in (RunState.RUNNING, RunState.INTERRUPTED)
 
 
 def require_running(run: RunRow | None, run_id: str) -> RunRow:

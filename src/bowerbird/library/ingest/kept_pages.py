@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.library.imports.intake import Intake, ItemResult
+from bowerbird.library.imports.chunks import parts
+from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake
 from bowerbird.library.imports.runs import ImportRuns, NotRunning
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
@@ -128,12 +129,13 @@ class KeptPages:
                 if page is None:
                     continue
                 read += 1
-                posts = page.taken
-                outcome = await self._intake.without_changes(account, posts)
-                if outcome is None:
-                    import_id = import_id or await self._start(account)
-                    outcome = await self._intake.take(account, posts, run_id=import_id)
-                results += [result for _, result in outcome.results]
+                for posts in parts(page.taken):
+                    prepared = await self._intake.prepare(account, posts, run_id=import_id or None)
+                    if prepared.changes_library:
+                        import_id = import_id or await self._start(account, prepared)
+                    run_id = import_id if prepared.changes_library else None
+                    outcome = await self._intake.write(account, prepared._replace(run_id=run_id))
+                    results += [result for _, result in outcome.results]
                 await self._settle(account, kept, page)
         finally:
             if import_id:
@@ -141,8 +143,10 @@ class KeptPages:
         new, changed = results.count(ItemResult.NEW), results.count(ItemResult.CHANGED)
         return ReadAgain(pages, read, new, changed)
 
-    async def _start(self, account: Account) -> str:
-        started = await self._imports.start(account, source=_SOURCE, kind=_KIND, client="")
+    async def _start(self, account: Account, posts: PreparedIntake) -> str:
+        started = await self._imports.start(
+            account, source=_SOURCE, kind=_KIND, client="", started_at=posts.known.started_at
+        )
         return started.run_id
 
     async def _read(self, account: Account, kept: KeptPage) -> ReadPage | None:

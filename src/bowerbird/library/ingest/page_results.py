@@ -15,7 +15,6 @@ from bowerbird.model.ingest import (
     EndReason,
     IngestRun,
     KeptPage,
-    PageClaim,
     PageLink,
 )
 from bowerbird.storage.bookmarks.deletions import DeletionStore
@@ -77,8 +76,6 @@ class TakenPage(NamedTuple):
     has_stubs: bool
     # Whether its posts have no indexes, and are where earlier runs saw them in the list.
     is_known_part: bool
-    # Of this request, if the page needs several transactions.
-    claim: PageClaim
 
 
 def result_of(

@@ -2,9 +2,7 @@
 
 import asyncio
 import hashlib
-import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -15,8 +13,7 @@ from bowerbird.clock import Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.imports.chunks import parts
-from bowerbird.library.imports.intake import Intake, IntakeOutcome
-from bowerbird.library.imports.runs import NotRunning
+from bowerbird.library.imports.intake import Intake, IntakeOutcome, unwritten
 from bowerbird.library.ingest import page_reading, page_results
 from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, UNKNOWN_FORM, KeptPages
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
@@ -25,7 +22,7 @@ from bowerbird.library.ingest.removals import Removals, RemovedPosts
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns, finished_run
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import Completeness, RunState
-from bowerbird.model.ingest import UP_TO_KNOWN, EndReason, IngestRun, PageClaim, StoredPage
+from bowerbird.model.ingest import UP_TO_KNOWN, EndReason, IngestRun, StoredPage
 from bowerbird.requests import limits
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.accounts.devices import DeviceStore
@@ -39,16 +36,8 @@ T = TypeVar("T")
 
 # Reading a page takes about ten times its size of memory.
 _READ_AT_ONCE: Final = 2
-# How long to wait for another request that stores the same page, before looking again.
-_WAIT_S: Final = 0.1
-# How often a page gets another import, if the one it had ends meanwhile.
-_IMPORTS_TRIED: Final = 3
 _SOME_UNREADABLE: Final = "Some entries cannot be read."
 _encode: Final = msgspec.json.Encoder().encode
-
-
-class _BeingStored(Exception):  # noqa: N818 - no error
-    """Another request stores the same page."""
 
 
 class PageAnswer(NamedTuple):
@@ -75,6 +64,12 @@ class IngestPages:
         self._reading = asyncio.Semaphore(_READ_AT_ONCE)
 
     async def take(self, account: Account, run_id: str, seq: int, page: CapturedPage) -> PageAnswer:
+        async with self._runs.in_turn(account, run_id):
+            return await self._take(account, run_id, seq, page)
+
+    async def _take(
+        self, account: Account, run_id: str, seq: int, page: CapturedPage
+    ) -> PageAnswer:
         run = await self._runs.find(account, run_id)
         fingerprint = await asyncio.to_thread(_fingerprint, page)
         if answer := await self._stored(self._database, account, run, seq, fingerprint):
@@ -103,7 +98,6 @@ class IngestPages:
             captured_at=page.captured_at,
             has_stubs=await self._has_stubs(account, run, read),
             is_known_part=await self._is_known_part(account, run, read),
-            claim=PageClaim(run_id, seq, secrets.token_hex(8)),
         )
         answer = await self._store_page(account, taken)
         if read.lists_saved_posts and not read.is_own:
@@ -114,129 +108,57 @@ class IngestPages:
         return answer
 
     async def _store_page(self, account: Account, taken: TakenPage) -> PageAnswer:
-        while True:
-            try:
-                return await self._try_to_store(account, taken)
-            except _BeingStored:
-                # Another request has sent the same page, and stores it.
-                await asyncio.sleep(_WAIT_S)
+        """The last posts of a page commit together with the answer to it.
 
-    async def _try_to_store(self, account: Account, taken: TakenPage) -> PageAnswer:
-        unchanged = await self._without_import(account, taken)
-        if unchanged is not None:
-            return await self._write_record(account, taken, unchanged)
-        for _ in range(_IMPORTS_TRIED):
-            import_id = await self._runs.import_of(account, taken.run)
-            try:
-                return await self._store_posts(account, taken, import_id)
-            except NotRunning:
-                # The run was finished or interrupted meanwhile, or its import undone.
-                run = await self._runs.find(account, taken.run.run_id)
-                if again := await self._stored(
-                    self._database, account, run, taken.seq, taken.fingerprint
-                ):
-                    return again
-                taken = taken._replace(run=run)
-        raise finished_run()
-
-    async def _without_import(self, account: Account, taken: TakenPage) -> IntakeOutcome | None:
-        """The outcome for a page that needs no import, because it writes no posts."""
-        run, posts = taken.run, taken.read.taken
-        if not posts:
-            return IntakeOutcome([])
-        if run.import_id and await self._runs.takes_posts(account, run.import_id):
-            return None
-        return await self._intake.without_changes(account, posts)
-
-    async def _write_record(
-        self, account: Account, taken: TakenPage, outcome: IntakeOutcome
-    ) -> PageAnswer:
-        return await self._database.write(
-            lambda transaction: self._record(transaction, account, taken, outcome),
-            account.account_id,
-        )
-
-    async def _store_posts(self, account: Account, taken: TakenPage, import_id: str) -> PageAnswer:
-        """The posts of a page commit together with the answer to it, unless they are too large.
-
-        Then the page is claimed until its last part is stored, and its run does not end before.
+        A large page takes several transactions. Sending it again after a part of them is harmless.
         """
-        *first, last = parts(taken.read.taken)
+        *first, last = [*parts(taken.read.taken)] or [[]]
         outcome = IntakeOutcome()
 
-        async def claim(
-            transaction: Transaction, step: IntakeOutcome
-        ) -> PageAnswer | IntakeOutcome:
-            return await self._claim(transaction, account, taken) or step
+        async def goes_on(_: Transaction, step: IntakeOutcome) -> IntakeOutcome:
+            return step
 
         async def record(transaction: Transaction, step: IntakeOutcome) -> PageAnswer:
             return await self._record(transaction, account, taken, outcome + step)
 
-        try:
-            for part in first:
-                step = await self._store_part(account, taken, import_id, part, claim)
-                if isinstance(step, PageAnswer):
-                    return step
-                outcome += step
-            return await self._store_part(account, taken, import_id, last, record)
-        except _BeingStored:
-            raise
-        except BaseException:
-            if first:
-                await asyncio.shield(self._release(account, taken))
-            raise
+        for part in first:
+            outcome += await self._store_part(account, taken.run, part, goes_on)
+        return await self._store_part(account, taken.run, last, record)
 
     async def _store_part(
         self,
         account: Account,
-        taken: TakenPage,
-        import_id: str,
+        run: IngestRun,
         posts: Sequence[FoundPost],
         end: Callable[[Transaction, IntakeOutcome], Awaitable[T]],
-    ) -> PageAnswer | T:
+    ) -> T:
         """Takes some posts, and does the rest in the same transaction."""
-        prepared = await self._intake.prepare(account, posts, run_id=import_id)
+        prepared = await self._intake.prepare(account, posts, run_id=run.import_id or None)
 
-        async def work(transaction: Transaction) -> PageAnswer | T:
-            if again := await self._replayed(transaction, account, taken):
-                return again
-            return await end(
-                transaction, await self._intake.take_within(transaction, account, prepared)
-            )
+        async def work(transaction: Transaction) -> T:
+            if not await self._store.touch(
+                transaction, account.account_id, run.run_id, self._clock()
+            ):
+                raise finished_run()
+            step = IntakeOutcome()
+            if posts:
+                import_id = await self._runs.import_of(transaction, account, run.run_id, prepared)
+                taking = prepared._replace(run_id=import_id)
+                step = (
+                    await self._intake.take_within(transaction, account, taking)
+                    if import_id
+                    else unwritten(prepared)
+                )
+            return await end(transaction, step)
 
         result = await turns.run(self._database, work, account.account_id)
         await self._intake.make_room(account)
         return result
 
-    async def _claim(
-        self, transaction: Transaction, account: Account, taken: TakenPage
-    ) -> PageAnswer | None:
-        """The answer, if another request has stored the page since."""
-        now = self._clock()
-        if await self._store.claim_page(transaction, account.account_id, taken.claim, now):
-            return None
-        again = await self._stored(transaction, account, taken.run, taken.seq, taken.fingerprint)
-        if again is None:
-            raise _BeingStored
-        return again
-
-    async def _release(self, account: Account, taken: TakenPage) -> None:
-        """The client may send the rest again. If the database is away, the claim expires."""
-
-        async def work(transaction: Transaction) -> None:
-            await self._store.release_page(
-                transaction, account.account_id, taken.claim, self._clock()
-            )
-
-        with suppress(Refusal):
-            await self._database.write(work, account.account_id)
-
     async def _record(
         self, transaction: Transaction, account: Account, taken: TakenPage, outcome: IntakeOutcome
     ) -> PageAnswer:
         run, read, kept = taken.run, taken.read, taken.kept
-        if done := await self._replayed(transaction, account, taken):
-            return done
         reason = page_results.stop_reason(taken, [result for _, result in outcome.results])
         result = page_results.result_of(read, outcome, reason, is_kept=kept is not None)
         page = StoredPage(
@@ -248,13 +170,10 @@ class IngestPages:
             link=page_results.link_of(read, is_caught_up=reason is EndReason.CAUGHT_UP),
         )
         account_id, now = account.account_id, self._clock()
-        await self._store.release_page(transaction, account_id, taken.claim, now)
         if not await self._store.add_page(transaction, account_id, page, now):
-            # A concurrent request sent this page too, or the account was deleted.
+            # Another server has stored this page since, or the account was deleted.
             if again := await self._stored(transaction, account, run, page.seq, page.fingerprint):
                 return again
-            if await self._store.is_storing(transaction, account_id, run.run_id, now):
-                raise _BeingStored
             raise errors.not_found("run", run.run_id)
         await self._note_saved(transaction, account_id, taken)
         if reason is not None:
@@ -266,18 +185,6 @@ class IngestPages:
         await self._devices.note_use(transaction, account_id, run.device_id, now, USE_NOTED_EVERY)
         await self._used.add(transaction, account_id, day_of(now), uses=1)
         return PageAnswer(page.answer, is_replayed=False)
-
-    async def _replayed(
-        self, transaction: Transaction, account: Account, taken: TakenPage
-    ) -> PageAnswer | None:
-        """Marks the run as running. A finished run takes no page, but repeats its answers."""
-        run_id = taken.run.run_id
-        if await self._store.touch(transaction, account.account_id, run_id, self._clock()):
-            return None
-        again = await self._stored(transaction, account, taken.run, taken.seq, taken.fingerprint)
-        if again is None:
-            raise finished_run()
-        return again
 
     async def _note_saved(
         self, transaction: Transaction, account_id: int, taken: TakenPage

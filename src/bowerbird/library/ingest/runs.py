@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from typing import Final
+from weakref import WeakValueDictionary
 
 import msgspec
 from msgspec import Struct
@@ -10,6 +11,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.imports.intake import PreparedIntake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.removals import Removals
 from bowerbird.model.accounts import Account
@@ -27,8 +29,6 @@ from bowerbird.storage.ingest.runs import IngestRunStore
 
 USE_NOTED_EVERY: Final = 60 * MICROSECONDS
 _HEAD: Final = 50
-# How long to wait for a page that is being stored, before looking again.
-_WAIT_S: Final = 0.1
 _RESUMABLE: Final = RETENTION_DAYS * 86_400 * MICROSECONDS
 _HELD_SHOWN: Final = 50
 _MAX_ID_LENGTH: Final = 64
@@ -147,6 +147,7 @@ class IngestRuns:
         self._removals = Removals(database, clock)
         self._imports = ImportRuns(database, clock)
         self._clock = clock
+        self._turns: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
 
     async def start(
         self, transaction: Transaction, account: Account, request: NewRun
@@ -280,97 +281,83 @@ class IngestRuns:
             )
         return finished
 
+    def in_turn(self, account: Account, run_id: str) -> asyncio.Lock:
+        """Held while a page is stored and while the run is ended: a page may prove its end."""
+        return self._turns.setdefault((account.account_id, run_id), asyncio.Lock())
+
     async def finish(self, account: Account, run_id: str, request: FinishRequest) -> FinishedRun:
         """Ends a run, after the pages that are being stored. Repeating it gives the same answer."""
+        async with self.in_turn(account, run_id):
+            return await self._finish(account, run_id, request)
+
+    async def _finish(self, account: Account, run_id: str, request: FinishRequest) -> FinishedRun:
         is_interrupted = EndReason(request.reason) is EndReason.INTERRUPTED
+        run = await self.find(account, run_id)
+        part = await self._removals.read_part(account, run)
+        if run.state == RunState.FINISHED and not (request.confirm_removals and part):
+            return _finished(run, proved_end=part is not None)
+        if is_interrupted:
+            part = None
+        candidates = await self._removals.candidates(account, run, part)
         removed = 0
-        while True:
-            await self._wait_for_pages(account, run_id)
-            run = await self.find(account, run_id)
-            part = await self._removals.read_part(account, run)
-            if run.state == RunState.FINISHED and not (request.confirm_removals and part):
-                return _finished(run, proved_end=part is not None)
-            if is_interrupted:
-                part = None
-            candidates = await self._removals.candidates(account, run, part)
-            is_held = self._removals.is_held(account, len(candidates))
-            if not is_held or request.confirm_removals:
-                await self._removals.apply(account, run, candidates)
-                removed += len(candidates)
-            ended = msgspec.structs.replace(
-                run,
-                state=RunState.INTERRUPTED if is_interrupted else RunState.FINISHED,
-                reason=request.reason,
-                # After a confirmation nothing is held, even if posts were listed again since.
-                candidates=(
-                    run.removed + removed
-                    if request.confirm_removals
-                    else max(run.candidates, len(candidates), removed)
-                ),
-                removed=run.removed + removed,
-                updated_at=self._clock(),
-            )
-            if await self._end(account, ended):
-                return _finished(ended, proved_end=part is not None)
+        if request.confirm_removals or not self._removals.is_held(account, len(candidates)):
+            await self._removals.apply(account, run, candidates)
+            removed = len(candidates)
+        ended = msgspec.structs.replace(
+            run,
+            state=RunState.INTERRUPTED if is_interrupted else RunState.FINISHED,
+            reason=request.reason,
+            # After a confirmation nothing is held, even if posts were listed again since.
+            candidates=(
+                run.removed + removed
+                if request.confirm_removals
+                else max(run.candidates, len(candidates))
+            ),
+            removed=run.removed + removed,
+            updated_at=self._clock(),
+        )
+        await self._end(account, ended)
+        return _finished(ended, proved_end=part is not None)
 
-    async def _wait_for_pages(self, account: Account, run_id: str) -> None:
-        """A large page is stored in several transactions, and may prove the end of the list."""
-        account_id = account.account_id
-        # Another server may store it, so no event of this process says when it is done.
-        while await self._store.is_storing(self._database, account_id, run_id, self._clock()):  # noqa: ASYNC110
-            await asyncio.sleep(_WAIT_S)
-
-    async def _end(self, account: Account, run: IngestRun) -> bool:
-        """False if one of its pages is being stored."""
+    async def _end(self, account: Account, run: IngestRun) -> None:
         account_id = account.account_id
 
-        async def work(transaction: Transaction) -> bool:
-            if await self._store.is_storing(transaction, account_id, run.run_id, run.updated_at):
-                return False
+        async def work(transaction: Transaction) -> None:
             await self._store.end(transaction, account_id, run)
             await self._removals.note_completeness(transaction, account, run.run_id)
-            return True
 
-        if not await self._database.write(work, account_id):
-            return False
+        await self._database.write(work, account_id)
         # A page may have started the import since.
         import_id = (await self.find(account, run.run_id)).import_id
         if import_id:
             await self._end_import(account, import_id, run.reason)
-        return True
 
-    async def import_of(self, account: Account, run: IngestRun) -> str:
+    async def import_of(
+        self, transaction: Transaction, account: Account, run_id: str, posts: PreparedIntake
+    ) -> str | None:
         """The import that takes the posts of a run: they are listed and undone with it.
 
         It starts with the first post that changes something, so that empty ones are not listed.
         A run that goes on after an interruption stays one import. After an undo it gets another.
         """
-        if run.import_id and await self._imports.reopen(account, run.import_id):
+        account_id = account.account_id
+        run = await self._store.get(transaction, account_id, run_id)
+        assert run is not None
+        if run.import_id and await self._imports.reopen(transaction, account_id, run.import_id):
             return run.import_id
-        started = await self._imports.start(
+        if not posts.changes_library:
+            return None
+        started = await self._imports.start_within(
+            transaction,
             account,
             source=run.source,
             kind=run.kind,
             client=run.client,
             source_user_id=run.source_user_id,
+            started_at=posts.known.started_at,
         )
-        account_id = account.account_id
-        if await self._store.set_import(account_id, run.run_id, started.run_id, run.import_id):
-            return started.run_id
-        # Another page was faster, or the run is finished.
-        await self._imports.finish(account, started.run_id)
-        current = await self.find(account, run.run_id)
-        if current.state == RunState.FINISHED:
-            raise finished_run()
-        return current.import_id
-
-    async def takes_posts(self, account: Account, import_id: str) -> bool:
-        try:
-            found = await self._imports.get(account, import_id)
-        except Refusal:
-            # An account lists only its latest imports.
-            return False
-        return found.state in (RunState.RUNNING, RunState.INTERRUPTED)
+        await self._store.set_import(transaction, account_id, run_id, started.run_id)
+        return started.run_id
 
     async def _end_import(self, account: Account, import_id: str, reason: str) -> None:
         try:

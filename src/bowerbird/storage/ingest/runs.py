@@ -1,24 +1,19 @@
 """Stores runs, the answers to their pages, and how the pages follow each other."""
 
 from collections.abc import Collection, Sequence
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from msgspec.structs import asdict
 
-from bowerbird.clock import MICROSECONDS
 from bowerbird.model.ingest import (
     IngestRun,
-    PageClaim,
     PageLink,
     RunProgress,
     SourceUser,
     StoredPage,
 )
 from bowerbird.storage.database import Database, Reader, Transaction
-
-# A page that has not got on for so long is not stored any more: its server has stopped.
-_STOPPED_AFTER: Final = 30 * MICROSECONDS
 
 
 class IngestRunStore:
@@ -84,19 +79,11 @@ class IngestRunStore:
         rows = await reader.rows(self._sql["last_complete"], _list(account_id, user))
         return rows[0][0] if rows else None
 
-    async def set_import(self, account_id: int, run_id: str, import_id: str, before: str) -> bool:
-        """False if the run has another import than `before` already."""
-        values = {
-            "account_id": account_id,
-            "run_id": run_id,
-            "import_id": import_id,
-            "before": before,
-        }
-
-        async def work(transaction: Transaction) -> bool:
-            return bool(await transaction.rows(self._sql["set_import"], values))
-
-        return await self._database.write(work, account_id)
+    async def set_import(
+        self, transaction: Transaction, account_id: int, run_id: str, import_id: str
+    ) -> None:
+        values = {"account_id": account_id, "run_id": run_id, "import_id": import_id}
+        await transaction.run(self._sql["set_import"], values)
 
     async def touch(self, transaction: Transaction, account_id: int, run_id: str, now: int) -> bool:
         """Marks a run as running; False if it is finished."""
@@ -144,35 +131,6 @@ class IngestRunStore:
         values = {**asdict(page), **asdict(page.link), "account_id": account_id, "now": now}
         return bool(await transaction.rows(self._sql["insert_page"], values))
 
-    async def claim_page(
-        self, transaction: Transaction, account_id: int, page: PageClaim, now: int
-    ) -> bool:
-        """Claims a page that is stored in several transactions, or renews the claim.
-
-        False if the page is stored already, or if another request is storing it.
-        """
-        values = {
-            **_claim(account_id, page, now),
-            "nothing": b"",
-            "is_listed": False,
-            "now": now,
-        }
-        return bool(await transaction.rows(self._sql["claim_page"], values))
-
-    async def release_page(
-        self, transaction: Transaction, account_id: int, page: PageClaim, now: int
-    ) -> None:
-        await transaction.run(self._sql["release_page"], _claim(account_id, page, now))
-
-    async def is_storing(self, reader: Reader, account_id: int, run_id: str, now: int) -> bool:
-        """Whether a page of the run is claimed."""
-        values = {
-            "account_id": account_id,
-            "run_id": run_id,
-            "stopped_before": now - _STOPPED_AFTER,
-        }
-        return bool(await reader.rows(self._sql["claimed_page"], values))
-
     async def links(self, account_id: int, run_id: str) -> Sequence[PageLink]:
         """The pages of the list of all saved posts, in the order of their numbers."""
         values = {"account_id": account_id, "run_id": run_id}
@@ -204,16 +162,6 @@ class IngestRunStore:
         pages = await transaction.rows(self._sql["old_pages"], values)
         values["before"] = runs_before
         return len(pages) + len(await transaction.rows(self._sql["old_runs"], values))
-
-
-def _claim(account_id: int, page: PageClaim, now: int) -> dict[str, Any]:
-    return {
-        "account_id": account_id,
-        "run_id": page.run_id,
-        "seq": page.seq,
-        "claim": page.claim,
-        "stopped_before": now - _STOPPED_AFTER,
-    }
 
 
 def _list(account_id: int, user: SourceUser) -> dict[str, Any]:

@@ -119,14 +119,10 @@ UPDATE ingest_run
 RETURNING run_id
 
 -- name: set_import
--- Returns no row if another page has set it.
 UPDATE ingest_run
    SET import_id = :import_id
  WHERE account_id = :account_id
    AND run_id = :run_id
-   AND import_id = :before
-   AND state <> 'finished'
-RETURNING import_id
 
 -- name: end_run
 UPDATE ingest_run
@@ -142,7 +138,8 @@ UPDATE ingest_run
    AND run_id = :run_id
 
 -- name: progress
--- The stored pages of a run: their number, and the last one.
+-- The stored pages of a run: their number, and the last one. A page without an answer was being
+-- stored by an earlier release.
 SELECT count(*), max(p.seq)
   FROM ingest_page AS p
  WHERE p.account_id = :account_id
@@ -166,40 +163,6 @@ SELECT p.fingerprint, p.answer
    AND p.run_id = :run_id
    AND p.seq = :seq
    AND length(p.answer) > 0
-
--- name: claim_page
--- A page without an answer is being stored. cursor_in says by which request.
-INSERT INTO ingest_page (account_id, run_id, seq, fingerprint, answer, is_listed, is_readable,
-                         proves_end, is_caught_up, cursor_in, cursor_out, lowest, highest,
-                         created_at)
-SELECT l.account_id, CAST(:run_id AS text), CAST(:seq AS bigint), :nothing, :nothing,
-       :is_listed, :is_listed, :is_listed, :is_listed, CAST(:claim AS text), '', NULL, NULL,
-       CAST(:now AS bigint)
-  FROM library AS l
- WHERE l.account_id = :account_id
-    ON CONFLICT (account_id, run_id, seq) DO UPDATE
-   SET cursor_in = excluded.cursor_in, created_at = excluded.created_at
- WHERE length(ingest_page.answer) = 0
-   AND (ingest_page.cursor_in = excluded.cursor_in OR ingest_page.created_at < :stopped_before)
-RETURNING seq
-
--- name: release_page
--- Also the claim of a server that has stopped.
-DELETE FROM ingest_page
- WHERE account_id = :account_id
-   AND run_id = :run_id
-   AND seq = :seq
-   AND length(answer) = 0
-   AND (cursor_in = :claim OR created_at < :stopped_before)
-
--- name: claimed_page
-SELECT p.seq
-  FROM ingest_page AS p
- WHERE p.account_id = :account_id
-   AND p.run_id = :run_id
-   AND length(p.answer) = 0
-   AND p.created_at >= :stopped_before
- LIMIT 1
 
 -- name: insert_page
 -- Returns no row if the page is stored already, or if the account has been deleted.
