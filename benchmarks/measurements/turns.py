@@ -21,15 +21,15 @@ from benchmarks.options import Options
 from bowerbird.clock import system_clock
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.trash import Trash
-from bowerbird.library.bookmarks.writing.upsert import Prepared, Upsert
 from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
+from bowerbird.library.imports.intake import Intake, PreparedIntake
 from bowerbird.library.labels.labels import Labels
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.requests.bookmarks import FlagsRequest
 from bowerbird.requests.labels import LabelChange, LabelOperation, LabelRequest
 from bowerbird.settings import Settings
-from bowerbird.sources.own_json import read
+from bowerbird.sources.own_json import found_post, read
 from bowerbird.storage.bookmarks.word_index import AFTER_IMPORTING, WordMerging
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.opening import open_database
@@ -81,16 +81,16 @@ class _Edits:
         self.rows: list[Row] = []
 
     async def import_posts(self, work: str, first: int, count: int, article: str = "") -> list[str]:
-        upsert, ids = Upsert(self._database, system_clock), []
+        intake, ids = Intake(self._database, system_clock), []
         merging = WordMerging(self._database)
         step = _CHUNK if not article else 3
         started = time.perf_counter()
         for start in range(first, first + count, step):
             raw = posts.batch(0, start, min(step, first + count - start))
-            incoming = [read(_labelled(post, article)).incoming for post in raw]
-            ids += [post.post_id for post in incoming]
-            prepared = await upsert.prepare(self._account, incoming)
-            await self._edit_once(functools.partial(_put, upsert, merging, prepared))
+            found = [found_post(read(_labelled(post, article)).incoming, 1) for post in raw]
+            ids += [one.record.post_id for one in found]
+            prepared = await intake.prepare(self._account, found)
+            await self._edit_once(functools.partial(_put, intake, merging, self._account, prepared))
         self._add_row(work, time.perf_counter() - started)
         return ids
 
@@ -213,10 +213,14 @@ class _Edits:
 
 
 async def _put(
-    upsert: Upsert, merging: WordMerging, prepared: Prepared, transaction: Transaction
+    intake: Intake,
+    merging: WordMerging,
+    account: Account,
+    prepared: PreparedIntake,
+    transaction: Transaction,
 ) -> None:
     async with merging.bounded(transaction, AFTER_IMPORTING):
-        await upsert.put(transaction, prepared)
+        await intake.take_within(transaction, account, prepared)
 
 
 def _labelled(post: bytes, article: str) -> bytes:

@@ -9,9 +9,9 @@ import zstandard
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.ingest.router import IngestCall
 from bowerbird.requests import decoding, limits
 from bowerbird.wire import bodies
+from bowerbird.wire.pipeline import ACCOUNT, Request
 
 T = TypeVar("T")
 
@@ -24,17 +24,17 @@ _ZSTD_PIECE: Final = 256
 
 
 async def received(
-    call: IngestCall, decode: Callable[[bytes], T], most: int = bodies.MAX_BYTES
+    request: Request, decode: Callable[[bytes], T], most: int = bodies.MAX_BYTES
 ) -> T:
     """The request in a body. Large and compressed bodies are read on a thread."""
-    encoding = encoding_of(call.headers.get(b"content-encoding"))
-    body = await bodies.read(call.receive, most)
+    encoding = encoding_of(request.headers.get(b"content-encoding"))
+    body = await bodies.read(request.receive, most)
 
     def work() -> T:
         return decode(decompressed(body, encoding, most))
 
     size = most if encoding else len(body)
-    return await bodies.off_loop(size, call.account.account_id, work)
+    return await bodies.off_loop(size, request.scope[ACCOUNT], work)
 
 
 def checked(body: bytes) -> bytes:

@@ -12,17 +12,20 @@ from starlette.types import Receive
 from bowerbird.ingest import bodies as ingest_bodies
 from bowerbird.ingest import operations
 from bowerbird.ingest.operations import FileProgress, FileResponse
-from bowerbird.ingest.router import IngestCall, IngestRoute
+from bowerbird.ingest.router import served_by
 from bowerbird.library.imports.file_imports import ImportOptions
 from bowerbird.library.ingest.files import FileJobs, report_of
 from bowerbird.library.ingest.rates import Rates
+from bowerbird.model.accounts import Account
 from bowerbird.model.ingest import FileImport
 from bowerbird.model.instants import with_offset
 from bowerbird.model.jobs import UNFINISHED
 from bowerbird.requests.ingest import FileQuery
 from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.wire import form_files, query_strings, writes
+from bowerbird.wire.pipeline import Request
 from bowerbird.wire.responses.replies import Header, Reply
+from bowerbird.wire.router import Served
 
 
 class Upload(NamedTuple):
@@ -70,32 +73,32 @@ class FileHandlers:
         self._rates = rates
         self._api_origin = api_origin
 
-    def routes(self) -> list[IngestRoute]:
+    def routes(self) -> list[Served]:
         return [
-            IngestRoute(operations.SEND_FILE, self._send_file, form_files.MAX_BODY_BYTES),
-            IngestRoute(operations.GET_FILE, self._get_file),
+            served_by(operations.SEND_FILE, self._send_file, form_files.MAX_BODY_BYTES),
+            served_by(operations.GET_FILE, self._get_file),
         ]
 
-    async def _send_file(self, call: IngestCall) -> Reply:
-        self._rates.count(call.account)
-        query = query_strings.read(call.query_string, FileQuery)
-        await self._files.require_room(call.account)
-        with self._rates.receiving(call.account):
-            folder = self._folders.create(call.account.account_id)
+    async def _send_file(self, account: Account, request: Request) -> Reply:
+        self._rates.count(account)
+        query = query_strings.read(request.scope["query_string"], FileQuery)
+        await self._files.require_room(account)
+        with self._rates.receiving(account):
+            folder = self._folders.create(account.account_id)
             try:
                 upload = await receive_file(
-                    call.receive,
+                    request.receive,
                     folder.path,
-                    call.headers.get(b"content-type", b""),
-                    call.headers.get(b"content-encoding"),
+                    request.headers.get(b"content-type", b""),
+                    request.headers.get(b"content-encoding"),
                 )
                 file = await self._files.start(
-                    call.account,
+                    account,
                     *upload,
                     options=ImportOptions(
                         with_likes=query.with_likes == "true", is_dry_run=query.dry_run == "true"
                     ),
-                    client=_client(call),
+                    client=_client(request),
                     on_end=folder.remove,
                 )
             except BaseException:
@@ -106,8 +109,8 @@ class FileHandlers:
         headers = [*reply.headers, (b"location", location), _RETRY_AFTER]
         return Reply(reply.status, headers, reply.body)
 
-    async def _get_file(self, call: IngestCall) -> Reply:
-        file = await self._files.get(call.account, call.path_params["job_id"])
+    async def _get_file(self, account: Account, request: Request) -> Reply:
+        file = await self._files.get(account, request.path_params["job_id"])
         reply = writes.done(self._response(file))
         more = [_RETRY_AFTER] if file.state in UNFINISHED else []
         return Reply(reply.status, [*reply.headers, *more], reply.body)
@@ -128,7 +131,7 @@ class FileHandlers:
         )
 
 
-def _client(call: IngestCall) -> str:
+def _client(request: Request) -> str:
     """The name of the program, for the list of imports."""
-    sent = call.headers.get(b"user-agent", b"").decode("latin-1")
+    sent = request.headers.get(b"user-agent", b"").decode("latin-1")
     return "".join(filter(str.isprintable, sent))[:_MAX_CLIENT]

@@ -1,11 +1,7 @@
 """Authenticates devices and keys, finds the handler of a path under /ingest/v1, and serves it."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
-from typing import Any, Final
-
-from msgspec import Struct
-from starlette.types import Receive
+from typing import Final
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.ingest.operations import PREFIX
@@ -67,29 +63,24 @@ class DeviceAuthenticator:
 DOCUMENT: Final = f"{PREFIX}/openapi.json"
 
 
-class IngestCall(Struct, frozen=True):
-    """One request as a handler sees it. The handler receives the body."""
-
-    account: Account
-    method: str
-    path: str
-    query_string: bytes
-    path_params: dict[str, Any]
-    headers: dict[bytes, bytes]
-    receive: Receive
+IngestHandler = Callable[[Account, Request], Awaitable[Reply]]
 
 
-IngestHandler = Callable[[IngestCall], Awaitable[Reply]]
+def served_by(
+    operation: Operation, handle: IngestHandler, max_body_bytes: int = MAX_BODY_BYTES
+) -> Served:
+    """The operation with its handler, which receives the body itself."""
 
+    async def run(request: Request) -> Reply:
+        return await handle(request.account or NOBODY, request)
 
-class IngestRoute(Struct, frozen=True):
-    operation: Operation
-    handle: IngestHandler
-    max_body_bytes: int = MAX_BODY_BYTES
+    return Served(
+        method=operation.method, path=operation.path, handle=run, max_body_bytes=max_body_bytes
+    )
 
 
 def serve(
-    routes: Sequence[IngestRoute],
+    routes: Sequence[Served],
     document: Callable[[], bytes],
     *,
     authenticate: Authenticate,
@@ -97,37 +88,15 @@ def serve(
     upgrade_url: str,
 ) -> Pipeline:
     """`document` returns the OpenAPI document, which needs no token."""
-    served = [
-        Served(
-            method=route.operation.method,
-            path=route.operation.path,
-            handle=partial(_run, route.handle),
-            max_body_bytes=route.max_body_bytes,
-        )
-        for route in routes
-    ]
     surface = Surface(
-        routes=[(route.operation.method, route.operation.path) for route in routes],
-        find=Router([*served, _document(document)], ("OPTIONS",)).find,
+        routes=[(route.method, route.path) for route in routes],
+        find=Router([*routes, _document(document)], ("OPTIONS",)).find,
         phrase_refusal=lambda refused, _: envelope.refusal(refused, upgrade_url),
         extra_headers=lambda _request, _reply: CORS,
         preflight=router.preflight,
         authenticate=authenticate,
     )
     return Pipeline(surface, metrics)
-
-
-async def _run(handle: IngestHandler, request: Request) -> Reply:
-    call = IngestCall(
-        account=request.account or NOBODY,
-        method=request.method,
-        path=request.path,
-        query_string=request.scope["query_string"],
-        path_params=request.path_params,
-        headers=request.headers,
-        receive=request.receive,
-    )
-    return await handle(call)
 
 
 def _document(document: Callable[[], bytes]) -> Served:

@@ -11,7 +11,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.ingest import bodies, operations
 from bowerbird.ingest.operations import SuggestedLabel
-from bowerbird.ingest.router import IngestCall, IngestRoute
+from bowerbird.ingest.router import served_by
 from bowerbird.library.imports.saving import Saving
 from bowerbird.library.ingest.events import IngestEvents
 from bowerbird.library.ingest.page_reading import CapturedPage
@@ -20,6 +20,7 @@ from bowerbird.library.ingest.rates import DeviceUse, Rates
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.model import instants
+from bowerbird.model.accounts import Account
 from bowerbird.model.json_depth import without_lone_surrogates
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.ingest import Events, FinishRequest, PageRequest, RunRequest
@@ -27,9 +28,11 @@ from bowerbird.storage.database import Transaction
 from bowerbird.wire import saving as saves
 from bowerbird.wire import writes
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
+from bowerbird.wire.pipeline import Request
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
+from bowerbird.wire.router import Served
 from bowerbird.wire.routes import Call
 from bowerbird.wire.writes import Writes
 
@@ -58,31 +61,31 @@ class Sending:
         self._clock = clock
         self._upgrade_url = upgrade_url
 
-    def routes(self) -> list[IngestRoute]:
+    def routes(self) -> list[Served]:
         return [
-            IngestRoute(operations.START_RUN, self._start_run),
-            IngestRoute(operations.GET_RUN, self._get_run),
-            IngestRoute(operations.SEND_PAGE, self._send_page, _MAX_BYTES),
-            IngestRoute(operations.FINISH_RUN, self._finish_run),
-            IngestRoute(operations.SEND_EVENTS, self._send_events, _MAX_BYTES),
-            IngestRoute(operations.STATUS, self._status),
+            served_by(operations.START_RUN, self._start_run),
+            served_by(operations.GET_RUN, self._get_run),
+            served_by(operations.SEND_PAGE, self._send_page, _MAX_BYTES),
+            served_by(operations.FINISH_RUN, self._finish_run),
+            served_by(operations.SEND_EVENTS, self._send_events, _MAX_BYTES),
+            served_by(operations.STATUS, self._status),
         ]
 
-    async def _start_run(self, call: IngestCall) -> Reply:
-        self._rates.count(call.account)
-        request, fingerprint = await bodies.received(call, partial(_run_request, call))
+    async def _start_run(self, account: Account, request: Request) -> Reply:
+        self._rates.count(account)
+        sent, fingerprint = await bodies.received(request, partial(_run_request, request))
 
         async def start(transaction: Transaction) -> Reply:
-            started = await self._runs.start(transaction, call.account, request)
+            started = await self._runs.start(transaction, account, sent)
             reply = writes.done(started, status=201)
             location = f"{operations.PREFIX}/runs/{started.run_id}".encode()
             return Reply(reply.status, [*reply.headers, (b"location", location)], reply.body)
 
         write = Write(
-            account_id=call.account.account_id,
+            account_id=account.account_id,
             effect=start,
             to_reply=self._to_reply,
-            key=call.headers.get(b"idempotency-key"),
+            key=request.headers.get(b"idempotency-key"),
             fingerprint=fingerprint,
         )
         result = await self._idempotency.run(write)
@@ -90,35 +93,35 @@ class Sending:
             return Reply(result.status, [JSON, *PRIVATE, *result.headers, REPLAYED], result.body)
         return result
 
-    async def _get_run(self, call: IngestCall) -> Reply:
-        run = await self._runs.find(call.account, call.path_params["run_id"])
-        return writes.done(await self._runs.status_of(call.account, run))
+    async def _get_run(self, account: Account, request: Request) -> Reply:
+        run = await self._runs.find(account, request.path_params["run_id"])
+        return writes.done(await self._runs.status_of(account, run))
 
-    async def _send_page(self, call: IngestCall) -> Reply:
-        self._rates.count(call.account)
-        with self._rates.receiving(call.account):
+    async def _send_page(self, account: Account, request: Request) -> Reply:
+        self._rates.count(account)
+        with self._rates.receiving(account):
             captured = partial(_captured, now=self._clock())
-            seq, page = await bodies.received(call, captured, _MAX_BYTES)
-            answer = await self._pages.take(call.account, call.path_params["run_id"], seq, page)
+            seq, page = await bodies.received(request, captured, _MAX_BYTES)
+            answer = await self._pages.take(account, request.path_params["run_id"], seq, page)
         replayed = [REPLAYED] if answer.is_replayed else []
         return Reply(200, [JSON, *PRIVATE, *replayed], envelope.success_of_one(answer.body))
 
-    async def _send_events(self, call: IngestCall) -> Reply:
-        self._rates.count(call.account)
-        with self._rates.receiving(call.account):
-            events = await bodies.received(call, _events, _MAX_BYTES)
-            return writes.done(await self._events.take(call.account, events.events))
+    async def _send_events(self, account: Account, request: Request) -> Reply:
+        self._rates.count(account)
+        with self._rates.receiving(account):
+            events = await bodies.received(request, _events, _MAX_BYTES)
+            return writes.done(await self._events.take(account, events.events))
 
-    async def _finish_run(self, call: IngestCall) -> Reply:
-        self._rates.count(call.account)
-        request = await bodies.received(
-            call, lambda body: decoding.decode(bodies.checked(body), FinishRequest)
+    async def _finish_run(self, account: Account, request: Request) -> Reply:
+        self._rates.count(account)
+        sent = await bodies.received(
+            request, lambda body: decoding.decode(bodies.checked(body), FinishRequest)
         )
-        run_id = call.path_params["run_id"]
-        return writes.done(await self._runs.finish(call.account, run_id, request))
+        run_id = request.path_params["run_id"]
+        return writes.done(await self._runs.finish(account, run_id, sent))
 
-    async def _status(self, call: IngestCall) -> Reply:
-        return writes.done(await self._runs.status(call.account))
+    async def _status(self, account: Account, _: Request) -> Reply:
+        return writes.done(await self._runs.status(account))
 
     def _to_reply(self, result: Reply | Refusal) -> Reply:
         if isinstance(result, Refusal):
@@ -126,9 +129,9 @@ class Sending:
         return result
 
 
-def _run_request(call: IngestCall, body: bytes) -> tuple[RunRequest, bytes]:
-    request = decoding.decode(bodies.checked(body), RunRequest)
-    return request, writes.fingerprint(call.method, call.path, body)
+def _run_request(request: Request, body: bytes) -> tuple[RunRequest, bytes]:
+    sent = decoding.decode(bodies.checked(body), RunRequest)
+    return sent, writes.fingerprint(request.method, request.path, body)
 
 
 def _captured(body: bytes, now: int) -> tuple[int, CapturedPage]:
@@ -197,28 +200,28 @@ class Choosing:
         self._rates = rates
         self._use = use
 
-    def routes(self) -> list[IngestRoute]:
+    def routes(self) -> list[Served]:
         return [
-            IngestRoute(operations.LIST_LABELS, self._list_labels),
-            IngestRoute(operations.SAVE, self._save_posts),
+            served_by(operations.LIST_LABELS, self._list_labels),
+            served_by(operations.SAVE, self._save_posts),
         ]
 
-    async def _list_labels(self, call: IngestCall) -> Reply:
-        found = await self._labels.matching(call.account, "", limits.DEVICE_LABELS_MAX)
+    async def _list_labels(self, account: Account, _: Request) -> Reply:
+        found = await self._labels.matching(account, "", limits.DEVICE_LABELS_MAX)
         return writes.done([SuggestedLabel(one.label_name, one.count) for one in found])
 
-    async def _save_posts(self, call: IngestCall) -> Reply:
-        self._rates.count(call.account)
-        body = await bodies.received(call, bodies.checked)
+    async def _save_posts(self, account: Account, request: Request) -> Reply:
+        self._rates.count(account)
+        body = await bodies.received(request, bodies.checked)
         reply = await self._save(
             Call(
-                call.account,
-                call.method,
-                RequestTarget(call.path, call.query_string, b"", None),
-                call.path_params,
+                account,
+                request.method,
+                RequestTarget(request.path, request.scope["query_string"], b"", None),
+                request.path_params,
                 body,
-                call.headers.get(b"idempotency-key"),
+                request.headers.get(b"idempotency-key"),
             )
         )
-        await self._use.note(call.account)
+        await self._use.note(account)
         return reply

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Found, FoundPost
 from bowerbird.sources.x import api2, graphql
-from bowerbird.sources.x.pages import Operation, PageRequest, read_request
+from bowerbird.sources.x.pages import Operation, PageRequest
 from bowerbird.sources.x.web_exporter import read_csv, read_database, read_json
 from tests.sources.x.pages import (
     NOW,
@@ -316,7 +316,6 @@ def test_readers_accept_any_bytes(raw: bytes) -> None:
     list(read_json(io.BytesIO(raw)))
     list(read_csv(io.BytesIO(b"id\n" + raw)))
     list(read_database(io.BytesIO(raw), NOW))
-    read_request("https://x.com/i/api/graphql/q/Bookmarks", raw)
 
 
 @given(st.integers(1, 4), st.randoms(use_true_random=False))

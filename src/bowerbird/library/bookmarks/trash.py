@@ -1,7 +1,5 @@
 """Deletes bookmarks, and restores them within 30 days."""
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
 from bowerbird import errors
@@ -12,14 +10,10 @@ from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.reading_ahead import ReadingAhead
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches
-from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account, ActivityKind
-from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.bulk import BulkAction, BulkRow, Changed, PostField
 from bowerbird.model.instants import with_offset
-from bowerbird.sources import own_json
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
 
 
@@ -33,7 +27,6 @@ class Trash:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._changesets = Changesets(database)
         self._bookmarks = BookmarkStore(database)
-        self._store = TrashStore(database)
         self._batches = TrashBatches(database, clock)
         self._kept = KeptChanges(database, clock)
         self._renames = LabelRenames(database)
@@ -96,15 +89,6 @@ class Trash:
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None
         return found, change
-
-    async def contents(self, account: Account, post_ids: Sequence[str]) -> dict[str, ImportRecord]:
-        """Deleted posts that can still be restored. They stay in the trash."""
-        oldest = self._clock() - KEPT
-        found = await self._store.contents(account.account_id, post_ids, oldest)
-        return {
-            post_id: own_json.read(json_depth.cut(bookmark), is_stored=True).incoming.record
-            for post_id, bookmark in found.items()
-        }
 
 
 def _is_id(post_id: str) -> bool:

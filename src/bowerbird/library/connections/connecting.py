@@ -4,12 +4,14 @@ Ending an access is only an attempt: the person may also remove it at the networ
 token only for the app that it belongs to, and the secret of that app is not known here.
 """
 
+import asyncio
 import hmac
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import urlsplit
 
 import msgspec
 import structlog
@@ -45,14 +47,6 @@ from bowerbird.storage.database import Database, Transaction
 
 if TYPE_CHECKING:
     from bowerbird.connections.fetching import Fetcher
-import asyncio
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bowerbird.connections.fetching import Fetcher
 
 _TOKEN: Final = re.compile(r"[\x21-\x7e]{1,2048}")
 _CODE: Final = re.compile(r"[\x20-\x7e]{1,4096}")
@@ -73,13 +67,11 @@ class Connecting:
         clock: Clock,
         settings: Settings,
         connections: Connections,
-        fetcher: "Callable[[], Fetcher] | None" = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._settings = settings
         self._connections = connections
-        self._fetcher = fetcher or (lambda: new_fetcher(settings))
         self._store = ConnectionStore(database)
         self._vault = Vault(settings)
         self._attempts = Attempts(database, clock)
@@ -190,7 +182,7 @@ class Connecting:
     async def _asking(self, network: Network, server: str) -> "AsyncIterator[Fetcher]":
         """Turns problems of the network into refusals that a person can act on."""
         try:
-            async with self._fetcher() as fetcher:
+            async with new_fetcher(self._settings) as fetcher:
                 yield fetcher
         except SourceProblem as found:
             problem, reason = found.problem, found.reason
@@ -365,15 +357,9 @@ _PATIENCE_S: Final = 5.0
 
 
 class Revoking:
-    def __init__(
-        self,
-        clock: Clock,
-        settings: Settings,
-        fetcher: "Callable[[], Fetcher] | None" = None,
-        patience_s: float = _PATIENCE_S,
-    ) -> None:
+    def __init__(self, clock: Clock, settings: Settings, patience_s: float = _PATIENCE_S) -> None:
         self._clock = clock
-        self._fetcher = fetcher or (lambda: new_fetcher(settings))
+        self._settings = settings
         self._vault = Vault(settings)
         self._patience_s = patience_s
 
@@ -393,7 +379,7 @@ class Revoking:
         tokens = self._vault.open(account_id, removed)
         if not tokens.access:
             return
-        async with self._fetcher() as fetcher:
+        async with new_fetcher(self._settings) as fetcher:
             client = (
                 XApi(fetcher, removed.server, self._clock)
                 if removed.network is Network.X

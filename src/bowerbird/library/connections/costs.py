@@ -95,7 +95,7 @@ class ChargedPosts:
         if not post_ids:
             return 0
         today = day_of(self._clock())
-        seen = await self._posts.last_seen(account_id, connection.user, sorted(post_ids))
+        seen = await self._posts.seen(self._database, account_id, connection.user, sorted(post_ids))
         runs = {
             run_id: await self._runs.get(self._database, account_id, run_id)
             for run_id, at in set(seen.values())

@@ -18,9 +18,9 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import TooManyWaiting
 from bowerbird.library.access import turns
-from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bookmarks.writing.change_log import ChangedBy, ChangeLog
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.trash_batch import KEPT
 from bowerbird.library.bookmarks.writing.upsert import Prepared, Upsert
 from bowerbird.library.imports import runs
 from bowerbird.library.imports.chunks import parts
@@ -32,19 +32,20 @@ from bowerbird.library.imports.planning import (
     conversations,
     plan,
 )
+from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account, RemovedPostsChoice
-from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.imports import Completeness, LeftOutLabels, RunCounts, RunRow
 from bowerbird.sources import own_json
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.deletions import DeletionStore
+from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.bookmarks.word_index import AFTER_IMPORTING, WordMerging
 from bowerbird.storage.database import Database, Reader, Transaction, place_of
 from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.ingest.source_posts import SourcePostStore
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.media import MediaStore
 
 # From so many posts on, a transaction bounds how much SQLite merges of its index of words.
@@ -111,13 +112,14 @@ class Intake:
         self._clock = clock
         self._finds_words = finds_words
         self._upsert = Upsert(database, clock)
-        self._libraries = LibraryStore(database)
+        self._posts = UpsertStore(database)
         self._deletions = DeletionStore(database)
+        self._sources = SourcePostStore(database)
+        self._accounts = AccountStore(database)
         self._runs = RunStore(database)
-        self._known = KnownPosts(database)
         self._renames = LabelRenames(database)
         self._log = ChangeLog(database, clock)
-        self._trash = Trash(database, clock)
+        self._trash = TrashStore(database)
         self._merging = WordMerging(database)
         self._media = MediaStore(database)
 
@@ -173,7 +175,7 @@ class Intake:
         now, account_id = self._clock(), account.account_id
         run = await self._runs.by_id(self._database, account_id, run_id) if run_id else None
         place = place_of(account.local_number)
-        known = await self._known.read(
+        known = await self._read(
             self._database,
             account_id,
             place,
@@ -190,6 +192,51 @@ class Intake:
         )
         return PreparedIntake(found, run_id, is_saving, known, made)
 
+    async def _read(
+        self,
+        reader: Reader,
+        account_id: int,
+        place: int,
+        found: Sequence[FoundPost],
+        *,
+        started_at: int,
+        placed: int,
+    ) -> Known:
+        # Of a stored post that is replaced as a whole, only its state at the source is needed.
+        own = {
+            one.record.post_id: one.own.content_hash
+            for one in found
+            if one.replaces_stored and one.own is not None
+        }
+        others = [one for one in found if not one.replaces_stored]
+        ids = [one.record.post_id for one in others]
+        wanted = list(dict.fromkeys([*ids, *conversations(others)]))
+        posts: dict[str, StoredPost] = {}
+        threads: set[tuple[str, str]] = set()
+        if own:
+            posts |= await self._posts.with_changed_content(reader, account_id, place, own)
+        if others:
+            posts |= await self._posts.posts(reader, account_id, place, wanted)
+            threads = await self._posts.threads(reader, account_id, ids)
+        dated = [one.record.post_id for one in found if one.captured_at is not None]
+        seen = await self._sources.last_changes(reader, account_id, dated) if dated else {}
+        hides_removed = False
+        if any(one.is_saved for one in found):
+            choice = await self._accounts.removed_posts(reader, account_id)
+            hides_removed = choice is RemovedPostsChoice.HIDE
+        absent = [one for one in (*own, *ids) if one not in posts]
+        hidden = await self._sources.hidden(reader, account_id, absent) if absent else {}
+        return Known(
+            posts=posts,
+            seen=seen,
+            hidden=hidden,
+            deletions=await self._deletions.known(reader, account_id, [*own, *ids]),
+            threads=threads,
+            hides_removed=hides_removed,
+            started_at=started_at,
+            placed=placed,
+        )
+
     async def _refilled(
         self,
         account: Account,
@@ -199,9 +246,10 @@ class Intake:
     ) -> Sequence[FoundPost]:
         """If only the link of a deleted post comes back, the post gets its content back too."""
         stubs = [one.record.post_id for one in back if one.completeness is Completeness.STUB]
-        contents = await self._trash.contents(account, stubs) if stubs else {}
-        if not contents:
+        if not stubs:
             return found
+        oldest = self._clock() - KEPT
+        contents = await self._trash.contents(account.account_id, stubs, oldest)
         return [
             _with_content(one, content, known.deletions[one.record.post_id].completeness)
             if (content := contents.get(one.record.post_id))
@@ -227,7 +275,7 @@ class Intake:
             await self._runs.add_counts(transaction, account_id, run.number, outcome.counts, 0)
             return outcome
         before = prepared.known
-        known = await self._known.read(
+        known = await self._read(
             transaction,
             account_id,
             opened.place,
@@ -291,9 +339,10 @@ def _changed_by(prepared: PreparedIntake) -> ChangedBy:
     return ChangedBy.MARK if is_mark else ChangedBy.SOURCE
 
 
-def _with_content(found: FoundPost, deleted: ImportRecord, completeness: int) -> FoundPost:
+def _with_content(found: FoundPost, deleted: bytes, completeness: int) -> FoundPost:
     """The found post with the content of a deleted one; its place and state are new."""
-    content = own_json.post_of(deleted)
+    stored = own_json.read(json_depth.cut(deleted), is_stored=True)
+    content = own_json.post_of(stored.incoming.record)
     given = {name: getattr(content, name) for name in content.__struct_fields__}
     return msgspec.structs.replace(
         found,
@@ -329,56 +378,3 @@ def outcome_of(
             result = ItemResult.CHANGED
         results.append((one.post_id, result))
     return IntakeOutcome(results, left_out, new_labels)
-
-
-class KnownPosts:
-    def __init__(self, database: Database) -> None:
-        self._store = UpsertStore(database)
-        self._deletions = DeletionStore(database)
-        self._sources = SourcePostStore(database)
-        self._accounts = AccountStore(database)
-
-    async def read(
-        self,
-        reader: Reader,
-        account_id: int,
-        place: int,
-        found: Sequence[FoundPost],
-        *,
-        started_at: int,
-        placed: int,
-    ) -> Known:
-        # Of a stored post that is replaced as a whole, only its state at the source is needed.
-        own = {
-            one.record.post_id: one.own.content_hash
-            for one in found
-            if one.replaces_stored and one.own is not None
-        }
-        others = [one for one in found if not one.replaces_stored]
-        ids = [one.record.post_id for one in others]
-        wanted = list(dict.fromkeys([*ids, *conversations(others)]))
-        posts: dict[str, StoredPost] = {}
-        threads: set[tuple[str, str]] = set()
-        if own:
-            posts |= await self._store.with_changed_content(reader, account_id, place, own)
-        if others:
-            posts |= await self._store.posts(reader, account_id, place, wanted)
-            threads = await self._store.threads(reader, account_id, ids)
-        dated = [one.record.post_id for one in found if one.captured_at is not None]
-        seen = await self._sources.last_changes(reader, account_id, dated) if dated else {}
-        hides_removed = False
-        if any(one.is_saved for one in found):
-            choice = await self._accounts.removed_posts(reader, account_id)
-            hides_removed = choice is RemovedPostsChoice.HIDE
-        absent = [one for one in (*own, *ids) if one not in posts]
-        hidden = await self._sources.hidden(reader, account_id, absent) if absent else {}
-        return Known(
-            posts=posts,
-            seen=seen,
-            hidden=hidden,
-            deletions=await self._deletions.known(reader, account_id, [*own, *ids]),
-            threads=threads,
-            hides_removed=hides_removed,
-            started_at=started_at,
-            placed=placed,
-        )

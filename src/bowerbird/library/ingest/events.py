@@ -30,7 +30,6 @@ from bowerbird.sources.found import FoundPost
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.ingest.source_posts import SourcePostStore
-from bowerbird.storage.libraries import LibraryStore
 
 # Events have posts of X only.
 _X: Final = "x"
@@ -104,7 +103,6 @@ class IngestEvents:
         self._clock = clock
         self._posts = SourcePostStore(database)
         self._use = DeviceUse(database, clock)
-        self._libraries = LibraryStore(database)
         self._bookmarks = UpsertStore(database)
         self._renames = LabelRenames(database)
         self._runs = IngestRuns(database, clock)
@@ -144,11 +142,11 @@ class IngestEvents:
         self, reader: Reader, account: Account, user: SourceUser, dated: Mapping[str, _Dated]
     ) -> dict[str, _Dated]:
         """The events that are later than what is known about their posts."""
-        known = await self._posts.changes(reader, account.account_id, user, list(dated))
+        known = await self._posts.seen(reader, account.account_id, user, list(dated))
         return {
             post_id: one
             for post_id, one in dated.items()
-            if one.at > known.get(post_id, one.at - 1)
+            if post_id not in known or one.at > known[post_id].at
         }
 
     async def _store(

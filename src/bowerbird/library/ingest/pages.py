@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -17,7 +18,7 @@ from bowerbird.library.imports.intake import Intake, IntakeOutcome, unwritten
 from bowerbird.library.ingest import page_reading, page_results
 from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, UNKNOWN_FORM, KeptPages
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
-from bowerbird.library.ingest.page_results import KnownParts, TakenPage, of_known_posts
+from bowerbird.library.ingest.page_results import TakenPage, of_known_posts
 from bowerbird.library.ingest.removals import Removals, RemovedPosts
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns, finished_run
 from bowerbird.model.accounts import Account
@@ -26,6 +27,7 @@ from bowerbird.model.ingest import UP_TO_KNOWN, EndReason, IngestRun, StoredPage
 from bowerbird.requests import limits
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.accounts.devices import DeviceStore
+from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.daily_use import INGEST_PAGES, DailyUseStore
 from bowerbird.storage.database import Database, Transaction
@@ -60,7 +62,7 @@ class IngestPages:
         self._kept = KeptPages(database, clock)
         self._removals = Removals(database, clock)
         self._removed = RemovedPosts(database, clock)
-        self._known_parts = KnownParts(database)
+        self._deletions = DeletionStore(database)
         self._reading = asyncio.Semaphore(_READ_AT_ONCE)
 
     async def take(self, account: Account, run_id: str, seq: int, page: CapturedPage) -> PageAnswer:
@@ -254,8 +256,30 @@ class IngestPages:
     async def _is_known_part(self, account: Account, run: IngestRun, read: ReadPage) -> bool:
         if run.kind not in UP_TO_KNOWN or not read.is_listed or read.indexes:
             return False
-        post_ids = [one.record.post_id for one in read.posts]
-        return await self._known_parts.is_known(account, run, post_ids)
+        return await self._is_known(account, run, [one.record.post_id for one in read.posts])
+
+    async def _is_known(self, account: Account, run: IngestRun, post_ids: Sequence[str]) -> bool:
+        """Whether the last complete run, or one before it, saw these posts in this order.
+
+        Below them, the list is as it was. Posts that were saved again come in another order.
+        """
+        account_id = account.account_id
+        complete = await self._store.last_complete(self._database, account_id, run.user)
+        if complete is None or not post_ids:
+            return False
+        seen = await self._posts.seen(self._database, account_id, run.user, post_ids)
+        runs = {seen[post_id].run_id if post_id in seen else "" for post_id in post_ids}
+        # Runs that started later are not complete, and may have left a gap.
+        if "" in runs or await self._store.started_after(account_id, complete, runs):
+            return False
+        stored = await self._bookmarks.stored(account, post_ids)
+        missing = [post_id for post_id in post_ids if post_id not in stored]
+        # Posts that their owner has deleted stay in the list, on every page of it perhaps.
+        deleted = await self._deletions.known(self._database, account_id, missing)
+        if len(deleted) < len(missing):
+            return False
+        indexes = [stored[post_id].sort_index for post_id in post_ids if post_id in stored]
+        return all(upper > lower for upper, lower in pairwise(indexes))
 
     async def _lacks_folder(self, account: Account, read: ReadPage) -> bool:
         """Whether the posts belong to a folder whose name is not known yet."""

@@ -129,7 +129,7 @@ class PageRequest(Struct, frozen=True, kw_only=True):
     post_id: str = ""
 
 
-def read_request(url: str, body: bytes = b"") -> PageRequest | None:
+def read_request(url: str) -> PageRequest | None:
     """Reads the request of a captured answer. None if it is another request."""
     if len(url) > MAX_URL_CHARACTERS:
         return None
@@ -144,8 +144,6 @@ def read_request(url: str, body: bytes = b"") -> PageRequest | None:
     if not is_x or operation is None:
         return None
     variables = _json(query.get("variables", [""])[0].encode("utf-8", "replace"))
-    if not isinstance(variables, dict):
-        variables = at(_json(body), "variables")
     return PageRequest(
         operation=operation,
         cursor=short_text(at(variables, "cursor")),

@@ -9,7 +9,7 @@ import msgspec
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import ExistingBookmark
 from bowerbird.model.labels import name_key
-from bowerbird.storage.database import Database, Reader, Row, Transaction, place_values
+from bowerbird.storage.database import Database, Reader, Row, Transaction, place_of
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.word_counts import WordCounts, occurrences
 
@@ -35,22 +35,19 @@ class UpsertStore:
         self, account: Account, post_ids: Sequence[str]
     ) -> dict[str, ExistingBookmark]:
         """The library's bookmarks of these posts, read without a lock."""
-        values = {
-            "account_id": account.account_id,
-            "post_ids": self._database.text_list(post_ids),
-            **place_values(account),
-        }
-        return _existing(await self._database.rows(self._sql["known"], values))
+        place = place_of(account.local_number)
+        return await self.existing(self._database, account.account_id, place, post_ids)
 
-    async def stored_within(
-        self, transaction: Transaction, opened: LockedLibrary, post_ids: Sequence[str]
+    async def existing(
+        self, reader: Reader, account_id: int, place: int, post_ids: Sequence[str]
     ) -> dict[str, ExistingBookmark]:
+        """The library's bookmarks of these posts, without their content: faster."""
         values = {
-            "account_id": opened.account_id,
-            "place": opened.place,
+            "account_id": account_id,
+            "place": place,
             "post_ids": self._database.text_list(post_ids),
         }
-        return _existing(await transaction.rows(self._sql["known"], values))
+        return _existing(await reader.rows(self._sql["known"], values))
 
     async def posts(
         self, reader: Reader, account_id: int, place: int, post_ids: Sequence[str]
@@ -65,28 +62,13 @@ class UpsertStore:
         existing = _existing([row[:-1] for row in rows])
         return {row[0]: StoredPost(existing[row[0]], row[-1]) for row in rows}
 
-    async def without_content(
-        self, reader: Reader, account_id: int, place: int, post_ids: Sequence[str]
-    ) -> dict[str, StoredPost]:
-        """The library's bookmarks of these posts, without their content: faster."""
-        values = {
-            "account_id": account_id,
-            "place": place,
-            "post_ids": self._database.text_list(post_ids),
-        }
-        existing = _existing(await reader.rows(self._sql["known"], values))
-        return {post_id: StoredPost(one, b"") for post_id, one in existing.items()}
-
     async def with_changed_content(
         self, reader: Reader, account_id: int, place: int, hashes: Mapping[str, bytes]
     ) -> dict[str, StoredPost]:
         """The library's bookmarks of these posts, with content only where the hash differs."""
-        posts = await self.without_content(reader, account_id, place, list(hashes))
-        changed = [
-            post_id
-            for post_id, stored in posts.items()
-            if stored.existing.content_hash != hashes[post_id]
-        ]
+        found = await self.existing(reader, account_id, place, list(hashes))
+        posts = {post_id: StoredPost(one, b"") for post_id, one in found.items()}
+        changed = [one for one in found if found[one].content_hash != hashes[one]]
         if changed:
             posts |= await self.posts(reader, account_id, place, changed)
         return posts

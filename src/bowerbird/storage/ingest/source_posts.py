@@ -1,11 +1,18 @@
 """Stores what a source said about posts: still saved there, or removed, and in which folder."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from bowerbird.model.ingest import GonePost, HiddenPost, IngestRun, OtherList, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.storage.database import Database, Reader, Transaction
+
+
+class Seen(NamedTuple):
+    # The run that last saw the post in the list; "" if none did.
+    run_id: str
+    # When the source last said something about it.
+    at: int
 
 
 class SourcePostStore:
@@ -47,29 +54,13 @@ class SourcePostStore:
         }
         await transaction.run(self._sql["change_post"], values)
 
-    async def changes(
+    async def seen(
         self, reader: Reader, account_id: int, user: SourceUser, post_ids: Sequence[str]
-    ) -> dict[str, int]:
-        """When the source last said something about each of these posts."""
+    ) -> dict[str, Seen]:
+        """What the source last said about each of these posts."""
         values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
         rows = await reader.rows(self._sql["changes"], values)
-        return {post_id: changed_at for post_id, changed_at, _ in rows}
-
-    async def seen_runs(
-        self, account_id: int, user: SourceUser, post_ids: Sequence[str]
-    ) -> dict[str, str]:
-        """The run that last saw each of these posts in the list; "" if none did."""
-        values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
-        rows = await self._database.rows(self._sql["changes"], values)
-        return {post_id: seen_run for post_id, _, seen_run in rows}
-
-    async def last_seen(
-        self, account_id: int, user: SourceUser, post_ids: Sequence[str]
-    ) -> dict[str, tuple[str, int]]:
-        """The run that last saw each of these posts, and when the source last listed it."""
-        values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
-        rows = await self._database.rows(self._sql["changes"], values)
-        return {post_id: (seen_run, changed_at) for post_id, changed_at, seen_run in rows}
+        return {post_id: Seen(seen_run, changed_at) for post_id, changed_at, seen_run in rows}
 
     async def at_indexes(
         self, transaction: Transaction, account_id: int, indexes: Sequence[int]

@@ -111,9 +111,7 @@ class TrashBatches:
         if not wanted:
             return []
         place = place_of(account.local_number)
-        present = await self._upserts.without_content(
-            transaction, account.account_id, place, wanted
-        )
+        present = await self._upserts.existing(transaction, account.account_id, place, wanted)
         return [one for one in wanted if one not in present]
 
     async def _remember(
@@ -127,14 +125,14 @@ class TrashBatches:
         """Marks posts as deleted, so that imports do not bring them back."""
         place = place_of(account.local_number)
         ids = [post.post_id for post in posts]
-        stored = await self._upserts.without_content(transaction, account.account_id, place, ids)
+        stored = await self._upserts.existing(transaction, account.account_id, place, ids)
         deletions = []
         for post_id in ids:
             if post_id in kept:
                 known = kept[post_id].deletion
                 deletions += [] if known is None else [known]
                 continue
-            existing = stored[post_id].existing
+            existing = stored[post_id]
             index = (
                 existing.sort_index if existing.order_source == OrderSource.X else index_of(since)
             )

@@ -90,14 +90,6 @@ class Upsert:
 
         return unchanged + await turns.run(self._database, work, prepared.account_id)
 
-    async def put(self, transaction: Transaction, prepared: Prepared) -> UpsertOutcome:
-        """Writes the posts inside the caller's transaction. No label may be being renamed.
-
-        Labels beyond the limits are left out and reported.
-        """
-        opened = await lock_library(self._libraries, transaction, prepared.account_id)
-        return (await self.put_into(transaction, opened, prepared)).outcome
-
     async def restore(self, transaction: Transaction, prepared: Prepared) -> None:
         """Writes posts back that were in the trash, with all their labels."""
         opened = await lock_library(self._libraries, transaction, prepared.account_id)
@@ -124,7 +116,7 @@ class Upsert:
         """
         if stored is None:
             ids = [a.post_id for a in prepared.arrivals]
-            stored = await self._store.stored_within(transaction, opened, ids)
+            stored = await self._store.existing(transaction, opened.account_id, opened.place, ids)
         room = await self._room(
             transaction, opened, prepared.arrivals, stored, is_bounded=not is_restored
         )
