@@ -236,6 +236,7 @@ async def _empty(album: Album, house: House) -> None:
         "library_empty": "/library",
         "statistics-empty": "/statistics",
         "digests-empty": "/digests",
+        "highlights-empty": "/highlights",
         "views-none": "/views",
         "trash-empty": "/trash",
         "exports-empty": "/exports",
@@ -309,8 +310,10 @@ def _noted(post: dict[str, Any]) -> dict[str, Any]:
 async def _overviews(album: Album, reader: Reader) -> None:
     person = reader.person
     await digesting.make(reader.member, "2026-08-31T08:00:00+00:00")
+    album["highlights-searched"] = await person.open("/highlights?q=best")
     for name, path in (
         ("statistics", "/statistics"),
+        ("highlights", "/highlights"),
         ("digests", "/digests"),
         ("digest", "/digests/latest"),
     ):

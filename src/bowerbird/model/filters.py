@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from operator import attrgetter
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -38,6 +38,8 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     unlabelled: bool | None = None
     # Whether posts must have a note, or must have none.
     has_note: bool | None = None
+    # Only posts with a note, with highlights, or with either.
+    annotated: Literal["notes", "highlights", "both"] | None = None
     posted_from: int | None = None
     posted_to: int | None = None
     bookmarked_from: int | None = None

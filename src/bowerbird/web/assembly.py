@@ -14,6 +14,7 @@ from bowerbird.library.accounts.accounts import AccountList, Accounts
 from bowerbird.library.accounts.connect_codes import ConnectCodes
 from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.bookmarks.annotated_posts import AnnotatedPosts
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.trash_list import TrashList
@@ -58,6 +59,7 @@ from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.connect.pages import ConnectPage
 from bowerbird.web.digests import DigestPages
 from bowerbird.web.exports import ExportParts
+from bowerbird.web.highlights import HighlightPages
 from bowerbird.web.imports import files as import_file_pages
 from bowerbird.web.imports import pages as import_pages
 from bowerbird.web.imports.pages import ImportParts
@@ -208,6 +210,8 @@ def visits(
     save_page = SavePage(transfers.imports.saving, library.bookmarks, library.labels, pages)
 
     reading_page = ReadingPage(library.bookmarks, list_pages, pages, many=many, images=images)
+    annotated = AnnotatedPosts(database, library.bookmarks)
+    highlights = HighlightPages(annotated, list_pages, pages, clock)
     view_edits = ViewEdits(database, library.views)
 
     def build(show_published: ShowPublished) -> PageVisits:
@@ -252,7 +256,8 @@ def visits(
             *LabelPages(listed, label_changes, many, pages).routes(),
             *LabelPicking(listed, bulk, pages).routes(),
             *SuggestingPages(library.labels, library.views, authors, pages).routes(),
-            *DigestPages(library.digests, pages).routes(),
+            *DigestPages(library.digests, highlights, pages).routes(),
+            *highlights.routes(),
             *StatisticsPage(Statistics(database, clock), pages).routes(),
             *NotePages(AnnotationChanges(database, clock), pages).routes(),
             *many.routes(),

@@ -18,6 +18,7 @@ from bowerbird.model import instants
 from bowerbird.model.digests import Frequency, MailState, period_of
 from bowerbird.model.instants import zone_of
 from bowerbird.requests.digests import DigestsQuery
+from bowerbird.web.highlights import HighlightPages
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.texts import language_of
 from bowerbird.web.visits.formats import ENGLISH, Moment, Times
@@ -42,8 +43,9 @@ _MAILED: Final = {
 
 
 class DigestPages:
-    def __init__(self, digests: Digests, pages: VisitPages) -> None:
+    def __init__(self, digests: Digests, highlights: HighlightPages, pages: VisitPages) -> None:
         self._digests = digests
+        self._highlights = highlights
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -65,6 +67,7 @@ class DigestPages:
             total=found.total_count,
             older=f"{PATH}?{urlencode({'cursor': found.next_cursor})}" if found.next_cursor else "",
             is_first=asked.cursor is None,
+            daily=await self._highlights.daily(visit) if asked.cursor is None else None,
             next_at=_next(preferences, times),
             digest={
                 "frequency": preferences.frequency,

@@ -9,8 +9,10 @@ class Place(NamedTuple):
     icon: str = ""
 
 
+HIGHLIGHTS: Final = Place("/highlights", "Highlights", "highlight")
 # Below the lists, views and labels of the sidebar.
 ROOMS: Final = (
+    HIGHLIGHTS,
     Place("/digests", "Digests", "digest"),
     Place("/statistics", "Statistics", "stats"),
     Place("/import", "Import", "import"),
@@ -27,7 +29,7 @@ OPERATOR: Final = Place("/operator", "Operator")
 DOCS: Final = Place("/docs", "API reference")
 SAVE: Final = Place("/save", "Save", "plus")
 # The places that a thumb reaches on a phone. The menu has the others.
-TABS: Final = (Place("/library", "Library", "library"), SAVE)
+TABS: Final = (Place("/library", "Library", "library"), HIGHLIGHTS, SAVE)
 
 
 def settings(*, is_owner: bool) -> tuple[Place, ...]:

@@ -141,7 +141,7 @@ def _matches_in(found: Sequence[Sequence[Span]], begin: int) -> _Matches:
     if not any(found):
         return _NO_MATCHES
     spans = [(begin + a, begin + b) for spans in found for a, b in spans]
-    return _Matches(_merge_overlaps(spans), sum(map(bool, found)))
+    return _Matches(merge_overlaps(spans), sum(map(bool, found)))
 
 
 def _next_word(text: str, start: int) -> int:
@@ -149,7 +149,7 @@ def _next_word(text: str, start: int) -> int:
     return space.end() if space else start
 
 
-def _merge_overlaps(spans: Sequence[Span]) -> Sequence[Span]:
+def merge_overlaps(spans: Sequence[Span]) -> Sequence[Span]:
     if len(spans) == 1:
         return spans
     merged: list[Span] = []

@@ -1,9 +1,13 @@
 """Stores what changes of notes and highlights replaced, and which notes are not indexed yet."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.model.accounts import Account
+from bowerbird.storage.database import Database, Transaction, place_values
+
+# A prime. It times the number of a bookmark, which has 40 bits, fits into 63.
+_MODULUS: Final = 1_000_003
 
 
 class AnnotationStore:
@@ -37,6 +41,28 @@ class AnnotationStore:
         values = {"account_id": account_id, "post_id": post_id, "annotation_id": annotation_id}
         rows = await transaction.rows(self._sql["take_replaced"], {**values, "oldest": oldest})
         return rows[0][0] if rows else None
+
+    async def highlight_count(self, account: Account) -> int:
+        """How many passages all posts have together."""
+        values = {"account_id": account.account_id, **place_values(account)}
+        rows = await self._database.slow_rows(self._sql["highlight_count"], values)
+        return int(rows[0][0])
+
+    async def in_order_of_day(self, account: Account, day: int, limit: int) -> Sequence[int]:
+        """The numbers of posts that may have a note or highlights.
+
+        `day`: a random number; each one gives another order.
+        """
+        values = {
+            "account_id": account.account_id,
+            **place_values(account),
+            "factor": 1 + day % (_MODULUS - 1),
+            "shift": day // _MODULUS % _MODULUS,
+            "modulus": _MODULUS,
+            "limit": limit,
+        }
+        rows = await self._database.slow_rows(self._sql["in_order_of_day"], values)
+        return [row[0] for row in rows]
 
     async def accounts_with_expired(self, before: int, limit: int) -> Sequence[int]:
         values = {"before": before, "limit": limit}

@@ -274,4 +274,9 @@ def _states(database: Database, filter: BookmarkFilter) -> list[str]:
     if filter.has_note is not None:
         posts = database.queries("bookmarks")["posts_with_notes"]
         found.append(f"b.number {'IN' if filter.has_note else 'NOT IN'} ({posts})")
+    if filter.annotated is not None:
+        kinds = ("notes", "highlights") if filter.annotated == "both" else (filter.annotated,)
+        queries = database.queries("bookmarks")
+        posts = " UNION ".join(queries[f"posts_with_{kind}"] for kind in kinds)
+        found.append(f"b.number IN ({posts})")
     return found

@@ -40,7 +40,7 @@ _WALKED_PAST_DATES: Final = 700
 _WINDOWS: Final = 8
 
 # The filters whose posts an index has.
-_LISTED: Final = ("author", "tag", "labels")
+_LISTED: Final = ("author", "tag", "labels", "annotated")
 # The columns of dates, by the name of their order.
 _DATES: Final = {"posted_at": "posted", "created_at": "bookmarked"}
 

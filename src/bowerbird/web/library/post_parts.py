@@ -159,13 +159,22 @@ class PostParts:
             "original": web_url(details.get("link")),
             "source": _text(bookmark, "source") or "x",
             "note": note,
-            "note_markup": _markup(note) if note else "",
+            "note_markup": note_markup(note) if note else "",
             "metrics": _metrics(_dict(_dict(details, "meta"), "non_real_time_engagement_metrics")),
             "words": len(text.split()) + len(body.split()),
             "gone": self._dates.of(_text(bookmark, "gone_at")),
             "gone_reason": _text(bookmark, "gone_reason"),
             "removed": self._dates.of(_text(bookmark, "removed_at")),
             "is_archived": bookmark.get("is_archived") is True,
+        }
+
+    def annotated(self, bookmark: Values) -> Values:
+        """A post as the list of notes and highlights shows it."""
+        return {
+            **self.in_line(bookmark, "bookmarked_at"),
+            "posted": self._dates.of(_posted(bookmark, _dict(bookmark, "tweet_details"))),
+            "highlights": Passages(bookmark).listed(self._dates),
+            "note": _text(bookmark, "note"),
         }
 
     def nearby(self, bookmark: Values) -> Values:
@@ -359,7 +368,7 @@ class PostParts:
         }
 
 
-def _markup(note: str) -> Markup:
+def note_markup(note: str) -> Markup:
     from bowerbird.web.notes import markdown  # noqa: PLC0415 - takes 40 ms; few posts have a note
 
     return markdown.rendered(note)

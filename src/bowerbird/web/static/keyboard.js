@@ -7,7 +7,7 @@ const SEQUENCE_MILLISECONDS = 1_500;
 const CONTROLS = "a[href], button, input, summary";
 /** The second key after g -> path of a page. */
 /** @type {Record<string, string>} */
-const PLACES = { u: "/library", a: "/library?is_unread_only=false&hide_archived=false", d: "/digests", f: "/library/favourites" };
+const PLACES = { u: "/library", a: "/library?is_unread_only=false&hide_archived=false", d: "/digests", f: "/library/favourites", h: "/highlights" };
 
 /** @type {HTMLElement | null} the article of the current row */
 let current = null;

@@ -61,6 +61,13 @@ SELECT c.number FROM content AS c
    AND position(CAST('\x226e6f7465223a22' AS bytea) IN c.rendering) > 0
    AND CAST(convert_from(c.rendering, 'UTF8') || '}' AS json) -> 'note' IS NOT NULL
 
+-- name: posts_with_highlights
+-- The index content_highlighted has these rows.
+SELECT c.number FROM content AS c
+ WHERE c.account_id = CAST(:account_id AS bigint)
+   AND position(CAST('\x22686967686c6967687473223a5b7b' AS bytea) IN c.rendering) > 0
+   AND CAST(convert_from(c.rendering, 'UTF8') || '}' AS json) -> 'highlights' IS NOT NULL
+
 -- name: filter_these
 b.post_id = ANY(CAST(:post_ids AS text[]))
 

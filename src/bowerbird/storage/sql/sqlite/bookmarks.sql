@@ -60,6 +60,14 @@ SELECT c.place - :place FROM content AS c
    AND (NOT json_valid(c.rendering || '}')
         OR json_extract(c.rendering || '}', '$.note') IS NOT NULL)
 
+-- name: posts_with_highlights
+-- The index content_highlighted has these rows.
+SELECT c.place - :place FROM content AS c
+ WHERE c.place BETWEEN :place AND :place_end
+   AND instr(c.rendering, x'22686967686c6967687473223a5b7b') > 0
+   AND (NOT json_valid(c.rendering || '}')
+        OR json_extract(c.rendering || '}', '$.highlights') IS NOT NULL)
+
 -- name: filter_these
 b.post_id IN (SELECT wanted.value FROM json_each(:post_ids) AS wanted)
 

@@ -1,0 +1,192 @@
+"""/highlights: all notes and highlights of an account, by post, and one of them each day."""
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final, get_args
+from urllib.parse import urlencode
+
+from markupsafe import Markup, escape
+
+from bowerbird.clock import Clock
+from bowerbird.errors import Refusal
+from bowerbird.library.bookmarks.annotated_posts import AnnotatedPost, AnnotatedPosts, Kind
+from bowerbird.model.accounts import Account
+from bowerbird.search.queries.term_spans import Span
+from bowerbird.web.library import post_parts
+from bowerbird.web.library.lists import ListPages
+from bowerbird.web.library.post_parts import PostParts, note_markup
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.responses.replies import Reply
+
+PATH: Final = "/highlights"
+DOWNLOAD: Final = f"{PATH}/download"
+_KINDS: Final[dict[Kind, str]] = {"both": "Both", "highlights": "Highlights", "notes": "Notes"}
+# The page of the post has the rest.
+_NOTE_SHOWN: Final = 2_000
+_MANY: Final = 999
+_SIGNS: Final = re.compile(r"([\\`*_\[\]<>#~|])")
+
+Values = dict[str, Any]
+
+
+class HighlightPages:
+    def __init__(
+        self, posts: AnnotatedPosts, lists: ListPages, pages: VisitPages, clock: Clock
+    ) -> None:
+        self._posts = posts
+        self._lists = lists
+        self._pages = pages
+        self._clock = clock
+
+    def routes(self) -> list[PageRoute]:
+        return [PageRoute("GET", PATH, self.show), PageRoute("GET", DOWNLOAD, self.download)]
+
+    async def show(self, visit: Visit) -> Reply:
+        account, kind = visit.signed_in.account, _kind(visit)
+        search, cursor = visit.query.get("q", "").strip(), visit.query.get("cursor") or None
+        problem, counts = "", await self._posts.counts(account)
+        parts = await self._lists.parts(visit)
+        posts: Sequence[AnnotatedPost] = ()
+        older = ""
+        try:
+            page = await self._posts.page(account, kind, search, cursor)
+            posts = page.posts
+            older = _url(q=search, show=kind, cursor=page.next_cursor) if page.next_cursor else ""
+        except Refusal as refused:
+            if cursor:
+                # Not one of this list.
+                return self._pages.go(_url(q=search, show=kind))
+            problem = refused.sentence
+        is_first = cursor is None and not search
+        return self._pages.show(
+            visit,
+            "highlights.html",
+            status=400 if problem else 200,
+            problem=problem,
+            counts=counts,
+            search=search,
+            kind=kind,
+            kinds=[(name, text, _url(q=search, show=name)) for name, text in _KINDS.items()],
+            posts=[_row(one, kind, parts) for one in posts],
+            older=older,
+            newest="" if cursor is None else _url(q=search, show=kind),
+            download=f"{DOWNLOAD}?{urlencode({'show': kind})}",
+            daily=await self.daily(visit, parts) if is_first else None,
+        )
+
+    async def daily(self, visit: Visit, parts: PostParts | None = None) -> Values | None:
+        """What `daily.html` takes: the note or highlight of the day, or another one."""
+        account, skipped = visit.signed_in.account, _skipped(visit)
+        day = visit.times.local(self._clock()).date()
+        found, chosen = await self._posts.of_day(account, day, skipped)
+        if not found:
+            return None
+        [bookmark] = post_parts.bookmarks_in(found)
+        post = (parts or await self._lists.parts(visit)).annotated(bookmark)
+        passages = post["highlights"]
+        passage = passages[chosen % len(passages)] if passages else None
+        return {
+            "post": post,
+            "passage": passage,
+            "note": "" if passage else note_markup(post["note"][:_NOTE_SHOWN]),
+            "place": f"h-{passage['id']}" if passage else "note",
+            "another": _url(another=str(skipped + 1)),
+        }
+
+    async def download(self, visit: Visit) -> Reply:
+        account, kind = visit.signed_in.account, _kind(visit)
+        parts = await self._lists.parts(visit)
+        day = visit.times.local(self._clock()).date().isoformat()
+        return Reply(
+            200,
+            [
+                (b"content-type", b"text/markdown; charset=utf-8"),
+                (b"content-disposition", f'attachment; filename="highlights-{day}.md"'.encode()),
+                (b"cache-control", b"no-store"),
+                (b"x-content-type-options", b"nosniff"),
+                (b"cross-origin-resource-policy", b"same-origin"),
+            ],
+            stream=self._written(account, kind, parts),
+        )
+
+    async def _written(
+        self, account: Account, kind: Kind, parts: PostParts
+    ) -> AsyncIterator[bytes]:
+        """The file, some posts at a time."""
+        yield b"# Highlights and notes\n"
+        async for bookmarks in self._posts.all(account, kind):
+            posts = post_parts.bookmarks_in(b",".join(bookmarks))
+            yield "".join(_written(parts.annotated(one), kind) for one in posts).encode()
+
+
+def _kind(visit: Visit) -> Kind:
+    sent = visit.query.get("show", "")
+    return next((kind for kind in get_args(Kind) if kind == sent), "both")
+
+
+def _skipped(visit: Visit) -> int:
+    sent = visit.query.get("another", "")
+    return min(int(sent[:4]), _MANY) if sent.isascii() and sent.isdigit() else 0
+
+
+def _url(**values: str) -> str:
+    kept = {name: value for name, value in values.items() if value and value != "both"}
+    return f"{PATH}?{urlencode(kept)}" if kept else PATH
+
+
+def _row(one: AnnotatedPost, kind: Kind, parts: PostParts) -> Values:
+    """A post with those of its notes and highlights that are shown, and the found words marked."""
+    [bookmark] = post_parts.bookmarks_in(one.bookmark)
+    post, found = parts.annotated(bookmark), one.found
+    note = "" if kind == "highlights" else post["note"]
+    passages = [] if kind == "notes" else post["highlights"]
+    if found:
+        passages = [
+            each for each in passages if found.get(each["quote"]) or found.get(each["comment"])
+        ]
+        note = note if found.get(note) else ""
+    return post | {
+        "highlights": [
+            each | {name: _marked(each[name], found) for name in ("quote", "comment")}
+            for each in passages
+        ],
+        "note": _marked(note, found, _NOTE_SHOWN) if found else note_markup(note[:_NOTE_SHOWN]),
+        "is_cut": len(note) > _NOTE_SHOWN,
+        "is_text": bool(found),
+    }
+
+
+def _marked(text: str, found: Mapping[str, Sequence[Span]], most: int | None = None) -> Markup:
+    """Escaped text with the found words marked."""
+    spans = [span for span in found.get(text, ()) if most is None or span[1] <= most]
+    end = len(text) if most is None else most
+    edges = [0, *(edge for span in spans for edge in span), end]
+    pieces = [escape(text[start:stop]) for start, stop in pairwise(edges)]
+    pieces[1::2] = [Markup("<mark>{}</mark>").format(piece) for piece in pieces[1::2]]
+    return Markup("").join(pieces)
+
+
+def _written(post: Values, kind: Kind) -> str:
+    """A post in Markdown. Texts of others are escaped; the owner's note is Markdown already."""
+    title = _line(post["line"]) or "Without text"
+    url = post["original"]
+    lines = [f"\n## {_line(post['name'])}: {f'[{title}](<{url}>)' if url else title}"]
+    if kind != "notes":
+        for each in post["highlights"]:
+            lines.append("\n".join(f"> {_plain(line)}" for line in each["quote"].splitlines()))
+            if each["comment"]:
+                lines.append(_plain(each["comment"]))
+    if post["note"] and kind != "highlights":
+        lines.append(post["note"])
+    return "\n\n".join(lines) + "\n"
+
+
+def _line(text: str) -> str:
+    return _plain(" ".join(text.split()))
+
+
+def _plain(text: str) -> str:
+    return _SIGNS.sub(r"\\\1", text)
