@@ -206,6 +206,7 @@ def build(
                 parts.digests,
                 parts.bulk,
                 media_parts(database, files, clock, settings, worker.wake),
+                searching.models,
             ),
             ending=EndingVersions(uses, deprecations, settings.site_origin),
             deprecations=deprecations,

@@ -21,6 +21,7 @@ from playwright.sync_api import Page
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.accounts.devices import Devices
+from bowerbird.model.imports import FIRST_DEMO_ID
 from bowerbird.settings import Settings
 from bowerbird.web import templating
 from bowerbird.web.media.pages import ARRIVALS
@@ -97,6 +98,9 @@ async def _doors(album: Album, street: Street) -> None:
     doors = {"sign_in": "/sign-in?next=/keys", "sign_up": "/sign-up", "link": "/link"}
     links = {"link-invitation": "/link?invitation=yes", "link_email-out": "/link/email"}
     for name, path in {**paths, **doors, **links, "offline": "/offline"}.items():
+        album[name] = await stranger.open(path)
+    demo = {"library-looking": "/demo/library", "views-looking": "/demo/views"}
+    for name, path in (demo | {"post-looking": f"/demo/p/{FIRST_DEMO_ID + 7}"}).items():
         album[name] = await stranger.open(path)
     token = await house.links.create_for_owner()
     fields = {"token": token, "email": "nora@"}
@@ -366,7 +370,7 @@ def served_pages() -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            path = self.path.partition("?")[0]
+            path = self.path.partition("?")[0].removeprefix("/demo")
             reply = found.get(path) or Reply(404, [], b"")
             if path in files:
                 reply = files[path].answer(RequestTarget(path, b"", b"", None))

@@ -232,7 +232,9 @@ async def test_every_url_of_this_site_in_a_document_exists(
         assert (await site.get(path)).status_code == 200, path
 
 
-async def test_robots_txt_disallows_only_the_api(site: httpx.AsyncClient) -> None:
+async def test_robots_txt_disallows_only_the_api_and_the_lists_of_the_demo(
+    site: httpx.AsyncClient,
+) -> None:
     response = await site.get("/robots.txt")
 
     assert response.headers["content-type"] == "text/plain; charset=utf-8"
@@ -240,6 +242,7 @@ async def test_robots_txt_disallows_only_the_api(site: httpx.AsyncClient) -> Non
         "User-agent: *",
         "Allow: /v1/sandbox/",
         "Disallow: /v1/",
+        "Disallow: /demo/",
     ]
 
 

@@ -14,19 +14,22 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.undoing import FILLING, DemoRemoval
 from bowerbird.library.views.views import Views
 from bowerbird.lru import LruCache
 from bowerbird.model import instants
-from bowerbird.model.accounts import Account
+from bowerbird.model.accounts import Account, Membership, Plan
 from bowerbird.model.imports import DEMO, FIRST_DEMO_ID, RunState
 from bowerbird.requests.fields import read_scalar
 from bowerbird.requests.views import NewView
 from bowerbird.sources import own_json
 from bowerbird.sources.found import FoundPost
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.imports.runs import DemoStore, RunStore
 
@@ -34,6 +37,16 @@ _HOUR: Final = 3_600 * 1_000_000
 # Reserved, so that no handle and no address can be real.
 _HANDLE_END: Final = ".example"
 _LINK: Final = "https://example.com/demo"
+_ONLY_ACCOUNT: Final = 1
+_EMAIL: Final = "demo@example.com"
+
+
+class _Passage(Struct, frozen=True):
+    """A passage of a post that is marked."""
+
+    quote: str
+    field: str = "text"
+    comment: str = ""
 
 
 class _Chosen(Struct, frozen=True):
@@ -43,6 +56,8 @@ class _Chosen(Struct, frozen=True):
     saved_hours_ago: float
     is_read: bool = False
     is_archived: bool = False
+    note: str = ""
+    highlights: list[_Passage] = []
 
 
 class _Demo(Struct, frozen=True):
@@ -104,10 +119,28 @@ def _record(chosen: _Chosen, ids: dict[str, str], now: int) -> bytes:
         "bookmarked_at": instants.with_offset(saved_at),
         "is_read": chosen.is_read,
         "is_archived": chosen.is_archived,
+        "note": chosen.note,
+        "highlights": [
+            _highlight(passage, n, details, saved_at) for n, passage in enumerate(chosen.highlights)
+        ],
     }
     for name in ("imported_at", "sort_index"):
         del record[name]
     return msgspec.json.encode(record)
+
+
+def _highlight(
+    passage: _Passage, number: int, details: dict[str, Any], saved_at: int
+) -> dict[str, Any]:
+    text = details["text"] if passage.field == "text" else details["article"]["plain_text"]
+    start = text.index(passage.quote)
+    return {
+        **msgspec.to_builtins(passage),
+        "id": f"demo-{number}",
+        "start": start,
+        "end": start + len(passage.quote),
+        "created_at": instants.with_offset(saved_at + _HOUR),
+    }
 
 
 def _quoted(quoted: dict[str, Any], later: int) -> dict[str, Any]:
@@ -153,6 +186,24 @@ def _demo() -> _Demo:
 
 def _bytes(name: str) -> bytes:
     return (resources.files("bowerbird") / "fixtures" / f"{name}.json").read_bytes()
+
+
+async def create(database: Database, now: int) -> Account:
+    """The demo as the only library of an empty database, for strangers who look around."""
+    store = AccountStore(database)
+    await store.create(Membership(_ONLY_ACCOUNT, _EMAIL, Plan.PRO, 0, now), _EMAIL)
+    account = await _only_account(store)
+    found = [post.own for post in reversed(posts(now)) if post.own is not None]
+    await Upsert(database, lambda: now).take(account, found)
+    views = Views(database, Bookmarks(database), lambda: now)
+    await database.write(lambda transaction: views.create(transaction, account, view()))
+    return await _only_account(store)
+
+
+async def _only_account(store: AccountStore) -> Account:
+    account = await store.by_id(_ONLY_ACCOUNT, 0)
+    assert account is not None
+    return account
 
 
 SOURCE: Final = "Demo library"

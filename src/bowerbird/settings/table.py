@@ -94,6 +94,11 @@ class Settings:
     sandbox: str = setting(
         "on", "`off` disables `/v1/sandbox`, where anyone can try the API without a key."
     )
+    demo: str = setting(
+        "on",
+        "`off` removes `/demo`, where anyone can look around in a library of invented posts "
+        "without an account.",
+    )
     default_plan: str = setting(
         "pro",
         "Plan of a new account: `pro` or `free`. A hosted service that charges for `pro` sets "

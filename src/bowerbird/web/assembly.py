@@ -41,6 +41,7 @@ from bowerbird.library.views.edits import ViewEdits
 from bowerbird.library.views.views import Views
 from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import OpenIdClient
+from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.web import exports as export_pages
@@ -71,6 +72,7 @@ from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.reading import ReadingPage
 from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.library.suggesting import SuggestingPages
+from bowerbird.web.look_around import LookAround
 from bowerbird.web.media import pages as media_pages
 from bowerbird.web.media.pages import MediaParts, ShownImages
 from bowerbird.web.notes.pages import NotePages
@@ -116,6 +118,7 @@ class LibraryParts(Struct, frozen=True):
     digests: Digests
     bulk: BulkRequests
     media: MediaParts
+    models: Models
 
 
 def visits(
@@ -213,10 +216,12 @@ def visits(
     annotated = AnnotatedPosts(database, library.bookmarks)
     highlights = HighlightPages(annotated, list_pages, pages, clock)
     view_edits = ViewEdits(database, library.views)
+    look_around = LookAround(settings, pages, library.media.files, library.models, clock)
 
     def build(show_published: ShowPublished) -> PageVisits:
         routes: list[PageRoute] = [
             *start.routes(pages, show_published),
+            *(look_around.routes() if settings.demo == "on" else ()),
             *link_pages.routes(links, invitations, sign_up_pages, limits, pages),
             *sign_in_pages.routes(
                 passkey_sign_in,

@@ -130,6 +130,7 @@ class SitePaths:
     def _home(self) -> HtmlPage:
         return self._page(
             "home.html",
+            has_demo=self._settings.demo == "on",
             first_response=page_examples.FIRST_RESPONSE,
             mcp_client_config=page_examples.mcp_client_config(self._settings),
         )

@@ -22,6 +22,12 @@ PUBLIC = {
     *("POST /sign-in/passkey/options", "POST /sign-in/passkey", "POST /sign-in/{provider}"),
     *("GET /sign-in/{provider}/return", "GET /sign-up", "POST /sign-up"),
     *("POST /sign-up/options", "POST /sign-up/offer"),
+    # The demo has a library of its own, which nobody can change.
+    *("GET /demo", "GET /demo/", "GET /demo/{rest:path}", "POST /demo/{rest:path}"),
+    *("GET /demo/library", "GET /demo/library/meaning", "GET /demo/library/suggest"),
+    *("GET /demo/library/places", "GET /demo/p/{post_id}", "GET /demo/p/{post_id}/json"),
+    *("GET /demo/views", "GET /demo/views/{slug}", "GET /demo/views/{slug}/posts"),
+    *("GET /demo/help/keys", "GET /demo/static/{name}"),
 }
 PROVED = {
     *("POST /keys", "GET /account/delete", "POST /account/delete", "POST /account/passkeys"),

@@ -38,8 +38,10 @@ _MAX_ADDRESSES: Final = 10_000
 class AttemptLimits:
     """Counts in memory, so each process of a server counts by itself."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, burst: int = BURST, refill: int = _REFILL) -> None:
         self._clock = clock
+        self._burst = burst * refill
+        self._refill = refill
         # By address or account: the time at which it has its whole burst again.
         self._full_at = LruCache(_MAX_ADDRESSES)
 
@@ -54,11 +56,11 @@ class AttemptLimits:
     def _count(self, who: str, where: str) -> None:
         now = self._clock()
         full_at = self._full_at.get(who) or 0
-        if full_at > now + BURST * _REFILL:
+        if full_at > now + self._burst:
             # The clock was set back, and they would wait for as long.
             full_at = 0
-        full_at = max(full_at, now) + _REFILL
-        wait = full_at - now - BURST * _REFILL
+        full_at = max(full_at, now) + self._refill
+        wait = full_at - now - self._burst
         if wait > 0:
             raise Refusal(
                 Code.RATE_LIMITED,

@@ -81,6 +81,11 @@ class RehearsalDatabase(MemoryDatabase):
         """The library as a rehearsed write sees it. Use it only inside such a write."""
         return MemoryDatabase(self._stage)
 
+    @property
+    def stored(self) -> MemoryDatabase:
+        """The library as reads see it, whose writes are stored. Only for the service itself."""
+        return MemoryDatabase(self._connection)
+
     async def fill(self, work: Callable[[Database], Awaitable[T]]) -> T:
         """Fills the library by `work`, which must not wait. These writes are stored."""
         return await self._on_thread(lambda: self._filled(work))
