@@ -78,6 +78,7 @@ def environment(data_dir: Path, **settings: str | int) -> dict[str, str]:
         "admin_port": 0,
         "model_dir": os.devnull,
         "keep_media": "off",
+        "fetch_posts": "off",
         **settings,
     }
     return env | {f"BOWERBIRD_{name.upper()}": str(value) for name, value in values.items()}

@@ -18,7 +18,7 @@ BEGIN
     END IF;
 
     FOREACH name IN ARRAY ARRAY[
-            'activity', 'api_call', 'api_key', 'bookmark', 'bookmark_label', 'bulk_change',
+            'activity', 'api_call', 'api_key', 'bare_link', 'bookmark', 'bookmark_label', 'bulk_change',
             'bulk_part', 'bulk_post', 'content', 'daily_use', 'deleted_view', 'deletion',
             'device', 'digest', 'digest_preference', 'file_import', 'idempotency',
             'import_change', 'import_label', 'import_run', 'ingest_page', 'ingest_run', 'job',
@@ -36,8 +36,8 @@ BEGIN
     -- These are read before the account is known, and are unique for all accounts. They stay on
     -- the coordinator, and other tables may be joined with them.
     FOREACH name IN ARRAY ARRAY[
-            'one_time_link', 'person', 'provider_identity', 'schema_migration', 'secret',
-            'spent_attempt'
+            'host_turn', 'one_time_link', 'person', 'provider_identity', 'schema_migration',
+            'secret', 'spent_attempt'
     ] LOOP
         IF NOT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = name::regclass) THEN
             PERFORM citus_add_local_table_to_metadata(name);

@@ -21,6 +21,8 @@ CONTROL = {
     *("person", "secret", "schema_migration"),
     # Found by the hash of a token or by an account elsewhere, before the account is known.
     *("one_time_link", "spent_attempt", "provider_identity"),
+    # Hosts are asked for all accounts together.
+    "host_turn",
 }
 # Only on SQLite: assigns the local number of an account that is part of `place`.
 SQLITE_CONTROL = CONTROL | {"local_account", "sqlite_sequence"}
@@ -54,6 +56,7 @@ LIBRARY = {
     "sunset_notice",
     "digest",
     "digest_preference",
+    "bare_link",
     *("media_account", "media_post", "media_link", "media_source", "media_file"),
     "job",
     "device",

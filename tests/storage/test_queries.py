@@ -20,6 +20,8 @@ NOT_A_LIBRARY_TABLE = {
     *("person", "secret", "schema_migration", "json_each"),
     # Found by the hash of a token, or by an account elsewhere, before the account is known.
     *("one_time_link", "spent_attempt", "provider_identity"),
+    # Hosts are asked for all accounts together.
+    "host_turn",
 }
 # Statements for operators and sweeps, which concern all accounts or rows without an account.
 ACROSS_ACCOUNTS = {name for _, name in SWEEPS} | {

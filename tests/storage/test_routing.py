@@ -26,6 +26,7 @@ SWEEPS = {
     ("checks", "accounts_with_undated"): "accounts with posts that have no time yet",
     ("connections", "due_accounts"): "accounts whose sources are to be read",
     ("digests", "due_accounts"): "accounts whose digest is to be written",
+    ("links", "due_accounts"): "accounts with links whose text is to be read",
     ("media", "due_accounts"): "accounts with images to download",
     ("media", "accounts_with_files"): "accounts with images that may have to be deleted",
     ("sweeping", "next_accounts"): "accounts with expired rows",

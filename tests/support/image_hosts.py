@@ -69,9 +69,12 @@ class ImageHosts:
         return Fetcher(
             AllowedHosts(further),
             resolve=self.resolve,
-            connect=lambda: _Rerouted(self),
+            connect=self.connect,
             timeout_s=timeout_s,
         )
+
+    def connect(self) -> httpx2.AsyncBaseTransport:
+        return _Rerouted(self)
 
     async def until_idle(self) -> None:
         """Until every connection has ended."""

@@ -154,7 +154,9 @@ async def build(database: Database, **settings: Any) -> Service:
 def with_cast(database: Database, **settings: Any) -> Service:
     """The service on a database with the accounts of `create_cast`."""
     clock = SetClock()
-    built = cache(lambda: app.build(Settings(**settings), database, clock, MODELS))
+    # No worker of a test asks the hosts of the networks for posts.
+    configured = Settings(**{"fetch_posts": "off", **settings})
+    built = cache(lambda: app.build(configured, database, clock, MODELS))
 
     async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
         await built().asgi(scope, receive, send)

@@ -105,8 +105,8 @@ def _is_free(port: int) -> bool:
 def environment_of(**settings: Any) -> dict[str, str]:
     """The environment of this process with only these settings."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("BOWERBIRD_")}
-    # No worker of a test asks the hosts of the networks for images.
-    settings = {"keep_media": "off", **settings}
+    # No worker of a test asks the hosts of the networks for images or posts.
+    settings = {"keep_media": "off", "fetch_posts": "off", **settings}
     return inherited | {f"BOWERBIRD_{name.upper()}": str(v) for name, v in settings.items()}
 
 

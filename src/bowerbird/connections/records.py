@@ -1,5 +1,6 @@
 """What the clients of the networks take and return, and when a network allows the next request."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -77,17 +78,17 @@ _LONGEST_TEXT: Final = 40
 
 def require_allowed(answer: "Answer", now: int) -> None:
     if answer.status == TOO_MANY:
-        raise SourceProblem(Problem.RATE_LIMITED, retry_at=retry_at(answer, now))
+        raise SourceProblem(Problem.RATE_LIMITED, retry_at=retry_at(answer.headers, now))
 
 
-def retry_at(answer: "Answer", now: int) -> int:
+def retry_at(headers: Mapping[str, str], now: int) -> int:
     """At least a minute and at most a day from now, whatever the server says."""
     found = now + _DEFAULT_S * MICROSECONDS
-    after = answer.headers.get("retry-after", "")[:_LONGEST_TEXT]
+    after = headers.get("retry-after", "")[:_LONGEST_TEXT]
     if after.isascii() and after.isdecimal():
         found = now + int(after) * MICROSECONDS
     for name in _RESETS:
-        at = _moment(answer.headers.get(name, "")[:_LONGEST_TEXT])
+        at = _moment(headers.get(name, "")[:_LONGEST_TEXT])
         if at is not None:
             found = at + _SKEW
             break

@@ -10,6 +10,7 @@ from bowerbird.jobs import account_jobs
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
+from bowerbird.jobs.links import link_jobs
 from bowerbird.jobs.media import media_jobs
 from bowerbird.jobs.reindexing import ReindexJobs
 from bowerbird.jobs.sources import source_jobs
@@ -67,15 +68,17 @@ def build_worker(
     changes = account_jobs.kind(database, clock)
     media = media_jobs(database, files, clock, settings)
     sources = source_jobs(database, clock, settings)
+    links = link_jobs(database, clock, settings)
     reindexing = ReindexJobs(database, clock)
     kinds = [changes, exports.kind, digests.kind, searching.jobs.kind, media.kind, sources.kind]
-    kinds.append(reindexing.kind)
+    kinds += [links.kind, reindexing.kind]
     recurring = [
         *exports.recurring,
         *digests.recurring,
         *searching.jobs.recurring,
         *media.recurring,
         *sources.recurring,
+        *links.recurring,
         reindexing.recurring,
         account_jobs.recurring(database, files),
         Recurring("word index", EVERY_S, SegmentMerging(database).run),

@@ -15,6 +15,7 @@ MEDIA: Final = EMBEDDING
 REINDEXING: Final = EMBEDDING
 # They have lanes of their own in a worker.
 SOURCES: Final = 60
+LINKS: Final = SOURCES
 MAX_TRIES: Final = 3
 # What people call each kind of job.
 KIND_NAMES: Final = {
@@ -22,6 +23,7 @@ KIND_NAMES: Final = {
     "digest": "digest",
     "embed": "search by meaning",
     "export": "export",
+    "links": "link",
     "media": "image",
     "reindex": "search by words",
     "sources": "source",

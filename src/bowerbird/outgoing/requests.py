@@ -28,6 +28,9 @@ _ADDRESSES_TRIED: Final = 2
 _PORTS: Final = {"https": 443, "http": 80}
 
 
+Connect = Callable[[], httpx2.AsyncBaseTransport]
+
+
 class PrivateAddress(Exception):  # noqa: N818 - named for what it is
     """The name of the host leads to an address that is not on the public internet."""
 
@@ -39,7 +42,7 @@ class OutgoingRequests:
         self,
         *,
         resolve: Resolve = addresses.resolve,
-        connect: Callable[[], httpx2.AsyncBaseTransport] | None = None,
+        connect: Connect | None = None,
         may_be_private: Callable[[str], bool] | None = None,
     ) -> None:
         """`may_be_private`: whether the operator allows any address for a host and its port."""

@@ -137,6 +137,11 @@ class Settings:
         "", "Id of the S3 access key. If empty, the credentials of the machine are used."
     )
     files_s3_secret: str = setting("", "Secret of the S3 access key.", secret=True)
+    fetch_posts: str = setting(
+        "on",
+        "Workers read the text of posts that are saved as links, from the public addresses of the "
+        "networks. `off` forbids it. See [importing.md](importing.md#links).",
+    )
     keep_media: str = setting(
         "on",
         "Workers download the images of saved posts from the networks, for every account that has "

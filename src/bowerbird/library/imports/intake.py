@@ -335,8 +335,8 @@ def _numbers(made: Plan, known: Known) -> list[int]:
 def _changed_by(prepared: PreparedIntake) -> ChangedBy:
     if prepared.is_saving:
         return ChangedBy.OWNER
-    is_mark = all(one.is_mark for one in prepared.found)
-    return ChangedBy.MARK if is_mark else ChangedBy.SOURCE
+    marks = (one.is_mark and one.completeness is Completeness.STUB for one in prepared.found)
+    return ChangedBy.MARK if all(marks) else ChangedBy.SOURCE
 
 
 def _with_content(found: FoundPost, deleted: bytes, completeness: int) -> FoundPost:

@@ -201,6 +201,10 @@ DELETE FROM bulk_post
 DELETE FROM media_account
  WHERE account_id = :account_id
 
+-- name: delete_bare_links
+DELETE FROM bare_link
+ WHERE account_id = :account_id
+
 -- name: delete_media_links
 DELETE FROM media_link
  WHERE account_id = :account_id

@@ -221,6 +221,16 @@ DELETE FROM bulk_post
                                      LIMIT :limit)
 RETURNING post_id
 
+-- name: some_bare_links
+DELETE FROM bare_link
+ WHERE account_id = :account_id
+   AND post_id IN (SELECT x.post_id
+                     FROM bare_link AS x
+                    WHERE x.account_id = :account_id
+                    ORDER BY x.post_id
+                    LIMIT :limit)
+RETURNING post_id
+
 -- name: some_media_links
 DELETE FROM media_link
  WHERE account_id = :account_id

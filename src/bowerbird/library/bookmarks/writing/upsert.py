@@ -21,7 +21,14 @@ from bowerbird.library.bookmarks.writing.label_room import LabelRoom
 from bowerbird.library.bookmarks.writing.upsert_batch import Batch, differs
 from bowerbird.library.vectors.sweeps import StaleVectors, embedding_text, text_hash
 from bowerbird.model.accounts import Account
-from bowerbird.model.imports import Deletion, ExistingBookmark, Incoming, RunRow, UpsertOutcome
+from bowerbird.model.imports import (
+    Completeness,
+    Deletion,
+    ExistingBookmark,
+    Incoming,
+    RunRow,
+    UpsertOutcome,
+)
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.deletions import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
@@ -30,6 +37,7 @@ from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+from bowerbird.storage.links import LinkStore
 
 _LARGEST: Final = 2**63 - 1
 _NO_DELETIONS: Final[Mapping[str, Deletion]] = {}
@@ -66,6 +74,7 @@ class Upsert:
         self._log = ChangeLog(database, clock)
         self._bulk = BulkStore(database)
         self._deletions = DeletionStore(database)
+        self._links = LinkStore(database)
         self._merging = WordMerging(database)
         self._clock = clock
 
@@ -136,6 +145,7 @@ class Upsert:
         counted = await self._counted.of(transaction, opened, reworded)
         await self._store.update(transaction, opened, batch.changed, counted)
         await self.mark_stale(transaction, opened, batch.arrivals)
+        await self._note_links(transaction, opened.account_id, batch, stored)
         await self._label_store.relabel(transaction, opened, batch.attached, batch.detached)
         await self._log.record(
             transaction,
@@ -167,6 +177,25 @@ class Upsert:
             frozenset(row["post_id"] for row in batch.changed),
             tuple(label.name for label in room.created),
         )
+
+    async def _note_links(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        batch: Batch,
+        stored: Mapping[str, ExistingBookmark],
+    ) -> None:
+        """A job reads the text of posts that are only links, until they have one."""
+        bare = [row["post_id"] for row in batch.new if row["completeness"] == Completeness.STUB]
+        if bare:
+            await self._links.add(transaction, account_id, bare, self._clock())
+        filled = [
+            row["post_id"]
+            for row in batch.changed
+            if row["completeness"] > stored[row["post_id"]].completeness == Completeness.STUB
+        ]
+        if filled:
+            await self._links.remove(transaction, account_id, filled)
 
     async def mark_stale(
         self, transaction: Transaction, opened: LockedLibrary, changed: dict[int, Incoming]

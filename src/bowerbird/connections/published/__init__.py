@@ -1,0 +1,1 @@
+"""Where the networks publish single posts for everybody, and what they answer."""

@@ -1,0 +1,1 @@
+"""Posts that are only links: a job reads their text where their network publishes it."""

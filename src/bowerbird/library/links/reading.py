@@ -1,0 +1,190 @@
+"""Reads the text of posts that are only links.
+
+What is done is in the database after each round, so a killed worker asks at most for the posts of
+one round again. Found posts fill what the library has, by the rules for all found posts.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from bowerbird.clock import MICROSECONDS, Clock, month_of
+from bowerbird.connections.published.records import Answer, Busy, Endpoint, Outcome, gone
+from bowerbird.connections.records import SourceProblem
+from bowerbird.library.access.turns import lock_library
+from bowerbird.library.imports.intake import Intake
+from bowerbird.library.links.host_turns import HostTurns, NotItsTurn, Sleep
+from bowerbird.library.links.stored_links import StoredLinks
+from bowerbird.model.accounts import Account
+from bowerbird.model.connections import Problem
+from bowerbird.model.links import LEFT, WAITING, DueLink, FailedLink, Reason
+from bowerbird.settings import Settings
+from bowerbird.sources.found import FoundPost
+from bowerbird.sources.post_links import PostLink
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.links import LinkStore
+
+if TYPE_CHECKING:
+    from bowerbird.connections.published.fetching import Fetcher
+
+Progress = Callable[[int, int], Awaitable[None]]
+
+WEEK: Final = 7 * 86_400 * MICROSECONDS
+# An answer that cannot be read is asked for again after these seconds.
+RETRIES_S: Final = (600, 21_600, 86_400)
+_ACCOUNTS_PER_PAGE: Final = 500
+_HOSTS_PER_ROUND: Final = 8
+# A round ends after about so many seconds, so that a link that was just saved gets its turn.
+_READS_PER_ROUND: Final = 3
+# Links that wait for a host no longer than this are not written again.
+_SOON: Final = 10 * MICROSECONDS
+_REASONS: Final = {Problem.PRIVATE_ADDRESS: Reason.ADDRESS}
+_FINAL: Final = frozenset(
+    {Reason.GONE, Reason.PROTECTED, Reason.SIGN_IN, Reason.NO_SOURCE, Reason.ADDRESS}
+)
+_MARKED: Final = frozenset({Reason.GONE, Reason.PROTECTED})
+
+
+class LinkReading:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        settings: Settings,
+        fetcher: "Callable[[], Fetcher] | None" = None,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._fetcher = fetcher or (lambda: _new_fetcher(settings))
+        self.is_on = settings.fetch_posts == "on"
+        self.turns = HostTurns(database, clock, sleep)
+        self._links = StoredLinks(database, clock)
+        self._store = LinkStore(database)
+        self._libraries = LibraryStore(database)
+        self._accounts = AccountStore(database)
+        self._intake = Intake(database, clock)
+
+    async def due_accounts(self, after: int) -> Sequence[int]:
+        """A page of the accounts with links that are due."""
+        return await self._store.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
+
+    async def ask_again(self, account: Account) -> int:
+        """Asks again for every post that is only a link; returns how many there are."""
+        return await self._links.add_all(account)
+
+    async def run(self, account_id: int, progress: Progress) -> None:
+        """Reads what is due. `progress` may raise an exception to stop it."""
+        account = await self._accounts.by_id(account_id, month_of(self._clock()))
+        if account is None or not self.is_on:
+            return
+        done = 0
+        async with self._fetcher() as fetcher:
+            while True:
+                await self._links.sort(account)
+                hosts = await self._store.due_hosts(account_id, self._clock(), _HOSTS_PER_ROUND)
+                taken = await self._rounds(account, hosts, fetcher)
+                if not taken:
+                    return
+                done += taken
+                await progress(done, done + sum(hosts.values()) - taken)
+
+    async def _rounds(self, account: Account, hosts: Iterable[str], fetcher: "Fetcher") -> int:
+        rounds = (self._round(account, host, fetcher) for host in hosts)
+        taken = 0
+        for one in await asyncio.gather(*rounds, return_exceptions=True):
+            if isinstance(one, BaseException):
+                raise one
+            taken += one
+        return taken
+
+    async def _round(self, account: Account, host: str, fetcher: "Fetcher") -> int:
+        """Reads some links of a host; returns how many are settled or have failed."""
+        outcomes: dict[str, Outcome] = {}
+        due: dict[str, DueLink] = {}
+        try:
+            due, links = await self._links.due(account, host)
+            for endpoint, part in _parts(links):
+                outcomes |= await self._read(endpoint, part, fetcher)
+        except NotItsTurn as waiting:
+            await self._postpone(account.account_id, host, Reason.BUSY, waiting.next_at)
+        except Busy as busy:
+            due_at = busy.retry_at or (await self.turns.pause(host)).retry_at
+            await self._postpone(account.account_id, host, busy.reason, due_at)
+        except Exception:  # noqa: BLE001 - links of other hosts must be read all the same
+            structlog.get_logger().exception("links not read", host=host)
+            outcomes |= {one: Reason.UNREADABLE for one in due if one not in outcomes}
+        await self._settle(account, due, outcomes)
+        return len(outcomes)
+
+    async def _read(
+        self, endpoint: Endpoint, links: Sequence[PostLink], fetcher: "Fetcher"
+    ) -> dict[str, Outcome]:
+        async def ask(url: str) -> Answer:
+            return await self.turns.ask(fetcher, endpoint.host, url, endpoint.redirects_to)
+
+        try:
+            return await endpoint.read(links, ask)
+        except SourceProblem as found:
+            reason = _REASONS.get(found.problem, Reason.UNREADABLE)
+            return dict.fromkeys((link.post_id for link in links), reason)
+
+    async def _settle(
+        self, account: Account, due: Mapping[str, DueLink], outcomes: Mapping[str, Outcome]
+    ) -> None:
+        now = self._clock()
+        found = [one for one in outcomes.values() if isinstance(one, FoundPost)]
+        reasons = {key: one for key, one in outcomes.items() if isinstance(one, Reason)}
+        found += [gone(key, one, now) for key, one in reasons.items() if one in _MARKED]
+        if found:
+            await self._intake.take(account, found, run_id=None)
+        if reasons:
+            failures = [_failure(due[key], reason, now) for key, reason in reasons.items()]
+
+            async def work(transaction: Transaction) -> None:
+                await lock_library(self._libraries, transaction, account.account_id)
+                await self._store.failed(transaction, account.account_id, failures)
+
+            await self._database.write(work, account.account_id)
+
+    async def _postpone(self, account_id: int, host: str, reason: Reason, due_at: int) -> None:
+        now = self._clock()
+        if due_at < now + _SOON:
+            return
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account_id)
+            await self._store.postpone(
+                transaction, account_id, host, reason, due_at=due_at, oldest=now - WEEK
+            )
+
+        await self._database.write(work, account_id)
+
+
+def _parts(
+    links: Sequence[tuple[Endpoint, PostLink]],
+) -> list[tuple[Endpoint, list[PostLink]]]:
+    """The links of a host, as many at a time as its endpoint takes."""
+    if not links:
+        return []
+    endpoint = links[0][0]
+    of_host = [link for _, link in links]
+    starts = range(0, len(of_host), endpoint.most)[:_READS_PER_ROUND]
+    return [(endpoint, of_host[start : start + endpoint.most]) for start in starts]
+
+
+def _failure(due: DueLink, reason: Reason, now: int) -> FailedLink:
+    if reason in _FINAL or due.tries >= len(RETRIES_S):
+        return FailedLink(due.post_id, LEFT, reason, due.tries + 1, now)
+    due_at = now + RETRIES_S[due.tries] * MICROSECONDS
+    return FailedLink(due.post_id, WAITING, reason, due.tries + 1, due_at)
+
+
+def _new_fetcher(settings: Settings) -> "Fetcher":
+    from bowerbird.connections.published.fetching import Fetcher  # noqa: PLC0415 - imports httpx2
+
+    return Fetcher.of(settings)

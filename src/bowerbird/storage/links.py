@@ -1,0 +1,124 @@
+"""Posts that are only links: which are due, and when each host may be asked."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from bowerbird.model.links import (
+    LEFT,
+    WAITING,
+    DueLink,
+    FailedLink,
+    LinkCounts,
+    LinkState,
+    Reason,
+)
+from bowerbird.storage.database import Database, Transaction
+
+
+class LinkStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.queries("links")
+
+    async def add(
+        self, transaction: Transaction, account_id: int, post_ids: Sequence[str], now: int
+    ) -> None:
+        rows = [{"account_id": account_id, "post_id": one, "now": now} for one in post_ids]
+        await transaction.run_many(self._sql["add"], rows)
+
+    async def remove(
+        self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
+    ) -> None:
+        rows = [{"account_id": account_id, "post_id": one} for one in post_ids]
+        await transaction.run_many(self._sql["remove"], rows)
+
+    async def due_accounts(self, after: int, now: int, limit: int) -> list[int]:
+        values = {"after": after, "now": now, "limit": limit}
+        rows = await self._database.slow_rows(self._sql["due_accounts"], values)
+        return [row[0] for row in rows]
+
+    async def due_hosts(self, account_id: int, now: int, limit: int) -> dict[str, int]:
+        """How many links are due, by host."""
+        values = {"account_id": account_id, "now": now, "limit": limit}
+        rows = await self._database.rows(self._sql["due_hosts"], values)
+        return dict(tuple(row) for row in rows)
+
+    async def due(self, account_id: int, host: str, now: int, limit: int) -> list[DueLink]:
+        """The links of a host, or those that nothing has looked at, the newest first."""
+        values = {"account_id": account_id, "host": host, "now": now, "limit": limit}
+        rows = await self._database.rows(self._sql["due"], values)
+        return [DueLink(*row) for row in rows]
+
+    async def set_hosts(
+        self, transaction: Transaction, account_id: int, hosts: Sequence[tuple[str, str]]
+    ) -> None:
+        """`hosts`: by post; a post without a host stays a link."""
+        rows = [
+            {
+                "account_id": account_id,
+                "post_id": post_id,
+                "host": host,
+                "state": WAITING if host else LEFT,
+                "reason": Reason.NONE if host else Reason.NO_SOURCE,
+            }
+            for post_id, host in hosts
+        ]
+        await transaction.run_many(self._sql["set_host"], rows)
+
+    async def failed(
+        self, transaction: Transaction, account_id: int, failures: Sequence[FailedLink]
+    ) -> None:
+        rows = [{"account_id": account_id, **msgspec.structs.asdict(one)} for one in failures]
+        await transaction.run_many(self._sql["failed"], rows)
+
+    async def postpone(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        host: str,
+        reason: Reason,
+        *,
+        due_at: int,
+        oldest: int,
+    ) -> None:
+        """All links of a host wait, except those that have waited since before `oldest`."""
+        values = {"account_id": account_id, "host": host, "reason": reason}
+        await transaction.run(self._sql["give_up"], {**values, "before": oldest})
+        await transaction.run(self._sql["postpone"], {**values, "due_at": due_at})
+
+    async def one(self, account_id: int, post_id: str) -> LinkState | None:
+        values = {"account_id": account_id, "post_id": post_id}
+        rows = await self._database.rows(self._sql["one"], values)
+        return LinkState(rows[0][0] == WAITING, Reason(rows[0][1])) if rows else None
+
+    async def counts(self, account_id: int) -> LinkCounts:
+        rows = await self._database.rows(self._sql["counts"], {"account_id": account_id})
+        return LinkCounts(**{state: count for state, count in rows})  # noqa: C416 - typed
+
+    async def bare_posts(self, account_id: int, after: int, limit: int) -> list[tuple[int, str]]:
+        """The number and id of posts that are only links."""
+        values = {"account_id": account_id, "after": after, "limit": limit}
+        rows = await self._database.slow_rows(self._sql["bare_posts"], values)
+        return [(number, post_id) for number, post_id in rows]
+
+    async def take_turn(
+        self, transaction: Transaction, host: str, now: int, next_at: int
+    ) -> int | None:
+        """How many times in a row the host gave no answer; None if it is not its turn yet."""
+        values = {"host": host, "now": now, "next_at": next_at}
+        rows = await transaction.rows(self._sql["take_turn"], values)
+        return int(rows[0][0]) if rows else None
+
+    async def next_turn(self, host: str) -> int:
+        rows = await self._database.rows(self._sql["next_turn"], {"host": host})
+        return int(rows[0][0]) if rows else 0
+
+    async def pause_host(self, transaction: Transaction, host: str, next_at: int) -> None:
+        await transaction.run(self._sql["pause_host"], {"host": host, "next_at": next_at})
+
+    async def host_answers(self, transaction: Transaction, host: str) -> None:
+        await transaction.run(self._sql["host_answers"], {"host": host})
+
+    async def forget_hosts(self, transaction: Transaction, before: int) -> None:
+        await transaction.run(self._sql["forget_hosts"], {"before": before})

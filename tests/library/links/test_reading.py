@@ -1,0 +1,238 @@
+"""A saved link gets the text of its post, and what its owner did stays."""
+
+from pathlib import Path
+
+import pytest
+
+from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.model.imports import Completeness
+from bowerbird.model.links import LinkState, Reason
+from bowerbird.sources.file_posts import FilePost, found_post
+from bowerbird.sources.post_links import parse, parse_listed
+from tests.support import imports, waiting, working
+from tests.support.image_hosts import ImageHosts
+from tests.support.links import (
+    BLUESKY_HOST,
+    REDDIT_HOST,
+    SERVER,
+    Reader,
+    bluesky_posts,
+    x_link,
+    x_url,
+)
+from tests.support.networks import record
+from tests.support.service import Member
+
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
+
+
+async def test_a_link_to_x_gets_its_text_and_author(reader: Reader) -> None:
+    link = reader.x_post(1, text='Look: <a href="https://t.co/a1">https://t.co/a1</a><br>#nest')
+    [post_id] = await reader.save(link, labels=["birds"])
+    await reader.member.client.patch(f"/v1/bookmarks/{post_id}", json={"is_read": True})
+    before = await reader.post(post_id)
+    assert await reader.is_due()
+
+    await reader.run()
+
+    after = await reader.post(post_id)
+    assert after["tweet_details"]["text"] == "Look: https://t.co/a1\n#nest"
+    assert after["author_details"]["name"] == "Nest Cam"
+    assert after["author_username"] == "nestcam"
+    kept = ("tags", "is_read", "is_archived", "sort_index", "bookmarked_at", "imported_at")
+    assert {name: after.get(name) for name in kept} == {name: before.get(name) for name in kept}
+    assert await reader.state(post_id) is None
+    assert not await reader.is_due()
+    assert len(reader.hosts.requests) == 1
+
+
+async def test_a_later_capture_is_richer(reader: Reader) -> None:
+    [post_id] = await reader.save(reader.x_post(1, text="The beginning…"))
+    await reader.run()
+
+    await imports.take(reader.member, imports.found(post_id=post_id, text="The beginning, and all"))
+
+    assert await reader.text(post_id) == "The beginning, and all"
+
+
+async def test_links_to_other_networks_get_their_posts(reader: Reader) -> None:
+    name, view = "alice.example", record(1)["item"]
+    key = view["uri"].rpartition("/")[2]
+    did = view["author"]["did"]
+    reader.put(
+        f"https://{BLUESKY_HOST}/xrpc/com.atproto.identity.resolveHandle?handle={name}",
+        {"did": did},
+    )
+    uri = view["uri"].replace(":", "%3A").replace("/", "%2F")
+    reader.put(f"https://{BLUESKY_HOST}/xrpc/app.bsky.feed.getPosts?uris={uri}", bluesky_posts(1))
+    things = [
+        {"kind": "t3", "data": {**REDDIT_POST, "name": "t3_abc", "title": "A bower"}},
+        {"kind": "t1", "data": {"name": "t1_xyz", "body": "Blue caps.", "author": "crow"}},
+    ]
+    asked = f"https://{REDDIT_HOST}/api/info.json?id=t1_xyz%2Ct3_abc&raw_json=1"
+    reader.put(asked, {"data": {"children": things}})
+    status, bluesky, post, comment = await reader.save(
+        reader.status(7),
+        f"https://bsky.app/profile/{name}/post/{key}",
+        "https://redd.it/abc",
+        "https://www.reddit.com/r/birds/comments/abc/a_bower/xyz/",
+    )
+    reader.put(asked.replace("t1_xyz%2Ct3_abc", "t3_abc%2Ct1_xyz"), {"data": {"children": things}})
+
+    await reader.run()
+
+    assert await reader.text(status) == "Status number 7"
+    assert await reader.text(bluesky) == view["record"]["text"]
+    assert await reader.text(post) == "A bower\n\nMade of caps."
+    assert await reader.text(comment) == "Blue caps."
+    found = await reader.post(post)
+    assert found["author_username"] == "bird"
+    assert found["tweet_details"]["posted_at"].startswith("2024-05-01T")
+    assert found["tweet_details"]["attachments"] == []
+    assert not await reader.is_due()
+
+
+REDDIT_POST = {
+    "author": "bird",
+    "selftext": "Made of caps.",
+    "is_self": True,
+    "url": "https://www.reddit.com/r/birds/comments/abc/",
+    "created_utc": 1714521600.0,
+    "score": 5,
+}
+
+
+async def test_missing_and_protected_posts_are_recorded(reader: Reader) -> None:
+    missing, protected = x_link(1), x_link(2)
+    reader.put(x_url(missing), {}, "404 Not Found")
+    reader.put(x_url(protected), {}, "403 Forbidden")
+    ids = await reader.save(missing, protected)
+
+    await reader.run()
+
+    posts = [await reader.post(one) for one in ids]
+    assert [one["gone_reason"] for one in posts] == ["not found", "protected"]
+    assert all(one["gone_at"] for one in posts)
+    reasons = [Reason.GONE, Reason.PROTECTED]
+    assert [await reader.state(one) for one in ids] == [
+        LinkState(is_waiting=False, reason=reason) for reason in reasons
+    ]
+    await reader.run()
+    assert len(reader.hosts.requests) == 2
+
+
+async def test_a_network_that_publishes_nothing_is_not_asked(reader: Reader) -> None:
+    link = parse_listed(f"https://{SERVER}/objects/01234567-89ab-cdef-0123-456789abcdef")
+    assert link is not None
+    await imports.take(reader.member, found_post(FilePost(link=link, line=1)))
+
+    await reader.run()
+
+    state = LinkState(is_waiting=False, reason=Reason.NO_SOURCE)
+    assert await reader.state(link.post_id) == state
+    assert reader.hosts.requests == []
+    assert not await reader.is_due()
+
+
+async def test_the_newest_link_is_read_first_and_no_host_waits_for_another(
+    reader: Reader,
+) -> None:
+    await reader.save(*(reader.x_post(number) for number in range(20)))
+    reader.member.clock.now += 1
+    newest, other = await reader.save(reader.x_post(99), reader.status(7))
+
+    async def first_report(done: int, _total: int) -> None:
+        assert done == 4
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        await reader.reading.run(reader.member.account_id, first_report)
+
+    assert await reader.text(newest) != ""
+    assert await reader.text(other) == "Status number 7"
+    await reader.run()
+    assert len(reader.hosts.requests) == 22
+
+
+async def test_a_host_gets_one_request_per_second(reader: Reader, bob: Member) -> None:
+    other = Reader(bob, reader.hosts, reader.folder)
+    await reader.save(*(reader.x_post(number) for number in range(5)))
+    await other.save(reader.x_post(1), reader.x_post(9))
+
+    await reader.run()
+    await other.run()
+
+    assert len(reader.hosts.requests) == 7
+    assert reader.slept + other.slept == pytest.approx(6)
+
+
+async def test_a_deleted_post_stays_deleted_and_an_undone_import_stays_undone(
+    reader: Reader,
+) -> None:
+    member = reader.member
+    [deleted] = await reader.save(reader.x_post(1))
+    links = [parse(reader.x_post(number)) for number in (2, 3)]
+    posts = [found_post(FilePost(link=link, line=1)) for link in links if link]
+    run_id = await imports.run(member, *posts)
+    await reader.run()
+    filled = [one.record.post_id for one in posts]
+    assert [await reader.text(one) for one in filled] == ["The nest is full."] * 2
+    assert (await member.client.delete(f"/v1/bookmarks/{deleted}")).status_code == 200
+
+    runs = ImportRuns(member.database, member.clock)
+    await runs.undo(await member.account(), run_id)
+    await reader.run()
+
+    for post_id in (deleted, *filled):
+        assert (await member.get(f"/v1/bookmarks/{post_id}")).status_code == 404
+    assert not await reader.is_due()
+
+
+async def test_posts_with_a_text_and_posts_that_are_gone_from_the_library_are_not_asked_for(
+    reader: Reader,
+) -> None:
+    filled, deleted = await reader.save(x_link(1), x_link(2))
+    await imports.take(reader.member, imports.found(post_id=filled, text="captured"))
+    assert (await reader.member.client.delete(f"/v1/bookmarks/{deleted}")).status_code == 200
+
+    await reader.run()
+
+    assert reader.hosts.requests == []
+    assert not await reader.is_due()
+
+
+async def test_a_worker_reads_a_link_soon_and_only_if_it_may(
+    alice: Member, hosts: ImageHosts, tmp_path: Path
+) -> None:
+    off = Reader(alice, hosts, tmp_path, {"fetch_posts": "off"})
+    assert off.jobs.recurring == []
+    reader = Reader(alice, hosts, tmp_path)
+    [post_id] = await reader.save(reader.x_post(1))
+    await off.run()
+    assert hosts.requests == []
+
+    await reader.jobs.sweep()
+    worker = working.worker(alice.database, reader.jobs.kind.run, kinds=[reader.jobs.kind])
+    async with working.at_work(worker):
+
+        async def has_text() -> bool:
+            return bool(await reader.text(post_id))
+
+        await waiting.until(has_text)
+
+
+async def test_links_from_before_are_asked_for_again_on_request(reader: Reader) -> None:
+    [post_id] = await reader.save(link := x_link(1))
+    reader.put(x_url(link), {}, "404 Not Found")
+    await reader.run()
+    assert not await reader.is_due()
+    reader.x_post(1)
+
+    assert await reader.reading.ask_again(await reader.member.account()) == 1
+    await reader.run()
+
+    assert await reader.text(post_id) == "The nest is full."
+    assert "gone_at" not in await reader.post(post_id)
+    assert await reader.reading.ask_again(await reader.member.account()) == 0
+    stored = await reader.member.database.rows("SELECT completeness FROM bookmark", {})
+    assert [row[0] for row in stored] == [Completeness.PREVIEW]
