@@ -210,7 +210,15 @@ def visits(
         images=images,
     )
     sources = source_parts(database, clock, settings, transfers.wake_worker)
-    save_page = SavePage(transfers.imports.saving, library.bookmarks, library.labels, pages)
+    notes = AnnotationChanges(database, clock)
+    save_page = SavePage(
+        transfers.imports.saving,
+        library.bookmarks,
+        library.labels,
+        pages,
+        notes=notes,
+        lists=list_pages,
+    )
 
     reading_page = ReadingPage(library.bookmarks, list_pages, pages, many=many, images=images)
     annotated = AnnotatedPosts(database, library.bookmarks)
@@ -264,7 +272,7 @@ def visits(
             *DigestPages(library.digests, highlights, pages).routes(),
             *highlights.routes(),
             *StatisticsPage(Statistics(database, clock), pages).routes(),
-            *NotePages(AnnotationChanges(database, clock), pages).routes(),
+            *NotePages(notes, pages).routes(),
             *many.routes(),
             *TrashPages(TrashList(database, clock), many, list_pages, pages).routes(),
         ]

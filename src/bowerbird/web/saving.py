@@ -1,4 +1,6 @@
-"""/save: saves the post that a bookmarklet or the share sheet of a phone sends.
+"""/save: saves a post by its link. A bookmarklet and the share sheet of a phone send one too.
+
+With scripts, saving.js shows the same form as a dialog on every page.
 
 Also the forms of the demo library.
 """
@@ -12,17 +14,25 @@ import msgspec
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.writing.annotation_changes import AnnotationChanges
 from bowerbird.library.demo import Demo
 from bowerbird.library.imports.saving import Saving
 from bowerbird.library.labels.labels import Labels
+from bowerbird.model import instants
 from bowerbird.model.accounts import Account
+from bowerbird.model.bookmarks import Post, PostDetails
+from bowerbird.model.derived_fields import time_in_id
 from bowerbird.model.labels import name_key
+from bowerbird.requests.limits import NOTE_MAX
 from bowerbird.requests.saving import SUPPORTED, SaveRequest
 from bowerbird.sources import post_links
 from bowerbird.sources.post_links import MAX_LINK_CHARACTERS, PostLink
 from bowerbird.web.labels.words import name_problem
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.addresses import LIBRARY, of_post
+from bowerbird.web.library.addresses import LIBRARY, of_post, saying, sender
+from bowerbird.web.library.lists import ListPages
+from bowerbird.web.notes.pages import MAX_NOTE_FORM_BYTES
+from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -36,20 +46,33 @@ _ADDRESS: Final = re.compile(r"(?:https?|at)://[^\s<>\"']{1,2048}", re.IGNORECAS
 _END: Final = ".,;:!?)]}\u2019\u201d\uff09\u300d"
 _READ: Final = 4_000
 _SUGGESTED: Final = 200
+_SHOWN: Final = 700
 _NETWORKS: Final = {"x": "X", "mastodon": "Mastodon", "bluesky": "Bluesky", "reddit": "Reddit"}
 
 
 class SavePage:
     def __init__(
-        self, saving: Saving, bookmarks: Bookmarks, labels: Labels, pages: VisitPages
+        self,
+        saving: Saving,
+        bookmarks: Bookmarks,
+        labels: Labels,
+        pages: VisitPages,
+        *,
+        notes: AnnotationChanges,
+        lists: ListPages,
     ) -> None:
         self._saving = saving
         self._bookmarks = bookmarks
         self._labels = labels
+        self._notes = notes
+        self._lists = lists
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
-        return [PageRoute("GET", PATH, self.show), PageRoute("POST", PATH, self.save, page=PATH)]
+        return [
+            PageRoute("GET", PATH, self.show),
+            PageRoute("POST", PATH, self.save, page=PATH, max_form_bytes=MAX_NOTE_FORM_BYTES),
+        ]
 
     async def show(self, visit: Visit) -> Reply:
         return await self._shown(visit, shared_link(visit.query))
@@ -58,6 +81,7 @@ class SavePage:
         account, link = visit.signed_in.account, visit.form.get("link", "").strip()
         try:
             request = _request(account, link, visit.form.get("labels", ""))
+            note = _note(visit)
             before = await self._labels_of(account, link)
             result = await self._saving.save_now(account, request.items, request.labels or ())
         except Refusal as refused:
@@ -70,7 +94,11 @@ class SavePage:
         left_out = {name_key(name) for name in item.labels_left_out or ()}
         wanted = {name_key(name) for name in request.labels or ()} - left_out
         said = "link-saved" if before is None else _said(wanted, wanted - before)
-        return self._pages.go(f"{of_post(item.post_id)}?said={said}")
+        if before is None and note:
+            await self._notes.set_note(account, item.post_id, note)
+        # A dialog goes back to the page under it.
+        path = sender(visit.form.get("back", ""), of_post(item.post_id))
+        return self._pages.go(saying(path, said=said, post=item.post_id))
 
     async def _labels_of(self, account: Account, link: str) -> set[str] | None:
         """The keys of the labels of a known post."""
@@ -87,20 +115,35 @@ class SavePage:
         account = visit.signed_in.account
         post = post_links.parse(link) if link else None
         uses, _ = await self._labels.listed.uses(account)
-        known = post is not None and await self._bookmarks.found(account, post.post_id) is not None
+        known = post and await self._bookmarks.found(account, post.post_id)
         return self._pages.show(
             visit,
             "save.html",
             status=status,
             problem=problem,
             link=link,
-            post=None if post is None else _words(post),
-            known_at=of_post(post.post_id) if post is not None and known else "",
+            post=None if post is None else _words(post, visit.times),
+            known=await self._known(visit, known) if known else None,
+            shared=None if known else _shared(visit.query, link),
+            back=sender(visit.form.get("back", ""), ""),
+            note=visit.form.get("note", ""),
+            note_max=NOTE_MAX,
             supported=SUPPORTED.replace(" and ", " or "),
             labels=visit.form.get("labels", ""),
             label_names=[use.label_name for use in uses[:_SUGGESTED]],
             can_label=not account.is_free,
         )
+
+    async def _known(self, visit: Visit, body: bytes) -> dict[str, Any]:
+        """A post of the library, as the form shows it."""
+        [bookmark] = post_parts.bookmarks_in(body)
+        parts = await self._lists.parts(visit)
+        saved = instants.parse(str(bookmark.get("bookmarked_at") or ""))
+        return {
+            **parts.in_line(bookmark, "bookmarked_at"),
+            "posted": parts.nearby(bookmark)["date"],
+            "since": None if saved is None else visit.times.day(saved),
+        }
 
 
 def bookmarklet(address: str) -> str:
@@ -123,12 +166,37 @@ def _links(text: str) -> Iterator[str]:
             yield link
 
 
-def _words(post: PostLink) -> dict[str, Any]:
+def _words(post: PostLink, times: Times) -> dict[str, Any]:
+    source = "" if post.network == post_links.X else post.network
+    dated = Post(
+        post_id=post.post_id,
+        tweet_details=PostDetails(),
+        source=source,
+        source_id=post.source_id,
+    )
+    posted = instants.parse(time_in_id(dated))
     return {
+        "posted": None if posted is None else times.day(posted),
         "network": _NETWORKS.get(post.network, post.network),
         "author": post.author_username,
         "link": post.link if post.link.startswith("http") else "",
     }
+
+
+def _shared(fields: Mapping[str, str], link: str) -> dict[str, str] | None:
+    """The title and the text that a share sheet sent with the link."""
+    found = {
+        name: " ".join(fields.get(name, "")[:_READ].replace(link, " ").split())[:_SHOWN]
+        for name in ("title", "text")
+    }
+    return found if any(found.values()) else None
+
+
+def _note(visit: Visit) -> str:
+    note = visit.form.get("note", "").replace("\r\n", "\n").strip()
+    if len(note) > NOTE_MAX:
+        raise Refusal(Code.INVALID_REQUEST, f"A note has at most {NOTE_MAX:,} characters.")
+    return note
 
 
 def _said(wanted: set[str], added: set[str]) -> str:

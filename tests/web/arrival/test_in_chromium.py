@@ -4,9 +4,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.serving import Server
+from tests.web.accessibility import TARGETS, prepare, violations
 from tests.web.sessions import address
 
 LINK = "https://x.com/bowerwatch/status/1945678901234567890"
+OTHER = "https://x.com/ada_prints/status/1955214400312897536"
 READY = "navigator.serviceWorker.ready.then((found) => found.active.scriptURL)"
 
 
@@ -27,6 +29,38 @@ def test_the_demo_comes_and_goes_and_a_shared_post_is_saved_without_scripts(page
     page.get_by_role("button", name="Save the post").click()
     expect(page.get_by_role("status")).to_contain_text("Saved.")
     expect(page.get_by_role("heading", name="Post of @bowerwatch")).to_be_attached()
+
+
+def test_a_key_opens_the_form_as_a_dialog_which_says_what_the_link_is(page: Page) -> None:
+    prepare(page)
+    page.goto("/statistics")
+    page.keyboard.press("a")
+    dialog = page.get_by_role("dialog", name="Save a link")
+    expect(dialog.get_by_label("Link to a post")).to_be_focused()
+    dialog.get_by_label("Link to a post").fill("https://blog.example/page")
+    expect(dialog.get_by_role("status")).to_contain_text("This is not a link to a post")
+    dialog.get_by_label("Link to a post").fill(OTHER)
+    expect(dialog.get_by_role("status")).to_contain_text("A post on X. Nothing is saved yet.")
+    dialog.get_by_label("Labels").fill("birds")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+
+    page.goto("/library")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("save a link")
+    page.keyboard.press("Enter")
+    dialog.get_by_label("Link to a post").fill(OTHER)
+    dialog.get_by_label("Labels").fill("birds")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("Saved.")
+    expect(page.locator(".posts")).to_contain_text("@ada_prints")
+    page.keyboard.press("a")
+    dialog.get_by_label("Link to a post").fill(OTHER)
+    expect(dialog.get_by_role("status")).to_contain_text("Already in your library, since")
+    assert violations(page, options=TARGETS) == []
+    dialog.get_by_role("link", name="Close").click()
+    page.keyboard.press("z")
+    expect(page.get_by_role("status")).to_contain_text("Moved to the trash.")
 
 
 @pytest.mark.browser(has_service_worker=True)

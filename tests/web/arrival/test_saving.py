@@ -42,9 +42,14 @@ def test_the_bookmarklet_opens_our_page_with_the_address_of_the_other() -> None:
 
 
 async def test_opening_the_page_saves_nothing(ann: Reader) -> None:
-    shown = await ann.page(f"/save?{urlencode({'url': LINK})}")
+    shared = {"url": LINK, "title": "<i>Bowers</i>", "text": f"They build {LINK}"}
+    shown = await ann.page(f"/save?{urlencode(shared)}")
     assert f'value="{LINK}"' in shown
-    assert "@bowerwatch" in shown
+    # Its author and date are in the link.
+    assert "@bowerwatch</bdi></b> · " in shown
+    assert ">17 Jul 2025</time>" in shown
+    assert "<b>&lt;i&gt;Bowers&lt;/i&gt;</b>" in shown
+    assert ">They build</p>" in shown
     assert "Nothing is saved yet." in shown
     assert (await ann.member.account()).total == 0
 
@@ -52,16 +57,17 @@ async def test_opening_the_page_saves_nothing(ann: Reader) -> None:
 async def test_the_form_saves_the_post_with_labels(ann: Reader) -> None:
     page = f"/save?{urlencode({'text': f'seen {LINK}'})}"
     saved = await ann.person.send("/save", page, link=LINK, labels="birds,  Blue things ,,birds")
-    assert saved.headers["location"] == f"/p/{POST}?said=link-saved"
+    assert saved.headers["location"] == f"/p/{POST}?said=link-saved&post={POST}"
     assert "Saved." in await ann.page(saved.headers["location"])
     assert await writing.labels(ann.member) == {"birds": 1, "Blue things": 1}
 
     known = await ann.page(page)
-    assert "in your library already" in known
+    assert "Already in your library, since <time" in known
+    assert "Labels: <bdi>birds</bdi>, <bdi>Blue things</bdi>" in known
     assert "Nothing is saved yet" not in known
-    assert "Only the link is stored" not in known
+    assert "The link is stored" not in known
     again = await ann.person.send("/save", page, link=LINK)
-    assert again.headers["location"] == f"/p/{POST}?said=link-known"
+    assert again.headers["location"] == f"/p/{POST}?said=link-known&post={POST}"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +109,22 @@ async def test_labels_of_a_known_post_are_added_without_a_word_about_its_text(an
     assert await said("") == "This post was in your library already."
 
 
+async def test_a_dialog_goes_back_to_its_list_with_an_undo_and_keeps_the_note(ann: Reader) -> None:
+    fields = {"link": LINK, "note": "Read\r\nlater", "back": "/library?q=bower&said=post-read"}
+    saved = await ann.person.send("/save", "/save", **fields)
+
+    there = saved.headers["location"]
+    assert there == f"/library?q=bower&said=link-saved&post={POST}"
+    shown = (await ann.member.get(f"/v1/bookmarks/{POST}")).json()["data"]
+    assert shown["note"] == "Read\nlater"
+    page = await ann.page(there)
+    assert f'name="trash" value="{POST}" data-undo' in page
+    await ann.change(there, trash=POST)
+    assert (await ann.member.account()).total == 0
+    elsewhere = await ann.person.send("/save", "/save", link=LINK, back="//evil.example")
+    assert elsewhere.headers["location"].startswith(f"/p/{POST}?")
+
+
 async def test_signing_in_keeps_what_was_shared(house: House) -> None:
     stranger = house.somebody()
     target = f"/save?{urlencode({'url': LINK, 'title': 'Grüße'})}"
@@ -123,6 +145,6 @@ async def test_an_address_that_cannot_be_kept_is_left_without_its_query(house: H
 async def test_the_free_plan_saves_without_labels(free: Reader) -> None:
     assert 'name="labels"' not in await free.page("/save")
     saved = await free.person.send("/save", "/save", link=LINK)
-    assert saved.headers["location"] == f"/p/{POST}?said=link-saved"
+    assert saved.headers["location"] == f"/p/{POST}?said=link-saved&post={POST}"
     refused = await free.person.send("/save", "/save", link=LINK, labels="birds")
     assert refused.status_code == 402

@@ -47,6 +47,7 @@ UNDO: Final = {
     "post-archived": "unarchive",
     "post-unarchived": "archive",
     "post-deleted": _RESTORE,
+    "link-saved": _TRASH,
     "label-added": _REMOVE,
     "label-removed": _ADD,
     "starred": _REMOVE,

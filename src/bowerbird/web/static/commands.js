@@ -25,7 +25,7 @@ const ON_POST = [
 /** @type {[string, string][]} */
 const ANYWHERE = [
   ["z", "Undo the last change"], ["*", "Select all that match"], ["/", "Search"], ["f", "Add a filter"],
-  ["?", "Keyboard"],
+  ["a", "Save a link"], ["?", "Keyboard"],
 ];
 
 /**
@@ -103,7 +103,7 @@ function hasPost() {
 function found(text) {
   const wanted = fold(text);
   const acts = hasPost() ? ON_POST : [];
-  const inLibrary = document.getElementById("change") ? ANYWHERE : ANYWHERE.slice(-1);
+  const inLibrary = document.getElementById("change") ? ANYWHERE : ANYWHERE.slice(-2);
   const groups = [
     acts.map(([key, name]) => ({ group: "This post", text: name, keys: key, run: doKey(key) })),
     [...pages(), ...places],

@@ -204,6 +204,7 @@ const ACTIONS = {
   X: () => fire("library:pick", row()?.parentElement ?? null, { how: "range" }),
   "*": () => fire("library:pick-all", document),
   Escape: escape,
+  a: () => fire("library:save", document),
   "/": search,
   f: filter,
   s: similar,
