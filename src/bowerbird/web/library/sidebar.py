@@ -64,7 +64,10 @@ class Sidebar:
                 ("trash", "Trash", TRASH, None),
             ],
             "side_views": await self._views_of(account),
-            "side_labels": [_label(use, labels.colours) for use in _most_used(labels.uses, star)],
+            # The plan of a free account refuses the list of a label.
+            "side_labels": []
+            if account.is_free
+            else [_label(use, labels.colours) for use in _most_used(labels.uses, star)],
             "label_names": [use.label_name for use in labels.uses[:_SUGGESTED]],
             "label_total": labels.total,
             "labels_shown": _LABELS_SHOWN,
