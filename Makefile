@@ -8,6 +8,7 @@ FIREFOX := .venv/.installed-firefox
 BENCH := .venv/.installed-bench
 MODEL := .venv/.installed-model
 TELEMETRY := .venv/.installed-telemetry
+PACKED := src/bowerbird/web/extension
 # An idle test process takes tests from a busy one.
 PYTEST := --numprocesses auto --dist worksteal
 CHECKS := check-format check-lint check-types check-imports check-scripts check-generated
@@ -63,7 +64,9 @@ $(BENCH): $(DEV) requirements/bench.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/bench.txt
 	@touch $@
 
+# The page /connect offers the packed extension.
 serve: install
+	@$(PYTHON) extension/build.py $(PACKED) > /dev/null
 	@$(BIN)/bowerbird serve
 
 # Tests start the service many times: compiled files are kept, whatever the machine prefers.
@@ -150,4 +153,4 @@ requirements:
 	$(COMPILE) requirements/model.in --output-file src/bowerbird/model_build/model.txt
 
 clean:
-	rm -rf .venv build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist $(PACKED) .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,5 +1,6 @@
-"""Packs the extension for the stores, one zip per browser; `make extension` runs it.
+"""Packs the extension, one zip per browser: for the stores, and for the page /connect of a service.
 
+`make extension`, `make serve` and `make wheel` run it. It removes what it packed before.
 The same files give the same zips: names are sorted, and times and permissions are fixed.
 """
 
@@ -40,6 +41,8 @@ def files() -> Iterator[tuple[str, bytes]]:
 
 def build(folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("bowerbird-*.zip"):
+        old.unlink()
     version = manifest("chromium")["version"]
     return [_pack(folder, browser, version) for browser in BROWSERS]
 

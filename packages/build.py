@@ -10,10 +10,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from subprocess import PIPE
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 PROJECTS: Final = (ROOT, ROOT / "packages" / "bowerbird-mcp")
+PACK: Final = ROOT / "extension" / "build.py"
 _FILES: Final = ("pyproject.toml", "README.md")
 _LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.pyc")
 
@@ -29,6 +31,10 @@ def _build(project: Path, folder: Path) -> Path:
         for name in _FILES:
             shutil.copy(project / name, source)
         shutil.copy(ROOT / "LICENSE", source)
+        if project == ROOT:
+            # The page /connect offers it.
+            packed = source / "src" / "bowerbird" / "web" / "extension"
+            subprocess.run([sys.executable, str(PACK), str(packed)], check=True, stdout=PIPE)
         command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
         command += ["--no-index", "--no-deps", "--no-build-isolation", "--no-cache-dir"]
         command += ["--wheel-dir", str(output), str(source)]

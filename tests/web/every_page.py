@@ -15,6 +15,7 @@ from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
 
 import httpx
 from playwright.sync_api import Page
@@ -24,10 +25,12 @@ from bowerbird.library.accounts.devices import Devices
 from bowerbird.model.imports import FIRST_DEMO_ID
 from bowerbird.settings import Settings
 from bowerbird.web import templating
+from bowerbird.web.connect import packed
 from bowerbird.web.media.pages import ARRIVALS
 from bowerbird.web.pages import HtmlPage, page
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Reply
+from extension.build import build as build_extension
 from tests.support import databases, digesting, make, networks, writing
 from tests.support.visiting import Visitor
 from tests.web.chromium import Chromium
@@ -123,7 +126,11 @@ async def _credentials(album: Album, house: House, owner: Visitor) -> None:
         await Devices(house.database, house.clock).create(await house.account_id(EMAIL), name)
     album["keys"] = await owner.open("/keys?said=key-revoked")
     album["keys-refused"] = await owner.send("/keys", "/keys", name="x" * 101)
-    album["connect"] = await owner.open("/connect")
+    with tempfile.TemporaryDirectory() as folder, patch.object(packed, "FOLDER", Path(folder)):
+        album["connect-absent"] = await owner.open("/connect")
+        build_extension(Path(folder))
+        album["connect"] = await owner.open("/connect?browser=chromium")
+        album["connect-firefox"] = await owner.open("/connect?browser=firefox")
     album["connect-line"] = shown = await owner.send("/connect", "/connect")
     [path] = re.findall(r'href="(/connect/links/[0-9a-f]+)"', shown.text)
     album["connect_link"] = await owner.open(path)

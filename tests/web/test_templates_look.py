@@ -23,7 +23,7 @@ from tests.web.chromium import is_too_wide
 PARTS = {
     *("skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade", "digest_settings"),
     *("library_frame", "library_meant", "library_search", "library_rows", "library_selection"),
-    *("demo_banner", "account_images", "images_switch", "pictures"),
+    *("connect_steps", "demo_banner", "account_images", "images_switch", "pictures"),
 }
 SMALL_PHONE: ViewportSize = {"width": 360, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}

@@ -1,6 +1,9 @@
 """The page that creates the link to paste into an extension, and whether a browser has used it."""
 
+import io
 import re
+import zipfile
+from pathlib import Path
 
 import httpx
 import pytest
@@ -9,6 +12,8 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.library.sign_in.invitations import Invitations
 from bowerbird.requests import limits
 from bowerbird.storage.database import Database
+from bowerbird.web.connect import packed
+from extension.build import build as build_extension
 from tests.support.authenticator import Authenticator
 from tests.support.visiting import Visitor
 from tests.web.connect.conftest import code_of, redeem
@@ -29,6 +34,29 @@ async def test_the_page_says_what_the_extension_gets_and_creates_nothing(house: 
     assert "What the extension can do" in page.text
     assert "/#" not in page.text
     assert not await house.database.rows("SELECT * FROM one_time_link WHERE kind = 'connect'", {})
+
+
+async def test_the_packed_extension_comes_from_the_service(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = await house.owner()
+    monkeypatch.setattr(packed, "FOLDER", tmp_path / "none")
+    absent = await person.open("/connect?browser=chromium")
+    assert "The extension is not packed here." in absent.text
+    assert (await person.open("/connect/extension/chromium")).status_code == 404
+
+    build_extension(tmp_path)
+    monkeypatch.setattr(packed, "FOLDER", tmp_path)
+    for browser, sign in (("chromium", "Load unpacked"), ("firefox", "Load Temporary Add-on")):
+        page = (await person.open(f"/connect?browser={browser}")).text
+        assert sign in page
+        [path] = re.findall(r'href="(/connect/extension/[^"]+)"', page)
+        file = await person.open(path)
+        assert f"bowerbird-{browser}-" in file.headers["content-disposition"]
+        assert "manifest.json" in zipfile.ZipFile(io.BytesIO(file.content)).namelist()
+    # The header says that the browser is Firefox.
+    assert "Download for Firefox" in (await person.open("/connect?browser=../x")).text
+    assert (await person.open("/connect/extension/x")).status_code == 404
 
 
 async def test_the_code_is_shown_once_and_only_its_hash_is_stored(house: House) -> None:

@@ -1,11 +1,17 @@
-"""The pages that connect an extension: one creates the link, one says which browser has used it."""
+"""The pages that connect an extension: one creates the link, one says which browser has used it.
 
+The first also gives the extension itself.
+"""
+
+import asyncio
 from typing import Final
 
-from bowerbird.errors import Refusal
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.accounts.connect_codes import CodeUse, ConnectCodes
 from bowerbird.requests import limits
+from bowerbird.web.connect import packed
 from bowerbird.web.sign_in import newcomers
+from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import SIGN_IN, Access, PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -14,6 +20,7 @@ from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = newcomers.CONNECT
 _LINK: Final = "/connect/links/{link_id}"
+_FILE: Final = "/connect/extension/{browser}"
 
 
 class ConnectPage:
@@ -25,6 +32,7 @@ class ConnectPage:
         return [
             PageRoute("GET", PATH, self.open, Access.ANYONE),
             PageRoute("POST", PATH, self.create, page=PATH),
+            PageRoute("GET", _FILE, self.file),
             PageRoute("GET", _LINK, self.link),
             PageRoute("GET", f"{_LINK}/state", self.state, is_json=True),
         ]
@@ -34,16 +42,28 @@ class ConnectPage:
             newcomers.remember(visit)
             return self._pages.go(f"{SIGN_IN}?next={PATH}")
         newcomers.forget(visit)
-        return self._shown(visit)
+        return await self._shown(visit)
+
+    async def file(self, visit: Visit) -> Reply:
+        found = await asyncio.to_thread(packed.find, visit.request.path_params["browser"])
+        if found is None:
+            raise Refusal(Code.NOT_FOUND, "The extension was not packed.")
+        headers = [
+            (b"content-type", b"application/zip"),
+            (b"content-disposition", f'attachment; filename="{found.name}"'.encode()),
+            (b"cache-control", b"no-store"),
+            (b"x-content-type-options", b"nosniff"),
+        ]
+        return Reply(200, headers, found.content)
 
     async def create(self, visit: Visit) -> Reply:
         try:
             new = await self._codes.create(visit.account_id, network_of(visit.where.address))
         except Refusal as refused:
-            return self._shown(visit, problem=refused.sentence, status=refused.status)
+            return await self._shown(visit, problem=refused.sentence, status=refused.status)
         # Not after a redirect: the code would have to be kept until then.
         link = f"{self._pages.site}/#{new.code}"
-        return self._shown(visit, link=link, link_id=new.code_id)
+        return await self._shown(visit, link=link, link_id=new.code_id)
 
     async def link(self, visit: Visit) -> Reply:
         """Whether a browser has used a link. The link itself is shown only once."""
@@ -63,7 +83,7 @@ class ConnectPage:
         use = await self._codes.use_of(visit.account_id, link_id)
         return self._pages.json({"state": _state(use)})
 
-    def _shown(
+    async def _shown(
         self,
         visit: Visit,
         *,
@@ -72,10 +92,17 @@ class ConnectPage:
         problem: str = "",
         status: int = 200,
     ) -> Reply:
+        browser = visit.query.get("browser", "")
+        if browser not in packed.BROWSERS:
+            browser = "firefox" if visit.where.device.startswith("Firefox") else "chromium"
+        found = await asyncio.to_thread(packed.find, browser)
         return self._pages.show(
             visit,
             "connect.html",
             status=status,
+            browser=browser,
+            browser_name=packed.BROWSERS[browser],
+            file=found and {"name": found.name, "size": size_text(len(found.content))},
             link=link,
             link_id=link_id,
             minutes=limits.CONNECT_CODE_S // 60,
