@@ -25,7 +25,6 @@ from bowerbird.sources.x.pages import (
     MAX_ENTRIES,
     TOO_MANY,
     Folder,
-    Folders,
     Operation,
     Page,
     PageRequest,
@@ -216,20 +215,10 @@ def _read(page: CapturedPage, now: int, folder_name: str) -> ReadPage:
     if request.operation in _CHANGES:
         return _failed("Changes of bookmarks belong to /ingest/v1/events.")
     if request.operation is Operation.FOLDERS:
-        return _folders(graphql.read_folders(page.payload))
+        return _of(graphql.read_folders(page.payload), "", is_listed=False)
     read = graphql.read_page(request, page.payload, now, folder_name)
     is_listed = request.operation is Operation.BOOKMARKS
     return _of(read, request.cursor, is_listed=is_listed)
-
-
-def _folders(listed: Folders) -> ReadPage:
-    return ReadPage(
-        folders=listed.folders,
-        cursor_out=listed.cursor_out,
-        errors=listed.errors,
-        is_unknown_form=listed.is_unknown_form,
-        is_blank=listed.is_blank,
-    )
 
 
 def _network(page: CapturedPage, now: int) -> ReadPage:
@@ -247,7 +236,7 @@ def _api2(page: CapturedPage, request: PageRequest | None, folder_name: str) -> 
         return _failed(_NO_URL)
     if request is not None:
         if request.operation is Operation.FOLDERS:
-            return _folders(api2.read_folders(page.payload))
+            return _of(api2.read_folders(page.payload), "", is_listed=False)
         folder = Folder(request.folder_id, clean_name(folder_name) or "")
         return _of(api2.read_page(page.payload, folder=folder), "", is_listed=False)
     sent = query.get("max_results", [""])[0]
@@ -300,6 +289,7 @@ def _of(page: Page, cursor_in: str, *, is_listed: bool) -> ReadPage:
         is_listed=is_listed,
         lists_saved_posts=page.lists_saved_posts,
         folder_id=page.folder_id,
+        folders=page.folders,
         errors=page.errors,
         is_unknown_form=page.is_unknown_form,
         is_blank=page.is_blank,

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -39,7 +39,9 @@ def decode(raw: bytes) -> Any:
         raise Unreadable("The record is not valid JSON.") from None
 
 
-def read_records(file: Readable) -> Iterator[tuple[int, Any]]:
+def read_records(
+    file: Readable, decode: Callable[[bytes], Any] = decode
+) -> Iterator[tuple[int, Any]]:
     """The line and the value of each record. The value of a broken one is its Unreadable."""
     try:
         for record in records(file):

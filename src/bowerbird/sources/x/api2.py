@@ -23,13 +23,12 @@ from bowerbird.sources.x.attachments import (
 from bowerbird.sources.x.content import Author, Content, may_be_cut, original_image, readable
 from bowerbird.sources.x.pages import (
     MAX_ENTRIES,
+    NO_FOLDERS,
     NO_LIST,
     TOO_MANY,
     Folder,
-    Folders,
     Page,
     failed,
-    without_folders,
     without_list,
 )
 from bowerbird.sources.x.posts import (
@@ -245,19 +244,19 @@ def read_page(
     )
 
 
-def read_folders(payload: bytes) -> Folders:
+def read_folders(payload: bytes) -> Page:
     try:
         document = decode(payload)
     except InvalidDocument as error:
-        return Folders(errors=(str(error),))
+        return failed(str(error))
     listed = at(document, "data")
     is_empty = listed is None and isinstance(at(document, "meta"), dict)
     if not isinstance(listed, list) and not is_empty:
-        return without_folders(document)
+        return without_list(document, NO_FOLDERS)
     named = (
         (post_id(one.get("id")), clean_name(short_text(one.get("name")))) for one in objects(listed)
     )
-    return Folders(
+    return Page(
         folders=tuple(Folder(number, name) for number, name in named if number and name),
         cursor_out=short_text(at(document, "meta", "next_token")),
     )

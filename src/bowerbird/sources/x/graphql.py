@@ -9,17 +9,16 @@ from bowerbird.sources.parsing.json_values import at
 from bowerbird.sources.x import timelines
 from bowerbird.sources.x.pages import (
     MAX_ENTRIES,
+    NO_FOLDERS,
     NO_LIST,
     TOO_MANY,
     UNKNOWN_FORM,
     Folder,
-    Folders,
     Operation,
     Page,
     PageRequest,
     errors_of,
     failed,
-    without_folders,
     without_list,
 )
 from bowerbird.sources.x.timelines import (
@@ -80,11 +79,11 @@ def read_page(request: PageRequest, payload: bytes, now: int, folder_name: str =
     )
 
 
-def read_folders(payload: bytes) -> Folders:
+def read_folders(payload: bytes) -> Page:
     try:
         document = decode(payload)
     except InvalidDocument as error:
-        return Folders(errors=(str(error),))
+        return failed(str(error))
     viewer = at(document, "data", "viewer")
     part = mapping(
         at(viewer, "user_results", "result", "bookmark_collections_slice")
@@ -93,8 +92,8 @@ def read_folders(payload: bytes) -> Folders:
     items = part.get("items")
     folders = tuple(filter(None, map(_folder, objects(items))))
     if not isinstance(items, list) or len(folders) * 2 < len(items):
-        return without_folders(document)
-    return Folders(
+        return without_list(document, NO_FOLDERS)
+    return Page(
         folders=folders,
         cursor_out=short_text(at(part, "slice_info", "next_cursor")),
         errors=errors_of(document),

@@ -23,6 +23,7 @@ from bowerbird.sources.x.values import (
 MAX_ENTRIES: Final = 1_000
 TOO_MANY: Final = f"The page has more than {MAX_ENTRIES:,} entries."
 NO_LIST: Final = "The page has no list of posts."
+NO_FOLDERS: Final = "The page has no list of folders."
 UNKNOWN_FORM: Final = (
     "Most posts of the page have a form that this server does not know. X has changed its answers."
 )
@@ -30,8 +31,16 @@ _MAX_ERRORS: Final = 5
 _MAX_ERROR_CHARACTERS: Final = 300
 
 
+class Folder(Struct, frozen=True):
+    id: str
+    # A valid label name, or "" if it is not known.
+    name: str
+
+
 class Page(Struct, frozen=True, kw_only=True):
     posts: tuple[Found, ...] = ()
+    # Of a page with the names of folders.
+    folders: tuple[Folder, ...] = ()
     # What to ask for the next page with, or "".
     cursor_out: str = ""
     # The list is complete: saved posts that no page of it had are not saved any more.
@@ -77,26 +86,6 @@ def errors_of(document: object) -> tuple[str, ...]:
         f"X reports an error: {name[:_MAX_ERROR_CHARACTERS].rstrip('.') or 'no message'}."
         for name in names
     )
-
-
-class Folder(Struct, frozen=True):
-    id: str
-    # A valid label name, or "" if it is not known.
-    name: str
-
-
-class Folders(Struct, frozen=True, kw_only=True):
-    folders: tuple[Folder, ...] = ()
-    cursor_out: str = ""
-    errors: tuple[str, ...] = ()
-    # X has changed its answers.
-    is_unknown_form: bool = False
-    is_blank: bool = False
-
-
-def without_folders(document: object) -> Folders:
-    page = without_list(document, "The page has no list of folders.")
-    return Folders(errors=page.errors, is_unknown_form=page.is_unknown_form, is_blank=page.is_blank)
 
 
 MAX_URL_CHARACTERS: Final = 32_000

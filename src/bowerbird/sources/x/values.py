@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.model import instants
-from bowerbird.sources.parsing.json_values import cleaned
+from bowerbird.sources.parsing.json_values import Unreadable, cleaned
 
 # Longer than every name, address, description and alternative text on X.
 MAX_SHORT_CHARACTERS: Final = 10_000
@@ -29,7 +29,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 Object = dict[str, Any]
 
 
-class InvalidDocument(Exception):  # noqa: N818 - named for what it is
+class InvalidDocument(Unreadable):
     """The document is not JSON. The message is a sentence."""
 
 

@@ -13,9 +13,8 @@ from msgspec import UNSET
 from bowerbird.model.bookmarks import PostMeta
 from bowerbird.model.imports import OrderSource
 from bowerbird.sources.found import Found, LeftOut, Reason
-from bowerbird.sources.parsing import json_records
-from bowerbird.sources.parsing.json_records import MalformedFile, Readable
-from bowerbird.sources.parsing.json_values import Unreadable, at
+from bowerbird.sources.parsing.json_records import Readable
+from bowerbird.sources.parsing.json_values import Unreadable, at, read_records
 from bowerbird.sources.parsing.json_walk import PART, walk
 from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 from bowerbird.sources.x.attachments import MAX_ATTACHMENTS, TYPES
@@ -66,19 +65,8 @@ _REPOST: Final = re.compile(r"RT @([A-Za-z0-9_]{1,50}): ")
 
 def read_json(file: Readable) -> Iterator[Found]:
     """Reads a JSON export. The order of its records is that of saving, the latest first."""
-    try:
-        for record in json_records.records(file):
-            if record.problem:
-                yield _invalid(record.line, record.problem)
-                continue
-            try:
-                row = decode(record.raw)
-            except InvalidDocument as error:
-                yield _invalid(record.line, str(error))
-                continue
-            yield _found(row, record.line)
-    except MalformedFile as error:
-        yield _invalid(error.line, str(error))
+    for line, row in read_records(file, decode):
+        yield _invalid(line, str(row)) if isinstance(row, Unreadable) else _found(row, line)
 
 
 def read_csv(lines: Iterable[bytes]) -> Iterator[Found]:
