@@ -50,7 +50,9 @@ def excess(json: bytes, max_depth: int = MAX_DEPTH, max_values: int = MAX_VALUES
 
 def _shape_excess(json: bytes, max_depth: int, max_values: int) -> Excess | None:
     # Few values have this many brackets.
-    if len(json) < max_values and json.count(b"[") + json.count(b"{") <= max_depth:
+    if len(json) < max_values and (
+        len(json) <= max_depth or json.count(b"[") + json.count(b"{") <= max_depth
+    ):
         return None
     if b"\\" in json:
         # Two characters each, because a replacement of the same length is quicker.

@@ -184,8 +184,9 @@ class Intake:
             placed=run.placed_posts if runs.is_open(run) else 0,
         )
         known = known if known_after is None else known_after(known)
-        back = [one for one in found if comes_back(one, known, now, is_saving=is_saving)]
-        found = await self._refilled(account, found, known, back)
+        if known.deletions:
+            back = [one for one in found if comes_back(one, known, now, is_saving=is_saving)]
+            found = await self._refilled(account, found, known, back)
         # Finding the words of long posts takes too long for the event loop.
         made = await asyncio.to_thread(
             plan, found, known, now, is_saving=is_saving, finds_words=self._finds_words

@@ -195,14 +195,17 @@ def differs(incoming: Incoming, stored: ExistingBookmark | None) -> bool:
         return True
     if incoming.order_source is not None and incoming.order_source != stored.order_source:
         return True
-    after = placement_of(incoming, stored, now=0)
-    return (
-        after.sort_index != stored.sort_index
-        or after.imported_at != stored.imported_at
-        or after.bookmarked_at != stored.bookmarked_at
-        or after.is_read != stored.is_read
-        or after.is_archived != stored.is_archived
-    )
+    record = incoming.record
+    for given, kept in (
+        (record.sort_index, stored.sort_index),
+        (incoming.imported_at, stored.imported_at),
+        (incoming.bookmarked_at, stored.bookmarked_at),
+        (record.is_read, stored.is_read),
+        (record.is_archived, stored.is_archived),
+    ):
+        if given is not UNSET and given != kept:
+            return True
+    return False
 
 
 def placement_of(incoming: Incoming, stored: ExistingBookmark | None, now: int) -> Placement:
