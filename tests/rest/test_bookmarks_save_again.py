@@ -128,7 +128,7 @@ async def test_a_label_beyond_the_limit_of_a_post_is_left_out_and_reported(alice
 async def test_a_hundred_long_posts_with_labels_are_saved_in_several_short_transactions(
     alice: Member,
 ) -> None:
-    posts = [make.post(text=f"wort{n} " * 500, tags=[f"l{n}", "all"]) for n in range(100)]
+    posts = [make.post(text=f"wort{n} " * 1_000, tags=[f"l{n}", "all"]) for n in range(100)]
     watched = WatchedWrites(alice.database)
 
     response = await save(alice, posts=posts)
