@@ -282,7 +282,7 @@ def _parts(
     wake_worker: Callable[[], None],
 ) -> ToolParts:
     """The parts that REST and the tools share, including their caches."""
-    bookmarks = Bookmarks(database, meaning, clock)
+    bookmarks = Bookmarks(database, meaning, clock, fetches_posts=settings.fetch_posts == "on")
     views = Views(database, bookmarks, clock)
     return ToolParts(
         bookmarks=bookmarks,

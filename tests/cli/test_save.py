@@ -1,4 +1,4 @@
-"""`bowerbird save`."""
+"""`bowerbird save` and `bowerbird fetch`."""
 
 import pytest
 
@@ -98,3 +98,15 @@ def test_a_free_account_cannot_get_labels(library: Library) -> None:
     assert ran.code == 1
     assert "needs a paid plan" in ran.text
     assert library.run("save", "free@example.com", X).code == 0
+
+
+def test_fetch_asks_nobody_if_there_are_no_links_or_it_may_not(library: Library) -> None:
+    ran = library.run("fetch", EMAIL)
+    assert ran.code == 0
+    lines = ["links 0", "read 0", "without a text 0", "waiting for their network 0"]
+    assert ran.out.splitlines() == lines
+
+    library.run("save", EMAIL, X)
+    off = Library({**library.environment, "BOWERBIRD_FETCH_POSTS": "off"}).run("fetch", EMAIL)
+    assert off.code == 1
+    assert "BOWERBIRD_FETCH_POSTS is off" in off.text

@@ -37,6 +37,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("imports", "undo"): (EMAIL, "1"),
     ("imports", "removals"): (EMAIL,),
     ("save",): (EMAIL, "https://x.com/jack/status/20"),
+    ("fetch",): (EMAIL,),
     ("digest",): (EMAIL,),
     ("embed",): (EMAIL,),
     ("backup",): ("copy.tar",),

@@ -19,7 +19,7 @@ async def test_shows_the_bookmark_as_the_list_does(alice: Member) -> None:
 
     response = await alice.get(f"/v1/bookmarks/{record['post_id']}")
 
-    assert response.json() == {"status": True, "data": listed, "meta": {}}
+    assert response.json() == {"status": True, "data": listed, "meta": {"content_state": "whole"}}
     unknown = await alice.get("/v1/bookmarks/4711")
     assert unknown.json()["error"] == "No post '4711' on this account."
 

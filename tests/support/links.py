@@ -10,9 +10,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.published.fetching import Fetcher
 from bowerbird.jobs.links import LinkJobs
 from bowerbird.library.links.reading import LinkReading
-from bowerbird.model.links import LinkState
 from bowerbird.settings import Settings
-from bowerbird.storage.links import LinkStore
 from tests.support import saving
 from tests.support.image_hosts import ImageHosts
 from tests.support.keeping import no_report
@@ -107,8 +105,13 @@ class Reader:
     async def text(self, post_id: str) -> str:
         return str((await self.post(post_id))["tweet_details"]["text"])
 
-    async def state(self, post_id: str) -> LinkState | None:
-        return await LinkStore(self.member.database).one(self.member.account_id, post_id)
+    async def reason(self, post_id: str) -> tuple[str, str] | None:
+        """State and reason of a post that is only a link."""
+        rows = await self.member.database.rows(
+            "SELECT state, reason FROM bare_link WHERE account_id = :account_id AND post_id = :id",
+            {"account_id": self.member.account_id, "id": post_id},
+        )
+        return (rows[0][0], rows[0][1]) if rows else None
 
     async def is_due(self) -> bool:
         return self.member.account_id in await self.reading.due_accounts(0)

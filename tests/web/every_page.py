@@ -31,7 +31,7 @@ from bowerbird.web.pages import HtmlPage, page
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Reply
 from extension.build import build as build_extension
-from tests.support import databases, digesting, make, networks, writing
+from tests.support import databases, digesting, make, networks, saving, writing
 from tests.support.visiting import Visitor
 from tests.web.chromium import Chromium
 from tests.web.connect.conftest import redeem
@@ -299,6 +299,8 @@ async def _library(album: Album, reader: Reader) -> None:
     for name, number in kinds.items():
         path = f"/p/{POSTS[number]['post_id']}?from=%2Flibrary%3Ftag%3Dbirds"
         album[name] = await person.open(path)
+    await saving.save(reader.member, links=[saving.X])
+    album["post-link"] = await person.open(f"/p/{saving.X_ID}")
     changed = await reader.change("/library", archive=POSTS[1]["post_id"])
     album["library-undo"] = await person.open(changed.headers["location"])
     deleted = await person.send("/views", "/views", delete="long-reads")

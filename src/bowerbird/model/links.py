@@ -49,6 +49,47 @@ class LinkState(Struct, frozen=True):
     reason: Reason
 
 
+class ContentState(StrEnum):
+    """How much of a post the library has."""
+
+    # Its text is known; of a long post perhaps only the beginning.
+    WHOLE = "whole"
+    FETCHING = "fetching"
+    LINK = "link"
+    GONE = "gone"
+
+
+SENTENCES: Final = {
+    Reason.NONE: "Nobody has asked for its text.",
+    Reason.NO_SOURCE: "Its network shows single posts only to people who are signed in.",
+    Reason.SIGN_IN: "Its server shows it only to people who are signed in.",
+    Reason.GONE: "Its network says that there is no such post: it was deleted, or is not public.",
+    Reason.PROTECTED: "It is protected: only people whom its author admits can see it.",
+    Reason.ADDRESS: "The name of its server does not lead to a public address.",
+    Reason.UNREADABLE: "Its network gave no answer that Bowerbird can read.",
+    Reason.BUSY: "Its network does not answer at the moment.",
+    Reason.UNREACHABLE: "Its server cannot be reached.",
+}
+
+
+class PostContent(Struct, frozen=True):
+    state: ContentState
+    # Why the text is not there, or "".
+    problem: str = ""
+
+
+def content_of(link: LinkState | None, *, is_fetched: bool) -> PostContent:
+    """Of a post that is only a link. `is_fetched`: whether the service asks for texts."""
+    if link is None or (link.is_waiting and not is_fetched):
+        return PostContent(ContentState.LINK, SENTENCES[Reason.NONE])
+    if link.is_waiting:
+        problem = SENTENCES[link.reason] if link.reason else ""
+        return PostContent(ContentState.FETCHING, problem)
+    is_gone = link.reason in (Reason.GONE, Reason.PROTECTED)
+    state = ContentState.GONE if is_gone else ContentState.LINK
+    return PostContent(state, SENTENCES[link.reason])
+
+
 class LinkCounts(Struct, frozen=True):
     waiting: int = 0
     left: int = 0

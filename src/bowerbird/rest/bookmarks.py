@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 import msgspec
+from msgspec import UNSET
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
@@ -13,6 +14,7 @@ from bowerbird.library.bookmarks.list_request import BookmarkCounts, VectorState
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.model.bookmarks import Bookmark
+from bowerbird.model.links import ContentState
 from bowerbird.requests.bookmarks import (
     CountQuery,
     ListQuery,
@@ -28,8 +30,8 @@ from bowerbird.search.queries import query_language
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget
-from bowerbird.wire.responses.metas import ChangeMeta, ListMeta, QueryMeta, UndoMeta
+from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget, Unsettled
+from bowerbird.wire.responses.metas import BookmarkMeta, ChangeMeta, ListMeta, QueryMeta, UndoMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done, done_with
@@ -78,7 +80,7 @@ GET: Final = Operation(
     name="getBookmark",
     summary="Get one bookmark.",
     data=Bookmark,
-    meta=QueryMeta,
+    meta=BookmarkMeta,
     refusals=(Code.NOT_FOUND,),
     is_in_sandbox=True,
 )
@@ -148,10 +150,16 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
         return await answers.answer(call.account, moving(call, vectors, bookmarks), build)
 
     async def get_bookmark(call: Call) -> Reply:
-        async def build() -> bytes:
-            return envelope.success_of_one(
-                await bookmarks.get(call.account, call.path_params["post_id"])
+        async def build() -> bytes | Unsettled:
+            post_id = call.path_params["post_id"]
+            found = await bookmarks.get(call.account, post_id)
+            content = await bookmarks.content(call.account, post_id)
+            meta = BookmarkMeta(
+                content_state=content.state, content_problem=content.problem or UNSET
             )
+            body = envelope.success_of_one(found, meta)
+            # What a job finds out about a link does not change the library.
+            return body if content.state is ContentState.WHOLE else Unsettled(body)
 
         return await answers.answer(call.account, call.target, build)
 

@@ -7,11 +7,14 @@ import msgspec
 from bowerbird.model.links import (
     LEFT,
     WAITING,
+    ContentState,
     DueLink,
     FailedLink,
     LinkCounts,
     LinkState,
+    PostContent,
     Reason,
+    content_of,
 )
 from bowerbird.storage.database import Database, Transaction
 
@@ -87,10 +90,15 @@ class LinkStore:
         await transaction.run(self._sql["give_up"], {**values, "before": oldest})
         await transaction.run(self._sql["postpone"], {**values, "due_at": due_at})
 
-    async def one(self, account_id: int, post_id: str) -> LinkState | None:
+    async def content(self, account_id: int, post_id: str, *, is_fetched: bool) -> PostContent:
+        """How much of a post the library has. `is_fetched`: whether the service asks for texts."""
         values = {"account_id": account_id, "post_id": post_id}
         rows = await self._database.rows(self._sql["one"], values)
-        return LinkState(rows[0][0] == WAITING, Reason(rows[0][1])) if rows else None
+        if not rows:
+            return PostContent(ContentState.WHOLE)
+        state, reason = rows[0]
+        link = None if state is None else LinkState(state == WAITING, Reason(reason))
+        return content_of(link, is_fetched=is_fetched)
 
     async def counts(self, account_id: int) -> LinkCounts:
         rows = await self._database.rows(self._sql["counts"], {"account_id": account_id})

@@ -8,7 +8,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.published.fetching import ANSWER_BYTES_MAX
 from bowerbird.library.links.host_turns import PAUSES_S
 from bowerbird.library.links.reading import WEEK
-from bowerbird.model.links import LinkState, Reason
+from bowerbird.model.links import LEFT, WAITING, Reason
 from tests.support.image_hosts import ImageHosts
 from tests.support.links import JSON, SERVER, X_HOST, Reader, quoted, x_link, x_url
 from tests.support.networks import status
@@ -36,11 +36,11 @@ async def test_an_answer_that_is_not_the_post_is_not_stored(reader: Reader, lie:
     await reader.run()
 
     assert await reader.post(post_id) == before
-    assert await reader.state(post_id) == LinkState(is_waiting=True, reason=Reason.UNREADABLE)
+    assert await reader.reason(post_id) == (WAITING, Reason.UNREADABLE)
     for _ in range(5):
         reader.member.clock.now += WEEK
         await reader.run()
-    assert await reader.state(post_id) == LinkState(is_waiting=False, reason=Reason.UNREADABLE)
+    assert await reader.reason(post_id) == (LEFT, Reason.UNREADABLE)
     assert len(reader.hosts.requests) == 4
 
 
@@ -78,7 +78,7 @@ async def test_endless_answers_end(
     await reader.run()
 
     reason = Reason.UNREADABLE if kind == "endless" else Reason.UNREACHABLE
-    assert await reader.state(post_id) == LinkState(is_waiting=True, reason=reason)
+    assert await reader.reason(post_id) == (WAITING, reason)
 
 
 async def test_redirects_lead_only_to_hosts_of_the_network(reader: Reader) -> None:
@@ -101,7 +101,7 @@ async def test_private_addresses_are_not_asked(reader: Reader) -> None:
     [post_id] = await reader.save(reader.status(7))
     await reader.run()
     assert reader.hosts.requests == []
-    assert await reader.state(post_id) == LinkState(is_waiting=False, reason=Reason.ADDRESS)
+    assert await reader.reason(post_id) == (LEFT, Reason.ADDRESS)
 
 
 async def test_a_busy_host_is_left_alone_for_all_accounts(reader: Reader, bob: Member) -> None:
@@ -115,7 +115,7 @@ async def test_a_busy_host_is_left_alone_for_all_accounts(reader: Reader, bob: M
     await reader.run()
     await other.run()
     assert len(reader.hosts.requests) == 1
-    assert await other.state(his) == LinkState(is_waiting=True, reason=Reason.BUSY)
+    assert await other.reason(his) == (WAITING, Reason.BUSY)
     assert not await reader.is_due()
 
     for number in (1, 2):
@@ -138,6 +138,6 @@ async def test_a_host_without_answers_is_given_up_after_a_week(reader: Reader) -
         await reader.run()
         reader.member.clock.now += PAUSES_S[-1] * MICROSECONDS
 
-    left = LinkState(is_waiting=False, reason=Reason.BUSY)
-    assert [await reader.state(one) for one in ids] == [left] * 3
+    left = (LEFT, Reason.BUSY)
+    assert [await reader.reason(one) for one in ids] == [left] * 3
     assert len(reader.hosts.requests) <= 30

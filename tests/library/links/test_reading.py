@@ -6,7 +6,7 @@ import pytest
 
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.imports import Completeness
-from bowerbird.model.links import LinkState, Reason
+from bowerbird.model.links import LEFT, Reason
 from bowerbird.sources.file_posts import FilePost, found_post
 from bowerbird.sources.post_links import parse, parse_listed
 from tests.support import imports, waiting, working
@@ -41,7 +41,7 @@ async def test_a_link_to_x_gets_its_text_and_author(reader: Reader) -> None:
     assert after["author_username"] == "nestcam"
     kept = ("tags", "is_read", "is_archived", "sort_index", "bookmarked_at", "imported_at")
     assert {name: after.get(name) for name in kept} == {name: before.get(name) for name in kept}
-    assert await reader.state(post_id) is None
+    assert await reader.reason(post_id) is None
     assert not await reader.is_due()
     assert len(reader.hosts.requests) == 1
 
@@ -114,9 +114,7 @@ async def test_missing_and_protected_posts_are_recorded(reader: Reader) -> None:
     assert [one["gone_reason"] for one in posts] == ["not found", "protected"]
     assert all(one["gone_at"] for one in posts)
     reasons = [Reason.GONE, Reason.PROTECTED]
-    assert [await reader.state(one) for one in ids] == [
-        LinkState(is_waiting=False, reason=reason) for reason in reasons
-    ]
+    assert [await reader.reason(one) for one in ids] == [(LEFT, reason) for reason in reasons]
     await reader.run()
     assert len(reader.hosts.requests) == 2
 
@@ -128,8 +126,8 @@ async def test_a_network_that_publishes_nothing_is_not_asked(reader: Reader) -> 
 
     await reader.run()
 
-    state = LinkState(is_waiting=False, reason=Reason.NO_SOURCE)
-    assert await reader.state(link.post_id) == state
+    state = (LEFT, Reason.NO_SOURCE)
+    assert await reader.reason(link.post_id) == state
     assert reader.hosts.requests == []
     assert not await reader.is_due()
 

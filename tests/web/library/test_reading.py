@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import msgspec
 import pytest
 
-from tests.support import writing
+from tests.support import saving, writing
 from tests.web.house import Reader
 
 pytestmark = pytest.mark.anyio
@@ -216,3 +216,18 @@ async def test_a_time_of_saving_is_not_shown_as_the_time_of_posting(ann: Reader)
         assert re.search(r'<a class="when" href="/p/29">saved <time[^>]*>today</time></a>', row)
         assert row.count("<time") == 1
         assert "10 Oct 2018" in page
+
+
+async def test_a_link_says_that_its_text_is_on_its_way_or_why_there_is_none(ann: Reader) -> None:
+    await saving.save(ann.member, links=[saving.X])
+    path = f"/p/{saving.X_ID}"
+
+    page = await ann.page(path)
+
+    assert f'data-follow="{path}/content" data-mark="fetching"' in page
+    assert "X is being asked for the text of this post." in page
+    state = await ann.person.open(f"{path}/content")
+    assert state.json() == {"mark": "fetching", "jobs": []}
+    await ann.member.save(post_id=saving.X_ID, text="Here it is.")
+    assert (await ann.person.open(f"{path}/content")).json()["mark"] == "whole"
+    assert "being asked" not in await ann.page(path)

@@ -24,10 +24,11 @@ from bowerbird.requests.saving import ItemToSave, SaveRequest
 def save(email: str, links: Sequence[str], labels: Sequence[str]) -> None:
     r"""Save posts of X, Mastodon, Bluesky or Reddit by their links.
 
-    A link stores the author and the address of the post. A later import that contains the post
-    adds its text. The command prints one line per link, and a summary if there are several. It
-    exits with 1 if one of them is not a link to a post; the others are saved. The last link is the
-    newest in the library. Saving a post again changes nothing.
+    A link stores the author and the address of the post. A running server or worker then reads
+    its text, as far as its network publishes it. The command prints one line per link, and a
+    summary if there are several. It exits with 1 if one of them is not a link to a post; the
+    others are saved. The last link is the newest in the library. Saving a post again changes
+    nothing.
 
     \b
     Example:

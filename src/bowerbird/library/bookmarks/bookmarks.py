@@ -33,6 +33,7 @@ from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.links import PostContent
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.requests.bookmarks import CountQuery, ListQuery, SimilarQuery
 from bowerbird.requests.fields import gates_for
@@ -40,6 +41,7 @@ from bowerbird.requests.filters import FlagFilters, check_order, filter_of, has_
 from bowerbird.requests.limits import PAGE_DEFAULT, PAGE_MAX, RANKED_MAX
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
 from bowerbird.storage.database import Database
+from bowerbird.storage.links import LinkStore
 from bowerbird.storage.vectors import VectorStore
 
 _CACHED_TOTALS: Final = 4_096
@@ -64,8 +66,13 @@ class Bookmarks:
         database: Database,
         meaning: SemanticSearch | None = None,
         clock: Clock = system_clock,
+        *,
+        fetches_posts: bool = False,
     ) -> None:
+        """`fetches_posts`: whether the text of posts that are only links is asked for."""
         self._clock = clock
+        self._fetches_posts = fetches_posts
+        self._links = LinkStore(database)
         self.names = NearNames(database)
         self.labels = LabelWords(database)
         self._zones = TimeZones(database)
@@ -102,6 +109,12 @@ class Bookmarks:
     async def found(self, account: Account, post_id: str) -> bytes | None:
         """The JSON of a bookmark, or None if the library does not have it."""
         return await self._store.by_post_id(account, post_id) if is_post_id(post_id) else None
+
+    async def content(self, account: Account, post_id: str) -> PostContent:
+        """How much of a post the library has."""
+        return await self._links.content(
+            account.account_id, post_id, is_fetched=self._fetches_posts
+        )
 
     async def thread(self, account: Account, first_id: str) -> bytes:
         """The saved posts of a thread, oldest first and separated by commas, up to a page."""

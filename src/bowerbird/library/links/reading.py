@@ -19,7 +19,7 @@ from bowerbird.library.links.host_turns import HostTurns, NotItsTurn, Sleep
 from bowerbird.library.links.stored_links import StoredLinks
 from bowerbird.model.accounts import Account
 from bowerbird.model.connections import Problem
-from bowerbird.model.links import LEFT, WAITING, DueLink, FailedLink, Reason
+from bowerbird.model.links import LEFT, WAITING, DueLink, FailedLink, LinkCounts, Reason
 from bowerbird.settings import Settings
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.post_links import PostLink
@@ -76,6 +76,10 @@ class LinkReading:
     async def ask_again(self, account: Account) -> int:
         """Asks again for every post that is only a link; returns how many there are."""
         return await self._links.add_all(account)
+
+    async def counts(self, account: Account) -> LinkCounts:
+        """How many posts are only links."""
+        return await self._store.counts(account.account_id)
 
     async def run(self, account_id: int, progress: Progress) -> None:
         """Reads what is due. `progress` may raise an exception to stop it."""

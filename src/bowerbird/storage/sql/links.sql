@@ -66,10 +66,13 @@ UPDATE bare_link
    AND due_at < :due_at
 
 -- name: one
+-- No row if the post has a text.
 SELECT k.state, k.reason
-  FROM bare_link AS k
- WHERE k.account_id = :account_id
-   AND k.post_id = :post_id
+  FROM bookmark AS b
+  LEFT JOIN bare_link AS k ON k.account_id = :account_id AND k.post_id = b.post_id
+ WHERE b.account_id = :account_id
+   AND b.post_id = :post_id
+   AND b.completeness = 0
 
 -- name: counts
 SELECT k.state, count(*)

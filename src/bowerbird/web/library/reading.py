@@ -63,7 +63,14 @@ class ReadingPage:
         return [
             PageRoute("GET", PATH, self.show),
             PageRoute("GET", f"{PATH}/json", self.json, is_page=False),
+            PageRoute("GET", f"{PATH}/content", self.content, is_json=True),
         ]
+
+    async def content(self, visit: Visit) -> Reply:
+        """Whether the text of a post has come, for a page that waits for it."""
+        account, post_id = visit.signed_in.account, visit.request.path_params["post_id"]
+        found = await self._bookmarks.content(account, post_id)
+        return self._pages.json({"mark": found.state, "jobs": []})
 
     async def json(self, visit: Visit) -> Reply:
         """The bookmark as the API returns it, for the person who is signed in."""
@@ -97,6 +104,7 @@ class ReadingPage:
             undo_annotation=visit.query.get("undo", "") if said in _ANNOTATIONS else "",
             post=post,
             star=parts.star,
+            content=await self._bookmarks.content(account, post_id),
             network=_NETWORKS.get(post["source"], post["source"]),
             strand=await self._strand(account, bookmark, parts),
             near=await self._near(account, post_id, parts),

@@ -3,12 +3,22 @@
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.library.bulk.requests import BulkChange
+from bowerbird.model.links import ContentState
 
 
 class QueryMeta(Struct, frozen=True, kw_only=True):
     """In the answer to every read but a file. `AnswerCache` sets it, or the route without one."""
 
     ignored_parameters: list[str] | UnsetType = UNSET
+
+
+class BookmarkMeta(QueryMeta, frozen=True, kw_only=True):
+    content_state: ContentState
+    """How much of the post the library has: whole (its text is known), fetching (it is a link, and
+    its network is being asked), link (only the link is known) or gone (only the link is known, and
+    its network does not show the post)."""
+    content_problem: str | UnsetType = UNSET
+    """Why the text is not known, as a sentence; absent if there is nothing to say."""
 
 
 class PageMeta(QueryMeta, frozen=True, kw_only=True):
