@@ -207,6 +207,7 @@ def build(
                 parts.bulk,
                 media_parts(database, files, clock, settings, worker.wake),
                 searching.models,
+                parts.facets,
             ),
             ending=EndingVersions(uses, deprecations, settings.site_origin),
             deprecations=deprecations,

@@ -35,6 +35,7 @@ from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.library.sign_in.provider_sign_in import ProviderSignIn
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.sign_in.sign_up import SignUp
+from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.statistics.statistics import Statistics
 from bowerbird.library.upkeep.overview import OpenJobs, Overview
 from bowerbird.library.views.edits import ViewEdits
@@ -67,6 +68,7 @@ from bowerbird.web.imports.pages import ImportParts
 from bowerbird.web.labels.pages import LabelPages
 from bowerbird.web.labels.picking import LabelPicking
 from bowerbird.web.library.changes import ChangePages
+from bowerbird.web.library.filter_panels import FilterPanels
 from bowerbird.web.library.list_words import NoHits
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.reading import ReadingPage
@@ -119,6 +121,7 @@ class LibraryParts(Struct, frozen=True):
     bulk: BulkRequests
     media: MediaParts
     models: Models
+    facets: FacetCounts
 
 
 def visits(
@@ -209,6 +212,7 @@ def visits(
         demo=demo,
         images=images,
     )
+    panels = FilterPanels(library.facets, authors, listed, sidebar, pages, clock=clock)
     sources = source_parts(database, clock, settings, transfers.wake_worker)
     notes = AnnotationChanges(database, clock)
     save_page = SavePage(
@@ -268,6 +272,7 @@ def visits(
             *ChangePages(library.changes, pages).routes(),
             *LabelPages(listed, label_changes, many, pages).routes(),
             *LabelPicking(listed, bulk, pages).routes(),
+            *panels.routes(),
             *SuggestingPages(library.labels, library.views, authors, pages).routes(),
             *DigestPages(library.digests, highlights, pages).routes(),
             *highlights.routes(),

@@ -134,10 +134,11 @@ def test_searches_filters_and_the_page_of_a_post(page: Page) -> None:
     expect(page.locator(".posts li[id]").nth(20)).to_be_attached()
     follow(page, page.get_by_role("link", name="Clear the search"))
 
-    page.get_by_text("Filter", exact=True).click()
+    page.locator("summary.chip", has_text="Label").click()
     page.locator("#f-tag").fill(LABEL)
-    page.locator("#f-type").select_option("article")
-    page.get_by_role("button", name="Apply the filters").click()
+    follow(page, page.locator(".picklist a", has_text=LABEL))
+    page.locator("summary.chip", has_text="Type").click()
+    follow(page, page.locator(".picklist a", has_text="Article"))
     page.wait_for_url("**media_type=article*")
     # The link above has included archived posts.
     labelled = [post for n in NUMBERS if LABEL in (post := varied_posts.post(n))["tags"]]

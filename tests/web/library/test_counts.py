@@ -94,6 +94,12 @@ async def test_the_numbers_of_the_sidebar_and_the_labels_agree_with_their_lists(
     await assert_agree(ann, "/labels", 9)
     await assert_agree(ann, "/views", 9)
     await assert_agree(ann, f"/views/{slug}", 8)
+    # Five states above the list; and the panels of the filters.
+    await assert_agree(ann, "/library?is_unread_only=false", 12)
+    for kind, least in (("type", 1), ("author", 1), ("label", 2)):
+        path = f"/library/panels/{kind}"
+        await assert_agree(ann, path, least)
+        await assert_agree(ann, f"{path}?is_unread_only=false&author=tom&tag=birds&q=egg", 1)
 
 
 async def test_the_numbers_of_the_statistics_agree_with_their_lists(ann: Reader) -> None:

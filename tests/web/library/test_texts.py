@@ -204,8 +204,9 @@ FRAME: dict[str, Any] = {
     **dict.fromkeys(("theme", "message", "problem", "undo_post", "search", "clear_url"), ""),
     **dict.fromkeys(("edit_url", "save_url", "newer", "pending", "relaxed", "hidden_url"), ""),
     **dict.fromkeys(("meant", "meant_url", "list_before", "undo_annotation", "order"), ""),
-    **dict.fromkeys(("hints", "chips", "buckets", "filter_kept", "kept_fields", "orders"), ()),
-    **dict.fromkeys(("side_views", "side_labels", "label_names", "states", "media_types"), ()),
+    **dict.fromkeys(("panels", "clear_filters"), ""),
+    **dict.fromkeys(("hints", "chips", "buckets", "kept_fields", "orders"), ()),
+    **dict.fromkeys(("side_views", "side_labels", "label_names", "states"), ()),
     **dict.fromkeys(("is_owner", "is_compact", "is_best", "is_cut", "is_archive"), False),
     **dict.fromkeys(("is_unread_only", "hides_archived", "can_show_images"), True),
     **dict.fromkeys(("label_total", "labels_shown", "account_total", "hidden", "total"), 1),
@@ -215,10 +216,6 @@ FRAME: dict[str, Any] = {
     "unsent": {},
     "undo": None,
     "mode": "both",
-    "filters": dict.fromkeys(
-        ("media_type", "author", "tag", "posted_from", "posted_to", "bookmarked_from"), ""
-    )
-    | {"bookmarked_to": ""},
     "shown_count": 1,
     "previous": "/p/0",
     "following": "/p/2",

@@ -14,7 +14,7 @@ _MOST_SHOWN: Final = 40
 _PERIOD: Final = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?", re.ASCII)
 _FOREIGN: Final = re.compile(r"([a-z_]+):(?=[^\s/:])", re.IGNORECASE)
 # Fields of other search engines, and what to use instead.
-_INSTEAD: Final[Mapping[str, str]] = {
+INSTEAD: Final[Mapping[str, str]] = {
     **dict.fromkeys(("from", "by", "user", "username"), "author:"),
     **dict.fromkeys(("tag", "tags", "labels", "folder"), "label:"),
     **dict.fromkeys(("since", "from_date", "newer", "newer_than"), "after:"),
@@ -62,9 +62,9 @@ def about_word(word: str) -> str | None:
         return about_value(Field(word[:-1].lower()), "")
     found = _FOREIGN.match(word)
     name = found[1].lower() if found else ""
-    if name not in _INSTEAD:
+    if name not in INSTEAD:
         return None
-    advice = f"use {_INSTEAD[name]}" if _INSTEAD[name] else f"fields are {', '.join(Field)}"
+    advice = f"use {INSTEAD[name]}" if INSTEAD[name] else f"fields are {', '.join(Field)}"
     return f"{name}: is not a field of this search, so {_shown(word)} counts as words; {advice}."
 
 

@@ -57,7 +57,7 @@ def moves(text: str) -> bool:
 
 @lru_cache(maxsize=_CACHED)
 def _parsed(text: str, now: int | None) -> WordQuery:
-    return _Parser(_straight(text), now).query()
+    return _Parser(straight(text), now).query()
 
 
 def _is_moving(condition: Condition) -> bool:
@@ -67,7 +67,7 @@ def _is_moving(condition: Condition) -> bool:
 def with_fixed_dates(text: str, now: int) -> str:
     """The query with absolute dates instead of relative ones."""
     fixed, end = "", 0
-    for piece in pieces(text := _straight(text)):
+    for piece in pieces(text := straight(text)):
         if piece.field in (Field.BEFORE, Field.AFTER) and query_fields.is_relative(piece.text):
             found = query_fields.condition(piece.field, piece.text, now)
             assert found is not None
@@ -80,7 +80,7 @@ def with_fixed_dates(text: str, now: int) -> str:
 def plain_text(text: str) -> str:
     """The wanted words and phrases without operators and fields, for a search by meaning."""
     wanted, excluded = [], 0
-    for piece in pieces(_straight(text)):
+    for piece in pieces(straight(text)):
         if piece.kind is Kind.OPEN and (excluded or piece.is_excluded):
             excluded += 1
         elif piece.kind is Kind.CLOSE and excluded:
@@ -97,7 +97,7 @@ def joined(texts: Sequence[str]) -> str:
 
 def _enclosed(text: str) -> str:
     """A query that does not change the meaning of the words after it."""
-    text = _straight(text)
+    text = straight(text)
     if [piece.text for piece in pieces(f"{text} x")][-1] != "x":
         text += '"'
     kinds = [piece.kind for piece in pieces(text)]
@@ -106,7 +106,8 @@ def _enclosed(text: str) -> str:
     return f"({text}{')' * (kinds.count(Kind.OPEN) - kinds.count(Kind.CLOSE))})"
 
 
-def _straight(text: str) -> str:
+def straight(text: str) -> str:
+    """The part of a query that is read, with straight quotation marks."""
     return text[:MAX_CHARACTERS].translate(_STRAIGHT_QUOTES)
 
 

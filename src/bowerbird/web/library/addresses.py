@@ -57,6 +57,11 @@ class Address(Struct, frozen=True):
         return [(name, values[name]) for name in NAMES if values.get(name) and name not in without]
 
 
+def address_of(path: str, query: Mapping[str, str]) -> Address:
+    """The list at a path with the parameters of a request."""
+    return Address(path, {name: query[name] for name in NAMES if query.get(name)})
+
+
 def everything(**values: str) -> str:
     """The URL of a list of read, unread and archived posts, which every count includes."""
     shown = {"is_unread_only": "false", "hide_archived": "false", **values}

@@ -19,7 +19,6 @@ from bowerbird.requests.limits import RANKED_MAX
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.web.library.addresses import Address
-from bowerbird.web.visits.formats import Times, enclosed
 
 # Words of a search that are compared with names.
 _WORDS: Final = 4
@@ -114,7 +113,7 @@ class NoHits:
         return {"text": f"{text} “{value}”", "url": url, "count": count}
 
 
-_FILTERS: Final = {
+FILTERS: Final = {
     "media_type": "type",
     "author": "author",
     "tag": "label",
@@ -126,7 +125,6 @@ _FILTERS: Final = {
     "bookmarked_from": "saved after",
     "bookmarked_to": "saved before",
 }
-_SAVED: Final = ("bookmarked_from", "bookmarked_to")
 # A filter that no form offers, only a link.
 _IMPORT: Final = "import_run"
 # (sort_by, sort_order) -> name in the menu, and at the count.
@@ -147,14 +145,14 @@ _YES: Final = ("true", "1")
 
 
 def is_unread_only(query: ListQuery) -> bool:
-    return flags_of(query).get("is_unread_only", _flag(query.is_unread_only))
+    return flags_of(query).get("is_unread_only", is_on(query.is_unread_only))
 
 
 def hides_archived(query: ListQuery) -> bool:
-    return flags_of(query).get("hide_archived", _flag(query.hide_archived))
+    return flags_of(query).get("hide_archived", is_on(query.hide_archived))
 
 
-def _flag(value: bool | str | None) -> bool:  # noqa: FBT001 - a value of the query
+def is_on(value: bool | str | None) -> bool:  # noqa: FBT001 - a value of the query
     """Whether a flag is on that was sent."""
     return value in (None, "", True) or str(value).strip().lower() in _YES
 
@@ -166,11 +164,11 @@ def hints(query: ListQuery) -> Sequence[str]:
 
 def has_filters(query: ListQuery) -> bool:
     """Whether more than the two flags selects the posts."""
-    return any(getattr(query, name) for name in (*_FILTERS, _IMPORT, "q", MEANING))
+    return any(getattr(query, name) for name in (*FILTERS, _IMPORT, "q", MEANING))
 
 
 def is_archive(query: ListQuery) -> bool:
-    return bool(query.is_archived_only) and _flag(query.is_archived_only)
+    return bool(query.is_archived_only) and is_on(query.is_archived_only)
 
 
 def state_name(query: ListQuery) -> str:
@@ -183,7 +181,7 @@ def state_name(query: ListQuery) -> str:
 
 def search_words(query: ListQuery, account: Account) -> str:
     """What the search box says: it searches the list that is shown."""
-    if any(getattr(query, name) for name in (*_FILTERS, _IMPORT)):
+    if any(getattr(query, name) for name in (*FILTERS, _IMPORT)):
         return "Search these posts"
     unread, archive, hides = is_unread_only(query), is_archive(query), hides_archived(query)
     count = account.visible(unread_only=unread, hide_archived=hides, archived_only=archive)
@@ -256,30 +254,6 @@ def orders(query: ListQuery, address: Address) -> list[dict[str, Any]]:
     ]
 
 
-def chips(query: ListQuery, address: Address, times: Times) -> list[dict[str, str]]:
-    """The filters of a list, each with the URL of the list without it."""
-    period = enclosed(times, query.bookmarked_from, query.bookmarked_to)
-    found = [
-        {"name": words, "value": value, "url": address.changed(**{name: None}).url()}
-        for name, words in _FILTERS.items()
-        if (value := getattr(query, name)) and not (period and name in _SAVED)
-    ]
-    if period:
-        url = address.changed(**dict.fromkeys(_SAVED)).url()
-        found.append({"name": "saved in", "value": period, "url": url})
-    meant = query.vector_search_term
-    if query.q and meant and meant not in (query.q, query_language.plain_text(query.q)):
-        url = address.changed(vector_search_term=None).url()
-        found.append({"name": "near to", "value": meant, "url": url})
-    if query.import_run:
-        url = address.changed(**{_IMPORT: None}).url()
-        found.append({"name": "from", "value": "one import", "url": url})
-    if is_unread_only(query) and has_filters(query):
-        url = address.changed(is_unread_only="false").url()
-        found.append({"name": "state", "value": "unread", "url": url})
-    return found
-
-
 def save_url(query: ListQuery, address: Address) -> str:
     """The page that saves a list as a Smart View, which shows read posts by default."""
     if not has_filters(query):
@@ -290,18 +264,13 @@ def save_url(query: ListQuery, address: Address) -> str:
     return f"/views/new?{urlencode([*flags, *unread])}"
 
 
-def filter_fields(query: ListQuery) -> dict[str, str]:
-    """The values of the form that adds filters."""
-    return {name: getattr(query, name) or "" for name in _FILTERS}
-
-
 def removable(query: ListQuery) -> list[str]:
     """The filters whose removal might find something."""
-    return [name for name in _FILTERS if getattr(query, name)]
+    return [name for name in FILTERS if getattr(query, name)]
 
 
 def filter_words(name: str, value: str) -> str:
-    return f"{_FILTERS[name]} {value}"
+    return f"{FILTERS[name]} {value}"
 
 
 def without_vector(count: int) -> str:

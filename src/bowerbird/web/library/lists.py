@@ -21,18 +21,21 @@ from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.search.queries import query_language
 from bowerbird.settings import Settings
 from bowerbird.web.bulk.pages import BulkPages
-from bowerbird.web.library import list_words
+from bowerbird.web.library import list_words, typed_filters
 from bowerbird.web.library.addresses import (
     COMPACT,
     DENSITY,
     LIBRARY,
     NAMES,
     Address,
+    address_of,
     everything,
     of_view,
     view_of,
 )
 from bowerbird.web.library.changes import UNDO
+from bowerbird.web.library.filter_chips import FilterChips
+from bowerbird.web.library.filter_panels import PANELS
 from bowerbird.web.library.list_words import NoHits, hidden_list
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.rows import Look, Rows
@@ -123,7 +126,7 @@ class ListPages:
 
     async def library(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
-        address = _address(LIBRARY, visit)
+        address = address_of(LIBRARY, visit.query)
         if _SEARCH in visit.query or any(visit.query.get(name) == "" for name in NAMES):
             return self._pages.go((await self._searched(visit, address)).url())
         try:
@@ -145,7 +148,7 @@ class ListPages:
     async def view(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
         view = await self._views.find(account, visit.request.path_params["slug"])
-        address = _address(of_view(view.slug), visit)
+        address = address_of(of_view(view.slug), visit.query)
         try:
             query = query_strings.read(visit.request.scope["query_string"], ViewBookmarksQuery)
             limit = query.limit or _PER_PAGE[_density(visit)]
@@ -181,9 +184,10 @@ class ListPages:
         if text is None:
             return address.changed()
         mode = visit.query.get(_MODE) or await self._mode(visit.signed_in.account, ListQuery())
-        text = text.strip()
+        text, typed = typed_filters.taken(text.strip())
         meant = query_language.plain_text(text) if mode == BOTH else text
         return address.changed(
+            **typed,
             q=None if mode == BY_MEANING else text,
             vector_search_term=None if mode == WORDS else meant,
             # Both orders belong to the search that was shown before.
@@ -332,10 +336,7 @@ class ListPages:
             "hints": list_words.hints(query),
             "mode": await self._mode(account, query),
             "kept_fields": address.fields("q", MEANING, "sort_by", "sort_order", "bucket"),
-            "filter_kept": address.fields(*list_words.filter_fields(query), "bucket"),
-            "filters": list_words.filter_fields(query),
-            "media_types": list_words.MEDIA_TYPES,
-            "chips": list_words.chips(query, address, visit.times),
+            **self._chips(visit, query, address, is_view=view is not None),
             "order": "" if view else list_words.order_words(query),
             "orders": [] if view else list_words.orders(query, address),
             "buckets": await self._buckets(account, view, address),
@@ -352,6 +353,20 @@ class ListPages:
             **await self._bulk.values(visit),
         }
         return self._pages.show(visit, template, status=status, **(shared | values))
+
+    def _chips(
+        self, visit: Visit, query: ListQuery, address: Address, *, is_view: bool
+    ) -> dict[str, Any]:
+        """The filters. A Smart View has its own."""
+        if is_view:
+            return {"chips": [], "clear_filters": "", "panels": ""}
+        today = visit.times.local(self._clock()).date()
+        labels = visit.sidebar["side_labels"]
+        account = visit.signed_in.account
+        chips = FilterChips(account, query, address, times=visit.times, today=today, labels=labels)
+        # No counts for a list by meaning: its ranking takes too long.
+        panels = "" if query.vector_search_term else Address(PANELS, address.changed().values).url()
+        return {"chips": chips.all(), "clear_filters": chips.clear_url(), "panels": panels}
 
     async def _buckets(
         self, account: Account, view: View | None, address: Address
@@ -372,10 +387,6 @@ class ListPages:
             }
             for slug, name, count in choices
         ]
-
-
-def _address(path: str, visit: Visit) -> Address:
-    return Address(path, {name: visit.query[name] for name in NAMES if visit.query.get(name)})
 
 
 def _forgiven(shown: Shown) -> dict[str, Any]:

@@ -160,11 +160,10 @@ function original() {
 }
 
 function filter() {
-  const menu = document.querySelector(".filters details.opens:has(form)");
+  const menu = document.querySelector(".filters > details.pop");
   if (!(menu instanceof HTMLDetailsElement)) return;
   menu.open = true;
-  const field = menu.querySelector("select, input:not([type=hidden])");
-  if (field instanceof HTMLElement) field.focus();
+  menu.querySelector("summary")?.focus();
 }
 
 function search() {
@@ -175,7 +174,7 @@ function search() {
 }
 
 function escape() {
-  const menu = document.querySelector("details.opens[open]");
+  const menu = document.querySelector(":is(details.opens, details.pop)[open]");
   if (!(menu instanceof HTMLDetailsElement)) return void fire("library:pick-none", document);
   menu.open = false;
   menu.querySelector("summary")?.focus();
@@ -244,7 +243,7 @@ function pressed(event) {
     fire("library:palette", document);
     return;
   }
-  const isInMenu = event.target instanceof Element && event.target.closest("details.opens[open]") !== null;
+  const isInMenu = event.target instanceof Element && event.target.closest(":is(details.opens, details.pop)[open]") !== null;
   if (event.key === "Escape" && isInMenu) return escape();
   if (isOff || isCommand || event.altKey || isTyping(event.target)) return;
   const isSequence = event.timeStamp < sequenceUntil;

@@ -1,0 +1,296 @@
+"""The chips above a list: the filters that are applied, as phrases, and those that can be.
+
+Each opens a panel whose options are links. Only typed names and days are a form.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import Any, Final, NamedTuple
+
+from bowerbird.model import instants
+from bowerbird.model.accounts import Account
+from bowerbird.model.labels import name_key
+from bowerbird.requests.bookmarks import By, ListQuery
+from bowerbird.requests.filters import MEANING
+from bowerbird.search.queries import query_language
+from bowerbird.web.library import list_words, typed_filters
+from bowerbird.web.library.addresses import Address
+from bowerbird.web.visits.formats import Times, enclosed
+
+TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE = (
+    "Type",
+    "Author",
+    "Label",
+    "Posted",
+    "Saved",
+    "Has",
+    "State",
+)
+KINDS: Final = (TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE)
+# Of which the library counts the posts when a panel is opened.
+COUNTED: Final[Mapping[str, By]] = {TYPE: "media", AUTHOR: "author", LABEL: "label"}
+PARAMETERS: Final = {TYPE: "media_type", AUTHOR: "author", LABEL: "tag"}
+_BOUNDS: Final = {
+    POSTED: ("posted_from", "posted_to"),
+    SAVED: ("bookmarked_from", "bookmarked_to"),
+}
+TYPES: Final = {
+    "text": "Only text",
+    "image": "Image",
+    "video": "Video",
+    "gif": "GIF",
+    "link": "Link",
+    "article": "Article",
+    "thread": "Thread",
+    "poll": "Poll",
+}
+# Of an instant, which both exclude, and of a whole day.
+_BOUND_WORDS: Final = (("after", "since"), ("before", "until"))
+_FLAGS: Final = {
+    "has_note": {True: ("with", "a note"), False: ("without", "a note")},
+    "unlabelled": {True: ("without", "a label"), False: ("with", "a label")},
+}
+# A filter that is none of these has a chip without a panel.
+_SHOWN: Final = {*PARAMETERS.values(), *_BOUNDS[POSTED], *_BOUNDS[SAVED], *_FLAGS, "label"}
+_STATE_FLAGS: Final = ("is_unread_only", "hide_archived", "is_archived_only")
+
+
+class Option(NamedTuple):
+    text: str
+    url: str
+    is_chosen: bool = False
+    number: int | None = None
+    # Of a label.
+    colour: str = ""
+
+
+class Panel(NamedTuple):
+    kind: str
+    options: Sequence[Option]
+    # The parameter of a name that can be typed, and what its field says.
+    typed: str = ""
+    hint: str = ""
+    # Name, label and value of two days.
+    days: Sequence[tuple[str, str, str]] = ()
+    # The other parameters, which the form sends along.
+    kept: Sequence[tuple[str, str]] = ()
+
+
+class Chip(NamedTuple):
+    """`value` is "" if the filter is not applied."""
+
+    name: str
+    value: str = ""
+    remove_url: str = ""
+    panel: Panel | None = None
+
+
+class FilterChips:
+    """`labels`: those of the sidebar, as dicts of name and colour."""
+
+    def __init__(
+        self,
+        account: Account,
+        query: ListQuery,
+        address: Address,
+        *,
+        times: Times,
+        today: date,
+        labels: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        self._account = account
+        self._query = query
+        self._address = address
+        self._times = times
+        self._today = today
+        self._labels = labels
+
+    def all(self) -> list[Chip]:
+        """Those that are applied, each with its panel; then the others."""
+        applied = [*self._applied()]
+        open_kinds = (STATE,) if self._account.is_free else KINDS
+        known = {chip.panel.kind for chip in applied if chip.panel}
+        rest = [Chip(kind, panel=self.panel(kind)) for kind in open_kinds if kind not in known]
+        return [*applied, *rest]
+
+    def clear_url(self) -> str:
+        """The list without filters; "" if at most one is applied."""
+        names = [*list_words.FILTERS, "import_run", "label_match"]
+        is_many = sum(bool(getattr(self._query, name)) for name in names) > 1
+        return self._address.changed(**dict.fromkeys(names)).url() if is_many else ""
+
+    def panel(self, kind: str, options: Sequence[Option] | None = None) -> Panel:
+        """The panel of a kind; `options` with counts, if these are known."""
+        if kind in _BOUNDS:
+            return self._days(kind)
+        if kind == TYPE:
+            listed = [self.option(kind, value, text) for value, text in TYPES.items()]
+            return Panel(kind, listed if options is None else options)
+        if kind == HAS:
+            return Panel(kind, [self._flag("has_note", is_on=on) for on in (True, False)])
+        if kind == STATE:
+            return Panel(kind, self._states())
+        if options is None and kind == LABEL:
+            names = [(each["name"], each["colour"]) for each in self._labels]
+            options = [self.option(kind, name, name, colour=colour) for name, colour in names]
+        if kind == LABEL:
+            options = [*(options or ()), self._flag("unlabelled", is_on=True)]
+        parameter = PARAMETERS[kind]
+        return Panel(
+            kind,
+            options or (),
+            typed=parameter,
+            hint="Name or @handle" if kind == AUTHOR else "Name of a label",
+            kept=self._address.fields(parameter),
+        )
+
+    def option(
+        self, kind: str, value: str, text: str, count: int | None = None, colour: str = ""
+    ) -> Option:
+        """The list with this value."""
+        name = PARAMETERS[kind]
+        is_chosen = _folded(getattr(self._query, name) or "") == _folded(value)
+        url = self._address.changed(**{name: value}).url()
+        return Option(text, url, is_chosen, count, colour)
+
+    def _applied(self) -> list[Chip]:
+        state = self._state()
+        return [*self._named(), *self._periods(), *self._others(), *([state] if state else [])]
+
+    def _named(self) -> Iterator[Chip]:
+        for kind, word in ((TYPE, "type"), (AUTHOR, "by"), (LABEL, "label")):
+            if value := getattr(self._query, PARAMETERS[kind]):
+                yield self._chip(word, value, PARAMETERS[kind], panel=self.panel(kind))
+        if self._query.label:
+            yield self._chip("labels", str(self._query.label), "label", "label_match")
+
+    def _periods(self) -> Iterator[Chip]:
+        for kind, bounds in _BOUNDS.items():
+            word = kind.lower()
+            panel: Panel | None = self.panel(kind)
+            start, end = (getattr(self._query, name) or "" for name in bounds)
+            if phrase := self._period(word, start, end):
+                yield self._chip(*phrase, *bounds, panel=panel)
+                continue
+            for name, value, words in zip(bounds, (start, end), _BOUND_WORDS, strict=True):
+                if value:
+                    is_whole = instants.is_day(value)
+                    phrase = f"{word} {words[is_whole]}", self._day_words(value)
+                    yield self._chip(*phrase, name, panel=panel)
+                    panel = None
+
+    def _others(self) -> Iterator[Chip]:
+        query = self._query
+        for name, words in _FLAGS.items():
+            if value := getattr(query, name):
+                panel = self.panel(HAS) if name == "has_note" else None
+                yield self._chip(*words[list_words.is_on(value)], name, panel=panel)
+        for name, word in list_words.FILTERS.items():
+            if name not in _SHOWN and (value := getattr(query, name)):
+                yield self._chip(word, str(value), name)
+        meant = query.vector_search_term
+        if query.q and meant and meant not in (query.q, query_language.plain_text(query.q)):
+            yield self._chip("near to", meant, MEANING)
+        if query.import_run:
+            yield self._chip("from", "one import", "import_run")
+
+    def _chip(self, word: str, value: str, *names: str, panel: Panel | None = None) -> Chip:
+        url = self._address.changed(**dict.fromkeys(names)).url()
+        return Chip(word, value, url, panel)
+
+    def _state(self) -> Chip | None:
+        """A search for a state, or that a list with filters has only unread posts."""
+        query, panel = self._query, self.panel(STATE)
+        if query.q and (asked := typed_filters.state(query.q)):
+            url = self._address.changed(q=typed_filters.without_state(query.q)).url()
+            return Chip("state", asked, url, panel)
+        if list_words.is_unread_only(query) and list_words.has_filters(query):
+            url = self._address.changed(is_unread_only="false").url()
+            return Chip("state", "unread", url, panel)
+        return None
+
+    def _flag(self, name: str, *, is_on: bool) -> Option:
+        value = getattr(self._query, name)
+        is_chosen = bool(value) and list_words.is_on(value) == is_on
+        url = self._address.changed(**{name: str(is_on).lower()}).url()
+        return Option(" ".join(_FLAGS[name][is_on]).capitalize(), url, is_chosen)
+
+    def _presets(self) -> dict[str, str]:
+        """The first day of each period, and its name."""
+        return {
+            "today": "Today",
+            "today-6d": "Last 7 days",
+            "today-29d": "Last 30 days",
+            f"{self._today.year:04}-01-01": "This year",
+        }
+
+    def _days(self, kind: str) -> Panel:
+        bounds = first, last = _BOUNDS[kind]
+        values = [getattr(self._query, name) or "" for name in bounds]
+        options = []
+        for start, text in self._presets().items():
+            url = self._address.changed(**{first: start, last: None}).url()
+            options.append(Option(text, url, values == [start, ""]))
+        zone = instants.zone_of(self._times.time_zone)
+        # A relative day is shown as the day that it means now.
+        days = [self._day_of(value, zone) for value in values]
+        labelled = zip(bounds, ("From", "To"), days, strict=True)
+        return Panel(kind, options, days=list(labelled), kept=self._address.fields(*bounds))
+
+    def _day_of(self, text: str, zone: Any) -> str:
+        if not instants.is_day(text):
+            return ""
+        now = instants.instant_of(self._today, 12, zone)
+        day = instants.day_of(text, now, zone)
+        return "" if day is None else day.isoformat()
+
+    def _period(self, word: str, start: str, end: str) -> tuple[str, str] | None:
+        """Such as saved, this year; None if each bound needs its own words."""
+        if not end and (preset := self._presets().get(start)):
+            return word, f"{'in the ' if preset.startswith('Last') else ''}{preset.lower()}"
+        if period := enclosed(self._times, start, end):
+            return f"{word} in", period
+        if instants.is_day(start) and instants.is_day(end):
+            return word, f"{self._day_words(start)} to {self._day_words(end)}"
+        return None
+
+    def _day_words(self, text: str) -> str:
+        day = instants.day_of(text, None, instants.zone_of("UTC"))
+        return text if day is None else self._times.words.day(day)
+
+    def _states(self) -> list[Option]:
+        """With their numbers, if the library has no other filter."""
+        query, account = self._query, self._account
+        rest = typed_filters.without_state(query.q) if query.q else ""
+        asked = typed_filters.state(query.q) if query.q else ""
+        has_counts = not list_words.has_filters(query)
+        found = []
+        for text, unread, hides, archive in (
+            ("Unread", True, True, False),
+            ("Read and unread", False, True, False),
+            ("With archived posts", False, False, False),
+            ("Archived", False, False, True),
+        ):
+            count = account.visible(unread_only=unread, hide_archived=hides, archived_only=archive)
+            flags = {
+                "is_unread_only": None if unread else "false",
+                "hide_archived": None if hides or archive else "false",
+                "is_archived_only": "true" if archive else None,
+            }
+            now = (list_words.is_unread_only(query), list_words.is_archive(query))
+            is_same = now == (unread, archive) and (
+                archive or list_words.hides_archived(query) == hides
+            )
+            url = self._address.changed(**flags, q=rest).url()
+            number = count if has_counts else None
+            found.append(Option(text, url, is_same and not asked, number))
+        url = self._address.changed(
+            **dict.fromkeys(_STATE_FLAGS), q=f"{rest} is:read".strip()
+        ).url()
+        read = account.total - account.archived - account.fresh if has_counts else None
+        found.insert(1, Option("Read", url, asked == "read", read))
+        return found
+
+
+def _folded(text: str) -> str:
+    return name_key(text.removeprefix("@"))
