@@ -23,6 +23,7 @@ from bowerbird.library.bulk.requests import bulk_requests
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.sign_in.attempts import AttemptLimits
+from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.edits import ViewEdits
@@ -36,6 +37,7 @@ from bowerbird.storage.files.files import Files
 from bowerbird.storage.sqlite.rehearsal import RehearsalDatabase
 from bowerbird.web import templating
 from bowerbird.web.bulk.pages import BulkPages
+from bowerbird.web.library.filter_panels import FilterPanels
 from bowerbird.web.library.list_words import NoHits
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.reading import ReadingPage
@@ -226,6 +228,7 @@ def _sidebar_and_routes(
     bookmarks = Bookmarks(database, meaning, clock)
     labels, authors = Labels(database, clock), Authors(database)
     views = Views(database, bookmarks, clock)
+    facets = FacetCounts(database, bookmarks, meaning)
     sidebar = Sidebar(labels, views)
     many = BulkPages(bulk_requests(database, clock, views, meaning, lambda: None), pages)
     images = ShownImages(KeptImages(database, files), is_offered=False)
@@ -245,5 +248,6 @@ def _sidebar_and_routes(
         *lists.routes(),
         *ReadingPage(bookmarks, lists, pages, many=many, images=images).routes(),
         *ViewPages(views, ViewEdits(database, views), pages).routes(),
+        *FilterPanels(facets, authors, labels.listed, sidebar, pages, clock=clock).routes(),
         *SuggestingPages(labels, views, authors, pages).routes(),
     ]
