@@ -174,9 +174,4 @@ class DeviceRuns:
     async def _of(self, account: Account, device: Device, run: IngestRun | None) -> DeviceRun:
         if run is None:
             return DeviceRun(device, None, RunCounts())
-        counts = RunCounts()
-        if run.import_id:
-            # An account lists only its latest imports.
-            with suppress(Refusal):
-                counts = (await self._imports.get(account, run.import_id)).counts
-        return DeviceRun(device, run, counts)
+        return DeviceRun(device, run, await self._imports.counts(account, run.import_id))

@@ -15,12 +15,18 @@ from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.page_results import PageResult
 from bowerbird.library.ingest.pages import IngestPages
 from bowerbird.model.accounts import Account
-from bowerbird.model.connections import Connection
+from bowerbird.model.connections import Connection, Network
 from bowerbird.model.ingest import EndReason
+from bowerbird.sources.networks import list_pages
 from bowerbird.sources.x import api2
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database
 
+FORMATS: Final = {
+    Network.X: "x.api2",
+    Network.MASTODON: list_pages.MASTODON,
+    Network.BLUESKY: list_pages.BLUESKY,
+}
 # X allows 50 requests in 15 minutes.
 _REQUESTS_MAX: Final = 40
 # A page of a folder has up to so many posts, which X may charge for.
@@ -84,7 +90,7 @@ class FolderReading:
         user_id, cursor, folders = connection.source_user_id, place.cursor, place.folders
         if place.is_listing:
             page = await access.ask(lambda tokens: access.x.folders(tokens, user_id, cursor))
-            result = await self._take(account, connection, seq, page)
+            result = await self.take(account, connection, seq, page)
             found = [one.id for one in api2.read_folders(page.payload).folders]
             folders = [*folders, *found][:_REQUESTS_MAX]
         else:
@@ -94,7 +100,7 @@ class FolderReading:
                 lambda tokens: access.x.folder(tokens, user_id, folders[0], cursor)
             )
             again = await self._charged.again(account.account_id, connection, page.payload)
-            result = await self._take(account, connection, seq, page)
+            result = await self.take(account, connection, seq, page)
             await self._charged.give_back(
                 account.account_id, connection, _POSTS_PER_PAGE, result.received - again
             )
@@ -109,11 +115,12 @@ class FolderReading:
         is_done = not (following.is_listing or following.folders)
         return None if is_done or following.requests >= _REQUESTS_MAX else following
 
-    async def _take(
+    async def take(
         self, account: Account, connection: Connection, seq: int, page: ListPage
     ) -> PageResult:
+        """Stores a page of the run of a connection."""
         captured = CapturedPage(
-            format="x.api2",
+            format=FORMATS[connection.network],
             payload=page.payload,
             request_url=page.request_url,
             captured_at=self._clock(),

@@ -21,7 +21,6 @@ from bowerbird.library.connections.connecting import new_fetcher
 from bowerbird.library.connections.costs import CLIENT, ChargedPosts
 from bowerbird.library.connections.folders import FolderReading
 from bowerbird.library.imports.runs import ImportRuns
-from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.page_results import PageResult
 from bowerbird.library.ingest.pages import IngestPages
 from bowerbird.library.ingest.runs import IngestRuns
@@ -33,12 +32,11 @@ from bowerbird.model.connections import (
     Network,
     Problem,
 )
-from bowerbird.model.imports import RunCounts, RunState
+from bowerbird.model.imports import RunState
 from bowerbird.model.ingest import EndReason, IngestRun
 from bowerbird.requests import limits
 from bowerbird.requests.ingest import FinishRequest, NewRun
 from bowerbird.settings import Settings
-from bowerbird.sources.networks import list_pages
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Transaction
@@ -49,11 +47,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], Awaitable[None]]
 
-FORMATS: Final = {
-    Network.X: "x.api2",
-    Network.MASTODON: list_pages.MASTODON,
-    Network.BLUESKY: list_pages.BLUESKY,
-}
 _ACCOUNTS_PER_PAGE: Final = 500
 # After the first failure, the second, and so on; never later than the next run would be.
 _RETRY_S: Final = 300
@@ -62,7 +55,6 @@ _MAX_DOUBLINGS: Final = 10
 _REFUSED_S: Final = 86_400
 # X may have sent posts, although they did not arrive.
 _PERHAPS_CHARGED: Final = frozenset({Problem.UNREACHABLE, Problem.UNREADABLE_ANSWER})
-_decode: Final = msgspec.json.Decoder(PageResult).decode
 
 
 class Sync:
@@ -154,10 +146,10 @@ class Sync:
         cursor = status.cursor or ""
         page = await self._fetched(account, connection, access, cursor)
         if connection.network is not Network.X:
-            result = await self._taken(account, connection, run, seq, page)
+            result = await self._folders.take(account, connection, seq, page)
         else:
             again = await self._charged.again(account.account_id, connection, page.payload)
-            result = await self._taken(account, connection, run, seq, page)
+            result = await self._folders.take(account, connection, seq, page)
             charged = result.received - again
             await self._charged.give_back(account.account_id, connection, X_PER_PAGE, charged)
         return await self._goes_on(account, connection, seq, cursor, result)
@@ -236,25 +228,13 @@ class Sync:
             await self._charged.give_back(account.account_id, connection, X_PER_PAGE)
             raise
 
-    async def _taken(
-        self, account: Account, connection: Connection, run: IngestRun, seq: int, page: ListPage
-    ) -> PageResult:
-        captured = CapturedPage(
-            format=FORMATS[connection.network],
-            payload=page.payload,
-            request_url=page.request_url,
-            captured_at=self._clock(),
-        )
-        answer = await self._pages.take(account, run.run_id, seq, captured)
-        return _decode(answer.body)
-
     async def _has_folders(self, account: Account, connection: Connection) -> bool:
         """Folders become labels, after a run that found new posts and once per day at most."""
         today = day_of(self._clock())
         if connection.network is not Network.X or connection.folders_day == today:
             return False
         run = await self._runs.find(account, connection.run_id)
-        return bool((await self._counts(account, run)).new)
+        return bool((await self._imports.counts(account, run.import_id)).new)
 
     async def _finish(self, account: Account, connection: Connection, reason: EndReason) -> None:
         request = msgspec.convert({"reason": reason.value}, FinishRequest)
@@ -263,7 +243,7 @@ class Sync:
 
     async def _end(self, account: Account, connection: Connection) -> None:
         run = await self._runs.find(account, connection.run_id)
-        counts = await self._counts(account, run)
+        counts = await self._imports.counts(account, run.import_id)
         now = self._clock()
         await self._store.end_run(
             account.account_id,
@@ -273,15 +253,6 @@ class Sync:
             now=now,
             next_run_at=now + connection.interval_s * MICROSECONDS,
         )
-
-    async def _counts(self, account: Account, run: IngestRun) -> RunCounts:
-        if not run.import_id:
-            return RunCounts()
-        try:
-            return (await self._imports.get(account, run.import_id)).counts
-        except Refusal:
-            # An account lists only its latest imports.
-            return RunCounts()
 
     async def _start_over(self, account: Account, connection: Connection) -> None:
         """The network forgot where the list was left. The next run reads it from the top."""

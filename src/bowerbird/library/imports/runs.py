@@ -137,6 +137,11 @@ class ImportRuns:
     async def get(self, account: Account, run_id: str) -> Run:
         return self._shown(await self._find(account, run_id))
 
+    async def counts(self, account: Account, run_id: str) -> RunCounts:
+        """None of anything for a run that is not listed: an account lists only its latest."""
+        found = await self._store.by_id(self._database, account.account_id, _id(run_id))
+        return RunCounts() if found is None else found.counts
+
     async def list(self, account: Account, limit: int, cursor: str | None) -> RunPage:
         """The newest first."""
         query = cursors.query_of(account.account_id, "imports")
