@@ -208,6 +208,10 @@ async def test_the_account_page_has_the_switch_and_says_how_far_it_is(
     await shelf.run()
 
     page = await ann.page("/account")
+    state = (await ann.person.open("/account/images/state")).json()
+    [shown] = state["jobs"]
+    assert (state["mark"], shown["done"], shown["total"]) == ("done", 2, 3)
+    assert shown["text"] in page
     assert "2 of 3 images" in page
     assert "1.0 GB" in page
     assert "1 on sites from which this server downloads nothing" in page

@@ -63,6 +63,7 @@ ARRIVALS: Final = "/library/images/arrivals"
 _ASKED_MAX: Final = 60
 KEEP: Final = "/account/images"
 CLEAR: Final = "/account/images/delete"
+STATE: Final = "/account/images/state"
 _ACCOUNT: Final = "/account"
 _COOKIE_DAYS: Final = 400
 _PAGES: Final = ("/library", "/p/", "/views/", _ACCOUNT)
@@ -118,6 +119,7 @@ def routes(parts: MediaParts, pages: VisitPages) -> list[PageRoute]:
         PageRoute("POST", SHOW, media.show, page="/library"),
         PageRoute("POST", KEEP, media.keep, page=_ACCOUNT),
         PageRoute("POST", CLEAR, media.clear, page=_ACCOUNT),
+        PageRoute("GET", STATE, media.state, is_json=True, page=_ACCOUNT),
     ]
 
 
@@ -176,6 +178,22 @@ class _MediaPages:
         self._parts.wake_worker()
         return self._pages.go(f"{_ACCOUNT}?said=images-deleted#images")
 
+    async def state(self, visit: Visit) -> Reply:
+        """How many images are here, for the script that follows the number."""
+        state = await self._parts.preferences.state(visit.signed_in.account)
+        job = {"id": "images", "done": state.kept, "total": state.total, "text": _progress(state)}
+        return self._pages.json({"mark": _mark(state), "jobs": [job]})
+
+
+def _progress(state: MediaState) -> str:
+    size, quota = size_text(state.bytes), size_text(state.quota)
+    return f"{state.kept:,} of {state.total:,} images, {size} of {quota}"
+
+
+def _mark(state: MediaState) -> str:
+    """Whether more images are on their way."""
+    return "open" if state.waiting and state.is_keeping and not state.is_full else "done"
+
 
 def on_account_page(state: MediaState) -> dict[str, Any] | None:
     """What account_images.html takes; None if there is nothing to say."""
@@ -186,11 +204,12 @@ def on_account_page(state: MediaState) -> dict[str, Any] | None:
         "is_keeping": state.is_keeping,
         "is_clearing": state.is_clearing,
         "is_full": state.is_full,
+        "progress": _progress(state),
+        "mark": _mark(state),
         "kept": state.kept,
         "waiting": state.waiting,
         "total": state.total,
         "size": size_text(state.bytes),
-        "quota": size_text(state.quota),
         "left_out": [
             (state.left_out[reason], words)
             for reason, words in _WORDS.items()
