@@ -31,6 +31,7 @@ from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
+from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.upkeep.sweeping import Sweeping
@@ -321,6 +322,7 @@ def _import_parts(
         runs=ImportRuns(database, clock),
         saving=Saving(database, clock),
         kept=KeptPages(database, clock),
+        links=LinkReading(database, clock, settings),
     )
 
 

@@ -222,6 +222,7 @@ def visits(
         pages,
         notes=notes,
         lists=list_pages,
+        links=transfers.imports.links,
     )
 
     reading_page = ReadingPage(library.bookmarks, list_pages, pages, many=many, images=images)

@@ -18,6 +18,7 @@ from bowerbird.library.bookmarks.writing.annotation_changes import AnnotationCha
 from bowerbird.library.demo import Demo
 from bowerbird.library.imports.saving import Saving
 from bowerbird.library.labels.labels import Labels
+from bowerbird.library.links.reading import LinkReading
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Post, PostDetails
@@ -26,6 +27,7 @@ from bowerbird.model.labels import name_key
 from bowerbird.requests.limits import NOTE_MAX
 from bowerbird.requests.saving import SUPPORTED, SaveRequest
 from bowerbird.sources import post_links
+from bowerbird.sources.found import FoundPost
 from bowerbird.sources.post_links import MAX_LINK_CHARACTERS, PostLink
 from bowerbird.web.labels.words import name_problem
 from bowerbird.web.library import post_parts
@@ -40,6 +42,7 @@ from bowerbird.wire import writes
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/save"
+PREVIEW: Final = "/save/preview"
 # The parameters of the share target and of the bookmarklet, the most exact first.
 SHARED: Final = ("url", "text", "title")
 _ADDRESS: Final = re.compile(r"(?:https?|at)://[^\s<>\"']{1,2048}", re.IGNORECASE)
@@ -60,8 +63,10 @@ class SavePage:
         *,
         notes: AnnotationChanges,
         lists: ListPages,
+        links: LinkReading,
     ) -> None:
         self._saving = saving
+        self._links = links
         self._bookmarks = bookmarks
         self._labels = labels
         self._notes = notes
@@ -72,7 +77,15 @@ class SavePage:
         return [
             PageRoute("GET", PATH, self.show),
             PageRoute("POST", PATH, self.save, page=PATH, max_form_bytes=MAX_NOTE_FORM_BYTES),
+            PageRoute("GET", PREVIEW, self.preview, is_json=True),
         ]
+
+    async def preview(self, visit: Visit) -> Reply:
+        """The text of a post that is not saved yet; "" if its network publishes none."""
+        post = post_links.parse(visit.query.get("link", ""))
+        found = None if post is None else await self._links.preview(post)
+        text = found.record.tweet_details.text if isinstance(found, FoundPost) else ""
+        return self._pages.json({"text": text[:_SHOWN]})
 
     async def show(self, visit: Visit) -> Reply:
         return await self._shown(visit, shared_link(visit.query))
@@ -128,6 +141,7 @@ class SavePage:
             back=sender(visit.form.get("back", ""), ""),
             note=visit.form.get("note", ""),
             note_max=NOTE_MAX,
+            preview_path=_preview_path(post) if self._links.is_on and not known else "",
             supported=SUPPORTED.replace(" and ", " or "),
             labels=visit.form.get("labels", ""),
             label_names=[use.label_name for use in uses[:_SUGGESTED]],

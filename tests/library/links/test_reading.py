@@ -8,6 +8,7 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.imports import Completeness
 from bowerbird.model.links import LEFT, Reason
 from bowerbird.sources.file_posts import FilePost, found_post
+from bowerbird.sources.found import FoundPost
 from bowerbird.sources.post_links import parse, parse_listed
 from tests.support import imports, waiting, working
 from tests.support.image_hosts import ImageHosts
@@ -234,3 +235,15 @@ async def test_links_from_before_are_asked_for_again_on_request(reader: Reader) 
     assert await reader.reading.ask_again(await reader.member.account()) == 0
     stored = await reader.member.database.rows("SELECT completeness FROM bookmark", {})
     assert [row[0] for row in stored] == [Completeness.PREVIEW]
+
+
+async def test_a_preview_stores_nothing(reader: Reader) -> None:
+    link = parse(reader.x_post(1))
+    assert link is not None
+
+    found = await reader.reading.preview(link)
+
+    assert isinstance(found, FoundPost)
+    assert found.record.tweet_details.text == "The nest is full."
+    assert (await reader.member.listed())["meta"]["total_count"] == 0
+    assert not await reader.is_due()

@@ -7,6 +7,7 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.accounts.devices import Devices
+from bowerbird.storage.database import Transaction
 from tests.support.ingesting import listed
 from tests.support.visiting import form_token
 from tests.web.house import House, text_of
@@ -31,6 +32,28 @@ async def test_pasted_links_are_saved(house: House) -> None:
     assert page.status_code == 200
     assert "2 posts saved." in text_of(page)
     assert await count(house) == 2
+
+
+async def test_posts_that_are_only_links_show_their_progress_and_can_be_asked_for_again(
+    house: House,
+) -> None:
+    person = await house.owner()
+    links = "https://x.com/ada/status/20\nhttps://x.com/ada/status/21"
+    page = await person.send("/import/links", "/import", links=links)
+    assert 'data-follow="/import/fetch/2"' in page.text
+    state = (await person.open("/import/fetch/5")).json()
+    assert state["mark"] == "open"
+    assert (state["jobs"][0]["done"], state["jobs"][0]["total"]) == (3, 5)
+
+    async def left(transaction: Transaction) -> None:
+        await transaction.run("UPDATE bare_link SET state = 'left', reason = 'gone'", {})
+
+    await house.database.write(left)
+    assert "2 of your posts are only a link" in text_of(await person.open("/import"))
+    assert (await person.open("/import/fetch/2")).json()["mark"] == "done"
+
+    await person.send("/import/fetch", "/import")
+    assert "2 links are left to read." in text_of(await person.open("/import"))
 
 
 async def test_a_link_that_fails_stays_in_the_field_with_the_reason(house: House) -> None:

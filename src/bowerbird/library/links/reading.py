@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
+from bowerbird.connections.published.networks import endpoint_of
 from bowerbird.connections.published.records import Answer, Busy, Endpoint, Outcome, gone
 from bowerbird.connections.records import SourceProblem
 from bowerbird.library.access.turns import lock_library
@@ -36,6 +37,8 @@ Progress = Callable[[int, int], Awaitable[None]]
 WEEK: Final = 7 * 86_400 * MICROSECONDS
 # An answer that cannot be read is asked for again after these seconds.
 RETRIES_S: Final = (600, 21_600, 86_400)
+# A person waits for it.
+PREVIEW_S: Final = 8.0
 _ACCOUNTS_PER_PAGE: Final = 500
 _HOSTS_PER_ROUND: Final = 8
 # A round ends after about so many seconds, so that a link that was just saved gets its turn.
@@ -76,6 +79,20 @@ class LinkReading:
     async def ask_again(self, account: Account) -> int:
         """Asks again for every post that is only a link; returns how many there are."""
         return await self._links.add_all(account)
+
+    async def preview(self, link: PostLink) -> Outcome:
+        """What the network of a post publishes about it. Nothing is stored."""
+        endpoint = endpoint_of(link) if self.is_on else None
+        if endpoint is None:
+            return Reason.NO_SOURCE
+        try:
+            async with asyncio.timeout(PREVIEW_S), self._fetcher() as fetcher:
+                read = await self._read(endpoint, [link], fetcher)
+        except Busy as busy:
+            return busy.reason
+        except (NotItsTurn, TimeoutError):
+            return Reason.BUSY
+        return read.get(link.post_id, Reason.UNREADABLE)
 
     async def counts(self, account: Account) -> LinkCounts:
         """How many posts are only links."""

@@ -9,6 +9,7 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.saving import SaveResult, Saving, summary
 from bowerbird.library.ingest.files import CheckedFiles, CheckedImports, FileJobs
 from bowerbird.library.ingest.kept_pages import KeptPages
+from bowerbird.library.links.reading import LinkReading
 from bowerbird.model.imports import RunState
 from bowerbird.requests import limits, saving
 from bowerbird.web.imports import rows
@@ -20,6 +21,7 @@ from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/import"
 _PER_PAGE: Final = 20
+_DIGITS: Final = 10
 
 
 class ImportParts(Struct, frozen=True):
@@ -29,6 +31,7 @@ class ImportParts(Struct, frozen=True):
     runs: ImportRuns
     saving: Saving
     kept: KeptPages
+    links: LinkReading
 
 
 def routes(parts: ImportParts, pages: VisitPages) -> list[PageRoute]:
@@ -36,6 +39,8 @@ def routes(parts: ImportParts, pages: VisitPages) -> list[PageRoute]:
     return [
         PageRoute("GET", PATH, page.shown),
         PageRoute("POST", f"{PATH}/links", page.save_links, page=PATH),
+        PageRoute("POST", f"{PATH}/fetch", page.fetch, page=PATH),
+        PageRoute("GET", f"{PATH}/fetch/{{total}}", page.fetching, is_json=True),
         PageRoute("POST", f"{PATH}/undo", page.undo, page=PATH),
     ]
 
@@ -57,6 +62,7 @@ class ImportPage:
             "links": "",
             "links_error": "",
             "saved": None,
+            "bare": await self._bare(visit),
             "unread": await self._parts.kept.of_unknown_form(visit.account_id),
             "runs": [rows.run(one, times) for one in earlier.runs],
             "run_count": earlier.total_count,
@@ -86,6 +92,38 @@ class ImportPage:
             )
         return await self.shown(visit, **_saved(links, result))
 
+    async def fetch(self, visit: Visit) -> Reply:
+        """Asks again for the text of every post that is only a link."""
+        if self._parts.links.is_on:
+            await self._parts.links.ask_again(visit.signed_in.account)
+        return self._pages.go(f"{PATH}#bare")
+
+    async def fetching(self, visit: Visit) -> Reply:
+        """The progress since a page was opened on which so many links waited."""
+        total = visit.request.path_params["total"]
+        counts = await self._parts.links.counts(visit.signed_in.account)
+        whole = int(total) if total.isascii() and total.isdecimal() and len(total) < _DIGITS else 0
+        job = {
+            "id": "links",
+            "done": max(whole - counts.waiting, 0),
+            "total": whole,
+            "text": _waiting(counts.waiting),
+        }
+        return self._pages.json({"mark": "open" if counts.waiting else "done", "jobs": [job]})
+
+    async def _bare(self, visit: Visit) -> dict[str, Any] | None:
+        """How many posts are only links, if the service asks for their texts."""
+        if not self._parts.links.is_on:
+            return None
+        counts = await self._parts.links.counts(visit.signed_in.account)
+        if not counts.waiting and not counts.left:
+            return None
+        return {
+            "waiting": counts.waiting,
+            "left": counts.left,
+            "text": _waiting(counts.waiting),
+        }
+
     async def undo(self, visit: Visit) -> Reply:
         run_id = visit.form.get("run", "")
         try:
@@ -104,6 +142,10 @@ class ImportPage:
         except Refusal:
             return {}
         return {"message": rows.undone_sentence(run)} if run.state is RunState.UNDONE else {}
+
+
+def _waiting(count: int) -> str:
+    return "1 link is left to read." if count == 1 else f"{count:,} links are left to read."
 
 
 def _saved(links: list[str], result: SaveResult) -> dict[str, Any]:

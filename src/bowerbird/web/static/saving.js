@@ -31,6 +31,19 @@ function fetchForm(url, signal) {
 }
 
 /**
+ * Shows the text that the network publishes. The post can be saved without it.
+ * @param {HTMLFormElement} form
+ */
+async function preview(form) {
+  const place = form.querySelector("[data-preview]");
+  if (!(place instanceof HTMLElement)) return;
+  const answer = await fetch(place.dataset.preview ?? "", { cache: "no-store" }).catch(() => null);
+  const { text } = answer?.ok ? await answer.json() : { text: "" };
+  place.textContent = text;
+  place.hidden = !text;
+}
+
+/**
  * Shows what is known about the link.
  * @param {HTMLFormElement} form
  */
@@ -48,6 +61,7 @@ async function look(form) {
   }
   const note = form.querySelector("[data-note]");
   if (note instanceof HTMLElement) note.hidden = found.querySelector("[data-note][hidden]") !== null;
+  void preview(form);
 }
 
 /**
@@ -66,6 +80,7 @@ function suggest(field, names) {
 /** @param {HTMLFormElement} form */
 function connect(form) {
   let timer = 0;
+  void preview(form);
   const link = form.elements.namedItem("link");
   link?.addEventListener("input", () => {
     clearTimeout(timer);

@@ -81,7 +81,7 @@ MESSAGES: Final = {
     "export-deleted": "The file is deleted.",
     "demo-filled": "The demo is in. One click removes it.",
     "demo-removed": "The demo is removed.",
-    "link-saved": "Saved. The text comes when a later import has it.",
+    "link-saved": "Saved.",
     "link-known": "This post was in your library already.",
     "labels-there": "The post has these labels already.",
     **{
