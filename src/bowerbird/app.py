@@ -31,6 +31,7 @@ from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
+from bowerbird.library.links.previews import Previews
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.statistics.facets import FacetCounts
@@ -155,6 +156,7 @@ def build(
         trash,
         AnswerCache(settings.answer_cache_mb * 1024 * 1024),
         settings.upgrade_url,
+        Previews(LinkReading(database, clock, settings)),
     )
     record_use = partial(uses.note_call, version=VERSION)
     paths = [(route.method, route.path) for route in table]
@@ -331,6 +333,7 @@ def _routes(
     trash: Trash,
     answers: AnswerCache,
     upgrade_url: str,
+    previews: Previews,
 ) -> list[ApiRoute]:
     writes = Writes(parts.idempotency, upgrade_url)
     exports, addresses = parts.exports, parts.export_addresses
@@ -342,7 +345,7 @@ def _routes(
         *facet_routes.routes(parts.facets, parts.bookmarks, answers),
         *bookmark_routes.write_routes(parts.flags, trash, writes, changing),
         *highlight_routes.write_routes(parts.highlights, writes),
-        *saving_routes.routes(parts.saving, writes),
+        *saving_routes.routes(parts.saving, previews, writes),
         *label_routes.routes(parts.labels, answers),
         *label_routes.write_routes(parts.labels, writes, changing),
         *view_routes.routes(parts.views, answers),

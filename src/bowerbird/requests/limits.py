@@ -22,6 +22,8 @@ BATCH_POSTS_MAX: Final = 5_000
 LABELLED_BYTES_MAX: Final = 32 << 20
 # Posts and links of one request that saves them, and the labels that it adds to each.
 SAVED_MAX: Final = 100
+# Links of one request whose posts are shown and not saved. Each is a request to its network.
+PREVIEWED_MAX: Final = 5
 SAVED_LABELS_MAX: Final = 10
 # An answer to a write repeats this many posts, or posts with this many characters of label names;
 # it has only the ids of the others.

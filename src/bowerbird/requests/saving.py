@@ -11,6 +11,8 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.model.bookmarks import NOTE_MAX
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.fields import Gate, InvalidField, LabelName, about, unique
+from bowerbird.requests.filter_values import read_flag
+from bowerbird.requests.filters import Flag
 from bowerbird.sources import own_json, post_links
 from bowerbird.sources.file_posts import FilePost, found_post
 from bowerbird.sources.found import FoundPost
@@ -93,6 +95,27 @@ class PostToSave(Struct, frozen=True, kw_only=True):
     is_archived: Annotated[bool | None, about("Default: as it is, and false for a new post.")] = (
         None
     )
+
+
+class SaveQuery(Struct, frozen=True, kw_only=True):
+    """The query string of POST /bookmarks."""
+
+    preview: Annotated[
+        Flag,
+        about(
+            "Stores nothing, and returns for each link what its network publishes about the post. "
+            f"For up to {limits.PREVIEWED_MAX} links; takes a second or more for each.",
+            example=True,
+            parameter={"type": "boolean", "default": False},
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        _ = self.is_preview
+
+    @property
+    def is_preview(self) -> bool:
+        return self.preview is not None and read_flag("preview", self.preview)
 
 
 class ItemToSave(Struct, frozen=True, kw_only=True):

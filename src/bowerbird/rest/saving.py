@@ -1,14 +1,18 @@
-"""POST /v1/bookmarks: saves posts and links."""
+"""POST /v1/bookmarks: saves posts and links, or shows the posts of links without saving them."""
 
 from typing import Final
 
+from bowerbird.errors import Refusal
 from bowerbird.library.imports.saving import SaveResult, Saving
+from bowerbird.library.links.previews import Previews
 from bowerbird.requests import limits
-from bowerbird.requests.saving import SaveRequest
+from bowerbird.requests.saving import SaveQuery, SaveRequest
+from bowerbird.wire import query_strings
 from bowerbird.wire import saving as saves
 from bowerbird.wire.responses.metas import MessageMeta
-from bowerbird.wire.routes import ApiRoute, Operation
-from bowerbird.wire.writes import Writes
+from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.writes import Writes, admitted, done
 
 SAVE: Final = Operation(
     method="POST",
@@ -20,6 +24,7 @@ SAVE: Final = Operation(
     ),
     data=SaveResult,
     meta=MessageMeta,
+    query=SaveQuery,
     body=SaveRequest,
     statuses=(200, 207),
     counts=lambda _: False,
@@ -27,5 +32,17 @@ SAVE: Final = Operation(
 OPERATIONS: Final = (SAVE,)
 
 
-def routes(saving: Saving, writes: Writes) -> list[ApiRoute]:
-    return [SAVE.served_by(saves.handler(saving, writes))]
+def routes(saving: Saving, previews: Previews, writes: Writes) -> list[ApiRoute]:
+    save = saves.handler(saving, writes)
+
+    async def save_or_preview(call: Call) -> Reply:
+        query_string = call.target.query_string
+        if not query_string or not query_strings.read(query_string, SaveQuery).is_preview:
+            return await save(call)
+        request = admitted(call.account, call.body, SaveRequest, lambda _: None)
+        if isinstance(request, Refusal):
+            raise request
+        result = await previews.of(request.items)
+        return done(result, MessageMeta("Nothing was saved."), 207 if result.failed else 200)
+
+    return [SAVE.served_by(save_or_preview)]

@@ -41,6 +41,24 @@ _SUMMARY: Final = {
 }
 
 
+class PostPreview(Struct, frozen=True, omit_defaults=True):
+    """A post that is not saved, as far as its network publishes it."""
+
+    # A ContentState.
+    content_state: str
+    """whole (its text is known), link (it would stay a link) or gone."""
+    content_problem: str | None = None
+    """Why the text is not known, as a sentence; only if it is not."""
+    text: str | None = None
+    """The text of the post; only if it is known."""
+    author_name: str | None = None
+    """The author's name; only if it is known."""
+    author_username: str | None = None
+    """The author's handle; only if it is known."""
+    posted_at: str | None = None
+    """When the post was written; only if it is known."""
+
+
 class SavedItem(Struct, frozen=True, omit_defaults=True):
     """The outcome of one item of a request."""
 
@@ -59,6 +77,8 @@ class SavedItem(Struct, frozen=True, omit_defaults=True):
     there are any."""
     error: OperationError | None = None
     """Why it failed; only if it failed."""
+    preview: PostPreview | None = None
+    """What its network publishes about the post of a link; only if preview was sent."""
 
 
 class SaveResult(Struct, frozen=True):
