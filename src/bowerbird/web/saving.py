@@ -213,6 +213,11 @@ def _note(visit: Visit) -> str:
     return note
 
 
+def _preview_path(post: PostLink | None) -> str:
+    has_source = post is not None and endpoint_of(post) is not None
+    return f"{PREVIEW}?{urlencode({'link': post.link})}" if post and has_source else ""
+
+
 def _said(wanted: set[str], added: set[str]) -> str:
     """The message about a post that was there already."""
     if added:
