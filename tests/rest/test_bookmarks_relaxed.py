@@ -200,7 +200,7 @@ async def test_a_page_of_a_relaxed_list_that_has_no_matches_any_more_is_empty(
         await alice.client.delete(f"/v1/bookmarks/{post['post_id']}")
 
     query = msgspec.structs.replace(query, cursor=first.next_cursor)
-    rest = await bookmarks.list(await alice.account(), query, finds_newer=True)
+    rest = await bookmarks.list(await alice.account(), query, for_page=True)
 
     assert (rest.count, rest.newer_cursor) == (0, "")
 

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import pytest
 
+from bowerbird.model.filters import BookmarkFilter, Sort
 from bowerbird.requests.bookmarks import KINDS
 from bowerbird.storage.bookmarks.authors import AuthorStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
@@ -277,9 +278,13 @@ async def test_renames_and_threads_use_their_index(
     watched.reads.clear()
     await BookmarkStore(watched).thread(await alice.account(), "1001", 100)
     thread, values = next(read for read in watched.reads if "thread" in read[1])
+    everything = BookmarkFilter(unread_only=False, hide_archived=False)
+    await BookmarkStore(watched).strands(await alice.account(), everything, Sort(), ["1001"], 100)
+    strands, given_threads = next(read for read in watched.reads if "threads" in read[1])
     for index, sql, given in (
         ("label_renamed", renames, {"account_id": alice.account_id}),
         ("bookmark_by_thread", thread, values),
+        ("bookmark_by_thread", strands, given_threads),
     ):
         rows = await watched.rows(f"{explain} {sql}", given)
         assert index in "\n".join(str(row[-1]) for row in rows)

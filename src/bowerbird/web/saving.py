@@ -8,10 +8,11 @@ Also the forms of the demo library.
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 
+from bowerbird.connections.published.networks import endpoint_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.writing.annotation_changes import AnnotationChanges

@@ -29,10 +29,15 @@ new PerformanceObserver((list) => {
 """
 
 
+def alone(post: dict[str, Any]) -> dict[str, Any]:
+    """A post in no thread: it has a row of its own."""
+    return {**post, "tweet_details": {**post["tweet_details"], "meta": {}}}
+
+
 def older_post(number: int) -> dict[str, Any]:
     """A post like one of the design, older than those."""
     return {
-        **POSTS[number % 13],
+        **alone(POSTS[number % 13]),
         "post_id": str(5_000 + number),
         "sort_index": number,
         "is_read": number % 10 == 0,

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.support import make
 from tests.web.accessibility import each_look, violations, violations_in_each_look
 from tests.web.chromium import FOR_AXE, follow, for_axe, is_too_wide
+from tests.web.library.browsing import press
 from tests.web.library_posts import POSTS
 
 PAGES = (
@@ -119,3 +120,15 @@ def test_a_control_that_appears_on_hover_is_visible_with_the_keyboard(page: Page
     button = page.get_by_role("article").first.get_by_role("button", name="Mark read")
     button.focus()
     expect(page.locator(".acts").first).to_have_css("opacity", "1")
+
+
+def test_keys_select_and_change_a_thread_as_one(page: Page) -> None:
+    page.goto("/library?is_unread_only=false&author=ines_builds")
+    press(page, "j", "x")
+    expect(page.locator(".pickbar [data-count]")).to_have_text("2")
+    press(page, "Escape", "e")
+    expect(page.get_by_role("status")).to_contain_text("Archived 2 posts.")
+    press(page, "z")
+    expect(page.get_by_role("status")).to_contain_text("Undone: 2 posts changed back.")
+    press(page, "j", "o")
+    expect(page.locator(".strand > li")).to_have_count(2)

@@ -101,15 +101,16 @@ async def test_a_row_says_when_a_post_was_posted_and_saved(ann: Reader, house: H
     assert 'class="day" dir="auto">Saved or imported today<' in page
     for other in ("&density=compact", "&sort_by=author"):
         page = await ann.page(ALL + other)
-        assert dates(page, post["post_id"]) == "16 Aug 2025 saved today"
+        assert dates(page, post["post_id"]) == "16 Aug 2025 saved 08:12"
         assert dates(page, "77") == "16 Aug 2025 imported today"
     page = await ann.page(f"{ALL}&sort_by=posted_at")
     assert 'class="day" dir="auto">Posted in Aug 2025<' in page
     assert "<dt>Saved</dt>" in await ann.page(f"/p/{post['post_id']}")
     assert "<dt>Imported</dt>" in await ann.page("/p/77")
-    # A day later, no heading names the day of the import as that of saving.
     house.clock.now += 24 * 3600 * 1_000_000
     assert dates(await ann.page(ALL), "77") == "16 Aug 2025 imported yesterday"
+    page = await ann.page(f"{ALL}&density=compact")
+    assert dates(page, post["post_id"]) == "16 Aug 2025 saved yesterday"
 
 
 async def test_a_link_without_its_text_shows_its_address_and_when_it_was_saved(
@@ -125,4 +126,4 @@ async def test_a_link_without_its_text_shows_its_address_and_when_it_was_saved(
         assert "Without text" not in page
     page = await ann.page(f"{ALL}&density=compact")
     assert ">x.com/i/status/29</a>" in page
-    assert dates(page, "29") == "saved today"
+    assert dates(page, "29") == "saved 22:30"

@@ -29,6 +29,7 @@ from bowerbird.library.bookmarks.searching.explaining import Reasons
 from bowerbird.library.bookmarks.searching.highlighting import with_highlights
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.bookmarks.searching.ranking import Ranking, Rankings
+from bowerbird.library.bookmarks.threads import Thread, threads_of
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
@@ -130,11 +131,11 @@ class Bookmarks:
         vectors: VectorState | None = None,
         *,
         saved: SavedFilter | None = None,
-        finds_newer: bool = False,
+        for_page: bool = False,
     ) -> BookmarkList:
         """One page. `vectors` is the state if it was read before; `saved` is a stored query.
 
-        `finds_newer`: looks for the page before too, which costs another read.
+        `for_page`: looks for the page before and for threads too, which costs further reads.
         """
         _check_plan(account, query)
         written = saved.filter if saved else await self.filter(account, query)
@@ -178,7 +179,8 @@ class Bookmarks:
             total_count=found.total,
             hidden=found.hidden,
             vector_pending=_pending(account, store) if request.filter.meaning else 0,
-            newer_cursor=await self._newer(account, request, bound_to) if finds_newer else None,
+            newer_cursor=await self._newer(account, request, bound_to) if for_page else None,
+            threads=await self._threads(account, request, found) if for_page else {},
             hints=request.filter.words.hints if request.filter.words else (),
             reason=await self._reason(account, request.filter, found),
             is_relaxed=found.is_relaxed,
@@ -289,6 +291,14 @@ class Bookmarks:
             len(numbers),
             ranking,
         )
+
+    async def _threads(
+        self, account: Account, request: ListRequest, found: _Found
+    ) -> dict[str, Thread]:
+        """Not of a search, which finds single posts."""
+        if request.is_ranked or request.filter.words is not None:
+            return {}
+        return await threads_of(self._store, account, request.filter, request.sort, found.page.body)
 
     async def _newer(self, account: Account, request: ListRequest, query: bytes) -> str | None:
         if request.cursor is None:

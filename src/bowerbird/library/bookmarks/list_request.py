@@ -6,12 +6,14 @@ so the page ended where such pages end.
 """
 
 import re
+from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any, Final
 
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.library.bookmarks.threads import Thread
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import RELEVANCE, SORT_FIELDS, After, BookmarkFilter, Sort, SortKind
@@ -160,6 +162,8 @@ class BookmarkList(Struct, frozen=True):
     did_you_mean: str | None = None
     # Set if a question found nothing, or posts with some of its words.
     by_meaning: ByMeaning | None = None
+    # If it was asked for: the threads that posts of the page belong to, by post.
+    threads: Mapping[str, Thread] = {}
 
     @property
     def hint(self) -> str:

@@ -115,7 +115,7 @@ class Views:
         query: ViewBookmarksQuery,
         vectors: VectorState | None = None,
         *,
-        finds_newer: bool = False,
+        for_page: bool = False,
     ) -> BookmarkList:
         """A page of the view, or of one of its buckets."""
         await self.admit(account, view, vectors)
@@ -139,7 +139,7 @@ class Views:
             page,
             vectors,
             saved=SavedFilter(filter, bound_to),
-            finds_newer=finds_newer,
+            for_page=for_page,
         )
 
     async def filter(self, account: Account, slug: str, bucket_slug: str | None) -> BookmarkFilter:

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from bowerbird.model import media
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import (
     FLAGS,
@@ -114,6 +115,27 @@ class BookmarkStore:
         rows = await self._database.rows(self._statement("thread"), values)
         return await self.contents(account, [row[0] for row in rows])
 
+    async def strands(
+        self,
+        account: Account,
+        filter: BookmarkFilter,
+        sort: Sort,
+        threads: Sequence[str],
+        limit: int,
+    ) -> Sequence[Row]:
+        """The posts of these threads that a list has, at most so many of each, in their order.
+
+        A row has the thread, the author's key, the post, its number and state, and its place among
+        the others in the order of the list.
+        """
+        fragments, values = narrowing(self._database, account, filter)
+        values |= {"threads": self._database.text_list(threads), "limit": limit}
+        # A first post that is not known to start a thread does not say that it belongs to one.
+        values["starts"] = media.BITS["thread"]
+        return await self._database.slow_rows(
+            self._statement("strands", *fragments, sort=sort), values
+        )
+
     async def count(self, account: Account, filter: BookmarkFilter) -> int:
         fragments, values = narrowing(self._database, account, filter)
         fragments = starting_with_matches(filter, fragments)
@@ -198,16 +220,25 @@ class BookmarkStore:
         rows = await self._database.slow_rows(self._statement("content_sizes"), values)
         return {row[0]: row[1] for row in rows}
 
+    async def each(self, account: Account, numbers: Sequence[int]) -> dict[int, bytes]:
+        """The bookmarks with these numbers as JSON, by number."""
+        return await self._each(self._database, account, numbers)
+
     async def contents_within(
         self, transaction: Transaction, account: Account, numbers: Sequence[int]
     ) -> dict[int, bytes]:
         """The bookmarks with these numbers as JSON, by number."""
+        return await self._each(transaction, account, numbers)
+
+    async def _each(
+        self, reader: Reader, account: Account, numbers: Sequence[int]
+    ) -> dict[int, bytes]:
         values = {
             "account_id": account.account_id,
             "numbers": self._database.number_list(numbers),
             **place_values(account),
         }
-        rows = await transaction.rows(self._statement("contents"), values)
+        rows = await reader.rows(self._statement("contents"), values)
         return {row[3]: bookmark_json(*row[:3]) for row in rows}
 
     async def post_ids(

@@ -9,7 +9,7 @@ from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
 from bowerbird.web.bulk import sentences
-from bowerbird.web.bulk.requests import request_of
+from bowerbird.web.bulk.requests import action_of, request_of
 from bowerbird.web.labels.words import in_words
 from bowerbird.web.library.addresses import LIBRARY, saying, sender
 from bowerbird.web.visits.pages import VisitPages
@@ -23,6 +23,7 @@ _ONE: Final = f"{MANY}/{{change_id}}"
 # Most changes are finished by then, and need no page that shows their progress.
 _WAIT_S: Final = 1.5
 _LOOK_EVERY_S: Final = 0.05
+_TOP: Final = "content"
 
 
 class BulkPages:
@@ -46,7 +47,10 @@ class BulkPages:
             row = await self._bulk.run(account, request_of(account, visit.form))
         except Refusal as refused:
             return self._refused(visit, refused)
-        return await self.after(visit, row)
+        # The button of a thread has its posts; their row is named after the first.
+        first = visit.form.get(action_of(visit.form), "").partition(" ")[0]
+        place = f"p-{first}" if first.isascii() and first.isdigit() else _TOP
+        return await self.after(visit, row, place=place)
 
     async def undo(self, visit: Visit) -> Reply:
         """Undoes a change of many posts or of a label. A script shows the result itself."""
@@ -103,12 +107,14 @@ class BulkPages:
         undo = row.change_id if sentences.can_be_undone(row) else ""
         return {"message": sentences.sentence(row), "undo_change": undo}
 
-    async def after(self, visit: Visit, row: BulkRow, page: str = LIBRARY) -> Reply:
+    async def after(
+        self, visit: Visit, row: BulkRow, page: str = LIBRARY, *, place: str = _TOP
+    ) -> Reply:
         """Returns to the page that sent the form, which says what was changed."""
         back = sender(visit.form.get("back", ""), page)
         row = await self._settled(visit.signed_in.account, row)
         if row.is_finished:
-            return self._pages.go(_told(back, row))
+            return self._pages.go(_told(back, row, place))
         return self._pages.go(f"{MANY}/{row.change_id}?{urlencode({'back': back})}")
 
     async def _settled(self, account: Account, row: BulkRow) -> BulkRow:
@@ -127,6 +133,6 @@ class BulkPages:
         )
 
 
-def _told(path: str, row: BulkRow) -> str:
+def _told(path: str, row: BulkRow, place: str = _TOP) -> str:
     """The page with a message about the change."""
-    return f"{saying(path, change=row.change_id)}#content"
+    return f"{saying(path, change=row.change_id)}#{place}"

@@ -22,6 +22,8 @@ ACTIONS: Final = (
 )
 # A checkbox has the post in its name, because a form has no name twice.
 PICKED: Final = "p-"
+# The value of any other checkbox.
+_CHECKED: Final = "on"
 TRASH: Final = "/trash"
 
 
@@ -38,7 +40,11 @@ def action_of(form: Mapping[str, str]) -> str:
 def picked(form: Mapping[str, str]) -> list[str]:
     """The ids of the posts. A script sends all of them in one field."""
     sent = form.get("posts", "").split()
-    return sent + [name.removeprefix(PICKED) for name in form if name.startswith(PICKED)]
+    for name, value in form.items():
+        if name.startswith(PICKED):
+            # The value of a thread is its other posts.
+            sent += [name.removeprefix(PICKED), *([] if value == _CHECKED else value.split())]
+    return sent
 
 
 def request_of(account: Account, form: Mapping[str, str]) -> BulkRequest:
@@ -51,8 +57,8 @@ def request_of(account: Account, form: Mapping[str, str]) -> BulkRequest:
     if "all" in form and not one:
         body |= _list_of(account, form.get("list", ""), action)
     else:
-        # A button on a post has its id, whatever else is picked.
-        body["tweet_ids"] = [one] if one else picked(form)
+        # A button on a post or a thread has its ids, whatever else is picked.
+        body["tweet_ids"] = one.split() or picked(form)
         if not body["tweet_ids"]:
             raise Refusal(Code.INVALID_REQUEST, "No post is selected.")
     return decoding.decode(msgspec.json.encode(body), BulkRequest)

@@ -140,7 +140,7 @@ class ListPages:
         limit = query.limit or _PER_PAGE[_density(visit)]
         asked = msgspec.structs.replace(query, limit=limit, highlight=bool(query.q))
         try:
-            found = await self._bookmarks.list(account, asked, finds_newer=True)
+            found = await self._bookmarks.list(account, asked, for_page=True)
         except Refusal as refused:
             return await self._refused(visit, query, address, refused)
         return await self._list(visit, Shown(query, address, found))
@@ -153,7 +153,7 @@ class ListPages:
             query = query_strings.read(visit.request.scope["query_string"], ViewBookmarksQuery)
             limit = query.limit or _PER_PAGE[_density(visit)]
             asked = msgspec.structs.replace(query, limit=limit)
-            found = await self._views.bookmarks(account, view, asked, finds_newer=True)
+            found = await self._views.bookmarks(account, view, asked, for_page=True)
         except Refusal as refused:
             return await self._refused(visit, ListQuery(), address, refused, view)
         return await self._list(visit, Shown(ListQuery(), address, found, view))
@@ -232,7 +232,7 @@ class ListPages:
         )
 
     async def _groups(self, visit: Visit, shown: Shown) -> tuple[list[tuple[str, Any]], int]:
-        """The posts by date, and their number."""
+        """The rows by date, and the number of their posts."""
         query, parts = shown.query, await self.parts(visit)
         look = Look(
             account_id=visit.account_id,
@@ -249,7 +249,9 @@ class ListPages:
         )
         if look.is_compact:
             parts.images = None
-        posts = self._rows.listed(shown.found.body, has_images=parts.images is not None)
+        posts = self._rows.listed(
+            shown.found.body, shown.found.threads, has_images=parts.images is not None
+        )
         urls = [url for post in posts for url in post.urls]
         await self._images.add_urls(visit.signed_in.account, parts, urls)
         return self._rows.groups(look, parts, posts)
@@ -410,7 +412,7 @@ def _date_field(shown: Shown) -> str:
     """The date that a list is ordered by, or ""."""
     query, by = shown.query, shown.query.sort_by
     if shown.view is not None:
-        by = shown.view.base_query.get("sort_by")
+        by = shown.view.default_sort.sort_by if shown.view.default_sort else None
     if by == "posted_at":
         return by
     is_ranked = by is None and (query.vector_search_term or shown.found.is_relaxed)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 from markupsafe import Markup
 
+from bowerbird.library.bookmarks.threads import Thread
 from bowerbird.model import json_depth
 from bowerbird.model.bookmarks import Post, PostDetails
 from bowerbird.model.derived_fields import time_in_id
@@ -177,6 +178,34 @@ class PostParts:
             "note": _text(bookmark, "note"),
         }
 
+    def of_thread(
+        self,
+        thread: Thread,
+        lead: Values,
+        others: Sequence[Values],
+        date_field: str,
+        *,
+        has_headings: bool,
+    ) -> Values:
+        """What the row of a thread has instead of that of its first post: the date of its place."""
+        details = _dict(lead, "tweet_details")
+        dates = self._both_dates(lead, details, date_field, has_headings=has_headings)
+        if date_field != "posted_at":
+            del dates["posted"], dates["posted_words"]
+        texts = [_text(_dict(each, "tweet_details"), "text") for each in others]
+        return {
+            **dates,
+            "is_read": thread.is_read,
+            "is_archived": thread.is_archived,
+            "kind": ("thread", f"Thread, {len(thread.post_ids)} posts"),
+            "thread": {
+                "size": len(thread.post_ids),
+                "ids": " ".join(thread.post_ids),
+                "others": " ".join(thread.post_ids[1:]),
+                "lines": [{"text": _line(t), "language": language_of(t)} for t in texts if t],
+            },
+        }
+
     def nearby(self, bookmark: Values) -> Values:
         """A post as one line of another post's page."""
         details = _dict(bookmark, "tweet_details")
@@ -199,7 +228,8 @@ class PostParts:
         by_saving = date_field == "bookmarked_at"
         ordered = saved if by_saving else posted if date_field else None
         # The time of an import says nothing about the post.
-        is_short = by_saving and has_headings and verb == _SAVED
+        has_day = saved is not None and (saved.group == "today" or (by_saving and has_headings))
+        is_short = has_day and verb == _SAVED
         return {
             "posted": posted,
             "posted_words": posted
@@ -233,6 +263,8 @@ class PostParts:
         star = next((name for name in names if name_key(name) == self._star_key), "")
         return {
             "id": post_id,
+            # See of_thread.
+            "thread": None,
             "url": self._base_path + of_post(post_id),
             "name": _name(bookmark) or _host(web_url(details.get("link"))) or _UNKNOWN,
             "handle": handle,

@@ -1,6 +1,7 @@
 """/p/{post_id}: one post with all that is stored about it."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
@@ -87,7 +88,8 @@ class ReadingPage:
         # A long note takes up to 0.4 s to render; other requests go on during that time.
         post = await asyncio.to_thread(parts.on_page, bookmark)
         before = self._list_before(visit)
-        previous_id, next_id = await self._beside(account, post_id, before)
+        strand = await self._strand(account, bookmark, parts)
+        previous_id, next_id = await self._beside(account, post_id, strand, before)
         said = visit.query.get("said", "")
         return self._pages.show(
             visit,
@@ -106,7 +108,7 @@ class ReadingPage:
             star=parts.star,
             content=await self._bookmarks.content(account, post_id),
             network=_NETWORKS.get(post["source"], post["source"]),
-            strand=await self._strand(account, bookmark, parts),
+            strand=strand,
             near=await self._near(account, post_id, parts),
             json=msgspec.json.format(json_depth.cut(body), indent=2).decode(),
             **self._images.values(visit),
@@ -126,15 +128,21 @@ class ReadingPage:
         parts = urlsplit(sent.removeprefix(site))
         return returning(f"{parts.path}?{parts.query}" if parts.query else parts.path)
 
-    async def _beside(self, account: Account, post_id: str, before: str) -> tuple[str, str]:
-        """The posts before and after it in the page of the list that it was opened from."""
+    async def _beside(
+        self, account: Account, post_id: str, strand: Sequence[dict[str, Any]], before: str
+    ) -> tuple[str, str]:
+        """The posts before and after it in the page of the list that it was opened from.
+
+        Not those that its page shows already.
+        """
         if not before:
             return "", ""
         try:
             found = await self._lists.found_at(account, before)
         except Refusal:
             return "", ""
-        ids = [each.post_id for each in _ids(b"[%b]" % found)]
+        shown = {part["id"] for part in strand} - {post_id}
+        ids = [each.post_id for each in _ids(b"[%b]" % found) if each.post_id not in shown]
         if post_id not in ids:
             return "", ""
         place = ids.index(post_id)
@@ -150,6 +158,8 @@ class ReadingPage:
             first_id, str
         ):
             found = post_parts.bookmarks_in(await self._bookmarks.thread(account, first_id))
+            author = _author(bookmark)
+            found = [each for each in found if _author(each) == author]
             if any(each["post_id"] == bookmark["post_id"] for each in found):
                 await self._images.add(account, parts, found)
                 return [parts.on_page(each, is_part=True) for each in found]
@@ -186,6 +196,11 @@ class ReadingPage:
 
 def _with_list(post_id: str, before: str) -> str:
     return f"{of_post(post_id)}?{urlencode({'from': before})}" if before else of_post(post_id)
+
+
+def _author(bookmark: dict[str, Any]) -> str:
+    handle = bookmark.get("author_username")
+    return handle.lower() if isinstance(handle, str) else ""
 
 
 def _meta(bookmark: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Draws the posts of a list. A post that has not changed since it was drawn is not drawn again."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -10,6 +10,7 @@ import msgspec
 from markupsafe import Markup
 from msgspec import Struct
 
+from bowerbird.library.bookmarks.threads import Thread
 from bowerbird.lru import LruCache
 from bowerbird.model import json_depth
 from bowerbird.web.library.post_parts import PostParts, bookmarks_in, urls_of
@@ -21,6 +22,13 @@ _KEPT: Final = 1_000
 # Between two rows, and in place of the value of their buttons. Nobody can write it into a post.
 _SEAM, _VALUE = secrets.token_hex(16), secrets.token_hex(16)
 _split: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+class _Id(Struct):
+    post_id: str
+
+
+_id: Final = msgspec.json.Decoder(_Id).decode
 
 
 class Look(Struct, frozen=True):
@@ -46,7 +54,10 @@ class Listed(NamedTuple):
     raw: bytes
     hash: bytes
     # Of the images that it shows, if the list has images.
-    urls: tuple[str, ...]
+    urls: tuple[str, ...] = ()
+    # What it begins, and the post whose place it has.
+    thread: Thread | None = None
+    lead: bytes = b""
 
 
 class Row(NamedTuple):
@@ -54,6 +65,7 @@ class Row(NamedTuple):
     # What happened and when, such as ("saved", "today"), if the list is in the order of dates.
     group: tuple[str, str] | None
     markup: str
+    posts: int
 
 
 class Rows:
@@ -62,23 +74,26 @@ class Rows:
         self._kept = LruCache(_KEPT)
         self._urls = LruCache(_KEPT)
 
-    def listed(self, body: bytes, *, has_images: bool) -> list[Listed]:
+    def listed(
+        self, body: bytes, threads: Mapping[str, Thread], *, has_images: bool
+    ) -> list[Listed]:
+        """The rows of a page: a thread is one row, at the place of its first post in the list."""
         raws = [bytes(raw) for raw in _split(json_depth.cut(b"[%b]" % body))]
-        hashes = [blake2b(raw, digest_size=16).digest() for raw in raws]
+        found = [row for raw in raws if (row := _row(raw, threads)) is not None]
         if not has_images:
-            return [Listed(raw, known, ()) for raw, known in zip(raws, hashes, strict=True)]
-        urls = {known: self._urls.get(known) for known in hashes}
-        new = [raw for raw, known in zip(raws, hashes, strict=True) if urls[known] is None]
-        for raw, bookmark in zip(new, bookmarks_in(b",".join(new)), strict=True):
-            known = blake2b(raw, digest_size=16).digest()
-            urls[known] = tuple(urls_of([bookmark]))
-            self._urls.put(known, urls[known])
-        return [Listed(raw, known, urls[known]) for raw, known in zip(raws, hashes, strict=True)]
+            return found
+        urls = {post.hash: self._urls.get(post.hash) for post in found}
+        new = [post for post in found if urls[post.hash] is None]
+        bookmarks = bookmarks_in(b",".join([post.raw for post in new]))
+        for post, bookmark in zip(new, bookmarks, strict=True):
+            urls[post.hash] = tuple(urls_of([bookmark]))
+            self._urls.put(post.hash, urls[post.hash])
+        return [post._replace(urls=urls[post.hash]) for post in found]
 
     def groups(
         self, look: Look, parts: PostParts, posts: Sequence[Listed]
     ) -> tuple[list[tuple[str, Markup]], int]:
-        """The posts by date, if the list is in the order of dates, and their number."""
+        """The rows by date, if the list is in the order of dates, and the number of their posts."""
         rows = self._drawn(look, parts, posts)
         following = [*(row.post_id for row in rows[1:]), ""][: len(rows)]
         groups: list[tuple[str, set[str], list[str]]] = []
@@ -95,7 +110,7 @@ class Rows:
         return [
             (_heading(name, verbs), Markup("".join(each)))  # noqa: S704 - of our templates
             for name, verbs, each in groups
-        ], len(rows)
+        ], sum(row.posts for row in rows)
 
     def _drawn(self, look: Look, parts: PostParts, posts: Sequence[Listed]) -> list[Row]:
         known = {} if parts.images is None else parts.images
@@ -103,18 +118,23 @@ class Rows:
         keys = [(look, post.hash, shown) for post, shown in zip(posts, images, strict=True)]
         rows: list[Row | None] = [self._kept.get(key) for key in keys]
         missing = [place for place, row in enumerate(rows) if row is None]
-        drawn = self._draw(look, parts, [posts[place].raw for place in missing]) if missing else []
+        drawn = self._draw(look, parts, [posts[place] for place in missing]) if missing else []
         for place, row in zip(missing, drawn, strict=True):
             rows[place] = row
             self._kept.put(keys[place], row)
         return [row for row in rows if row is not None]
 
-    def _draw(self, look: Look, parts: PostParts, raws: Sequence[bytes]) -> list[Row]:
+    def _draw(self, look: Look, parts: PostParts, listed: Sequence[Listed]) -> list[Row]:
         show = parts.in_line if look.is_compact else parts.in_list
-        posts = [
-            show(each, look.date_field, is_searched=look.is_searched)
-            for each in bookmarks_in(b",".join(raws))
-        ]
+        bookmarks = bookmarks_in(b",".join([one.raw for one in listed]))
+        posts = [show(each, look.date_field, is_searched=look.is_searched) for each in bookmarks]
+        for post, one in zip(posts, listed, strict=True):
+            if one.thread is not None:
+                lead, *others = bookmarks_in(b",".join([one.lead, *one.thread.beginning[1:]]))
+                has_headings = not look.is_compact
+                post |= parts.of_thread(  # noqa: PLW2901 - changed in place
+                    one.thread, lead, others, look.date_field, has_headings=has_headings
+                )
         html = self._pages.part(
             "library_rows.html",
             posts=posts,
@@ -126,9 +146,28 @@ class Rows:
             place=_VALUE,
         )
         return [
-            Row(post["id"], post["group"], markup)
+            Row(post["id"], post["group"], markup, post["thread"]["size"] if post["thread"] else 1)
             for post, markup in zip(posts, html.split(_SEAM), strict=False)
         ]
+
+
+def _row(raw: bytes, threads: Mapping[str, Thread]) -> Listed | None:
+    """None for a post that belongs to the row of another one."""
+    post_id = _id(raw).post_id if threads else ""
+    thread = threads.get(post_id)
+    if thread is None:
+        return Listed(raw, _hash(raw))
+    if thread.lead != post_id:
+        return None
+    ids = " ".join(thread.post_ids).encode()
+    flags = b"%d%d" % (thread.is_read, thread.is_archived)
+    known = _hash(b"\0".join([raw, ids, flags, *thread.beginning]))
+    # A nested document of any depth is cut, as in the page.
+    return Listed(json_depth.cut(thread.beginning[0]), known, (), thread, raw)
+
+
+def _hash(raw: bytes) -> bytes:
+    return blake2b(raw, digest_size=16).digest()
 
 
 def _heading(when: str, verbs: set[str]) -> str:

@@ -55,10 +55,12 @@ export function begin(opened, wanted) {
 
 /**
  * @param {HTMLElement} target
- * @returns {string} the id of its post
+ * @returns {string[]} the id of its post, or of all posts of its thread
  */
-function idOf(target) {
-  return target.dataset.post ?? target.id.slice("p-".length);
+function idsOf(target) {
+  const box = target.querySelector(".pick input");
+  const others = box instanceof HTMLInputElement && box.value !== "on" ? box.value.split(" ") : [];
+  return [target.dataset.post ?? target.id.slice("p-".length), ...others];
 }
 
 /**
@@ -204,7 +206,7 @@ function choose() {
   if (!choice) return;
   const isAdded = choice.label === null || choice.having < targets.length;
   if (sendForAll(choice.name, isAdded)) return;
-  const ids = targets.filter((target) => labelsOf(target).has(choice.name) !== isAdded).map(idOf);
+  const ids = targets.filter((target) => labelsOf(target).has(choice.name) !== isAdded).flatMap(idsOf);
   if (ids.length === 0) return;
   const wanted = targets;
   sending = Promise.race([left, sending]).then(() => apply(choice.name, ids, isAdded)).then(() => {

@@ -110,7 +110,8 @@ async function load() {
     if (next) place?.replaceWith(document.adoptNode(next));
     else link.remove();
     const shown = document.querySelector("[data-total]");
-    if (shown && total) shown.textContent = `${rows().length.toLocaleString("en")} of ${total}`;
+    const posts = rows().reduce((sum, row) => sum + Number(row.dataset.posts ?? 1), 0);
+    if (shown && total) shown.textContent = `${posts.toLocaleString("en")} of ${total}`;
     if (added.length) document.dispatchEvent(new CustomEvent("library:rows", { detail: { rows: added } }));
   } catch {
     // The link still works, and says what is wrong if it does not.

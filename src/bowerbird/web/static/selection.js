@@ -19,8 +19,11 @@ const boxOf = (row) => {
 
 const isAll = () => all instanceof HTMLInputElement && all.checked;
 
+/** @param {string} name @param {string} value of a thread: its other posts */
+const idsOf = (name, value) => [name.slice("p-".length), ...(value === "on" ? [] : value.split(" "))];
+
 function show() {
-  const picked = boxes().filter((box) => box.checked).length;
+  const picked = boxes().filter((box) => box.checked).flatMap((box) => idsOf(box.name, box.value)).length;
   const number = isAll() && all instanceof HTMLElement ? Number(all.dataset.total) : picked;
   document.body.classList.toggle("picking", number > 0);
   if (count) count.textContent = number.toLocaleString("en");
@@ -98,10 +101,10 @@ document.querySelector(".pickbar [data-label]")?.addEventListener("click", (even
 form?.addEventListener("formdata", (event) => {
   if (!(event instanceof FormDataEvent)) return;
   const data = event.formData;
-  const names = [...data.keys()].filter((name) => name.startsWith("p-"));
-  for (const name of names) data.delete(name);
+  const picked = [...data].filter(([name]) => name.startsWith("p-"));
+  for (const [name] of picked) data.delete(name);
   // A form can have 120 fields, but a selection may have more posts.
-  if (!isAll()) data.set("posts", names.map((name) => name.slice(2)).join(" "));
+  if (!isAll()) data.set("posts", picked.flatMap(([name, value]) => idsOf(name, String(value))).join(" "));
 });
 
 // A browser that comes back may restore the checkboxes.

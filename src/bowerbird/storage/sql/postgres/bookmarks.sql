@@ -112,14 +112,36 @@ SELECT b.number
 -- name: thread
 -- The post that starts a thread and the parts that are saved, oldest first. Each half has an index.
 SELECT t.number
-  FROM (SELECT b.number, b.posted_at
+  FROM (SELECT b.number, b.posted_at, b.post_id <> :thread AS is_part
           FROM bookmark AS b
          WHERE b.account_id = :account_id
            AND b.post_id = :thread
          UNION
-        SELECT b.number, b.posted_at
+        SELECT b.number, b.posted_at, b.post_id <> :thread AS is_part
           FROM bookmark AS b
          WHERE b.account_id = :account_id
            AND b.thread = :thread) AS t
- ORDER BY t.posted_at, t.number
+ ORDER BY t.is_part, t.posted_at, t.number
  LIMIT :limit
+
+-- name: strands
+-- The posts of these threads that a list has, the first one first, with their places in the list among
+-- those of the same author and thread.
+SELECT s.thread, s.author_key, s.post_id, s.number, s.state, s.place
+  FROM (SELECT coalesce(b.thread, b.post_id) AS thread, b.author_key, b.post_id, b.number,
+               {state} AS state, b.posted_at, b.thread IS NOT NULL AS is_part,
+               row_number() OVER (PARTITION BY coalesce(b.thread, b.post_id), b.author_key
+                                  ORDER BY {sort} {direction}, b.number {direction}) AS place
+          FROM bookmark AS b
+         WHERE b.account_id = :account_id
+           AND b.number IN (SELECT t.number FROM bookmark AS t
+                             WHERE t.account_id = :account_id
+                               AND t.thread = ANY(CAST(:threads AS text[]))
+                             UNION
+                            SELECT t.number FROM bookmark AS t
+                             WHERE t.account_id = :account_id
+                               AND t.post_id = ANY(CAST(:threads AS text[]))
+                               AND t.thread IS NULL AND t.media & :starts <> 0)
+           AND {filters}) AS s
+ WHERE s.place <= :limit
+ ORDER BY s.is_part, s.posted_at, s.number

@@ -114,14 +114,38 @@ SELECT b.number
 -- The post that starts a thread and the parts that are saved, oldest first. Without the
 -- name of its index, SQLite reads the whole library.
 SELECT t.number
-  FROM (SELECT b.number, b.posted_at
+  FROM (SELECT b.number, b.posted_at, b.post_id <> :thread AS is_part
           FROM bookmark AS b
          WHERE b.account_id = :account_id
            AND b.post_id = :thread
          UNION
-        SELECT b.number, b.posted_at
+        SELECT b.number, b.posted_at, b.post_id <> :thread AS is_part
           FROM bookmark AS b INDEXED BY bookmark_by_thread
          WHERE b.account_id = :account_id
            AND b.thread = :thread) AS t
- ORDER BY t.posted_at, t.number
+ ORDER BY t.is_part, t.posted_at, t.number
  LIMIT :limit
+
+-- name: strands
+-- The posts of these threads that a list has, the first one first, with their places in the list among
+-- those of the same author and thread. Without the name of its index, SQLite reads the library.
+SELECT s.thread, s.author_key, s.post_id, s.number, s.state, s.place
+  FROM (SELECT coalesce(b.thread, b.post_id) AS thread, b.author_key AS author_key,
+               b.post_id AS post_id, b.number AS number, {state} AS state,
+               b.posted_at AS posted_at, b.thread IS NOT NULL AS is_part,
+               row_number() OVER (PARTITION BY coalesce(b.thread, b.post_id), b.author_key
+                                  ORDER BY {sort} {direction}, b.number {direction}) AS place
+          FROM (SELECT t.number AS number
+                  FROM json_each(:threads) AS wanted
+                  CROSS JOIN bookmark AS t INDEXED BY bookmark_by_thread
+                     ON t.account_id = :account_id AND t.thread = wanted.value
+                 UNION
+                SELECT t.number
+                  FROM json_each(:threads) AS wanted
+                  CROSS JOIN bookmark AS t
+                     ON t.account_id = :account_id AND t.post_id = wanted.value
+                        AND t.thread IS NULL AND t.media & :starts <> 0) AS m
+          CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = m.number
+         WHERE {filters}) AS s
+ WHERE s.place <= :limit
+ ORDER BY s.is_part, s.posted_at, s.number
