@@ -24,6 +24,7 @@ PARTS = {
     *("skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade", "digest_settings"),
     *("library_frame", "library_meant", "library_search", "library_rows", "library_selection"),
     *("connect_steps", "demo_banner", "account_images", "images_switch", "pictures"),
+    *("account_reading", "reading_form"),
 }
 SMALL_PHONE: ViewportSize = {"width": 360, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}

@@ -225,7 +225,9 @@ def visits(
         links=transfers.imports.links,
     )
 
-    reading_page = ReadingPage(library.bookmarks, list_pages, pages, many=many, images=images)
+    reading_page = ReadingPage(
+        library.bookmarks, list_pages, pages, changes=library.changes, many=many, images=images
+    )
     annotated = AnnotatedPosts(database, library.bookmarks)
     highlights = HighlightPages(annotated, list_pages, pages, clock)
     view_edits = ViewEdits(database, library.views)
@@ -255,7 +257,7 @@ def visits(
             *ConnectPage(ConnectCodes(database, clock), pages).routes(),
             *account_pages.routes(account, pages),
             *removed_post_pages.routes(accounts, pages),
-            *reading_choices.routes(accounts, pages),
+            *reading_choices.routes(accounts, library.digests, pages),
             *deletion_pages.routes(AccountDeletion(database), pages),
             *activity_pages.routes(Activity(database, clock), pages),
             *operator_pages.routes(operator, pages),

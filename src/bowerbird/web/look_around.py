@@ -19,8 +19,11 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library import demo
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bulk.requests import bulk_requests
 from bowerbird.library.labels.labels import Labels
+from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.sign_in.attempts import AttemptLimits
 from bowerbird.library.statistics.facets import FacetCounts
@@ -229,6 +232,7 @@ def _sidebar_and_routes(
     labels, authors = Labels(database, clock), Authors(database)
     views = Views(database, bookmarks, clock)
     facets = FacetCounts(database, bookmarks, meaning)
+    changes = PostChanges(database, Flags(database, clock), Trash(database, clock), labels)
     sidebar = Sidebar(labels, views)
     many = BulkPages(bulk_requests(database, clock, views, meaning, lambda: None), pages)
     images = ShownImages(KeptImages(database, files), is_offered=False)
@@ -246,7 +250,7 @@ def _sidebar_and_routes(
     )
     return sidebar, [
         *lists.routes(),
-        *ReadingPage(bookmarks, lists, pages, many=many, images=images).routes(),
+        *ReadingPage(bookmarks, lists, pages, changes=changes, many=many, images=images).routes(),
         *ViewPages(views, ViewEdits(database, views), pages).routes(),
         *FilterPanels(facets, authors, labels.listed, sidebar, pages, clock=clock).routes(),
         *SuggestingPages(labels, views, authors, pages).routes(),

@@ -58,7 +58,7 @@ async def test_preferences_are_saved_by_the_rules_of_the_api(house: House) -> No
     assert (kept.time_zone, kept.frequency, kept.hour) == ("Europe/Berlin", "daily", 7)
     page = await person.open("/account?said=preferences-saved")
     assert "Your preferences are saved." in page.text
-    assert 'value="Europe/Berlin"' in page.text
+    assert '<option value="Europe/Berlin" selected>' in page.text
     assert '<option value="daily" selected>' in page.text
     assert '<option value="7" selected>' in page.text
 
@@ -332,3 +332,36 @@ async def test_what_happens_to_posts_that_are_removed_at_x_is_chosen(house: Hous
         assert "Choose keep, hide or trash." in refused.text
     await other.send("/account/removed-posts", "/account", choice="trash")
     assert await choice() == "hide"
+
+
+async def test_how_posts_read_is_kept_in_the_browser_and_written_on_every_page(
+    house: House,
+) -> None:
+    person = await house.owner()
+    look = {"size": "large", "face": "sans", "width": "wide"}
+    saved = await person.send("/account/reading", "/account", back="/p/1?from=/library", **look)
+    assert saved.headers["location"] == "/p/1?from=%2Flibrary&said=preferences-saved"
+    written = 'data-size="large" data-face="sans" data-width="wide">'
+    assert written in (await person.open("/library")).text
+    page = (await person.open("/account")).text
+    assert '<input type="radio" name="size" value="large" checked>' in page
+    refused = await person.send("/account/reading", "/account", **look | {"size": "huge"})
+    assert refused.status_code == 400
+    [name] = [name for name, _ in person.client.cookies.items() if name.endswith("-look")]
+    person.client.cookies.set(name, '"><b>', domain="localhost.local")
+    assert "data-size" not in (await person.open("/library")).text
+
+
+async def test_the_first_browser_says_which_time_zone_it_is(house: House) -> None:
+    person = await house.owner()
+    store, account_id = DigestStore(house.database), await house.account_id()
+    assert "data-zone" in (await person.open("/account")).text
+    assert (await person.send("/account/time-zone", "/account", time_zone="x")).status_code == 400
+    await person.send("/account/time-zone", "/account", time_zone="Asia/Tokyo")
+    assert (await store.preferences(account_id)).time_zone == "Asia/Tokyo"
+    assert "data-zone" not in (await person.open("/account")).text
+    # Another browser changes nothing, also if the account has chosen UTC.
+    for chosen in ("Europe/Berlin", "UTC"):
+        await person.send("/account/preferences", "/account", time_zone=chosen)
+        await person.send("/account/time-zone", "/account", time_zone="Asia/Tokyo")
+        assert (await store.preferences(account_id)).time_zone == chosen

@@ -75,12 +75,12 @@ def test_a_post_is_archived_undone_deleted_and_restored_without_scripts(page: Pa
 
 @pytest.mark.browser(java_script_enabled=False)
 def test_search_filter_and_reading_without_scripts(page: Page) -> None:
-    page.goto("/library")
+    page.goto("/library?is_unread_only=false")
     box = page.get_by_label("Search your posts")
     box.fill("bottle caps")
     box.press("Enter")
     expect(page.locator("mark").first).to_have_text("bottle")
-    expect(page).to_have_url("/library?q=bottle+caps")
+    expect(page).to_have_url("/library?is_unread_only=false&q=bottle+caps")
     follow(page, page.get_by_role("link", name="Clear the search"))
 
     page.locator("summary.chip", has_text="Label").click()
@@ -132,3 +132,25 @@ def test_keys_select_and_change_a_thread_as_one(page: Page) -> None:
     expect(page.get_by_role("status")).to_contain_text("Undone: 2 posts changed back.")
     press(page, "j", "o")
     expect(page.locator(".strand > li")).to_have_count(2)
+
+
+def test_an_opened_post_is_read_and_a_long_one_keeps_its_place(page: Page) -> None:
+    path = f"/p/{POSTS[5]['post_id']}"
+    page.set_viewport_size({"width": 700, "height": 300})
+    page.goto(path)
+    expect(page.get_by_role("button", name="Mark unread")).to_be_visible()
+    page.get_by_role("button", name="Mark unread").click()
+    expect(page.get_by_role("button", name="Mark read")).to_be_visible()
+    # A browser that does not say who opened the page: the page marks the post itself.
+    page.route(path, lambda route: route.continue_(headers={"accept": "text/html"}))
+    page.goto(path)
+    expect(page.get_by_role("button", name="Mark unread")).to_be_visible()
+    page.unroute(path)
+    third = page.locator("[data-field]").nth(2)
+    third.evaluate("part => part.scrollIntoView({ behavior: 'instant' })")
+    top = third.bounding_box()
+    page.wait_for_function("() => 'reading-places' in localStorage")
+    page.goto("/library")
+    page.goto(path)
+    expect(third).to_be_in_viewport()
+    assert third.bounding_box() == top

@@ -8,9 +8,18 @@ import msgspec
 import pytest
 
 from tests.support import saving, writing
+from tests.support.saving import stored
 from tests.web.house import Reader
 
 pytestmark = pytest.mark.anyio
+
+# What a browser sends for a link that somebody follows.
+OPENED = {
+    "Sec-Fetch-Site": "same-origin",
+    "Sec-Fetch-Mode": "navigate",
+    "Sec-Fetch-Dest": "document",
+    "Sec-Fetch-User": "?1",
+}
 
 
 async def test_a_post_shows_all_that_is_stored_about_it(ann: Reader) -> None:
@@ -193,10 +202,16 @@ async def test_a_post_of_a_view_has_the_posts_beside_it(ann: Reader) -> None:
     await writing.send(ann.member, "POST", "/v1/views", view)
 
     for before in ("/views/birds", "/views/birds?bucket=some"):
-        page = await ann.page(f"/p/{ids[1]}?{urlencode({'from': before})}")
-        beside = urlencode({"from": before})
-        assert f'href="/p/{ids[2]}?{beside}" rel="prev"' in page
-        assert f'href="/p/{ids[0]}?{beside}" rel="next"' in page
+        opened = f"/p/{ids[1]}?{urlencode({'from': before})}"
+        page = unescape(await ann.page(opened))
+        assert (
+            f'href="/p/{ids[2]}?{urlencode({"from": before, "beside": f" {ids[1]}"})}" rel="prev"'
+            in page
+        )
+        assert (
+            f'href="/p/{ids[0]}?{urlencode({"from": before, "beside": f"{ids[1]} "})}" rel="next"'
+            in page
+        )
     for before in ("/views/nothing", "/views/birds?bucket=nothing", "/library?limit=x"):
         page = await ann.page(f"/p/{ids[1]}?{urlencode({'from': before})}")
         assert 'rel="next"' not in page
@@ -231,3 +246,45 @@ async def test_a_link_says_that_its_text_is_on_its_way_or_why_there_is_none(ann:
     await ann.member.save(post_id=saving.X_ID, text="Here it is.")
     assert (await ann.person.open(f"{path}/content")).json()["mark"] == "whole"
     assert "being asked" not in await ann.page(path)
+
+
+async def test_opening_a_post_marks_it_read_and_nothing_else_does(ann: Reader) -> None:
+    post_id = (await ann.member.save())["post_id"]
+    path, get = f"/p/{post_id}", ann.person.client.get
+
+    async def is_read() -> bool:
+        return bool((await stored(ann.member, post_id))["is_read"])
+
+    for sent in (
+        {},
+        OPENED | {"Sec-Purpose": "prefetch;prerender"},
+        OPENED | {"Sec-Fetch-Site": "cross-site"},
+        OPENED | {"Sec-Fetch-Dest": "empty"},
+    ):
+        assert "data-opening" in (await get(path, headers=sent)).text
+        assert not await is_read()
+    shown = await get(path, headers=OPENED)
+    assert 'name="unread"' in shown.text
+    assert "data-opening" not in shown.text
+    assert await is_read()
+    # The page that says that it is unread again does not mark it.
+    changed = await ann.change(path, unread=post_id)
+    await get(changed.headers["location"], headers=OPENED)
+    assert not await is_read()
+    # The switch is off.
+    await ann.person.send("/account/reading", "/account", favourite="favourite")
+    assert "data-opening" not in (await get(path, headers=OPENED)).text
+    assert not await is_read()
+
+
+async def test_a_post_that_is_read_and_has_left_its_list_keeps_its_neighbours(ann: Reader) -> None:
+    ids = [(await ann.member.save())["post_id"] for _ in range(3)]
+    path = f"/p/{ids[1]}?{urlencode({'from': '/library'})}"
+    await ann.person.client.get(path, headers=OPENED)
+    assert ids[1] not in await ann.page("/library")
+    shown = await ann.person.client.get(path)
+    assert 'rel="next"' not in shown.text
+    beside = urlencode({"from": "/library", "beside": f"{ids[2]} {ids[0]}"})
+    shown = await ann.person.client.get(f"/p/{ids[1]}?{beside}")
+    assert 'rel="prev"' in shown.text
+    assert 'rel="next"' in shown.text

@@ -201,6 +201,7 @@ POST = st.fixed_dictionaries(
 # What the templates of a list and of a post need besides posts.
 FRAME: dict[str, Any] = {
     "star": "a",
+    "reading": {"star": "a", "marks_read": True, "looks": [("size", "Size", ("small",), "small")]},
     **dict.fromkeys(("theme", "message", "problem", "undo_post", "search", "clear_url"), ""),
     **dict.fromkeys(("edit_url", "save_url", "newer", "pending", "relaxed", "hidden_url"), ""),
     **dict.fromkeys(("meant", "meant_url", "list_before", "undo_annotation", "order"), ""),
@@ -208,7 +209,9 @@ FRAME: dict[str, Any] = {
     **dict.fromkeys(("hints", "chips", "buckets", "kept_fields", "orders"), ()),
     **dict.fromkeys(("side_views", "side_labels", "label_names", "states"), ()),
     **dict.fromkeys(("is_owner", "is_compact", "is_best", "is_cut", "is_archive"), False),
-    **dict.fromkeys(("is_unread_only", "hides_archived", "can_show_images"), True),
+    **dict.fromkeys(
+        ("is_unread_only", "hides_archived", "can_show_images", "is_read_by_script"), True
+    ),
     **dict.fromkeys(("label_total", "labels_shown", "account_total", "hidden", "total"), 1),
     **dict.fromkeys(("here", "back", "comfortable_url", "compact_url", "older"), "/library"),
     **dict.fromkeys(("email", "nonce", "csrf", "title", "heading", "search_words"), "n"),

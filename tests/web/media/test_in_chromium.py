@@ -82,6 +82,10 @@ async def keep(settings: Settings, folder: Path) -> None:
         assert (state.kept, state.waiting) == (22, 0)
 
 
+# Opening a post marks it read.
+ALL = "/library?is_unread_only=false"
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("media")
@@ -107,14 +111,14 @@ def page(page: Page, chromium: Chromium) -> Page:
     """A page of a browser that has shown the images once."""
 
     def show() -> None:
-        page.goto("/library")
+        page.goto(ALL)
         expect(page.locator(".posts img")).to_have_count(22)
 
     chromium.call(show)
     return page
 
 
-PAGES = ("/library", f"/p/{MORE[0]['post_id']}", f"/p/{POSTS[3]['post_id']}", "/account")
+PAGES = (ALL, f"/p/{MORE[0]['post_id']}", f"/p/{POSTS[3]['post_id']}", "/account")
 
 
 @for_axe
@@ -152,7 +156,7 @@ def test_images_come_from_here_and_nothing_moves(page: Page, width: int) -> None
             expect(shown).to_have_js_property("complete", value=True)
         assert page.evaluate("window.shifts") == [], path
         assert not is_too_wide(page), path
-    page.goto("/library", wait_until="networkidle")
+    page.goto(ALL, wait_until="networkidle")
     sizes = page.eval_on_selector_all(".posts img", "all => all.map((i) => i.naturalWidth)")
     assert len(sizes) == 22
 
@@ -161,12 +165,15 @@ def test_images_come_from_here_and_nothing_moves(page: Page, width: int) -> None
 def test_the_switch_works_without_scripts_and_from_the_keyboard(page: Page) -> None:
     page.goto(f"/p/{POSTS[3]['post_id']}")
     expect(page.get_by_role("img", name="Picture 3")).to_be_visible()
-    button = page.get_by_role("button", name="Show images")
-    expect(button).to_have_attribute("aria-pressed", "true")
+    page.get_by_title("How it reads").click()
+    button = page.get_by_role("switch", name="Show images")
+    expect(button).to_be_checked()
     button.focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator("main img")).to_have_count(0)
-    expect(page).to_have_url(f"/p/{POSTS[3]['post_id']}")
+    expect(page).to_have_url(f"/p/{POSTS[3]['post_id']}?said=preferences-saved")
     expect(page.locator(".absent")).to_contain_text("Picture 3")
 
 

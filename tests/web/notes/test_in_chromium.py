@@ -205,7 +205,7 @@ def test_a_note_is_saved_although_the_server_removes_the_space_at_its_end(page: 
 @pytest.mark.browser(email="leaves-notes@example.com")
 def test_drafts_of_notes_do_not_outlive_the_sign_out(page: Page) -> None:
     page.goto("/library")
-    page.evaluate("localStorage.setItem('note 1 9', '{}'); localStorage.setItem('a', 'b')")
+    page.evaluate("for (const key of ['note 1 9', 'reading-places', 'a']) localStorage[key] = '{}'")
     page.goto("/labels")
     follow(page, page.get_by_role("button", name="Sign out"))
     assert page.evaluate("Object.keys(localStorage)") == ["a"]

@@ -17,11 +17,12 @@ from bowerbird.library.digests.digests import Digests
 from bowerbird.library.media.preferences import MediaPreferences
 from bowerbird.library.sign_in.email_changes import EmailChanges
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.instants import without_offset
+from bowerbird.model.instants import without_offset, zone_names
 from bowerbird.model.sign_in import Session
 from bowerbird.requests import decoding
 from bowerbird.requests.digests import PreferencesRequest
 from bowerbird.web.account.methods import Methods
+from bowerbird.web.account.reading import reading_form
 from bowerbird.web.media.pages import on_account_page
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -33,6 +34,8 @@ PATH: Final = "/account"
 DIGESTS: Final = "/digests"
 _UNKNOWN_ZONE: Final = "There is no such time zone. Examples: Europe/Berlin, America/New_York, UTC."
 _HOUR_DIGITS: Final = 2
+# Names that only older programs use.
+_OLD_ZONES: Final = ("Etc/", "US/", "Brazil/", "Canada/", "Chile/", "Mexico/")
 
 
 class AccountParts(Struct, frozen=True):
@@ -53,7 +56,6 @@ class AccountParts(Struct, frozen=True):
 class _Typed(Struct, frozen=True):
     """What was typed into a form, and the sentence about it."""
 
-    time_zone: str | None = None
     time_zone_error: str = ""
     new_email: str = ""
     new_email_error: str = ""
@@ -84,7 +86,6 @@ class _AccountPage:
         except Refusal as refused:
             is_zone = "time_zone" in refused.sentence
             typed = _Typed(
-                time_zone=visit.form.get("time_zone", ""),
                 time_zone_error=_UNKNOWN_ZONE if is_zone else "",
                 problem="" if is_zone else refused.sentence,
             )
@@ -131,7 +132,7 @@ class _AccountPage:
             status=status,
             plan=visitor.account.plan,
             usage=await self._usage(visit),
-            time_zone=visitor.time_zone if typed.time_zone is None else typed.time_zone,
+            time_zone=visitor.time_zone,
             time_zone_error=typed.time_zone_error,
             change_email=self._how_to_change_email(visit),
             new_email=typed.new_email,
@@ -146,7 +147,8 @@ class _AccountPage:
                 "mail": preferences.mail,
             },
             removed_posts=await parts.accounts.removed_posts(visit.account_id),
-            reading={"star": visitor.star},
+            reading=reading_form(visit),
+            zones=_zones(visitor.time_zone),
             images=on_account_page(await parts.media.state(visitor.account)),
             can_mail=parts.emails.can_mail,
             problem=typed.problem,
@@ -169,6 +171,12 @@ class _AccountPage:
             "calls_limit": parts.calls.calls_per_month if account.is_free else None,
             "next_month": visit.times.date(next_month),
         }
+
+
+def _zones(chosen: str) -> list[tuple[str, str]]:
+    """The time zones that people know by a place, and the one that is chosen."""
+    places = {name for name in zone_names() if "/" in name and not name.startswith(_OLD_ZONES)}
+    return [(name, name.replace("_", " ")) for name in sorted(places | {"UTC", chosen})]
 
 
 def _sessions(visit: Visit, sessions: Sequence[Session]) -> list[dict[str, Any]]:

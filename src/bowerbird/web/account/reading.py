@@ -1,33 +1,96 @@
-"""The form for what an account wants while it reads."""
+"""The choices about reading: how posts look in this browser, and what the account wants.
 
-from typing import Final
+The page of a post and the account have the same form. Takes the time zone of the first browser.
+"""
+
+from typing import Any, Final
 
 import msgspec
 
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.digests.digests import Digests
+from bowerbird.model.accounts import Reading
 from bowerbird.model.labels import clean_name
+from bowerbird.requests import decoding
+from bowerbird.requests.digests import PreferencesRequest
 from bowerbird.web.labels.words import name_problem
+from bowerbird.web.library.addresses import saying, sender
+from bowerbird.web.media.pages import show_images
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
-from bowerbird.web.visits.visit import Visit
+from bowerbird.web.visits.visit import LOOKS, Visit, is_look
 from bowerbird.wire.responses.replies import Reply
 
 _ACCOUNT: Final = "/account"
 _PATH: Final = "/account/reading"
-_INVALID: Final = 400
+_ZONE: Final = "/account/time-zone"
+_WORDS: Final = {
+    "size": "Size of the text",
+    "face": "Typeface",
+    "width": "Width of the lines",
+}
+# The order of a row, which is not that of the table of choices: that starts with the default.
+_ROWS: Final = {
+    "size": ("small", "medium", "large", "largest"),
+    "face": ("serif", "sans"),
+    "width": ("narrow", "normal", "wide"),
+}
 
 
-def routes(accounts: Accounts, pages: VisitPages) -> list[PageRoute]:
+def reading_form(visit: Visit) -> dict[str, Any]:
+    """What reading_form.html takes."""
+    visitor, look = visit.signed_in, visit.look
+    return {
+        "star": visitor.star,
+        "marks_read": visitor.reading.marks_read,
+        "looks": [
+            (name, _WORDS[name], _ROWS[name], look.get(name, LOOKS[name][0])) for name in LOOKS
+        ],
+    }
+
+
+def routes(accounts: Accounts, digests: Digests, pages: VisitPages) -> list[PageRoute]:
     async def choose(visit: Visit) -> Reply:
-        sent, reading = visit.form.get("favourite", ""), visit.signed_in.reading
-        # A plan without labels has no field for it.
-        favourite = clean_name(sent) if sent else reading.favourite
-        if favourite is None:
-            sentence = name_problem(sent)
-            back = (f"{_ACCOUNT}#reading", "Back")
-            return pages.problem(visit, _INVALID, "Nothing was changed", sentence, back)
-        chosen = msgspec.structs.replace(reading, favourite=favourite)
-        await accounts.set_reading(visit.account_id, chosen)
+        reading = _chosen(visit)
+        _keep_look(visit)
+        await accounts.set_reading(visit.account_id, reading)
+        if visit.is_of_script:
+            return pages.json({})
+        back = sender(visit.form.get("back", ""), "")
+        if back:
+            return pages.go(saying(back, said="preferences-saved"))
         return pages.go(f"{_ACCOUNT}?said=preferences-saved#reading")
 
-    return [PageRoute("POST", _PATH, choose, page=_ACCOUNT)]
+    async def take_zone(visit: Visit) -> Reply:
+        """The time zone of the browser, unless the account has chosen one."""
+        named = msgspec.json.encode({"time_zone": visit.form.get("time_zone", "")})
+        sent = decoding.decode(named, PreferencesRequest)
+        if not visit.signed_in.is_zone_chosen:
+            await digests.change_preferences(visit.signed_in.account, sent)
+        return pages.json({})
+
+    return [
+        PageRoute("POST", _PATH, choose, page=_ACCOUNT),
+        PageRoute("POST", _ZONE, take_zone, page=_ACCOUNT, is_json=True),
+    ]
+
+
+def _keep_look(visit: Visit) -> None:
+    """How posts look in this browser."""
+    look = [visit.form.get(name, "") for name in LOOKS]
+    if any(look):
+        if not is_look(look):
+            raise Refusal(Code.INVALID_REQUEST, "There is no such choice.")
+        visit.keep_look(look)
+    if "has_images" in visit.form:
+        show_images(visit, is_shown="images" in visit.form)
+
+
+def _chosen(visit: Visit) -> Reading:
+    # Only the account page has a field for the label, and only on a plan with labels.
+    sent, reading = visit.form.get("favourite", ""), visit.signed_in.reading
+    favourite = clean_name(sent) if sent else reading.favourite
+    if favourite is None:
+        raise Refusal(Code.INVALID_REQUEST, name_problem(sent))
+    return Reading(favourite, marks_read="marks_read" in visit.form)

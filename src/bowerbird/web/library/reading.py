@@ -10,10 +10,12 @@ from msgspec import Struct
 
 from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.requests.bookmarks import SimilarQuery
+from bowerbird.requests.bookmarks import SimilarQuery, UpdateRequest
 from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX
+from bowerbird.web.account.reading import reading_form
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.labels.words import name_problem
 from bowerbird.web.library import post_parts
@@ -51,9 +53,11 @@ class ReadingPage:
         lists: ListPages,
         pages: VisitPages,
         *,
+        changes: PostChanges,
         many: BulkPages,
         images: ShownImages,
     ) -> None:
+        self._changes = changes
         self._images = images
         self._bookmarks = bookmarks
         self._lists = lists
@@ -84,22 +88,30 @@ class ReadingPage:
         body = await self._bookmarks.get(account, post_id)
         [bookmark] = post_parts.bookmarks_in(body)
         parts = await self._lists.parts(visit)
+        before = self._list_before(visit)
+        strand = await self._strand(account, bookmark, parts)
+        # Before it is marked read, which may take it out of the list.
+        known = visit.query.get("beside", "")
+        beside = await self._beside(account, post_id, strand, before, known)
+        marks_read = _marks_read(visit, bookmark)
+        if marks_read and visit.is_opened_by_person:
+            await self._changes.update(account, post_id, UpdateRequest(is_read=True))
+            body = await self._bookmarks.get(account, post_id)
+            [bookmark] = post_parts.bookmarks_in(body)
         await self._images.add(account, parts, [bookmark])
         # A long note takes up to 0.4 s to render; other requests go on during that time.
         post = await asyncio.to_thread(parts.on_page, bookmark)
-        before = self._list_before(visit)
-        strand = await self._strand(account, bookmark, parts)
-        previous_id, next_id = await self._beside(account, post_id, strand, before)
         said = visit.query.get("said", "")
         return self._pages.show(
             visit,
             "post.html",
             title=f"{post['name']}: {post['line'][:80]}" if post["line"] else post["name"],
             here=LIBRARY,
-            back=_with_list(post_id, before),
+            back=_with_list(post_id, before, beside),
             list_before=before,
-            previous=previous_id and _with_list(previous_id, before),
-            following=next_id and _with_list(next_id, before),
+            previous=beside[0] and _with_list(beside[0], before, ("", post_id)),
+            following=beside[1] and _with_list(beside[1], before, (post_id, "")),
+            is_read_by_script=marks_read and not bookmark.get("is_read"),
             note_max=NOTE_MAX,
             quote_max=HIGHLIGHT_QUOTE_MAX,
             name_problem=name_problem,
@@ -112,6 +124,7 @@ class ReadingPage:
             near=await self._near(account, post_id, parts),
             json=msgspec.json.format(json_depth.cut(body), indent=2).decode(),
             **self._images.values(visit),
+            reading=reading_form(visit),
             undo=UNDO.get(said),
             undo_post=visit.query.get("post", ""),
             **await self._many.values(visit),
@@ -129,14 +142,21 @@ class ReadingPage:
         return returning(f"{parts.path}?{parts.query}" if parts.query else parts.path)
 
     async def _beside(
-        self, account: Account, post_id: str, strand: Sequence[dict[str, Any]], before: str
+        self,
+        account: Account,
+        post_id: str,
+        strand: Sequence[dict[str, Any]],
+        before: str,
+        known: str,
     ) -> tuple[str, str]:
         """The posts before and after it in the page of the list that it was opened from.
 
-        Not those that its page shows already.
+        Not those that its page shows already. `known` has those that the page before knew: posts
+        leave a list when they are read.
         """
         if not before:
             return "", ""
+        previous, _, following = known.partition(" ")
         try:
             found = await self._lists.found_at(account, before)
         except Refusal:
@@ -144,9 +164,10 @@ class ReadingPage:
         shown = {part["id"] for part in strand} - {post_id}
         ids = [each.post_id for each in _ids(b"[%b]" % found) if each.post_id not in shown]
         if post_id not in ids:
-            return "", ""
+            return previous, following
         place = ids.index(post_id)
-        return (ids[place - 1] if place else ""), "".join(ids[place + 1 : place + 2])
+        earlier = ids[place - 1] if place else ""
+        return previous or earlier, following or "".join(ids[place + 1 : place + 2])
 
     async def _strand(
         self, account: Account, bookmark: dict[str, Any], parts: PostParts
@@ -194,8 +215,17 @@ class ReadingPage:
         return [parts.nearby(each) for each in post_parts.bookmarks_in(found.body)]
 
 
-def _with_list(post_id: str, before: str) -> str:
-    return f"{of_post(post_id)}?{urlencode({'from': before})}" if before else of_post(post_id)
+def _with_list(post_id: str, before: str, beside: tuple[str, str]) -> str:
+    if not before:
+        return of_post(post_id)
+    known = {"beside": " ".join(beside)} if any(beside) else {}
+    return f"{of_post(post_id)}?{urlencode({'from': before, **known})}"
+
+
+def _marks_read(visit: Visit, bookmark: dict[str, Any]) -> bool:
+    """Whether opening the page marks the post read: not again after somebody has changed it."""
+    wants = visit.signed_in.reading.marks_read
+    return wants and not bookmark.get("is_read") and "said" not in visit.query
 
 
 def _author(bookmark: dict[str, Any]) -> str:

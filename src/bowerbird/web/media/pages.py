@@ -29,6 +29,11 @@ def shows_images(visit: Visit) -> bool:
     return visit.jar.read(visit.request.headers.get(b"cookie"), COOKIE) != OFF
 
 
+def show_images(visit: Visit, *, is_shown: bool) -> None:
+    removed = visit.jar.remove(COOKIE)
+    visit.cookies.append(removed if is_shown else visit.jar.write(COOKIE, OFF, _COOKIE_DAYS))
+
+
 class ShownImages:
     """`is_offered`: whether the operator lets accounts keep images."""
 
@@ -156,22 +161,18 @@ class _MediaPages:
         return self._pages.json({"images": images})
 
     async def show(self, visit: Visit) -> Reply:
-        self._set_cookie(visit, is_shown=visit.form.get("show") != OFF)
+        show_images(visit, is_shown=visit.form.get("show") != OFF)
         back = visit.form.get("back", "")
         is_ours = is_own_path(back) and urlsplit(back).path.startswith(_PAGES)
         return self._pages.go(back if is_ours else "/library")
 
     async def keep(self, visit: Visit) -> Reply:
         is_keeping = "keep" in visit.form
-        self._set_cookie(visit, is_shown=is_keeping)
+        show_images(visit, is_shown=is_keeping)
         await self._parts.preferences.switch(visit.signed_in.account, is_keeping=is_keeping)
         self._parts.wake_worker()
         said = "images-kept" if is_keeping else "images-not-kept"
         return self._pages.go(f"{_ACCOUNT}?said={said}#images")
-
-    def _set_cookie(self, visit: Visit, *, is_shown: bool) -> None:
-        removed = visit.jar.remove(COOKIE)
-        visit.cookies.append(removed if is_shown else visit.jar.write(COOKIE, OFF, _COOKIE_DAYS))
 
     async def clear(self, visit: Visit) -> Reply:
         await self._parts.preferences.clear(visit.signed_in.account)

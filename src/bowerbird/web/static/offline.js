@@ -14,6 +14,6 @@ navigator.serviceWorker?.register(policy ? policy.createScriptURL("") : address)
 
 document.querySelector("form[action$='/sign-out']")?.addEventListener("submit", () => {
   try {
-    for (const key of Object.keys(localStorage)) if (key.startsWith("note ")) localStorage.removeItem(key);
+    for (const key of Object.keys(localStorage)) if (/^(note |reading-places$)/.test(key)) localStorage.removeItem(key);
   } catch { /* Private windows refuse it. */ }
 });

@@ -121,6 +121,8 @@ class VisitPages:
             "is_signed_in": visitor is not None,
             "is_owner": visitor is not None and visitor.is_owner,
             "theme": visit.theme,
+            "look": visit.look,
+            "has_zone": visitor is None or visitor.is_zone_chosen,
             "time_lang": visit.date_words.attributes,
             "message": MESSAGES.get(visit.query.get("said", ""), ""),
             "problem": "",

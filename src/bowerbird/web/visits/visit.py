@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import ipaddress
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -193,6 +193,14 @@ ATTEMPT: Final = "attempt"
 # What was typed into a form that needs a proof first, or has a text that is refused.
 UNSENT: Final = "unsent"
 _TEN_MINUTES: Final = 10 / (24 * 60)
+# How posts are set: the choices of each kind, first the default.
+LOOK: Final = "look"
+LOOKS: Final = {
+    "size": ("medium", "small", "large", "largest"),
+    "face": ("serif", "sans"),
+    "width": ("normal", "narrow", "wide"),
+}
+_LOOK_DAYS: Final = 400
 FORM_TOKEN: Final = "csrf"  # noqa: S105 - the name of a field
 _SALT_BYTES: Final = 8
 _MAX_NEXT: Final = 2_000
@@ -247,9 +255,35 @@ class Visit(Struct, kw_only=True):
         return ""
 
     @property
+    def look(self) -> dict[str, str]:
+        """How posts are set in this browser, where it differs from the default."""
+        kept = self.jar.read(self.request.headers.get(b"cookie"), LOOK).split(".")
+        return dict(zip(LOOKS, kept, strict=True)) if is_look(kept) else {}
+
+    def keep_look(self, look: Sequence[str]) -> None:
+        self.cookies.append(self.jar.write(LOOK, ".".join(look), _LOOK_DAYS))
+
+    @property
     def is_of_script(self) -> bool:
         """Whether a script of a page sent the request, and wants JSON instead of a page."""
         return is_of_script(self.request)
+
+    @property
+    def is_opened_by_person(self) -> bool:
+        """Whether somebody followed a link of this site to the page, or typed its address.
+
+        Only browsers send these headers, and no page of another site can choose them. A page that
+        is fetched in advance has a purpose. Without TLS browsers send none of them.
+        """
+        headers = self.request.headers
+        return (
+            self.request.method == "GET"
+            and headers.get(b"sec-fetch-site") in (b"same-origin", b"none")
+            and headers.get(b"sec-fetch-mode") == b"navigate"
+            and headers.get(b"sec-fetch-dest") == b"document"
+            and headers.get(b"sec-fetch-user") == b"?1"
+            and not any(name in headers for name in (b"sec-purpose", b"purpose", b"x-moz"))
+        )
 
     def form_token(self) -> str:
         """A token that forms on this page must send back.
@@ -329,6 +363,13 @@ class Visit(Struct, kw_only=True):
 
     def _signature(self, salt: str) -> str:
         return hmac.new(self.secret.encode(), salt.encode(), hashlib.sha256).hexdigest()
+
+
+def is_look(chosen: Sequence[str]) -> bool:
+    """Whether these are a choice of each kind."""
+    return len(chosen) == len(LOOKS) and all(
+        each in choices for each, choices in zip(chosen, LOOKS.values(), strict=True)
+    )
 
 
 def is_of_script(request: Request) -> bool:
