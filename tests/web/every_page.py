@@ -278,6 +278,7 @@ async def _library(album: Album, reader: Reader) -> None:
     for name, path in {
         "library": "/library",
         "library-compact": f"{ALL}&density=compact",
+        "library-grid": f"{ALL}&density=grid",
         "library-search": f"{ALL}&q=nest&tag=birds&vector_search_term=nest",
         "library-relaxed": f"{ALL}&q=nest+lake",
         "library_none": "/library?q=nset&tag=Ants",

@@ -25,6 +25,7 @@ PARTS = {
     *("library_frame", "library_meant", "library_search", "library_rows", "library_selection"),
     *("connect_steps", "demo_banner", "account_images", "images_switch", "pictures"),
     *("account_reading", "reading_form"),
+    *("library_acts", "library_cells", "library_dates"),
 }
 SMALL_PHONE: ViewportSize = {"width": 360, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}

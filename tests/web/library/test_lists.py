@@ -411,3 +411,11 @@ async def test_zero_hits_name_the_label_or_author_that_was_probably_meant(ann: R
     assert "author=%40mara_fieldnotes" in by_handle
     assert "Show posts by “@mara_fieldnotes”" in by_name
     assert "Show " not in unlike.partition('class="tryout"')[2].partition("</main>")[0]
+
+
+async def test_a_grid_shows_the_words_of_a_post_without_a_picture(ann: Reader) -> None:
+    post_id = (await ann.member.save(text="Finally."))["post_id"]
+    page = await ann.page("/library?density=grid")
+    assert f'<a class="face words few" href="/p/{post_id}" dir="auto"><span>Finally.</span>' in page
+    assert 'title="Grid" data-density="3" aria-current="true"' in page
+    assert 'class="day"' not in page

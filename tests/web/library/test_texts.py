@@ -201,6 +201,8 @@ POST = st.fixed_dictionaries(
 # What the templates of a list and of a post need besides posts.
 FRAME: dict[str, Any] = {
     "star": "a",
+    "density": "",
+    "densities": [],
     "reading": {"star": "a", "marks_read": True, "looks": [("size", "Size", ("small",), "small")]},
     **dict.fromkeys(("theme", "message", "problem", "undo_post", "search", "clear_url"), ""),
     **dict.fromkeys(("edit_url", "save_url", "newer", "pending", "relaxed", "hidden_url"), ""),
@@ -213,7 +215,7 @@ FRAME: dict[str, Any] = {
         ("is_unread_only", "hides_archived", "can_show_images", "is_read_by_script"), True
     ),
     **dict.fromkeys(("label_total", "labels_shown", "account_total", "hidden", "total"), 1),
-    **dict.fromkeys(("here", "back", "comfortable_url", "compact_url", "older"), "/library"),
+    **dict.fromkeys(("here", "back", "older"), "/library"),
     **dict.fromkeys(("email", "nonce", "csrf", "title", "heading", "search_words"), "n"),
     "shows_images": False,
     "unsent": {},

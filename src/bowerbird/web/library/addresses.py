@@ -17,6 +17,7 @@ LIBRARY: Final = "/library"
 _VIEWS: Final = "/views/"
 DENSITY: Final = "density"
 COMPACT: Final = "compact"
+GRID: Final = "grid"
 _POSTS: Final = "/posts"
 # In this order, so that the same list has the same URL. A bound has one name here.
 NAMES: Final = (

@@ -25,6 +25,7 @@ from bowerbird.web.library import list_words, typed_filters
 from bowerbird.web.library.addresses import (
     COMPACT,
     DENSITY,
+    GRID,
     LIBRARY,
     NAMES,
     Address,
@@ -53,7 +54,13 @@ VIEWS: Final = ("/views/{slug}", "/views/{slug}/posts")
 # A search is sent as a text and a mode; a list has the parameters of the API.
 _SEARCH, _MODE = "search", "by"
 WORDS, BY_MEANING, BOTH = "words", "meaning", "both"
-_PER_PAGE: Final = {"": 30, COMPACT: 40}
+_PER_PAGE: Final = {"": 30, COMPACT: 40, GRID: 36}
+# Density -> its icon and its name.
+_DENSITIES: Final = {
+    "": ("cards", "Comfortable"),
+    COMPACT: ("rows", "Compact"),
+    GRID: ("grid", "Grid"),
+}
 _MISTAKES: Final = 500
 _MEANING_STATE: Final = f"{LIBRARY}/meaning"
 _FAVOURITES: Final = f"{LIBRARY}/favourites"
@@ -243,11 +250,11 @@ class ListPages:
             colours=parts.colours_key,
             star=parts.star,
             date_field=_date_field(shown),
-            is_compact=_density(visit) == COMPACT,
+            density=_density(visit),
             is_searched=bool(query.q),
             is_both=bool(query.q and query.vector_search_term),
         )
-        if look.is_compact:
+        if look.density == COMPACT:
             parts.images = None
         posts = self._rows.listed(
             shown.found.body, shown.found.threads, has_images=parts.images is not None
@@ -344,9 +351,12 @@ class ListPages:
             "buckets": await self._buckets(account, view, address),
             "edit_url": f"/views/{quote(view.slug, safe='')}/edit" if view else "",
             "save_url": "" if view else list_words.save_url(query, address),
+            "density": density,
             "is_compact": density == COMPACT,
-            "comfortable_url": address.changed(**{DENSITY: None}).url(),
-            "compact_url": address.changed(**{DENSITY: COMPACT}).url(),
+            "densities": [
+                (icon, name, address.changed(**{DENSITY: each}).url(), each == density)
+                for each, (icon, name) in _DENSITIES.items()
+            ],
             "clear_url": address.changed(q=None, vector_search_term=None, sort_by=None).url(),
             **self._images.values(visit),
             "undo": UNDO.get(visit.query.get("said", "")),
@@ -420,4 +430,5 @@ def _date_field(shown: Shown) -> str:
 
 
 def _density(visit: Visit) -> str:
-    return COMPACT if visit.query.get(DENSITY) == COMPACT else ""
+    asked = visit.query.get(DENSITY, "")
+    return asked if asked in _DENSITIES else ""

@@ -136,6 +136,24 @@ class PostParts:
             "kind": _kind(details) or (("link", "Link") if link else None),
         }
 
+    def in_cell(self, bookmark: Values, date_field: str, *, is_searched: bool = False) -> Values:
+        """A post as the grid shows it: its first picture, or its words in the same frame."""
+        details = _dict(bookmark, "tweet_details")
+        line = self.in_line(bookmark, date_field, is_searched=is_searched)
+        post = self._post(bookmark, details)
+        pictures = post["pictures"]["shown"] if post["pictures"] else []
+        cards, cover = post["cards"], _dict(details, "article").get("cover_image")
+        shown = [*pictures, *(card["picture"] for card in cards if card["picture"])]
+        if cover and not shown:
+            shown = arranged([self._picture({"type": "image", "url": cover})])["shown"]
+        named = [card["title"] or card["domain"] for card in cards]
+        return {
+            **line,
+            "line": line["line"] or "".join(named[:1]),
+            "front": shown[0] if shown else None,
+            "badge": _badge(line["kind"], pictures, cards),
+        }
+
     def on_page(self, bookmark: Values, *, is_part: bool = False) -> Values:
         """A post as its own page shows it. A part of a thread has neither article nor note."""
         self._is_listed = False
@@ -434,6 +452,19 @@ def arranged(pictures: Sequence[Values]) -> Values:
         "more": max(len(shown) - _LISTED_PICTURES, 0),
         "absent": [each for each in pictures if not each["src"]],
     }
+
+
+def _badge(
+    kind: tuple[str, str] | None, pictures: Sequence[Values], cards: Sequence[Values]
+) -> str:
+    """What a picture of the grid does not show: length, number, or where it leads."""
+    if pictures and pictures[0]["icon"] == "play":
+        return "GIF" if pictures[0]["kind"] == "Animation" else str(pictures[0]["length"])
+    if kind and kind[0] in ("article", "thread"):
+        return kind[1]
+    if len(pictures) > 1:
+        return f"{len(pictures)} images"
+    return "" if pictures or not cards else str(cards[0]["domain"])
 
 
 def card(link: Values) -> Values:

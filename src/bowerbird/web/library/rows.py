@@ -13,6 +13,7 @@ from msgspec import Struct
 from bowerbird.library.bookmarks.threads import Thread
 from bowerbird.lru import LruCache
 from bowerbird.model import json_depth
+from bowerbird.web.library.addresses import COMPACT, GRID
 from bowerbird.web.library.post_parts import PostParts, bookmarks_in, urls_of
 from bowerbird.web.visits.formats import DateWords
 from bowerbird.web.visits.pages import VisitPages
@@ -43,7 +44,7 @@ class Look(Struct, frozen=True):
     colours: int
     star: str
     date_field: str
-    is_compact: bool
+    density: str
     is_searched: bool
     is_both: bool
 
@@ -105,7 +106,8 @@ class Rows:
             value = f"{row.post_id} {next_id}" if next_id else row.post_id
             groups[-1][2].append(row.markup.replace(_VALUE, value))
         names = [name for name, _, _ in groups]
-        if len(set(names)) < len(names) or not all(names):
+        # A grid has no headings within it.
+        if look.density == GRID or len(set(names)) < len(names) or not all(names):
             groups = [("", set(), [markup for _, _, each in groups for markup in each])]
         return [
             (_heading(name, verbs), Markup("".join(each)))  # noqa: S704 - of our templates
@@ -125,20 +127,20 @@ class Rows:
         return [row for row in rows if row is not None]
 
     def _draw(self, look: Look, parts: PostParts, listed: Sequence[Listed]) -> list[Row]:
-        show = parts.in_line if look.is_compact else parts.in_list
+        show = {COMPACT: parts.in_line, GRID: parts.in_cell}.get(look.density, parts.in_list)
         bookmarks = bookmarks_in(b",".join([one.raw for one in listed]))
         posts = [show(each, look.date_field, is_searched=look.is_searched) for each in bookmarks]
         for post, one in zip(posts, listed, strict=True):
             if one.thread is not None:
                 lead, *others = bookmarks_in(b",".join([one.lead, *one.thread.beginning[1:]]))
-                has_headings = not look.is_compact
+                has_headings = not look.density
                 post |= parts.of_thread(  # noqa: PLW2901 - changed in place
                     one.thread, lead, others, look.date_field, has_headings=has_headings
                 )
         html = self._pages.part(
-            "library_rows.html",
+            "library_cells.html" if look.density == GRID else "library_rows.html",
             posts=posts,
-            is_compact=look.is_compact,
+            is_compact=look.density == COMPACT,
             is_both=look.is_both,
             star=look.star,
             time_lang=look.words.attributes,

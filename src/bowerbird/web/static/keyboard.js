@@ -60,12 +60,27 @@ function row() {
   return current?.isConnected ? current : null;
 }
 
-/** @param {1 | -1} step */
+/** @param {number} step */
 function move(step) {
   const all = posts();
   const from = row();
   if (from?.contains(document.activeElement)) go(all[all.indexOf(from) + step] ?? from);
   else go((from && isOnScreen(from) ? from : all.find(isOnScreen)) ?? all[0]);
+}
+
+/** @returns {Record<string, number>} arrow -> how many posts further */
+function arrows() {
+  const board = document.querySelector(".posts.grid > ol");
+  const columns = board ? getComputedStyle(board).gridTemplateColumns.split(" ").length : 1;
+  /** @type {Record<string, number>} */
+  const up = { ArrowDown: columns, ArrowUp: -columns };
+  return board ? { ...up, ArrowRight: 1, ArrowLeft: -1 } : up;
+}
+
+/** @param {string} number of a density */
+function showAs(number) {
+  const link = document.querySelector(`[data-density="${number}"]`);
+  if (link instanceof HTMLElement) link.click();
 }
 
 /** @param {Element} post */
@@ -208,6 +223,9 @@ const ACTIONS = {
   f: filter,
   s: similar,
   v: original,
+  1: () => showAs("1"),
+  2: () => showAs("2"),
+  3: () => showAs("3"),
   "?": () => fire("library:help", document),
 };
 
@@ -253,10 +271,10 @@ function pressed(event) {
     sequenceUntil = event.timeStamp + SEQUENCE_MILLISECONDS;
     return;
   }
-  if (event.target === row() && ["Enter", "ArrowDown", "ArrowUp"].includes(event.key)) {
+  if (event.target === row() && (event.key === "Enter" || event.key in arrows())) {
     event.preventDefault();
     if (event.key === "Enter") ACTIONS.o?.();
-    else move(event.key === "ArrowDown" ? 1 : -1);
+    else move(arrows()[event.key] ?? 0);
     return;
   }
   const action = ACTIONS[event.key];
