@@ -28,6 +28,7 @@ from bowerbird.web import templating
 from bowerbird.web.connect import packed
 from bowerbird.web.media.pages import ARRIVALS
 from bowerbird.web.pages import HtmlPage, page
+from bowerbird.web.saving import PREVIEW
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Reply
 from extension.build import build as build_extension
@@ -376,6 +377,8 @@ def served_pages() -> Iterator[str]:
     # A list asks whether its images have arrived.
     asked = [(b"content-type", b"application/json")]
     found[ARRIVALS] = Reply(200, asked, b'{"images": {}}')
+    # A page that saves a post asks for its text.
+    found[PREVIEW] = Reply(200, asked, b'{"text": "He has 41 blue things now."}')
     files = _failures() | templating.files()
 
     class Handler(BaseHTTPRequestHandler):
