@@ -170,6 +170,23 @@ async def test_the_search_form_leads_to_the_parameters_of_the_api(ann: Reader) -
     assert await target("tag=Birds&author=") == "/library?tag=Birds"
 
 
+async def test_the_search_box_remembers_how_somebody_searched_last(ann: Reader) -> None:
+    def chosen(page: str) -> list[str]:
+        return re.findall(r'name="by" value="(\w+)" checked', page)
+
+    await ann.member.save(text="blue")
+    assert chosen(await ann.page("/library")) == ["words"]
+    # The only mode that works without vectors is no choice.
+    await ann.page("/library?search=blue&by=words")
+    await ann.member.embed()
+    assert chosen(await ann.page("/library")) == ["both"]
+    for mode in ("meaning", "words", "both"):
+        await ann.page(f"/library?search=blue&by={mode}")
+        assert chosen(await ann.page("/library")) == [mode]
+    await ann.page("/library?search=blue&by=nonsense")
+    assert chosen(await ann.page("/library")) == ["both"]
+
+
 async def test_a_search_with_fields_says_what_it_did_not_understand(ann: Reader) -> None:
     post = await ann.member.save(text="a red pen", is_read=True)
     await ann.member.embed()

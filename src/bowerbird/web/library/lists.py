@@ -54,6 +54,8 @@ VIEWS: Final = ("/views/{slug}", "/views/{slug}/posts")
 # A search is sent as a text and a mode; a list has the parameters of the API.
 _SEARCH, _MODE = "search", "by"
 WORDS, BY_MEANING, BOTH = "words", "meaning", "both"
+# The mode that was chosen last in a browser.
+_COOKIE, _COOKIE_DAYS = "search", 365
 _PER_PAGE: Final = {"": 30, COMPACT: 40, GRID: 36}
 # Density -> its icon and its name.
 _DENSITIES: Final = {
@@ -190,7 +192,10 @@ class ListPages:
         text = visit.query.get(_SEARCH)
         if text is None:
             return address.changed()
-        mode = visit.query.get(_MODE) or await self._mode(visit.signed_in.account, ListQuery())
+        usual = await self._mode(visit, ListQuery())
+        mode = visit.query.get(_MODE) or usual
+        if mode != usual and mode in (WORDS, BY_MEANING, BOTH):
+            visit.cookies.append(visit.jar.write(_COOKIE, mode, _COOKIE_DAYS))
         text, typed = typed_filters.taken(text.strip())
         meant = query_language.plain_text(text) if mode == BOTH else text
         return address.changed(
@@ -202,16 +207,23 @@ class ListPages:
             sort_order=None,
         )
 
-    async def _mode(self, account: Account, query: ListQuery) -> str:
-        """How the search box searches: as in this list, or by both if the vectors are ready."""
+    async def _mode(self, visit: Visit, query: ListQuery) -> str:
+        """How the search box searches: as in this list, or as was chosen last.
+
+        Without a choice, by both if the vectors are ready.
+        """
+        account = visit.signed_in.account
         if query.q or query.vector_search_term:
             if not query.vector_search_term:
                 return WORDS
             return BOTH if query.q else BY_MEANING
-        if account.is_free:
+        chosen = visit.jar.read(visit.request.headers.get(b"cookie"), _COOKIE)
+        if account.is_free or chosen == WORDS:
             return WORDS
         vectors = await self._bookmarks.vector_state(account)
-        return WORDS if vectors.store is None else BOTH
+        if vectors.store is None:
+            return WORDS
+        return BY_MEANING if chosen == BY_MEANING else BOTH
 
     async def _list(self, visit: Visit, shown: Shown) -> Reply:
         account, query = visit.signed_in.account, shown.query
@@ -343,7 +355,7 @@ class ListPages:
             "search": query.q or query.vector_search_term or "",
             "search_words": list_words.search_words(query, account),
             "hints": list_words.hints(query),
-            "mode": await self._mode(account, query),
+            "mode": await self._mode(visit, query),
             "kept_fields": address.fields("q", MEANING, "sort_by", "sort_order", "bucket"),
             **self._chips(visit, query, address, is_view=view is not None),
             "order": "" if view else list_words.order_words(query),
