@@ -52,7 +52,20 @@ _FLAGS: Final = {
 }
 # A filter that is none of these has a chip without a panel.
 _SHOWN: Final = {*PARAMETERS.values(), *_BOUNDS[POSTED], *_BOUNDS[SAVED], *_FLAGS, "label"}
-_STATE_FLAGS: Final = ("is_unread_only", "hide_archived", "is_archived_only")
+# Whether only unread posts are shown, archived ones hidden, and only archived ones shown.
+_STATES: Final = tuple(
+    (
+        text,
+        flags,
+        dict(zip(("is_unread_only", "hide_archived", "is_archived_only"), sent, strict=True)),
+    )
+    for text, flags, sent in (
+        ("Unread", (True, True, False), (None, None, None)),
+        ("Read and unread", (False, True, False), ("false", None, None)),
+        ("With archived posts", (False, False, False), ("false", "false", None)),
+        ("Archived", (False, False, True), ("false", None, "true")),
+    )
+)
 
 
 class Option(NamedTuple):
@@ -149,7 +162,8 @@ class FilterChips:
     ) -> Option:
         """The list with this value."""
         name = PARAMETERS[kind]
-        is_chosen = _folded(getattr(self._query, name) or "") == _folded(value)
+        chosen = getattr(self._query, name)
+        is_chosen = bool(chosen) and _folded(chosen) == _folded(value)
         url = self._address.changed(**{name: value}).url()
         return Option(text, url, is_chosen, count, colour)
 
@@ -166,9 +180,11 @@ class FilterChips:
 
     def _periods(self) -> Iterator[Chip]:
         for kind, bounds in _BOUNDS.items():
+            start, end = (getattr(self._query, name) or "" for name in bounds)
+            if not (start or end):
+                continue
             word = kind.lower()
             panel: Panel | None = self.panel(kind)
-            start, end = (getattr(self._query, name) or "" for name in bounds)
             if phrase := self._period(word, start, end):
                 yield self._chip(*phrase, *bounds, panel=panel)
                 continue
@@ -200,13 +216,13 @@ class FilterChips:
 
     def _state(self) -> Chip | None:
         """A search for a state, or that a list with filters has only unread posts."""
-        query, panel = self._query, self.panel(STATE)
+        query = self._query
         if query.q and (asked := typed_filters.state(query.q)):
             url = self._address.changed(q=typed_filters.without_state(query.q)).url()
-            return Chip("state", asked, url, panel)
+            return Chip("state", asked, url, self.panel(STATE))
         if list_words.is_unread_only(query) and list_words.has_filters(query):
             url = self._address.changed(is_unread_only="false").url()
-            return Chip("state", "unread", url, panel)
+            return Chip("state", "unread", url, self.panel(STATE))
         return None
 
     def _flag(self, name: str, *, is_on: bool) -> Option:
@@ -259,35 +275,26 @@ class FilterChips:
         return text if day is None else self._times.words.day(day)
 
     def _states(self) -> list[Option]:
-        """With their numbers, if the library has no other filter."""
+        """With their numbers, if the list has no other filter."""
         query, account = self._query, self._account
-        rest = typed_filters.without_state(query.q) if query.q else ""
-        asked = typed_filters.state(query.q) if query.q else ""
-        has_counts = not list_words.has_filters(query)
+        rest, asked = "", ""
+        if query.q:
+            rest, asked = typed_filters.without_state(query.q), typed_filters.state(query.q)
+        now = (
+            list_words.is_unread_only(query),
+            list_words.hides_archived(query),
+            list_words.is_archive(query),
+        )
+        has_numbers = not list_words.has_filters(query)
+        read = account.total - account.archived - account.fresh if has_numbers else None
         found = []
-        for text, unread, hides, archive in (
-            ("Unread", True, True, False),
-            ("Read and unread", False, True, False),
-            ("With archived posts", False, False, False),
-            ("Archived", False, False, True),
-        ):
-            count = account.visible(unread_only=unread, hide_archived=hides, archived_only=archive)
-            flags = {
-                "is_unread_only": None if unread else "false",
-                "hide_archived": None if hides or archive else "false",
-                "is_archived_only": "true" if archive else None,
-            }
-            now = (list_words.is_unread_only(query), list_words.is_archive(query))
-            is_same = now == (unread, archive) and (
-                archive or list_words.hides_archived(query) == hides
-            )
-            url = self._address.changed(**flags, q=rest).url()
-            number = count if has_counts else None
-            found.append(Option(text, url, is_same and not asked, number))
-        url = self._address.changed(
-            **dict.fromkeys(_STATE_FLAGS), q=f"{rest} is:read".strip()
-        ).url()
-        read = account.total - account.archived - account.fresh if has_counts else None
+        for text, flags, values in _STATES:
+            unread, hides, archive = flags
+            url = self._address.changed(**values, q=rest).url()
+            number = account.visible(unread_only=unread, hide_archived=hides, archived_only=archive)
+            is_chosen = now == flags and not asked
+            found.append(Option(text, url, is_chosen, number if has_numbers else None))
+        url = self._address.changed(**_STATES[0][2], q=f"{rest} is:read".strip()).url()
         found.insert(1, Option("Read", url, asked == "read", read))
         return found
 

@@ -29,9 +29,12 @@ function ask(pop, text) {
     const theirs = request.response instanceof Document ? request.response.querySelector(".panel") : null;
     const own = pop.querySelector(".panel");
     if (request.status !== 200 || !theirs || !own) return;
-    // The field stays, with what is typed meanwhile.
+    // The field stays, with what is typed meanwhile, and the focus stays in its place.
+    const at = [...own.querySelectorAll(".picklist a")].indexOf(document.activeElement ?? own);
     for (const old of own.querySelectorAll(".picklist, .none")) old.remove();
     own.append(...[...theirs.querySelectorAll(".picklist, .none")].map((each) => document.adoptNode(each)));
+    const place = at < 0 ? null : own.querySelectorAll(".picklist a")[at];
+    if (place instanceof HTMLElement) place.focus();
   };
   request.send();
 }
@@ -56,6 +59,9 @@ function move(panel, step) {
   const next = places[Math.max(0, Math.min(places.length - 1, at + step))];
   if (next instanceof HTMLElement) next.focus();
 }
+
+const first = document.querySelector("details.pop[open]");
+if (first instanceof HTMLDetailsElement) open(first);
 
 document.addEventListener("toggle", (event) => {
   if (event.target instanceof HTMLDetailsElement && event.target.matches(".pop[open]")) open(event.target);

@@ -181,6 +181,12 @@ function filter() {
   menu.querySelector("summary")?.focus();
 }
 
+// The script of the panels is loaded when the first one is opened.
+document.addEventListener("toggle", (event) => {
+  const script = event.target instanceof Element ? event.target.closest("[data-script]")?.getAttribute("data-script") : "";
+  if (script) import(script);
+}, true);
+
 function search() {
   const box = document.getElementById("search");
   if (!(box instanceof HTMLInputElement)) return;
