@@ -155,6 +155,7 @@ async def _credentials(album: Album, house: House, owner: Visitor) -> None:
 
 async def _account(album: Album, house: House, owner: Visitor) -> None:
     album["account"] = await owner.open("/account")
+    album["welcome-done"] = await owner.open("/welcome")
     album["account-refused"] = await owner.send(
         "/account/preferences", "/account", time_zone="Berlin"
     )
@@ -246,6 +247,9 @@ async def _empty(album: Album, house: House) -> None:
     new = await signed_in(house, "new@example.com")
     for name, path in {
         "library_empty": "/library",
+        "welcome": "/welcome",
+        "welcome-posts": "/welcome?step=posts",
+        "welcome-agent": "/welcome?step=agent",
         "statistics-empty": "/statistics",
         "digests-empty": "/digests",
         "highlights-empty": "/highlights",

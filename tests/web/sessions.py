@@ -29,7 +29,7 @@ def signed_in_state(server: Server, email: str = "me@example.com") -> StorageSta
     with httpx.Client(verify=_NO_TLS, trust_env=False, timeout=PATIENCE_SECONDS) as client:
         fields = {"csrf": form_token(client.get(url).text), "token": token}
         entered = client.post(url, data=fields, headers={"Origin": url.removesuffix("/link")})
-        assert entered.headers.get("location") == "/account?said=signed-in#methods", entered.text
+        assert entered.headers.get("location") == "/welcome?said=signed-in", entered.text
         kept = [_cookie(name, value) for name, value in client.cookies.items()]
     return {"cookies": kept, "origins": []}
 

@@ -46,7 +46,7 @@ from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.web import exports as export_pages
-from bowerbird.web import saving, start
+from bowerbird.web import saving, start, welcome
 from bowerbird.web.account import account as account_pages
 from bowerbird.web.account import activity as activity_pages
 from bowerbird.web.account import deletion as deletion_pages
@@ -256,6 +256,7 @@ def visits(
             *key_pages.routes(keys, Extensions(database, clock), ending, pages, show_published),
             *ConnectPage(ConnectCodes(database, clock), pages).routes(),
             *account_pages.routes(account, pages),
+            *welcome.routes(account.methods, keys, demo, pages),
             *removed_post_pages.routes(accounts, pages),
             *reading_choices.routes(accounts, library.digests, pages),
             *deletion_pages.routes(AccountDeletion(database), pages),

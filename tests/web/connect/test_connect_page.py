@@ -102,7 +102,7 @@ async def test_a_stranger_signs_in_and_comes_back(house: House) -> None:
     # The next time, they go where everybody goes.
     token = await house.links.create_for_owner()
     entered = await stranger.send("/link", "/link", token=token)
-    assert entered.headers["location"] == "/account?said=signed-in#methods"
+    assert entered.headers["location"] == "/welcome?said=signed-in"
 
 
 @pytest.mark.parametrize("mode", ["open", "invite"])

@@ -1,5 +1,6 @@
 """Passkeys in a real browser with a virtual authenticator, from the owner's link on."""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -18,11 +19,15 @@ AUTHENTICATOR = {
 }
 
 
+_NUMBERS = itertools.count(1)
+
+
 @pytest.fixture
 def url(server: Server) -> str:
     """A link for an account, as the command line prints it."""
-    server.run("account", "create", "passkey@example.com")
-    return link(server, "passkey@example.com")
+    email = f"passkey-{next(_NUMBERS)}@example.com"
+    server.run("account", "create", email)
+    return link(server, email)
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +46,12 @@ def test_passkey_then_sign_out_then_passkey(page: Page, url: str) -> None:
     plug_in(page)
     page.goto(url)
     page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/account?said=signed-in#methods")
-    page.get_by_label("Name of the new passkey").fill("Laptop")
+    page.wait_for_url("**/welcome?said=signed-in")
     page.get_by_role("button", name="Add a passkey").click()
-    page.wait_for_url("**/account?said=passkey-added#methods")
+    page.wait_for_url("**/welcome?step=posts")
+    expect(page.get_by_role("heading", name="With the extension")).to_be_visible()
+    page.goto("/account")
+    page.get_by_label("Name of the new passkey").fill("Laptop")
     page.get_by_role("button", name="Sign out", exact=True).click()
     page.wait_for_url("/")
     page.goto("/sign-in?next=/keys")
@@ -53,6 +60,22 @@ def test_passkey_then_sign_out_then_passkey(page: Page, url: str) -> None:
     # Somebody who is signed in goes on at once.
     page.goto("/sign-in?next=/keys")
     expect(page).to_have_url("/keys")
+
+
+@pytest.mark.browser(java_script_enabled=False)
+def test_somebody_without_scripts_pastes_the_link(page: Page, url: str) -> None:
+    page.goto("/sign-in")
+    page.get_by_role("link", name="Paste a link").click()
+    page.get_by_label("The whole link").fill(url)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("passkey-").first).to_be_visible()
+    page.goto("/welcome")
+    page.get_by_text("Bring your posts").click()
+    page.get_by_role("button", name="Look at the demo instead").click()
+    expect(page.get_by_role("status")).to_contain_text("The demo is in.")
+    page.get_by_role("button", name="Remove the demo").click()
+    page.get_by_role("button", name="Sign out", exact=True).click()
+    page.wait_for_url("/")
 
 
 def test_a_browser_without_the_passkey_says_so(page: Page) -> None:

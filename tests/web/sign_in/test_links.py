@@ -33,6 +33,19 @@ async def test_the_owner_creates_an_account_and_is_signed_in(house: House) -> No
     assert (member.email, member.plan) == ("me@example.com", "pro")
 
 
+async def test_the_whole_link_can_be_pasted_where_no_script_reads_it(house: House) -> None:
+    token = await house.links.create_for_owner()
+    person = house.somebody()
+    assert 'name="link"' in (await person.open("/link")).text
+
+    asked = await person.send("/link", "/link", token="", link=f" http://x.example/link#{token} ")
+    assert f'name="token" value="{token}"' in asked.text
+    assert 'name="link"' not in asked.text
+    entered = await person.send("/link", "/link", token=token, email="me@example.com")
+
+    assert entered.status_code == 303
+
+
 async def test_a_link_works_once(house: House) -> None:
     await house.accounts.create("me@example.com")
     token = await house.links.create_for_owner()

@@ -72,7 +72,7 @@ def sign_up(page: Page, name: str) -> None:
     sign_in_at_provider(page, name)
     expect(page.get_by_role("heading", name="Create an account?")).to_be_visible()
     page.get_by_role("button", name="Create the account").click()
-    page.wait_for_url("**/account?said=account-created#methods")
+    page.wait_for_url("**/welcome?said=account-created")
 
 
 def sign_out(page: Page) -> None:
@@ -119,6 +119,7 @@ def test_sign_up_sign_in_connect_and_disconnect(page: Page) -> None:
 
 def test_the_provider_confirms_who_somebody_is(page: Page, server: Server) -> None:
     sign_up(page, "berta")
+    page.goto("/account")
     forget_proofs(server)
     page.get_by_role("button", name="Connect GitHub").click()
     page.wait_for_url("**/reauthenticate?next=/account")
@@ -152,12 +153,21 @@ def test_cancelling_at_the_provider_leads_back(page: Page) -> None:
     page.wait_for_url("/sign-in")
 
 
+@pytest.mark.browser(java_script_enabled=False)
+def test_a_provider_creates_an_account_without_scripts(page: Page) -> None:
+    page.goto("/sign-up")
+    assert page.locator("noscript p", has_text="ask the operator").count() == 1
+    sign_up(page, "nina")
+    expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
+    sign_out(page)
+
+
 def test_a_passkey_creates_an_account(page: Page) -> None:
     plug_in(page)
     page.goto("/sign-in")
     page.get_by_role("link", name="Create an account").click()
     page.get_by_role("button", name="Create the account with a passkey").click()
-    page.wait_for_url("**/account?said=account-created#methods")
+    page.wait_for_url("**/welcome?said=account-created")
 
     sign_out(page)
     page.goto("/sign-in?next=/account")
@@ -199,5 +209,5 @@ def test_an_invitation_from_the_link_to_the_account(page: Page, token: str) -> N
     assert token not in page.url
     sign_in_at_provider(page, "fiona")
     page.get_by_role("button", name="Create the account").click()
-    page.wait_for_url("**/account?said=account-created#methods")
+    page.wait_for_url("**/welcome?said=account-created")
     expect(page.get_by_text("fiona@example.com").first).to_be_visible()

@@ -21,7 +21,7 @@ from tests.web.sign_in.providing import Street
 
 pytestmark = pytest.mark.anyio
 DAY = 86_400 * MICROSECONDS
-CREATED = "/account?said=account-created#methods"
+CREATED = "/welcome?said=account-created"
 
 
 @pytest.fixture

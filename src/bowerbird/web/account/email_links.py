@@ -28,7 +28,7 @@ def routes(emails: EmailChanges, limits: AttemptLimits, pages: VisitPages) -> li
         if visit.visitor is None:
             return shown(visit, "signed-out", 403)
         try:
-            await emails.confirm(visit.visitor, visit.form.get("token", ""))
+            await emails.confirm(visit.visitor, visit.link_token)
         except LinkRefused:
             return shown(visit, "used", 410)
         except EmailRefused as refused:

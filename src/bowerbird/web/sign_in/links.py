@@ -25,8 +25,7 @@ from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/link"
-# A new person is asked to add a passkey, with which they can return.
-_NEXT: Final = "/account?said=signed-in#methods"
+_NEXT: Final = "/welcome?said=signed-in"
 
 
 def routes(
@@ -62,7 +61,7 @@ def routes(
 
     async def redeem(visit: Visit) -> Reply:
         limits.count(network_of(visit.where.address))
-        token, email = visit.form.get("token", ""), visit.form.get("email", "")
+        token, email = visit.link_token, visit.form.get("email", "")
         try:
             entered = await links.redeem(token, visit.where, email)
         except LinkRefused:

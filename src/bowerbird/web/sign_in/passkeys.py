@@ -11,6 +11,7 @@ from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
 
+WELCOME: Final = "/welcome"
 _PATH: Final = "/account/passkeys"
 _PAGE: Final = "/account"
 _BACK: Final = ("/account#methods", "Back to your account")
@@ -37,6 +38,8 @@ def routes(passkeys: Passkeys, pages: VisitPages) -> list[PageRoute]:
         except Refusal as refused:
             heading = f"The passkey was not {done}"
             return pages.problem(visit, refused.status, heading, refused.sentence, _BACK)
+        if visit.form.get("back") == WELCOME:
+            return pages.go(f"{WELCOME}?step=posts")
         return pages.go(f"/account?said=passkey-{done}#methods")
 
     async def start(visit: Visit) -> Reply:

@@ -17,7 +17,7 @@ from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/sign-up"
-_CREATED: Final = "/account?said=account-created#methods"
+_CREATED: Final = "/welcome?said=account-created"
 _NOT_CREATED: Final = "No account was created"
 _SIGN_IN: Final = (SIGN_IN, "Sign in")
 

@@ -356,6 +356,11 @@ class Visit(Struct, kw_only=True):
         self.cookies.append(self.jar.remove(UNSENT))
         self.cookies.append(self.jar.remove(SESSION))
 
+    @property
+    def link_token(self) -> str:
+        """The token of a one-time link: a script sends it, or somebody pasted the whole link."""
+        return self.form.get("token") or self.form.get("link", "").rpartition("#")[2].strip()
+
     def next_path(self, default: str = "/") -> str:
         """Where to go after signing in: a path of this site and nothing else."""
         wanted = self.form.get("next") or self.query.get("next") or default

@@ -1,0 +1,45 @@
+"""/welcome: the first steps of a new person. Each can be skipped and done later."""
+
+from typing import Final
+
+from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.demo import Demo
+from bowerbird.web.account.methods import Methods
+from bowerbird.web.sign_in.passkeys import WELCOME
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.responses.replies import Reply
+
+_STEPS: Final = ("passkey", "posts", "agent")
+# Who has seen the page in this browser.
+_COOKIE: Final = "welcomed"
+_YEAR: Final = 365
+
+
+def routes(methods: Methods, keys: Keys, demo: Demo, pages: VisitPages) -> list[PageRoute]:
+    async def show(visit: Visit) -> Reply:
+        account, said = visit.signed_in.account, visit.query.get("said", "")
+        seen = visit.jar.read(visit.request.headers.get(b"cookie"), _COOKIE)
+        if said and (account.total or seen == str(visit.account_id)):
+            # Somebody who comes back. A link may be the only way to sign in that they have.
+            return pages.go(f"/account?said={said}#methods")
+        visit.cookies.append(visit.jar.write(_COOKIE, str(visit.account_id), _YEAR))
+        ways = await methods.of(visit)
+        done = {
+            "passkey": bool(ways.passkeys),
+            "posts": account.total > 0,
+            "agent": await keys.count_live(visit.account_id) > 0,
+        }
+        first = next((step for step in _STEPS if not done[step]), "")
+        step = visit.query.get("step", first)
+        return pages.show(
+            visit,
+            "welcome.html",
+            done=done,
+            step=step if step in _STEPS else first,
+            is_provider=any(each["address"] for each in ways.providers),
+            demo_size=demo.size,
+        )
+
+    return [PageRoute("GET", WELCOME, show)]
