@@ -24,7 +24,7 @@ PARTS = {
     *("skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade", "digest_settings"),
     *("library_frame", "library_meant", "library_search", "library_rows", "library_selection"),
     *("connect_steps", "demo_banner", "account_images", "images_switch", "pictures"),
-    *("account_reading", "reading_form"),
+    *("account_reading", "reading_form", "daily"),
     *("library_acts", "library_cells", "library_dates"),
 }
 SMALL_PHONE: ViewportSize = {"width": 360, "height": 800}

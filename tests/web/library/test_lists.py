@@ -44,8 +44,10 @@ async def test_an_empty_library_shows_the_ways_in(ann: Reader) -> None:
     page = await ann.page("/library")
 
     assert "An empty bower" in page
-    for path in ("/connect", "/sources", "/import", "/keys"):
-        assert f'class="btn{" main" * (path == "/import")}" href="{path}"' in page
+    # One is recommended.
+    assert 'class="btn main big" href="/connect"' in page
+    for path in ("/sources", "/import", "/keys", "/save"):
+        assert f'class="btn" href="{path}"' in page
     assert 'role="search"' not in page
 
 
