@@ -13,7 +13,7 @@ PACKED := src/bowerbird/web/extension
 PYTEST := --numprocesses auto --dist worksteal
 CHECKS := check-format check-lint check-types check-imports check-scripts check-generated
 
-.PHONY: install packages telemetry fonts model serve test test-slow test-all ready ready-all coverage check $(CHECKS) format generate extension wheel bench soak crash upgrade requirements clean
+.PHONY: install packages telemetry fonts model serve test test-slow test-all ready ready-all coverage check $(CHECKS) format generate extension pictures wheel bench soak crash upgrade requirements clean
 
 # Only `make fonts`, the tests and what makes ready for them run apt-get. Everything else uses what
 # is there.
@@ -128,6 +128,10 @@ generate: $(STAMP)
 # The browser extension for both stores, in dist. The folder itself can be loaded as it is.
 extension:
 	$(PYTHON) extension/build.py dist
+
+# The pictures of the library in README.md, from the demo.
+pictures: $(SYSTEM)
+	$(BIN)/python -m tests.web.readme_pictures docs/pictures
 
 # Both Python packages, in dist.
 wheel: $(DEV)
