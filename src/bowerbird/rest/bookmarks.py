@@ -152,8 +152,7 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
     async def get_bookmark(call: Call) -> Reply:
         async def build() -> bytes | Unsettled:
             post_id = call.path_params["post_id"]
-            found = await bookmarks.get(call.account, post_id)
-            content = await bookmarks.content(call.account, post_id)
+            found, content = await bookmarks.get_with_content(call.account, post_id)
             meta = BookmarkMeta(
                 content_state=content.state, content_problem=content.problem or UNSET
             )

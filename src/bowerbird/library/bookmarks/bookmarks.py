@@ -34,7 +34,8 @@ from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
-from bowerbird.model.links import PostContent
+from bowerbird.model.imports import Completeness
+from bowerbird.model.links import ContentState, PostContent
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.requests.bookmarks import CountQuery, ListQuery, SimilarQuery
 from bowerbird.requests.fields import gates_for
@@ -102,13 +103,27 @@ class Bookmarks:
         await self._meaning.required(account, vectors.store)
 
     async def get(self, account: Account, post_id: str) -> bytes:
-        found = await self.found(account, post_id)
+        return (await self._get(account, post_id))[0]
+
+    async def get_with_content(self, account: Account, post_id: str) -> tuple[bytes, PostContent]:
+        """The JSON of a bookmark, and how much of the post the library has."""
+        found, completeness = await self._get(account, post_id)
+        if completeness != Completeness.STUB:
+            return found, PostContent(ContentState.WHOLE)
+        return found, await self.content(account, post_id)
+
+    async def found(self, account: Account, post_id: str) -> bytes | None:
+        """The JSON of a bookmark, or None if the library does not have it."""
+        found = await self._stored(account, post_id)
+        return found and found[0]
+
+    async def _get(self, account: Account, post_id: str) -> tuple[bytes, int]:
+        found = await self._stored(account, post_id)
         if found is None:
             raise errors.not_found("post", post_id)
         return found
 
-    async def found(self, account: Account, post_id: str) -> bytes | None:
-        """The JSON of a bookmark, or None if the library does not have it."""
+    async def _stored(self, account: Account, post_id: str) -> tuple[bytes, int] | None:
         return await self._store.by_post_id(account, post_id) if is_post_id(post_id) else None
 
     async def content(self, account: Account, post_id: str) -> PostContent:

@@ -67,18 +67,25 @@ class BookmarkStore:
         # SQLite alone has further statements for lists.
         self._sql = {**database.queries("bookmarks"), **database.queries("list_reads")}
 
-    async def by_post_id(self, account: Account, post_id: str) -> bytes | None:
+    async def by_post_id(self, account: Account, post_id: str) -> tuple[bytes, int] | None:
+        """The JSON of a bookmark, and how complete it is."""
         return await self._by_post_id(self._database, account, post_id)
 
     async def by_post_id_within(
         self, transaction: Transaction, account: Account, post_id: str
     ) -> bytes | None:
-        return await self._by_post_id(transaction, account, post_id)
+        found = await self._by_post_id(transaction, account, post_id)
+        return found and found[0]
 
-    async def _by_post_id(self, reader: Reader, account: Account, post_id: str) -> bytes | None:
+    async def _by_post_id(
+        self, reader: Reader, account: Account, post_id: str
+    ) -> tuple[bytes, int] | None:
         values = {"account_id": account.account_id, "post_id": post_id, **place_values(account)}
         rows = await reader.rows(self._statement("by_post_id"), values)
-        return bookmark_json(*rows[0]) if rows else None
+        if not rows:
+            return None
+        completeness, *columns = rows[0]
+        return bookmark_json(*columns), completeness
 
     async def page(
         self,

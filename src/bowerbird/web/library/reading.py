@@ -85,7 +85,7 @@ class ReadingPage:
 
     async def show(self, visit: Visit) -> Reply:
         account, post_id = visit.signed_in.account, visit.request.path_params["post_id"]
-        body = await self._bookmarks.get(account, post_id)
+        body, content = await self._bookmarks.get_with_content(account, post_id)
         [bookmark] = post_parts.bookmarks_in(body)
         parts = await self._lists.parts(visit)
         before = self._list_before(visit)
@@ -118,7 +118,7 @@ class ReadingPage:
             undo_annotation=visit.query.get("undo", "") if said in _ANNOTATIONS else "",
             post=post,
             star=parts.star,
-            content=await self._bookmarks.content(account, post_id),
+            content=content,
             network=_NETWORKS.get(post["source"], post["source"]),
             strand=strand,
             near=await self._near(account, post_id, parts),
