@@ -4,7 +4,6 @@ import re
 from typing import Final
 
 import msgspec
-from msgspec import UNSET
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
@@ -31,7 +30,14 @@ from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget, Unsettled
-from bowerbird.wire.responses.metas import BookmarkMeta, ChangeMeta, ListMeta, QueryMeta, UndoMeta
+from bowerbird.wire.responses.metas import (
+    BookmarkMeta,
+    ChangeMeta,
+    ListMeta,
+    QueryMeta,
+    UndoMeta,
+    content_meta,
+)
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done, done_with
@@ -153,10 +159,7 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
         async def build() -> bytes | Unsettled:
             post_id = call.path_params["post_id"]
             found, content = await bookmarks.get_with_content(call.account, post_id)
-            meta = BookmarkMeta(
-                content_state=content.state, content_problem=content.problem or UNSET
-            )
-            body = envelope.success_of_one(found, meta)
+            body = envelope.success_of_one(found, content_meta(content))
             # What a job finds out about a link does not change the library.
             return body if content.state is ContentState.WHOLE else Unsettled(body)
 

@@ -27,7 +27,8 @@ PUBLIC = {
     *("GET /demo/library", "GET /demo/library/meaning", "GET /demo/library/suggest"),
     *("GET /demo/library/places", "GET /demo/p/{post_id}", "GET /demo/p/{post_id}/json"),
     *("GET /demo/views", "GET /demo/views/{slug}", "GET /demo/views/{slug}/posts"),
-    *("GET /demo/help/keys", "GET /demo/static/{name}"),
+    *("GET /demo/help/keys", "GET /demo/static/{name}", "GET /demo/library/panels/{kind}"),
+    *("GET /demo/library/favourites", "GET /demo/p/{post_id}/content"),
 }
 PROVED = {
     *("POST /keys", "GET /account/delete", "POST /account/delete", "POST /account/passkeys"),

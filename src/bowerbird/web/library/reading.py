@@ -28,6 +28,7 @@ from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.metas import content_meta
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/p/{post_id}"
@@ -80,14 +81,16 @@ class ReadingPage:
     async def json(self, visit: Visit) -> Reply:
         """The bookmark as the API returns it, for the person who is signed in."""
         post_id = visit.request.path_params["post_id"]
-        body = await self._bookmarks.get(visit.signed_in.account, post_id)
-        return self._pages.json(msgspec.Raw(envelope.success_of_one(body)))
+        body, content = await self._bookmarks.get_with_content(visit.signed_in.account, post_id)
+        answer = envelope.success_of_one(body, content_meta(content))
+        return self._pages.json(msgspec.Raw(answer))
 
     async def show(self, visit: Visit) -> Reply:
         account, post_id = visit.signed_in.account, visit.request.path_params["post_id"]
         body, content = await self._bookmarks.get_with_content(account, post_id)
         [bookmark] = post_parts.bookmarks_in(body)
         parts = await self._lists.parts(visit)
+        await self._images.add(account, parts, [bookmark])
         before = self._list_before(visit)
         strand = await self._strand(account, bookmark, parts)
         # Before it is marked read, which may take it out of the list.
@@ -98,7 +101,6 @@ class ReadingPage:
             await self._changes.update(account, post_id, UpdateRequest(is_read=True))
             body = await self._bookmarks.get(account, post_id)
             [bookmark] = post_parts.bookmarks_in(body)
-        await self._images.add(account, parts, [bookmark])
         # A long note takes up to 0.4 s to render; other requests go on during that time.
         post = await asyncio.to_thread(parts.on_page, bookmark)
         said = visit.query.get("said", "")

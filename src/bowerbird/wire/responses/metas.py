@@ -3,7 +3,7 @@
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.library.bulk.requests import BulkChange
-from bowerbird.model.links import ContentState
+from bowerbird.model.links import ContentState, PostContent
 
 
 class QueryMeta(Struct, frozen=True, kw_only=True):
@@ -19,6 +19,10 @@ class BookmarkMeta(QueryMeta, frozen=True, kw_only=True):
     its network does not show the post)."""
     content_problem: str | UnsetType = UNSET
     """Why the text is not known, as a sentence; absent if there is nothing to say."""
+
+
+def content_meta(content: PostContent) -> BookmarkMeta:
+    return BookmarkMeta(content_state=content.state, content_problem=content.problem or UNSET)
 
 
 class PageMeta(QueryMeta, frozen=True, kw_only=True):
