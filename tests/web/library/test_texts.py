@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bowerbird.model.links import ContentState, PostContent
 from bowerbird.settings import Settings
 from bowerbird.web.labels.words import name_problem
 from bowerbird.web.library import post_parts
@@ -241,6 +242,7 @@ def _pages(bookmark: dict[str, Any]) -> list[str]:
     shown = {
         "post": post,
         "network": post["source"],
+        "content": PostContent(ContentState.WHOLE),
         "strand": [post, post | {"handle": "b"}],
         "near": near,
     }

@@ -279,9 +279,4 @@ async function openSheet() {
 
 document.addEventListener("library:palette", openPalette);
 document.addEventListener("library:help", openSheet);
-help?.addEventListener("click", (event) => {
-  if (!(event instanceof MouseEvent) || event.metaKey || event.ctrlKey || event.shiftKey) return;
-  event.preventDefault();
-  openSheet();
-});
 connectSwitch(document);

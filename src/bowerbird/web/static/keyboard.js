@@ -187,6 +187,33 @@ document.addEventListener("toggle", (event) => {
   if (script) import(script);
 }, true);
 
+// The palette, the sheet of keys and the form that saves are loaded when somebody first opens one.
+/** @type {Record<string, string>} event that opens it -> its script, in the data of the link to the keys */
+const LATER = { "library:palette": "commands", "library:help": "commands", "library:save": "saving" };
+const loaded = new Set();
+for (const [name, script] of Object.entries(LATER)) {
+  document.addEventListener(name, async () => {
+    if (loaded.has(script)) return;
+    loaded.add(script);
+    await import(helpData()[script] ?? "");
+    fire(name, document);
+  });
+}
+document.addEventListener("click", (event) => {
+  if (event.metaKey || event.ctrlKey || event.shiftKey || !(event.target instanceof Element)) return;
+  const link = event.target.closest("a[href]");
+  const isHelp = link?.matches("[data-help]");
+  if (!isHelp && link?.getAttribute("href") !== `${helpData().base}/save`) return;
+  event.preventDefault();
+  fire(isHelp ? "library:help" : "library:save", document);
+});
+
+/** @returns {DOMStringMap} what the link to the keys says about the site */
+function helpData() {
+  const help = document.querySelector("a[data-help]");
+  return help instanceof HTMLElement ? help.dataset : {};
+}
+
 function search() {
   const box = document.getElementById("search");
   if (!(box instanceof HTMLInputElement)) return;
@@ -247,8 +274,7 @@ function second(key) {
   }
   const path = PLACES[key];
   if (!path) return false;
-  const help = document.querySelector("a[data-help]");
-  location.assign((help instanceof HTMLElement ? help.dataset.base ?? "" : "") + path);
+  location.assign((helpData().base ?? "") + path);
   return true;
 }
 

@@ -117,6 +117,8 @@ function makeDialog(form) {
 }
 
 async function open() {
+  const side = document.getElementById("side");
+  if (side?.matches(":popover-open")) side.hidePopover();
   const field = document.querySelector("main form[data-saver] [name=link]");
   if (field instanceof HTMLElement) return field.focus();
   if (!dialog) {
@@ -128,15 +130,6 @@ async function open() {
 }
 
 document.addEventListener("library:save", () => void open());
-document.addEventListener("click", (event) => {
-  if (event.metaKey || event.ctrlKey || event.shiftKey || !(event.target instanceof Element)) return;
-  const link = event.target.closest("a[href]");
-  if (link?.getAttribute("href") !== SAVE) return;
-  event.preventDefault();
-  const side = document.getElementById("side");
-  if (side?.matches(":popover-open")) side.hidePopover();
-  void open();
-});
 const own = document.querySelector("main form[data-saver]");
 if (own instanceof HTMLFormElement) connect(own);
 if (matchMedia("(min-width: 52em) and (hover: hover)").matches) document.querySelector("[data-keyed]")?.removeAttribute("hidden");

@@ -7,6 +7,8 @@ const field = form?.querySelector("[name=time_zone]");
 if (form instanceof HTMLFormElement && field instanceof HTMLInputElement) {
   field.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const body = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
-  // A page that is left at once tells it the next time.
-  fetch(form.action, { method: "POST", headers: { Accept: "application/json" }, body }).catch(() => undefined);
+  // A page that is left at once tells it the next time. An answer that nobody reads stays open.
+  fetch(form.action, { method: "POST", headers: { Accept: "application/json" }, body })
+    .then((answer) => answer.text())
+    .catch(() => undefined);
 }
