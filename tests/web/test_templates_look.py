@@ -211,7 +211,7 @@ def test_without_javascript_a_question_opens_in_place_and_snippets_are_shown(
 
 
 def test_pages_that_need_javascript_say_so() -> None:
-    for name in ("sign_in", "sign_up", "reauthenticate", "account", "link", "link-owner"):
+    for name in ("sign_in", "sign_up", "reauthenticate", "account", "link"):
         shown = every_page.pages()[name].text
         sentences = " ".join(re.findall(r"<noscript>(.*?)</noscript>", shown, re.DOTALL))
         assert re.search("JavaScript|Scripts are off", sentences), name
