@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bowerbird.library.sign_in.attempts import BURST
+from bowerbird.library.access.attempt_limits import BURST
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.sqlite.database import FILE_NAME
 from bowerbird.web.visits import visit

@@ -42,7 +42,7 @@ def routes(saving: Saving, previews: Previews, writes: Writes) -> list[ApiRoute]
         request = admitted(call.account, call.body, SaveRequest, lambda _: None)
         if isinstance(request, Refusal):
             raise request
-        result = await previews.of(request.items)
+        result = await previews.of(call.account, request.items)
         return done(result, MessageMeta("Nothing was saved."), 207 if result.failed else 200)
 
     return [SAVE.served_by(save_or_preview)]

@@ -1,6 +1,7 @@
 """Posts that are only links: which are due, and when each host may be asked."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -17,6 +18,9 @@ from bowerbird.model.links import (
     content_of,
 )
 from bowerbird.storage.database import Database, Transaction
+
+# Keeps a transaction short.
+_AT_ONCE: Final = 500
 
 
 class LinkStore:
@@ -44,7 +48,7 @@ class LinkStore:
     async def due_hosts(self, account_id: int, now: int, limit: int) -> dict[str, int]:
         """How many links are due, by host."""
         values = {"account_id": account_id, "now": now, "limit": limit}
-        rows = await self._database.rows(self._sql["due_hosts"], values)
+        rows = await self._database.slow_rows(self._sql["due_hosts"], values)
         return dict(tuple(row) for row in rows)
 
     async def due(self, account_id: int, host: str, now: int, limit: int) -> list[DueLink]:
@@ -84,11 +88,15 @@ class LinkStore:
         *,
         due_at: int,
         oldest: int,
-    ) -> None:
-        """All links of a host wait, except those that have waited since before `oldest`."""
-        values = {"account_id": account_id, "host": host, "reason": reason}
-        await transaction.run(self._sql["give_up"], {**values, "before": oldest})
-        await transaction.run(self._sql["postpone"], {**values, "due_at": due_at})
+    ) -> bool:
+        """The links of a host wait, except those that have waited since before `oldest`.
+
+        Some at a time: False if none was left to change.
+        """
+        values = {"account_id": account_id, "host": host, "reason": reason, "limit": _AT_ONCE}
+        given_up = await transaction.rows(self._sql["give_up"], {**values, "before": oldest})
+        waiting = await transaction.rows(self._sql["postpone"], {**values, "due_at": due_at})
+        return bool(given_up or waiting)
 
     async def content(self, account_id: int, post_id: str, *, is_fetched: bool) -> PostContent:
         """How much of a post the library has. `is_fetched`: whether the service asks for texts."""
@@ -101,7 +109,7 @@ class LinkStore:
         return content_of(link, is_fetched=is_fetched)
 
     async def counts(self, account_id: int) -> LinkCounts:
-        rows = await self._database.rows(self._sql["counts"], {"account_id": account_id})
+        rows = await self._database.slow_rows(self._sql["counts"], {"account_id": account_id})
         return LinkCounts(**{state: count for state, count in rows})  # noqa: C416 - typed
 
     async def bare_posts(self, account_id: int, after: int, limit: int) -> list[tuple[int, str]]:
@@ -122,11 +130,16 @@ class LinkStore:
         rows = await self._database.rows(self._sql["next_turn"], {"host": host})
         return int(rows[0][0]) if rows else 0
 
-    async def pause_host(self, transaction: Transaction, host: str, next_at: int) -> None:
-        await transaction.run(self._sql["pause_host"], {"host": host, "next_at": next_at})
+    async def pause_host(
+        self, transaction: Transaction, host: str, next_at: int, failures: int
+    ) -> None:
+        values = {"host": host, "next_at": next_at, "failures": failures}
+        await transaction.run(self._sql["pause_host"], values)
 
     async def host_answers(self, transaction: Transaction, host: str) -> None:
         await transaction.run(self._sql["host_answers"], {"host": host})
 
-    async def forget_hosts(self, transaction: Transaction, before: int) -> None:
-        await transaction.run(self._sql["forget_hosts"], {"before": before})
+    async def forget_hosts(self, transaction: Transaction, before: int) -> bool:
+        """Forgets some hosts; False if none was left."""
+        values = {"before": before, "limit": _AT_ONCE}
+        return bool(await transaction.rows(self._sql["forget_hosts"], values))

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.library.access.activity import Activity
+from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_export import AccountDownload
 from bowerbird.library.accounts.accounts import AccountList, Accounts
@@ -24,7 +25,7 @@ from bowerbird.library.demo import Demo
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import LabelChanges, PostChanges
-from bowerbird.library.sign_in.attempts import AttemptLimits, Attempts, SignUpLimits
+from bowerbird.library.sign_in.attempts import Attempts, SignUpLimits
 from bowerbird.library.sign_in.email_changes import EmailChanges
 from bowerbird.library.sign_in.identities import Identities
 from bowerbird.library.sign_in.invitations import Invitations

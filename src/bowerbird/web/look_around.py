@@ -17,6 +17,7 @@ import structlog
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library import demo
+from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
@@ -25,7 +26,6 @@ from bowerbird.library.bulk.requests import bulk_requests
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.media.kept import KeptImages
-from bowerbird.library.sign_in.attempts import AttemptLimits
 from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch

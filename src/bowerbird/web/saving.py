@@ -83,8 +83,11 @@ class SavePage:
 
     async def preview(self, visit: Visit) -> Reply:
         """The text of a post that is not saved yet; "" if its network publishes none."""
-        post = post_links.parse(visit.query.get("link", ""))
-        found = None if post is None else await self._links.preview(post)
+        site = visit.request.headers.get(b"sec-fetch-site", b"same-origin")
+        # A page of another site must not make this server ask anybody.
+        post = post_links.parse(visit.query.get("link", "")) if site == b"same-origin" else None
+        account = visit.signed_in.account
+        found = None if post is None else await self._links.preview(account, post)
         text = found.record.tweet_details.text if isinstance(found, FoundPost) else ""
         return self._pages.json({"text": text[:_SHOWN]})
 

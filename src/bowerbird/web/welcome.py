@@ -1,6 +1,7 @@
 """/welcome: the first steps of a new person. Each can be skipped and done later."""
 
 from typing import Final
+from urllib.parse import urlencode
 
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.demo import Demo
@@ -23,7 +24,7 @@ def routes(methods: Methods, keys: Keys, demo: Demo, pages: VisitPages) -> list[
         seen = visit.jar.read(visit.request.headers.get(b"cookie"), _COOKIE)
         if said and (account.total or seen == str(visit.account_id)):
             # Somebody who comes back. A link may be the only way to sign in that they have.
-            return pages.go(f"/account?said={said}#methods")
+            return pages.go(f"/account?{urlencode({'said': said})}#methods")
         visit.cookies.append(visit.jar.write(_COOKIE, str(visit.account_id), _YEAR))
         ways = await methods.of(visit)
         done = {

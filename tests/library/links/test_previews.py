@@ -17,7 +17,7 @@ async def test_links_are_shown_and_not_saved(reader: Reader) -> None:
     reader.put(x_url(x_link(2)), {}, "404 Not Found")
     links = read_links([reader.x_post(1), x_link(2), "https://example.org/"])
 
-    result = await Previews(reader.reading).of(links)
+    result = await Previews(reader.reading).of(await reader.member.account(), links)
 
     shown, gone, failed = result.results
     assert shown.preview is not None
@@ -26,8 +26,9 @@ async def test_links_are_shown_and_not_saved(reader: Reader) -> None:
     assert gone.preview.content_state == ContentState.GONE
     assert failed.error is not None
     assert (await reader.member.listed())["meta"]["total_count"] == 0
+    account = await reader.member.account()
     with pytest.raises(Refusal, match="at most 5 items"):
-        await Previews(reader.reading).of(read_links([saving.X] * 6))
+        await Previews(reader.reading).of(account, read_links([saving.X] * 6))
 
 
 async def test_a_request_can_ask_for_a_preview(alice: Member) -> None:

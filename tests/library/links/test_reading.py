@@ -4,13 +4,16 @@ from pathlib import Path
 
 import pytest
 
+from bowerbird.clock import MICROSECONDS
+from bowerbird.errors import Refusal
+from bowerbird.library.access.attempt_limits import BURST
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.imports import Completeness
 from bowerbird.model.links import LEFT, Reason
 from bowerbird.sources.file_posts import FilePost, found_post
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.post_links import parse, parse_listed
-from tests.support import imports, waiting, working
+from tests.support import imports, saving, waiting, working
 from tests.support.image_hosts import ImageHosts
 from tests.support.links import (
     BLUESKY_HOST,
@@ -25,6 +28,8 @@ from tests.support.networks import record
 from tests.support.service import Member
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
+
+ELSEWHERE = "https://example.org/x"
 
 
 async def test_a_link_to_x_gets_its_text_and_author(reader: Reader) -> None:
@@ -241,9 +246,36 @@ async def test_a_preview_stores_nothing(reader: Reader) -> None:
     link = parse(reader.x_post(1))
     assert link is not None
 
-    found = await reader.reading.preview(link)
+    account = await reader.member.account()
+    found = await reader.reading.preview(account, link)
 
     assert isinstance(found, FoundPost)
     assert found.record.tweet_details.text == "The nest is full."
     assert (await reader.member.listed())["meta"]["total_count"] == 0
+    assert not await reader.is_due()
+
+
+async def test_an_account_can_ask_for_a_few_previews_at_once(reader: Reader) -> None:
+    link, account = parse(reader.x_post(1)), await reader.member.account()
+    assert link is not None
+
+    async def ask() -> None:
+        # Each takes a second of the clock.
+        for _ in range(2 * BURST):
+            await reader.reading.preview(account, link)
+
+    with pytest.raises(Refusal, match="Too many attempts"):
+        await ask()
+
+
+async def test_a_post_that_gets_another_address_is_not_due_for_ever(reader: Reader) -> None:
+    reader.put(f"https://{SERVER}/api/v1/statuses/2", {}, "503 Service Unavailable")
+    [post_id] = await reader.save(f"https://{SERVER}/ap/users/1/statuses/2")
+    await reader.run()
+    posts = [{"post_id": post_id, "author_username": "ada", "tweet_details": {"link": ELSEWHERE}}]
+    await saving.results(reader.member, posts=posts)
+    reader.member.clock.now += 60 * MICROSECONDS
+    await reader.run()
+
+    assert await reader.reason(post_id) == (LEFT, Reason.NO_SOURCE)
     assert not await reader.is_due()

@@ -44,3 +44,6 @@ async def test_each_step_can_be_skipped_and_says_when_it_is_done(ann: Reader) ->
     assert page.count('<li class="done">') == 2
     assert "To the library" in page
     assert "Look at the demo instead" not in page
+    # Any site can link to it.
+    back = await ann.person.open("/welcome?said=%C3%A9%0A")
+    assert back.status_code == 200

@@ -22,6 +22,8 @@ _PER_REQUEST: Final = 25
 _NAMES_AT_ONCE: Final = 2
 _DID: Final = re.compile(r"did:[a-z]+:[A-Za-z0-9._:%-]{1,200}")
 _BAD_REQUEST: Final = 400
+# Keys of posts have 13 characters.
+_LONGEST_KEY: Final = 64
 
 
 async def _read(links: Sequence[PostLink], ask: Ask) -> dict[str, Outcome]:
@@ -38,6 +40,9 @@ async def _read(links: Sequence[PostLink], ask: Ask) -> dict[str, Outcome]:
         did = dids.get(author, author)
         if isinstance(did, Reason):
             outcomes[link.post_id] = did
+        elif len(key) > _LONGEST_KEY:
+            # The address of the request has room for 25 others.
+            outcomes[link.post_id] = Reason.UNREADABLE
         else:
             wanted[f"at://{did}/{collection}/{key}"] = link
     return outcomes | (await _posts(wanted, ask) if wanted else {})

@@ -1,5 +1,6 @@
 """Reads public posts of Mastodon and similar servers."""
 
+import asyncio
 import io
 import re
 from collections.abc import Sequence
@@ -48,7 +49,8 @@ async def _one(link: PostLink, ask: Ask) -> Outcome:
         return Reason.GONE
     if answer.status != OK or text_at(answer.value(), "id") != named["id"]:
         return Reason.UNREADABLE
-    return _status(answer, link)
+    # A server may send a megabyte of tags.
+    return await asyncio.to_thread(_status, answer, link)
 
 
 def _status(answer: Answer, link: PostLink) -> Outcome:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.connections import records
-from bowerbird.connections.published.records import Answer, Busy
+from bowerbird.connections.published.records import Answer, Busy, Endpoint
 from bowerbird.connections.records import SourceProblem
 from bowerbird.model.connections import Problem
 from bowerbird.model.links import Reason
@@ -44,12 +44,13 @@ class HostTurns:
         self._store = LinkStore(database)
 
     async def ask(
-        self, fetcher: "Fetcher", host: str, url: str, redirects_to: frozenset[str]
+        self, account_id: int, fetcher: "Fetcher", endpoint: Endpoint, url: str
     ) -> Answer:
         """The answer of the host, at its turn. Raises NotItsTurn, Busy or SourceProblem."""
-        failures = await self._take(host)
+        host = endpoint.host
+        failures = await self._take(account_id, host)
         try:
-            answer = await fetcher.get(url, redirects_to)
+            answer = await fetcher.get(url, endpoint.redirects_to)
         except SourceProblem as found:
             if found.problem is not Problem.UNREACHABLE:
                 raise
@@ -69,9 +70,10 @@ class HostTurns:
 
     async def forget(self) -> None:
         before = self._clock() - _FORGOTTEN_AFTER
-        await self._database.write(lambda later: self._store.forget_hosts(later, before))
+        while await self._database.write(lambda later: self._store.forget_hosts(later, before)):
+            """Some at a time."""
 
-    async def _take(self, host: str) -> int:
+    async def _take(self, account_id: int, host: str) -> int:
         """Waits for the turn of the host; returns how many times in a row it gave no answer."""
         until = self._clock() + _PATIENCE
         while True:
@@ -80,7 +82,7 @@ class HostTurns:
             async def work(transaction: Transaction, now: int = now) -> int | None:
                 return await self._store.take_turn(transaction, host, now, now + BETWEEN_REQUESTS)
 
-            failures = await self._database.write(work)
+            failures = await self._database.write(work, account_id)
             if failures is not None:
                 return failures
             next_at = await self._store.next_turn(host)
@@ -91,5 +93,8 @@ class HostTurns:
     async def _paused(self, host: str, failures: int, reason: Reason, retry_at: int = 0) -> Busy:
         pause_s = PAUSES_S[min(failures, len(PAUSES_S) - 1)]
         next_at = max(retry_at, self._clock() + pause_s * MICROSECONDS)
-        await self._database.write(lambda later: self._store.pause_host(later, host, next_at))
+        # Requests that fail at the same time count once.
+        await self._database.write(
+            lambda later: self._store.pause_host(later, host, next_at, failures + 1)
+        )
         return Busy(reason, next_at)

@@ -6,6 +6,7 @@ from bowerbird import errors
 from bowerbird.connections.published.records import Outcome
 from bowerbird.library.imports.saving import PostPreview, SavedItem, SaveResult
 from bowerbird.library.links.reading import LinkReading
+from bowerbird.model.accounts import Account
 from bowerbird.model.links import SENTENCES, ContentState, Reason
 from bowerbird.requests.limits import PREVIEWED_MAX
 from bowerbird.requests.saving import ItemToSave
@@ -17,16 +18,16 @@ class Previews:
     def __init__(self, reading: LinkReading) -> None:
         self._reading = reading
 
-    async def of(self, items: Sequence[ItemToSave]) -> SaveResult:
+    async def of(self, account: Account, items: Sequence[ItemToSave]) -> SaveResult:
         """The same results as saving would give, with previews of links."""
         if len(items) > PREVIEWED_MAX:
             problem = f"must have at most {PREVIEWED_MAX} items with preview, got {len(items)}"
             raise errors.invalid("links", problem)
-        results = [await self._one(index, item) for index, item in enumerate(items)]
+        results = [await self._one(account, index, item) for index, item in enumerate(items)]
         failed = sum(not one.ok for one in results)
         return SaveResult(results, len(results) - failed, failed)
 
-    async def _one(self, index: int, item: ItemToSave) -> SavedItem:
+    async def _one(self, account: Account, index: int, item: ItemToSave) -> SavedItem:
         if item.found is None:
             assert item.refusal is not None
             error = errors.OperationError(item.refusal.code, item.refusal.sentence)
@@ -35,7 +36,7 @@ class Previews:
         link = parse(record.tweet_details.link)
         preview = None
         if link is not None and link.post_id == record.post_id:
-            preview = _preview(await self._reading.preview(link))
+            preview = _preview(await self._reading.preview(account, link))
         return SavedItem(index, ok=True, post_id=record.post_id, preview=preview)
 
 

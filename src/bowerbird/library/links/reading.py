@@ -14,6 +14,7 @@ from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.connections.published.networks import endpoint_of
 from bowerbird.connections.published.records import Answer, Busy, Endpoint, Outcome, gone
 from bowerbird.connections.records import SourceProblem
+from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.links.host_turns import HostTurns, NotItsTurn, Sleep
@@ -39,6 +40,8 @@ WEEK: Final = 7 * 86_400 * MICROSECONDS
 RETRIES_S: Final = (600, 21_600, 86_400)
 # A person waits for it.
 PREVIEW_S: Final = 8.0
+# At the same time, of all accounts. An account may ask 20 times at once, then every three seconds.
+PREVIEWS_MAX: Final = 8
 _ACCOUNTS_PER_PAGE: Final = 500
 _HOSTS_PER_ROUND: Final = 8
 # A round ends after about so many seconds, so that a link that was just saved gets its turn.
@@ -66,6 +69,8 @@ class LinkReading:
         self._fetcher = fetcher or (lambda: _new_fetcher(settings))
         self.is_on = settings.fetch_posts == "on"
         self.turns = HostTurns(database, clock, sleep)
+        self._preview_limits = AttemptLimits(clock)
+        self._previews = 0
         self._links = StoredLinks(database, clock)
         self._store = LinkStore(database)
         self._libraries = LibraryStore(database)
@@ -80,18 +85,26 @@ class LinkReading:
         """Asks again for every post that is only a link; returns how many there are."""
         return await self._links.add_all(account)
 
-    async def preview(self, link: PostLink) -> Outcome:
+    async def preview(self, account: Account, link: PostLink) -> Outcome:
         """What the network of a post publishes about it. Nothing is stored."""
         endpoint = endpoint_of(link) if self.is_on else None
         if endpoint is None:
             return Reason.NO_SOURCE
+        self._preview_limits.count_account(account.account_id)
+        if self._previews >= PREVIEWS_MAX:
+            return Reason.BUSY
+        self._previews += 1
         try:
             async with asyncio.timeout(PREVIEW_S), self._fetcher() as fetcher:
-                read = await self._read(endpoint, [link], fetcher)
+                read = await self._read(account, endpoint, [link], fetcher)
         except Busy as busy:
+            if not busy.retry_at:
+                await self.turns.pause(endpoint.host)
             return busy.reason
         except (NotItsTurn, TimeoutError):
             return Reason.BUSY
+        finally:
+            self._previews -= 1
         return read.get(link.post_id, Reason.UNREADABLE)
 
     async def counts(self, account: Account) -> LinkCounts:
@@ -130,7 +143,7 @@ class LinkReading:
         try:
             due, links = await self._links.due(account, host)
             for endpoint, part in _parts(links):
-                outcomes |= await self._read(endpoint, part, fetcher)
+                outcomes |= await self._read(account, endpoint, part, fetcher)
         except NotItsTurn as waiting:
             await self._postpone(account.account_id, host, Reason.BUSY, waiting.next_at)
         except Busy as busy:
@@ -143,10 +156,10 @@ class LinkReading:
         return len(outcomes)
 
     async def _read(
-        self, endpoint: Endpoint, links: Sequence[PostLink], fetcher: "Fetcher"
+        self, account: Account, endpoint: Endpoint, links: Sequence[PostLink], fetcher: "Fetcher"
     ) -> dict[str, Outcome]:
         async def ask(url: str) -> Answer:
-            return await self.turns.ask(fetcher, endpoint.host, url, endpoint.redirects_to)
+            return await self.turns.ask(account.account_id, fetcher, endpoint, url)
 
         try:
             return await endpoint.read(links, ask)
@@ -177,13 +190,14 @@ class LinkReading:
         if due_at < now + _SOON:
             return
 
-        async def work(transaction: Transaction) -> None:
+        async def work(transaction: Transaction) -> bool:
             await lock_library(self._libraries, transaction, account_id)
-            await self._store.postpone(
+            return await self._store.postpone(
                 transaction, account_id, host, reason, due_at=due_at, oldest=now - WEEK
             )
 
-        await self._database.write(work, account_id)
+        while await self._database.write(work, account_id):
+            """Some at a time."""
 
 
 def _parts(

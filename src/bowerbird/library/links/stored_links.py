@@ -48,11 +48,18 @@ class StoredLinks:
         """The links of a host, the newest first."""
         due = await self._store.due(account.account_id, host, self._clock(), _DUE)
         links = await self._links(account, due)
-        await self._write(account.account_id, due, [], links)
+        endpoints = {one: endpoint_of(link) for one, link in links.items() if link is not None}
+        # A later source may have given a post another address.
+        moved = [
+            (one, "" if endpoint is None else endpoint.host)
+            for one, endpoint in endpoints.items()
+            if endpoint is None or endpoint.host != host
+        ]
+        await self._write(account.account_id, due, moved, links)
         found = [
             (endpoint, link)
-            for link in links.values()
-            if link is not None and (endpoint := endpoint_of(link)) is not None
+            for one, link in links.items()
+            if link is not None and (endpoint := endpoints[one]) and endpoint.host == host
         ]
         return {one.post_id: one for one in due}, found
 

@@ -12,7 +12,7 @@ STATES: Final = ("read", "unread", "archived")
 _HAS: Final = (*media.BITS, NOTE)
 _MOST_SHOWN: Final = 40
 _PERIOD: Final = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?", re.ASCII)
-_FOREIGN: Final = re.compile(r"([a-z_]+):(?=[^\s/:])", re.IGNORECASE)
+_FOREIGN: Final = re.compile(r"((?ai:[a-z_]+)):(?=[^\s/:])")
 # Fields of other search engines, and what to use instead.
 INSTEAD: Final[Mapping[str, str]] = {
     **dict.fromkeys(("from", "by", "user", "username"), "author:"),

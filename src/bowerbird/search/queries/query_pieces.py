@@ -21,7 +21,8 @@ _WORD: Final = re.compile(r"\S+")
 EXCLUDING_SIGNS: Final = ("-", "!", "\u2212", "\u2013")
 _SIGN: Final = re.compile(r"[-!\u2212\u2013](?=[^\s!\u2212\u2013-])")
 _QUOTED: Final = re.compile(r'"([^"]*)"?')
-_FIELD: Final = re.compile(rf'({"|".join(Field)}):(?:"([^"]*)"?|(?=\S))', re.IGNORECASE)
+# Only ASCII: in Unicode, other letters are an i or an s without regard to case.
+_FIELD: Final = re.compile(rf'((?ai:{"|".join(Field)})):(?:"([^"]*)"?|(?=\S))')
 _SENTENCE_END: Final = re.compile(r"[^\W\d_]{2}[?.\u2026]+$|[\u3002\uff1f]$")
 _QUOTATION_END: Final = re.compile(r"\w[.!?\u2026\u3002\uff01\uff1f]\s*$")
 

@@ -54,16 +54,28 @@ UPDATE bare_link
    SET state = 'left', reason = :reason
  WHERE account_id = :account_id
    AND state = 'waiting'
-   AND host = :host
-   AND since < :before
+   AND post_id IN (SELECT k.post_id
+                     FROM bare_link AS k
+                    WHERE k.account_id = :account_id
+                      AND k.state = 'waiting'
+                      AND k.host = :host
+                      AND k.since < :before
+                    LIMIT :limit)
+RETURNING post_id
 
 -- name: postpone
 UPDATE bare_link
    SET due_at = :due_at, reason = :reason
  WHERE account_id = :account_id
    AND state = 'waiting'
-   AND host = :host
-   AND due_at < :due_at
+   AND post_id IN (SELECT k.post_id
+                     FROM bare_link AS k
+                    WHERE k.account_id = :account_id
+                      AND k.state = 'waiting'
+                      AND k.host = :host
+                      AND k.due_at < :due_at
+                    LIMIT :limit)
+RETURNING post_id
 
 -- name: one
 -- No row if the post has a text.
@@ -106,7 +118,7 @@ SELECT t.next_at
 
 -- name: pause_host
 UPDATE host_turn
-   SET next_at = :next_at, failures = failures + 1
+   SET next_at = :next_at, failures = :failures
  WHERE host = :host
 
 -- name: host_answers
@@ -116,7 +128,8 @@ UPDATE host_turn
 
 -- name: forget_hosts
 DELETE FROM host_turn
- WHERE next_at < :before
+ WHERE host IN (SELECT t.host FROM host_turn AS t WHERE t.next_at < :before LIMIT :limit)
+RETURNING host
 
 -- name: remove
 DELETE FROM bare_link

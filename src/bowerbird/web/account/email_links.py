@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.accounts.accounts import EmailRefused
-from bowerbird.library.sign_in.attempts import AttemptLimits
 from bowerbird.library.sign_in.email_changes import HOURS, PATH, EmailChanges
 from bowerbird.library.sign_in.one_time_links import LinkRefused
 from bowerbird.web.visits.pages import VisitPages

@@ -94,8 +94,9 @@ class ImportPage:
 
     async def fetch(self, visit: Visit) -> Reply:
         """Asks again for the text of every post that is only a link."""
-        if self._parts.links.is_on:
-            await self._parts.links.ask_again(visit.signed_in.account)
+        links, account = self._parts.links, visit.signed_in.account
+        if links.is_on and not (await links.counts(account)).waiting:
+            await links.ask_again(account)
         return self._pages.go(f"{PATH}#bare")
 
     async def fetching(self, visit: Visit) -> Reply:

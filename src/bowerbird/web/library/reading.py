@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
@@ -98,9 +99,11 @@ class ReadingPage:
         beside = await self._beside(account, post_id, strand, before, known)
         marks_read = _marks_read(visit, bookmark)
         if marks_read and visit.is_opened_by_person:
-            await self._changes.update(account, post_id, UpdateRequest(is_read=True))
-            body = await self._bookmarks.get(account, post_id)
-            [bookmark] = post_parts.bookmarks_in(body)
+            # A post can be read while it cannot be marked; the script of the page tries again.
+            with suppress(Refusal):
+                await self._changes.update(account, post_id, UpdateRequest(is_read=True))
+                body = await self._bookmarks.get(account, post_id)
+                [bookmark] = post_parts.bookmarks_in(body)
         # A long note takes up to 0.4 s to render; other requests go on during that time.
         post = await asyncio.to_thread(parts.on_page, bookmark)
         said = visit.query.get("said", "")

@@ -13,9 +13,7 @@ _NAMES: Final = {Field.AUTHOR: "author", Field.LABEL: "tag"}
 _MIDNIGHT: Final = "T00:00:00.000000+00:00"
 # What other search engines call the fields. Quoted text stays as it is.
 _OTHER_NAMES: Final = {name: own for name, own in query_fields.INSTEAD.items() if own}
-_NAMED: Final = re.compile(
-    rf'"[^"]*"?|(?<!\S)({"|".join(_OTHER_NAMES)}):(?=[^\s/:])', re.IGNORECASE
-)
+_NAMED: Final = re.compile(rf'"[^"]*"?|(?<!\S)((?ai:{"|".join(_OTHER_NAMES)})):(?=[^\s/:])')
 
 
 def taken(text: str) -> tuple[str, dict[str, str]]:

@@ -6,8 +6,8 @@ button sends the token, because mail programs and scanners open every link they 
 
 from typing import Final
 
+from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.accounts.accounts import EmailRefused
-from bowerbird.library.sign_in.attempts import AttemptLimits
 from bowerbird.library.sign_in.invitations import DAYS, Invitations
 from bowerbird.library.sign_in.one_time_links import (
     MINUTES,

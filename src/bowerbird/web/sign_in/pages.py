@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bowerbird.errors import Refusal
-from bowerbird.library.sign_in.attempts import AttemptLimits
+from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
 from bowerbird.web.visits.pages import VisitPages

@@ -5,7 +5,8 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from bowerbird.errors import Refusal
-from bowerbird.library.sign_in.attempts import Attempt, AttemptLimits
+from bowerbird.library.access.attempt_limits import AttemptLimits
+from bowerbird.library.sign_in.attempts import Attempt
 from bowerbird.library.sign_in.identities import Identities
 from bowerbird.library.sign_in.provider_sign_in import ProviderSignIn, Purpose
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS

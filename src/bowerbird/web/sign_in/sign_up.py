@@ -3,7 +3,8 @@
 from typing import Final
 
 from bowerbird.errors import Refusal
-from bowerbird.library.sign_in.attempts import AttemptLimits, SignUpLimits
+from bowerbird.library.access.attempt_limits import AttemptLimits
+from bowerbird.library.sign_in.attempts import SignUpLimits
 from bowerbird.library.sign_in.one_time_links import Entered
 from bowerbird.library.sign_in.provider_sign_in import Returned
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS

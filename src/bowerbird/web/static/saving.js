@@ -82,7 +82,7 @@ function connect(form) {
   let timer = 0;
   void preview(form);
   const link = form.elements.namedItem("link");
-  link?.addEventListener("input", () => {
+  if (link instanceof HTMLInputElement) link.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(() => void look(form), WAIT_MILLISECONDS);
   });

@@ -1,0 +1,47 @@
+"""How often an address or an account may try something that costs others."""
+
+from typing import Final
+
+from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.errors import Code, Refusal
+from bowerbird.lru import LruCache
+
+# An address or account may try so often at once, and again every few seconds.
+BURST: Final = 20
+_REFILL: Final = 3 * MICROSECONDS
+_MAX_ADDRESSES: Final = 10_000
+
+
+class AttemptLimits:
+    """Counts in memory, so each process of a server counts by itself."""
+
+    def __init__(self, clock: Clock, burst: int = BURST, refill: int = _REFILL) -> None:
+        self._clock = clock
+        self._burst = burst * refill
+        self._refill = refill
+        # By address or account: the time at which it has its whole burst again.
+        self._full_at = LruCache(_MAX_ADDRESSES)
+
+    def count(self, network: str) -> None:
+        """Raises a refusal if the address has tried too often."""
+        self._count(network, "from your network address")
+
+    def count_account(self, account_id: int) -> None:
+        """Raises a refusal if people who are signed in to the account have tried too often."""
+        self._count(f"account {account_id}", "in your account")
+
+    def _count(self, who: str, where: str) -> None:
+        now = self._clock()
+        full_at = self._full_at.get(who) or 0
+        if full_at > now + self._burst:
+            # The clock was set back, and they would wait for as long.
+            full_at = 0
+        full_at = max(full_at, now) + self._refill
+        wait = full_at - now - self._burst
+        if wait > 0:
+            raise Refusal(
+                Code.RATE_LIMITED,
+                f"Too many attempts {where}. Wait a moment, then try again.",
+                {"Retry-After": str(-(-wait // MICROSECONDS))},
+            )
+        self._full_at.put(who, full_at)
