@@ -30,6 +30,12 @@ def test_a_wheel_contains_exactly_the_files_of_its_package(
     with zipfile.ZipFile(wheels[package]) as wheel:
         packed = {name: wheel.read(name) for name in wheel.namelist() if ".dist-info/" not in name}
 
+    # Built for the wheel, and not in the repository.
+    extensions = [name for name in packed if name.startswith("bowerbird/web/extension/")]
+    browsers = ["chromium", "firefox"] if package == "bowerbird" else []
+    assert sorted(name.split("-")[1] for name in extensions) == browsers
+    for name in extensions:
+        del packed[name]
     assert sorted(packed.keys() ^ expected.keys()) == [], "see package-data in pyproject.toml"
     assert [name for name, content in expected.items() if packed[name] != content] == []
 
