@@ -191,12 +191,23 @@ document.addEventListener("toggle", (event) => {
 /** @type {Record<string, string>} event that opens it -> its script, in the data of the link to the keys */
 const LATER = { "library:palette": "commands", "library:help": "commands", "library:save": "saving" };
 const loaded = new Set();
+/** @type {string[] | null} keys that are pressed while a script is loaded: they are for what it opens */
+let early = null;
 for (const [name, script] of Object.entries(LATER)) {
   document.addEventListener(name, async () => {
     if (loaded.has(script)) return;
     loaded.add(script);
-    await import(helpData()[script] ?? "");
+    early = [];
+    await import(helpData()[script] ?? "").catch(() => loaded.delete(script));
+    const keys = early;
+    early = null;
+    if (!loaded.has(script)) return;
     fire(name, document);
+    const field = document.activeElement;
+    if (!keys.length || !(field instanceof HTMLInputElement)) return;
+    field.value += keys.filter((key) => key.length === 1).join("");
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    if (keys.includes("Enter")) field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
   });
 }
 document.addEventListener("click", (event) => {
@@ -288,6 +299,11 @@ function isTyping(target) {
 function pressed(event) {
   if (event.defaultPrevented || event.isComposing) return;
   const isCommand = event.metaKey || event.ctrlKey;
+  if (early && !isCommand && !event.altKey) {
+    event.preventDefault();
+    early.push(event.key);
+    return;
+  }
   if (isCommand && !event.altKey && event.key.toLowerCase() === "k") {
     event.preventDefault();
     fire("library:palette", document);
