@@ -151,12 +151,14 @@ def build(
     key_uses = KeyUse(KeyStore(database), clock)
     authenticate = Authenticator(accounts, clock, settings.site_origin, key_uses.note_call)
     trash = Trash(database, clock)
+    # One for pages and programs: it counts the previews of an account.
+    links = LinkReading(database, clock, settings)
     table = _routes(
         parts,
         trash,
         AnswerCache(settings.answer_cache_mb * 1024 * 1024),
         settings.upgrade_url,
-        Previews(LinkReading(database, clock, settings)),
+        Previews(links),
     )
     record_use = partial(uses.note_call, version=VERSION)
     paths = [(route.method, route.path) for route in table]
@@ -216,7 +218,13 @@ def build(
             deprecations=deprecations,
             transfers=Transfers(
                 _import_parts(
-                    settings, database, clock, files=files, jobs=file_imports, rates=rates
+                    settings,
+                    database,
+                    clock,
+                    files=files,
+                    jobs=file_imports,
+                    rates=rates,
+                    links=links,
                 ),
                 ExportParts(database, parts.exports, parts.export_addresses, worker.wake),
                 worker.wake,
@@ -315,6 +323,7 @@ def _import_parts(
     files: Files,
     jobs: FileJobs,
     rates: Rates,
+    links: LinkReading,
 ) -> ImportParts:
     checked = CheckedFiles(files, clock)
     return ImportParts(
@@ -324,7 +333,7 @@ def _import_parts(
         runs=ImportRuns(database, clock),
         saving=Saving(database, clock),
         kept=KeptPages(database, clock),
-        links=LinkReading(database, clock, settings),
+        links=links,
     )
 
 

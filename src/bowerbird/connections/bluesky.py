@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.connections.records import (
+    Answer,
     CursorRefused,
     ListPage,
     Person,
@@ -22,7 +23,7 @@ from bowerbird.connections.records import (
 from bowerbird.model.connections import Problem
 
 if TYPE_CHECKING:
-    from bowerbird.connections.fetching import Answer, Fetcher
+    from bowerbird.connections.fetching import Fetcher
 
 PER_PAGE: Final = 100
 SERVER: Final = "https://bsky.social"
@@ -76,7 +77,7 @@ class Bluesky:
             raise CursorRefused
         return ListPage(self._checked(answer).body, url)
 
-    def _session(self, answer: "Answer") -> tuple[Person, Tokens]:
+    def _session(self, answer: Answer) -> tuple[Person, Tokens]:
         require_allowed(answer, self._clock())
         if answer.status == _UNAUTHORIZED or (
             answer.status == _BAD_REQUEST and answer.is_error(*_EXPIRED, "AccountTakedown")
@@ -89,7 +90,7 @@ class Bluesky:
         handle = session.handle if _HANDLE.fullmatch(session.handle) else session.did
         return Person(session.did, f"@{handle}"), Tokens(session.access, session.refresh)
 
-    def _checked(self, answer: "Answer") -> "Answer":
+    def _checked(self, answer: Answer) -> Answer:
         if answer.status == _FORBIDDEN:
             raise SourceProblem(Problem.FORBIDDEN)
         if answer.status != _OK:

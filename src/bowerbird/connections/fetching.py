@@ -7,31 +7,29 @@ import asyncio
 import math
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import ClassVar, Final, Self
 from urllib.parse import urlencode
 
 import httpx2
 import msgspec
-from msgspec import Struct
 
-from bowerbird.connections.records import SourceProblem
+from bowerbird.connections.records import Answer, SourceProblem
 from bowerbird.model.connections import ANSWER_BYTES_MAX, Problem
 from bowerbird.model.json_depth import without_lone_surrogates
 from bowerbird.outgoing import addresses
 from bowerbird.outgoing.addresses import Resolve
-from bowerbird.outgoing.requests import OutgoingRequests, PrivateAddress, host_port
+from bowerbird.outgoing.requests import Connect, OutgoingRequests, PrivateAddress, host_port
 from bowerbird.settings import Settings
 from bowerbird.settings.values import LOOPBACK
 
 TIMEOUT_S: Final = 30.0
 # For the requests of a step that begins late, and for the renewal of tokens in any case.
 LEAST_S: Final = 10.0
-_LONGEST_URL: Final = 2_048
 _HTTPS: Final = 443
-_HEADERS: Final = {
+HEADERS: Final = {
     "Accept": "application/json",
     # A small compressed answer could become a huge one.
     "Accept-Encoding": "identity",
@@ -40,54 +38,34 @@ _HEADERS: Final = {
 _REDIRECTS: Final = range(300, 400)
 _FIRST_ERROR_OF_SERVER: Final = 500
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
-T = TypeVar("T")
-
-
-class Answer(Struct, frozen=True):
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    def read(self, kind: type[T]) -> T:
-        try:
-            return msgspec.json.decode(self.body, type=kind)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            raise SourceProblem(Problem.UNREADABLE_ANSWER, reason="json") from None
-
-    def is_error(self, *names: str) -> bool:
-        """Whether the answer has one of these codes of an error."""
-        try:
-            found = msgspec.json.decode(self.body, type=_Error)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            return False
-        return found.error in names
-
-
-class _Error(Struct, frozen=True):
-    error: str = ""
 
 
 class Fetcher:
     """Keeps connections open between requests; use it as a context manager."""
+
+    longest_url: ClassVar = 2_048
 
     def __init__(
         self,
         private_hosts: Collection[str] = (),
         *,
         resolve: Resolve = addresses.resolve,
+        connect: Connect | None = None,
         timeout_s: float = TIMEOUT_S,
         least_s: float = LEAST_S,
     ) -> None:
         """`private_hosts`: those that the operator allows, as `host` or `host:port`."""
         self._private_hosts = frozenset(private_hosts)
-        self._requests = OutgoingRequests(resolve=resolve, may_be_private=self._may_be_private)
+        self._requests = OutgoingRequests(
+            resolve=resolve, connect=connect, may_be_private=self._may_be_private
+        )
         self._timeout_s = timeout_s
         self._least_s = least_s
         # On the clock of `time.monotonic`.
         self._deadline = math.inf
 
     @classmethod
-    def of(cls, settings: Settings) -> "Fetcher":
+    def of(cls, settings: Settings) -> Self:
         hosts = [name.strip().lower() for name in settings.sources_private_hosts.split(",")]
         api = httpx2.URL(settings.x_api_url)
         if api.host in LOOPBACK:
@@ -148,17 +126,13 @@ class Fetcher:
         *,
         is_json: bool = True,
     ) -> Answer:
-        parsed = self._checked(url)
-        try:
-            async with (
-                asyncio.timeout(min(self._timeout_s, self._deadline - time.monotonic())),
-                self._requests.response(method, parsed, {**_HEADERS, **headers}, content) as found,
-            ):
-                return await _read(found, is_json=is_json)
-        except PrivateAddress:
-            raise SourceProblem(Problem.PRIVATE_ADDRESS) from None
-        except (TimeoutError, httpx2.HTTPError, OSError, UnicodeError) as error:
-            raise SourceProblem(Problem.UNREACHABLE, reason=type(error).__name__) from None
+        async with (
+            reaching(min(self._timeout_s, self._deadline - time.monotonic())),
+            self._requests.response(
+                method, self._checked(url), {**HEADERS, **headers}, content
+            ) as found,
+        ):
+            return await _read(found, is_json=is_json)
 
     def _checked(self, url: str) -> httpx2.URL:
         """A plain https URL, or any of a host that the operator allows."""
@@ -167,7 +141,7 @@ class Fetcher:
             host = parsed.raw_host.decode("ascii")
         except (httpx2.InvalidURL, ValueError):
             raise SourceProblem(Problem.WRONG_SERVER, reason="url") from None
-        if not host or parsed.userinfo or len(url) > _LONGEST_URL:
+        if not host or parsed.userinfo or len(url) > self.longest_url:
             raise SourceProblem(Problem.WRONG_SERVER, reason="url")
         is_plain = parsed.scheme == "https" and parsed.port in (None, _HTTPS)
         if not is_plain and not self._may_be_private(host_port(parsed)):
@@ -179,27 +153,44 @@ class Fetcher:
         return not self._private_hosts.isdisjoint((host, host_and_port))
 
 
-async def _read(response: httpx2.Response, *, is_json: bool) -> Answer:
-    status = response.status_code
-    if status in _REDIRECTS:
-        # The token must not go to another server.
-        raise SourceProblem(Problem.WRONG_SERVER, reason=f"status_{status}")
+@asynccontextmanager
+async def reaching(seconds: float) -> AsyncIterator[None]:
+    """A host that is not reached in this time is a SourceProblem, whatever the reason is."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except PrivateAddress:
+        raise SourceProblem(Problem.PRIVATE_ADDRESS) from None
+    except (TimeoutError, httpx2.HTTPError, OSError, UnicodeError) as error:
+        raise SourceProblem(Problem.UNREACHABLE, reason=type(error).__name__) from None
+
+
+async def received(response: httpx2.Response, most: int) -> Answer:
+    """An answer of at most so many bytes."""
     headers = {name.lower(): value for name, value in response.headers.items()}
-    if status >= _FIRST_ERROR_OF_SERVER:
-        raise SourceProblem(Problem.SERVER_ERROR, reason=f"status_{status}")
     if headers.get("content-encoding", "identity") != "identity":
         raise SourceProblem(Problem.UNREADABLE_ANSWER, reason="compressed")
     content = bytearray()
     async for part in response.aiter_raw():
         content += part
-        if len(content) > ANSWER_BYTES_MAX:
+        if len(content) > most:
             raise SourceProblem(Problem.UNREADABLE_ANSWER, reason="too_large")
-    if is_json and status == httpx2.codes.OK and "json" not in headers.get("content-type", ""):
+    return Answer(response.status_code, headers, bytes(content))
+
+
+async def _read(response: httpx2.Response, *, is_json: bool) -> Answer:
+    status = response.status_code
+    if status in _REDIRECTS:
+        # The token must not go to another server.
+        raise SourceProblem(Problem.WRONG_SERVER, reason=f"status_{status}")
+    if status >= _FIRST_ERROR_OF_SERVER:
+        raise SourceProblem(Problem.SERVER_ERROR, reason=f"status_{status}")
+    answer = await received(response, ANSWER_BYTES_MAX)
+    if is_json and status == httpx2.codes.OK and not answer.is_json:
         raise SourceProblem(Problem.WRONG_SERVER, reason="not_json")
-    body = bytes(content)
-    if _SURROGATE.search(body):
-        body = without_lone_surrogates(body)
-    return Answer(status, headers, body)
+    if _SURROGATE.search(answer.body):
+        return Answer(status, answer.headers, without_lone_surrogates(answer.body))
+    return answer
 
 
 def _bearer(token: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.connections.records import (
+    Answer,
     CursorRefused,
     ListPage,
     Person,
@@ -19,7 +20,7 @@ from bowerbird.connections.records import (
 from bowerbird.model.connections import Problem
 
 if TYPE_CHECKING:
-    from bowerbird.connections.fetching import Answer, Fetcher
+    from bowerbird.connections.fetching import Fetcher
 
 PER_PAGE: Final = 40
 _LIST: Final = "/api/v1/bookmarks"
@@ -64,7 +65,7 @@ class Mastodon:
         page = {"bookmarks": statuses, "cursor": following}
         return ListPage(msgspec.json.encode(page), url)
 
-    def _checked(self, answer: "Answer") -> "Answer":
+    def _checked(self, answer: Answer) -> Answer:
         require_allowed(answer, self._clock())
         if answer.status == _UNAUTHORIZED:
             raise SourceProblem(Problem.REVOKED)

@@ -1,16 +1,17 @@
 """What the clients of the networks take and return, and when a network allows the next request."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model import instants
 from bowerbird.model.connections import Problem
+from bowerbird.sources.parsing.json_values import Unreadable, decode
 
-if TYPE_CHECKING:
-    from bowerbird.connections.fetching import Answer
+T = TypeVar("T")
 
 
 class Tokens(Struct, frozen=True, omit_defaults=True):
@@ -57,6 +58,41 @@ class SourceProblem(Exception):  # noqa: N818 - named for what it is
         self.reason = reason
 
 
+class Answer(Struct, frozen=True):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def is_json(self) -> bool:
+        return "json" in self.headers.get("content-type", "")
+
+    def value(self) -> Any:
+        """The JSON of the answer; None if it has none."""
+        try:
+            return decode(self.body)
+        except Unreadable:
+            return None
+
+    def read(self, kind: type[T]) -> T:
+        try:
+            return msgspec.json.decode(self.body, type=kind)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            raise SourceProblem(Problem.UNREADABLE_ANSWER, reason="json") from None
+
+    def is_error(self, *names: str) -> bool:
+        """Whether the answer has one of these codes of an error."""
+        try:
+            found = msgspec.json.decode(self.body, type=_Error)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return False
+        return found.error in names
+
+
+class _Error(Struct, frozen=True):
+    error: str = ""
+
+
 class CursorRefused(Exception):  # noqa: N818 - named for what it is
     """The network does not know where the list was left. It has to be read from the top."""
 
@@ -76,7 +112,7 @@ _RESETS: Final = ("x-rate-limit-reset", "ratelimit-reset", "x-ratelimit-reset")
 _LONGEST_TEXT: Final = 40
 
 
-def require_allowed(answer: "Answer", now: int) -> None:
+def require_allowed(answer: Answer, now: int) -> None:
     if answer.status == TOO_MANY:
         raise SourceProblem(Problem.RATE_LIMITED, retry_at=retry_at(answer.headers, now))
 

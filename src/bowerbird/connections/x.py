@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.connections.records import (
+    Answer,
     CursorRefused,
     ListPage,
     Person,
@@ -27,7 +28,7 @@ from bowerbird.openid.people import Begun
 from bowerbird.openid.providers import Endpoints, Provider, X
 
 if TYPE_CHECKING:
-    from bowerbird.connections.fetching import Answer, Fetcher
+    from bowerbird.connections.fetching import Fetcher
     from bowerbird.openid.flow import Flow
 
 PER_PAGE: Final = 90
@@ -132,7 +133,7 @@ class XApi:
             raise CursorRefused
         return ListPage(self._checked(answer).body, url)
 
-    def _checked(self, answer: "Answer") -> "Answer":
+    def _checked(self, answer: Answer) -> Answer:
         require_allowed(answer, self._clock())
         if answer.status == _UNAUTHORIZED:
             raise TokenExpired
@@ -144,7 +145,7 @@ class XApi:
             raise SourceProblem(Problem.WRONG_SERVER, reason=f"status_{answer.status}")
         return answer
 
-    async def _sent_by_app(self, tokens: Tokens, endpoint: str, fields: dict[str, str]) -> "Answer":
+    async def _sent_by_app(self, tokens: Tokens, endpoint: str, fields: dict[str, str]) -> Answer:
         headers = {}
         if tokens.client_secret:
             # RFC 6749, 2.3.1: id and secret are form-encoded first.

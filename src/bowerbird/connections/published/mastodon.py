@@ -10,12 +10,12 @@ from bowerbird.connections.published.records import (
     FORBIDDEN,
     GONE,
     OK,
-    Answer,
     Ask,
     Endpoint,
     Outcome,
     adopted,
 )
+from bowerbird.connections.records import Answer
 from bowerbird.model.links import Reason
 from bowerbird.sources.formats import Choices
 from bowerbird.sources.networks import mastodon

@@ -9,13 +9,13 @@ from bowerbird.connections.published.records import (
     FORBIDDEN,
     GONE,
     OK,
-    Answer,
     Ask,
     Endpoint,
     Outcome,
     Read,
     adopted,
 )
+from bowerbird.connections.records import Answer
 from bowerbird.model.imports import Completeness
 from bowerbird.model.links import Reason
 from bowerbird.sources.file_posts import FilePost, found_post, web_address

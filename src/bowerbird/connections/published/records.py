@@ -1,17 +1,17 @@
 """What a network says about posts, and how it is asked."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Struct
 
+from bowerbird.connections.records import Answer
 from bowerbird.model.bookmarks import ImportRecord, PostDetails
 from bowerbird.model.imports import Completeness, OrderSource
 from bowerbird.model.instants import with_offset
 from bowerbird.model.links import Reason
 from bowerbird.sources.found import Found, FoundPost
-from bowerbird.sources.parsing.json_values import Unreadable, decode
 from bowerbird.sources.post_links import PostLink, X
 
 OK: Final = 200
@@ -26,23 +26,6 @@ class Busy(Exception):  # noqa: N818 - named for what it is
         super().__init__(reason.value)
         self.reason = reason
         self.retry_at = retry_at
-
-
-class Answer(Struct, frozen=True):
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def is_json(self) -> bool:
-        return "json" in self.headers.get("content-type", "")
-
-    def value(self) -> Any:
-        """The JSON of the answer; None if it has none."""
-        try:
-            return decode(self.body)
-        except Unreadable:
-            return None
 
 
 # A post, or why there is none.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.connections import records
-from bowerbird.connections.published.records import Answer, Busy, Endpoint
-from bowerbird.connections.records import SourceProblem
+from bowerbird.connections.published.records import Busy, Endpoint
+from bowerbird.connections.records import Answer, SourceProblem
 from bowerbird.model.connections import Problem
 from bowerbird.model.links import Reason
 from bowerbird.storage.database import Database, Transaction
@@ -50,7 +50,7 @@ class HostTurns:
         host = endpoint.host
         failures = await self._take(account_id, host)
         try:
-            answer = await fetcher.get(url, endpoint.redirects_to)
+            answer = await fetcher.published(url, endpoint.redirects_to)
         except SourceProblem as found:
             if found.problem is not Problem.UNREACHABLE:
                 raise
@@ -71,7 +71,7 @@ class HostTurns:
     async def forget(self) -> None:
         before = self._clock() - _FORGOTTEN_AFTER
         while await self._database.write(lambda later: self._store.forget_hosts(later, before)):
-            """Some at a time."""
+            continue
 
     async def _take(self, account_id: int, host: str) -> int:
         """Waits for the turn of the host; returns how many times in a row it gave no answer."""

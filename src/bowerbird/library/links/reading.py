@@ -12,8 +12,8 @@ import structlog
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.connections.published.networks import endpoint_of
-from bowerbird.connections.published.records import Answer, Busy, Endpoint, Outcome, gone
-from bowerbird.connections.records import SourceProblem
+from bowerbird.connections.published.records import Busy, Endpoint, Outcome, gone
+from bowerbird.connections.records import Answer, SourceProblem
 from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.intake import Intake
@@ -197,7 +197,7 @@ class LinkReading:
             )
 
         while await self._database.write(work, account_id):
-            """Some at a time."""
+            continue
 
 
 def _parts(
