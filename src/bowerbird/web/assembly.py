@@ -62,7 +62,6 @@ from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.connect.pages import ConnectPage
 from bowerbird.web.digests import DigestPages
 from bowerbird.web.exports import ExportParts
-from bowerbird.web.highlights import HighlightPages
 from bowerbird.web.imports import files as import_file_pages
 from bowerbird.web.imports import pages as import_pages
 from bowerbird.web.imports.pages import ImportParts
@@ -78,6 +77,7 @@ from bowerbird.web.library.suggesting import SuggestingPages
 from bowerbird.web.look_around import LookAround
 from bowerbird.web.media import pages as media_pages
 from bowerbird.web.media.pages import MediaParts, ShownImages
+from bowerbird.web.notes.highlights import HighlightPages
 from bowerbird.web.notes.pages import NotePages
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
