@@ -10,6 +10,7 @@ from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.links import LinkStore
 from bowerbird.storage.media import MediaStore
 from tests.support import databases, make, writing
 from tests.support.postgres import ThrowawayPostgres
@@ -64,6 +65,18 @@ async def test_nothing_is_swept_from_an_account_without_changes(
     )
 
     assert removed == 0
+
+
+async def test_hosts_that_were_not_asked_for_long_are_forgotten(database: Database) -> None:
+    store = LinkStore(database)
+    await database.write(lambda transaction: store.take_turn(transaction, "old.example", 1, 2))
+    await database.write(lambda transaction: store.take_turn(transaction, "new.example", 8, 9))
+
+    some = await database.write(lambda transaction: store.forget_hosts(transaction, 5))
+    more = await database.write(lambda transaction: store.forget_hosts(transaction, 5))
+
+    assert (some, more) == (True, False)
+    assert [await store.next_turn(host) for host in ("old.example", "new.example")] == [0, 9]
 
 
 async def test_an_account_without_images_can_be_postponed(
