@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -21,8 +21,10 @@ from bowerbird.cli.import_report import LeftOutRows, print_end, print_file
 from bowerbird.cli.label_names import read_label_name
 from bowerbird.cli.output import Advance, progress_bars
 from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.imports import second_core
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import ImportReport
+from bowerbird.library.imports.second_core import SecondCore
 from bowerbird.storage import private_files
 
 _CLIENT: Final = "bowerbird import"
@@ -84,8 +86,9 @@ def import_files(
         raise click.ClickException(
             f"{refused_file} already exists. Choose another file for --refused."
         )
-    with _left_out_rows(refused_file) as rows, progress_bars() as advance:
-        work = _Work(email, files, options, rows, advance)
+    second = closing(SecondCore()) if second_core.is_useful() else nullcontext()
+    with _left_out_rows(refused_file) as rows, progress_bars() as advance, second as core:
+        work = _Work(email, files, options, rows, advance, core=core)
         try:
             with_library(work.run)
         except KeyboardInterrupt:
@@ -110,9 +113,11 @@ class _Work:
         options: ImportOptions,
         rows: LeftOutRows,
         advance: Advance,
+        *,
+        core: SecondCore | None,
     ) -> None:
         self._email, self._files, self._options = email, files, options
-        self._rows, self._advance = rows, advance
+        self._rows, self._advance, self._core = rows, advance, core
         self._printed = 0
         self.report = ImportReport()
 
@@ -126,6 +131,7 @@ class _Work:
             self._options,
             self._rows.add,
             names=[Path(name).name for name in names],
+            second_core=self._core,
         )
         self.report = imports.report
         reason = "interrupted"
