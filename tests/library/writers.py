@@ -9,13 +9,16 @@ import json
 import random
 import sys
 from collections import Counter
-from typing import Any
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, TypeVar
 
 import httpx
 
 from bowerbird import app, logs
 from bowerbird.cli.context import settings_from_environment
 from bowerbird.clock import system_clock
+from bowerbird.errors import TooManyWaiting
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
@@ -27,6 +30,7 @@ from tests.support import make
 POSTS = 30
 TASKS = 5
 WRITES = 40
+T = TypeVar("T")
 NAMES = ("red", "Green", "blue", "Ärger", "later", "reading list")
 
 
@@ -84,11 +88,13 @@ class Writer:
         await self._send("POST", f"/v1/bookmarks/{self._id()}/restore", {})
 
     async def upsert(self) -> None:
-        account = await AccountStore(self._database).by_id(self._account_id, 202601)
+        accounts = AccountStore(self._database)
+        account = await _patiently(lambda: accounts.by_id(self._account_id, 202601))
         assert account
         records = [self._record(post_id) for post_id in self._ids()]
         arrivals = [own_json.read(make.raw(record)).incoming for record in records]
-        await Upsert(self._database, system_clock).take(account, arrivals)
+        upsert = Upsert(self._database, system_clock)
+        await _patiently(lambda: upsert.take(account, arrivals))
 
     async def rename(self) -> None:
         if label := await self._label():
@@ -107,11 +113,17 @@ class Writer:
     async def _send(self, method: str, path: str, body: Any = None) -> None:
         headers = {"Idempotency-Key": f"{self._chance.getrandbits(64):x}"}
         keyed = headers if method != "DELETE" and self._chance.random() < 0.5 else {}
-        response = await self._client.request(method, path, json=body, headers=keyed)
+        response = await self._answer(method, path, json=body, headers=keyed)
         self.statuses[response.status_code] += 1
 
+    async def _answer(self, method: str, path: str, **rest: Any) -> httpx.Response:
+        """On a busy machine the service may refuse a request for now; then nothing was written."""
+        while (response := await self._client.request(method, path, **rest)).status_code == 503:
+            continue
+        return response
+
     async def _label(self) -> str | None:
-        labels = (await self._client.get("/v1/labels")).json()["data"]
+        labels = (await self._answer("GET", "/v1/labels")).json()["data"]
         return str(self._chance.choice(labels)["id"]) if labels else None
 
     def _id(self) -> str:
@@ -132,6 +144,12 @@ class Writer:
     def _record(self, post_id: str) -> dict[str, Any]:
         tags = self._chance.sample(NAMES, self._chance.randrange(4))
         return make.post(post_id=post_id, tags=tags, **self._flags())
+
+
+async def _patiently(work: Callable[[], Awaitable[T]]) -> T:
+    while True:
+        with suppress(TooManyWaiting):
+            return await work()
 
 
 async def write_concurrently(
