@@ -31,6 +31,14 @@ AT: Final = "at://alice.example/app.bsky.feed.post/"
         (("1", "bluesky", f"{AT}self"), ""),
         (("1", "bluesky", f"{AT}zzzzzzzzzzzzz"), ""),
         (("1", "reddit", "t3_15bfi0"), ""),
+        (("1", "tiktok", "7300000000000000001"), "2023-11-11T00:48:18+00:00"),
+        (("1", "linkedin", "activity:7254567890123456789"), "2024-10-22T19:02:48.359000+00:00"),
+        (("1", "instagram", "BsOGulcndj-"), "2019-01-04T17:05:45.106000+00:00"),
+        (("1", "threads", "CuXFPIeLLod"), "2023-07-06T15:17:53.813000+00:00"),
+        # Of a private account, and of the first year.
+        (("1", "instagram", "BsOGulcndj-ABCDEFGHIJKLMNOPQRSTUVWXYZabc"), ""),
+        (("1", "instagram", "BWl6P"), ""),
+        (("1", "youtube", "Bower-Bird_"), ""),
         (("1", "elsewhere", "1050118621198921728"), ""),
     ],
 )

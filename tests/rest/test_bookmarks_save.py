@@ -20,7 +20,8 @@ pytestmark = pytest.mark.anyio
 
 
 UNSUPPORTED = (
-    "is not a link to a post. Supported are posts of X (Twitter), Mastodon, Bluesky and Reddit."
+    "is not a link to a post. Supported are posts of X, Mastodon, Bluesky, Reddit, YouTube, "
+    "TikTok, Tumblr, LinkedIn, Instagram, Threads and Facebook."
 )
 
 

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bowerbird.model.networks import BLUESKY, MASTODON, NETWORKS, REDDIT, X
 from bowerbird.sources.found import FIRST_FOREIGN_ID
+from bowerbird.sources.networks.link_forms import FORMS
 from bowerbird.sources.post_links import (
     MAX_LINK_CHARACTERS,
     bluesky_post,
@@ -77,6 +79,23 @@ def test_an_address_of_x_gives_id_and_author(address: str, post_id: str, author:
         "https://bsky.app/profile/jack.example",
         "at://did:plc:abc/app.bsky.graph.list/3k",
         "https://localhost/@jack/20",
+        "https://www.youtube.com/@ada",
+        "https://www.youtube.com/watch?list=Bower-Bird_",
+        "https://youtu.be/tooshort",
+        "https://youtube.com.example.org/watch?v=Bower-Bird_",
+        "https://vm.tiktok.com/ZM1234567/",
+        "https://www.tiktok.com/@ada",
+        "https://www.tumblr.com/tagged/20231",
+        "https://www.tumblr.com/post/731234567890123456",
+        "https://ada.tumblr.com/archive",
+        "https://www.linkedin.com/in/ada-lovelace",
+        "https://www.linkedin.com/feed/update/urn:li:groupPost:1-7254567890123456789",
+        "https://www.instagram.com/ada.birds/",
+        "https://www.instagram.com/reels/audio/123456789/",
+        "https://www.threads.net/@ada_birds",
+        "https://www.facebook.com/ada.birds",
+        "https://www.facebook.com/permalink.php?story_fbid=10150000000000001",
+        "https://www.facebook.com/share/p/AbCdEfGhIj/",
     ],
 )
 def test_other_addresses_are_not_posts(address: str) -> None:
@@ -127,6 +146,120 @@ def test_other_addresses_are_not_posts(address: str) -> None:
             "t3_abc123",
             "ada",
         ),
+        (
+            (
+                "https://www.youtube.com/watch?v=Bower-Bird_",
+                "https://m.youtube.com/watch?app=desktop&v=Bower-Bird_&t=12s",
+                "https://music.youtube.com/watch?v=Bower-Bird_&list=RDAMVM",
+                "https://youtu.be/Bower-Bird_?si=abcdefghijk",
+                "https://www.youtube.com/shorts/Bower-Bird_?feature=share",
+                "https://youtube.com/live/Bower-Bird_",
+                "https://www.youtube-nocookie.com/embed/Bower-Bird_?rel=0",
+            ),
+            "youtube",
+            "Bower-Bird_",
+            "",
+        ),
+        (
+            (
+                "https://www.tiktok.com/@ada.l/video/7300000000000000001?is_from_webapp=1",
+                "https://m.tiktok.com/@ada.l/photo/7300000000000000001",
+            ),
+            "tiktok",
+            "7300000000000000001",
+            "ada.l",
+        ),
+        (
+            (
+                "https://www.tiktokv.com/share/video/7300000000000000001/",
+                "https://m.tiktok.com/v/7300000000000000001.html",
+                "https://www.tiktok.com/embed/v2/7300000000000000001",
+                "https://www.tiktok.com/@/video/7300000000000000001",
+            ),
+            "tiktok",
+            "7300000000000000001",
+            "",
+        ),
+        (
+            (
+                "https://www.tumblr.com/ada-birds/731234567890123456/a-bower?source=share",
+                "https://ada-birds.tumblr.com/post/731234567890123456",
+                "https://tumblr.com/blog/view/ada-birds/731234567890123456",
+            ),
+            "tumblr",
+            "731234567890123456",
+            "ada-birds",
+        ),
+        (
+            (
+                "https://www.linkedin.com/feed/update/urn:li:activity:7254567890123456789",
+                "https://linkedin.com/feed/update/urn%3Ali%3Aactivity%3A7254567890123456789/?a=b",
+                "https://de.linkedin.com/posts/activity-7254567890123456789-Ab1_",
+            ),
+            "linkedin",
+            "activity:7254567890123456789",
+            "",
+        ),
+        (
+            (
+                "https://www.linkedin.com/posts/ada-lovelace_an-activity-activity-7254567890123456789-A?utm_source=share",
+                "https://www.linkedin.com/posts/ada-lovelace_activity-7254567890123456789-Ab1c/",
+            ),
+            "linkedin",
+            "activity:7254567890123456789",
+            "ada-lovelace",
+        ),
+        (
+            (
+                "https://www.instagram.com/p/Bower-Bird_/?igsh=MzRlODBiNWFlZA==",
+                "https://instagram.com/reel/Bower-Bird_",
+                "https://www.instagram.com/reels/Bower-Bird_/",
+                "https://instagr.am/p/Bower-Bird_/",
+            ),
+            "instagram",
+            "Bower-Bird_",
+            "",
+        ),
+        (
+            ("https://www.instagram.com/ada.birds/reel/Bower-Bird_/",),
+            "instagram",
+            "Bower-Bird_",
+            "ada.birds",
+        ),
+        (
+            (
+                "https://www.threads.net/@ada_birds/post/Bower-Bird_?xmt=abc",
+                "https://www.threads.com/@ada_birds/post/Bower-Bird_/media",
+            ),
+            "threads",
+            "Bower-Bird_",
+            "ada_birds",
+        ),
+        (("https://www.threads.net/t/Bower-Bird_/",), "threads", "Bower-Bird_", ""),
+        (
+            (
+                "https://www.facebook.com/ada.birds/posts/10150000000000001",
+                "https://m.facebook.com/ada.birds/posts/a-bower/10150000000000001?__tn__=-R",
+                "https://de-de.facebook.com/ada.birds/videos/10150000000000001/",
+            ),
+            "facebook",
+            "10150000000000001",
+            "ada.birds",
+        ),
+        (
+            (
+                "https://www.facebook.com/permalink.php?story_fbid=10150000000000001&id=42",
+                "https://m.facebook.com/story.php?id=42&refid=1&story_fbid=10150000000000001",
+                "https://www.facebook.com/42/posts/10150000000000001",
+                "https://www.facebook.com/groups/birds/permalink/10150000000000001/",
+                "https://www.facebook.com/watch/?ref=saved&v=10150000000000001",
+                "https://www.facebook.com/reel/10150000000000001",
+                "https://www.facebook.com/photo/?fbid=10150000000000001&set=a.1",
+            ),
+            "facebook",
+            "10150000000000001",
+            "",
+        ),
     ],
 )
 def test_all_addresses_of_a_post_of_another_network_give_the_same_id(
@@ -142,11 +275,66 @@ def test_all_addresses_of_a_post_of_another_network_give_the_same_id(
     assert None not in links
 
 
-def test_the_id_of_a_foreign_post_never_changes() -> None:
-    link = parse("https://example.social/@ada/1032")
+@pytest.mark.parametrize(
+    ("address", "post_id"),
+    [
+        ("https://example.social/@ada/1032", "135361118254772506857014054252837077854"),
+    ],
+)
+def test_the_id_of_a_foreign_post_never_changes(address: str, post_id: str) -> None:
+    link = parse(address)
 
     assert link is not None
-    assert link.post_id == "135361118254772506857014054252837077854"
+    assert link.post_id == post_id
+
+
+@pytest.mark.parametrize(
+    ("address", "link"),
+    [
+        ("https://youtu.be/Bower-Bird_?t=1", "https://www.youtube.com/watch?v=Bower-Bird_"),
+        (
+            "https://m.tiktok.com/@ada/video/7300000000000000001?a=b",
+            "https://www.tiktok.com/@ada/video/7300000000000000001",
+        ),
+        (
+            "https://m.tiktok.com/v/7300000000000000001.html",
+            "https://www.tiktokv.com/share/video/7300000000000000001/",
+        ),
+        (
+            "https://ada.tumblr.com/post/731234567890123456/a-bower",
+            "https://www.tumblr.com/ada/731234567890123456",
+        ),
+        (
+            "https://www.linkedin.com/posts/ada_x-ugcPost-7254567890123456789-Ab1c?utm_source=share",
+            "https://www.linkedin.com/feed/update/urn:li:ugcPost:7254567890123456789/",
+        ),
+        (
+            "https://www.instagram.com/ada/reel/Bower-Bird_/?igsh=abc",
+            "https://www.instagram.com/p/Bower-Bird_/",
+        ),
+        (
+            "https://www.threads.net/@ada/post/Bower-Bird_",
+            "https://www.threads.com/@ada/post/Bower-Bird_",
+        ),
+        (
+            "https://m.facebook.com/story.php?id=42&refid=1&story_fbid=7",
+            "https://www.facebook.com/permalink.php?story_fbid=7&id=42",
+        ),
+    ],
+)
+def test_an_address_is_stored_without_parameters_for_tracking(address: str, link: str) -> None:
+    found = parse(address)
+
+    assert found is not None
+    assert found.link == link
+    assert parse(link) is not None
+
+
+def test_every_network_of_the_table_has_a_name_and_addresses() -> None:
+    with_forms = {form.network for forms in FORMS.values() for form in forms}
+
+    assert {*NETWORKS} == with_forms | {X, MASTODON, BLUESKY, REDDIT}
+    assert all(one.name for one in NETWORKS.values())
 
 
 def test_paths_of_other_fediverse_servers_count_only_in_lists_of_such_posts() -> None:
@@ -182,6 +370,8 @@ _PIECES = st.sampled_from(
         *("https://", "at://", "x.com", "bsky.app", "reddit.com", "redd.it", "example.social"),
         *("/", "@", "status", "/statuses/", "/users/", "20", "?", "#!", "[", "]", ":", "%", "\x00"),
         *("/r/", "/comments/", "/profile/", "/post/", "did:plc:a", "\udc80", "..", "-" * 300),
+        *("youtu.be", "instagram.com/p/", "www.facebook.com", "/permalink.php?story_fbid=1&id=2"),
+        *("tumblr.com", "/ada/12345", "linkedin.com/posts/", "ada_activity-712345678901234567"),
     ]
 )
 
@@ -205,6 +395,9 @@ def test_no_text_breaks_the_parser(address: str) -> None:
         "https://x.com/" + "a/" * 1000,
         "https://" + "a." * 1000,
         "https://x.com/a/status/" + "1" * 2000,
+        "https://www.facebook.com/permalink.php?" + "id=1&" * 400,
+        "https://www.youtube.com/watch?" + "v=1&" * 500,
+        "https://www.linkedin.com/posts/" + "activity-" * 200,
     ],
 )
 def test_a_hostile_address_costs_next_to_nothing(hostile: str) -> None:

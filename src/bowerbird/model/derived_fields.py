@@ -4,24 +4,19 @@ The time of an undated post is the one in its id, and without one the time at wh
 post that quotes an article has the article too. What a source says later replaces both.
 """
 
-import re
-from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
 
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import P, Post
+from bowerbird.model.networks import NETWORKS, X
 
 _MILLISECOND: Final = 1_000
 # Ids of X have their time since November 2010. Older ids are smaller numbers, in sequence.
 _FIRST_TIMED_ID: Final = 29_700_859_247
 _LAST_X_ID: Final = 2**63 - 1
 _X_EPOCH_MS: Final = 1_288_834_974_657
-_MASTODON: Final = re.compile(r"[^/]+/([0-9]{15,20})", re.ASCII)
-_BLUESKY: Final = re.compile(r"at://[^/]+/app\.bsky\.feed\.post/([2-7a-j][2-7a-z]{12})")
-_SORTABLE: Final = "234567abcdefghijklmnopqrstuvwxyz"
-_BASE_32: Final = str.maketrans(_SORTABLE, "0123456789abcdefghijklmnopqrstuv")
 # Servers of other programs number their posts differently. Years outside of these show it.
 _FIRST_YEAR: Final = 1_136_073_600_000_000
 _LAST_YEAR: Final = 4_102_444_800_000_000
@@ -73,9 +68,10 @@ def without_saving_time(post: P, bookmarked_at: int) -> P:
 
 def time_in_id(post: Post) -> str:
     """When a post was written, according to its id. "" if the id does not contain a time."""
-    if not post.source or post.source == "x":
+    if not post.source or post.source == X:
         return time_in_x_id(post.post_id)
-    read = _READERS.get(post.source)
+    known = NETWORKS.get(post.source)
+    read = known.time_in_id if known else None
     instant = read(post.source_id or "") if read else None
     if instant is None or not _FIRST_YEAR <= instant < _LAST_YEAR:
         return ""
@@ -87,19 +83,3 @@ def time_in_x_id(post_id: str) -> str:
     if not _FIRST_TIMED_ID <= number <= _LAST_X_ID:
         return ""
     return instants.with_offset(((number >> 22) + _X_EPOCH_MS) * _MILLISECOND)
-
-
-def _mastodon(source_id: str) -> int | None:
-    match = _MASTODON.fullmatch(source_id)
-    return (int(match[1]) >> 16) * _MILLISECOND if match else None
-
-
-def _bluesky(source_id: str) -> int | None:
-    match = _BLUESKY.fullmatch(source_id)
-    return int(match[1].translate(_BASE_32), 32) >> 10 if match else None
-
-
-_READERS: Final[Mapping[str, Callable[[str], int | None]]] = {
-    "mastodon": _mastodon,
-    "bluesky": _bluesky,
-}

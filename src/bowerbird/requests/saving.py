@@ -9,6 +9,7 @@ from msgspec import Meta, Raw, Struct
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.bookmarks import NOTE_MAX
+from bowerbird.model.networks import named
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.fields import Gate, InvalidField, LabelName, about, unique
 from bowerbird.requests.filter_values import read_flag
@@ -20,7 +21,7 @@ from bowerbird.sources.found import FoundPost
 # Each item of these can fail alone.
 ITEMS: Final = frozenset({"posts", "links"})
 _WEB: Final = re.compile(r"https?://", re.IGNORECASE)
-SUPPORTED: Final = "X (Twitter), Mastodon, Bluesky and Reddit"
+SUPPORTED: Final = named("and")
 
 Labels = Annotated[
     Annotated[list[LabelName], Meta(max_length=limits.SAVED_LABELS_MAX)] | None,

@@ -2,17 +2,19 @@
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
+from bowerbird.model import networks
 from bowerbird.sources.found import FIRST_FOREIGN_ID
+from bowerbird.sources.networks.link_forms import FORMS, Form
 
 MAX_LINK_CHARACTERS: Final = 2048
-X: Final = "x"
-MASTODON: Final = "mastodon"
-BLUESKY: Final = "bluesky"
-REDDIT: Final = "reddit"
+X: Final = networks.X
+MASTODON: Final = networks.MASTODON
+BLUESKY: Final = networks.BLUESKY
+REDDIT: Final = networks.REDDIT
 
 _X_HOSTS: Final = frozenset(
     {
@@ -39,12 +41,8 @@ _X_PATH: Final = re.compile(
 )
 _X_ID: Final = re.compile(r"[1-9][0-9]{0,18}")
 _LAST_X_ID: Final = 2**63 - 1
-# Sites whose addresses look like those of Mastodon.
-_OTHER_AT_HOSTS: Final = frozenset(
-    f"{prefix}{name}"
-    for prefix in ("", "www.", "m.")
-    for name in ("medium.com", "youtube.com", "tiktok.com", "threads.net", "threads.com")
-)
+# Its addresses look like those of Mastodon.
+_OTHER_AT_HOSTS: Final = frozenset({"medium.com", "www.medium.com", "m.medium.com"})
 _HOST: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}\.){1,8}[a-z][a-z0-9-]{1,62}", re.ASCII)
 _MASTODON_PATH: Final = re.compile(
     r"(?:/web|/deck)?/@(?P<name>[A-Za-z0-9_.-]{1,64}(?:@[A-Za-z0-9.-]{1,253})?)"
@@ -165,13 +163,40 @@ def _by_host(host: str, parts: SplitResult) -> PostLink | None:
         # Addresses of 2011 had their path after "#!".
         is_old = path in ("", "/") and parts.fragment.startswith("!/")
         return _x(parts.fragment[1:].partition("?")[0] if is_old else path)
-    if host in _REDDIT_HOSTS:
-        return _reddit(path)
-    if host == "redd.it":
-        return _reddit(f"/comments{path}")
+    if host in _REDDIT_HOSTS or host == "redd.it":
+        return _reddit(f"/comments{path}" if host == "redd.it" else path)
     if host in _BLUESKY_HOSTS:
         match = _BLUESKY_PATH.fullmatch(path)
         return _bluesky(match["author"], match["key"]) if match else None
+    if (forms := FORMS.get(_site(host))) is not None:
+        return _by_form(forms, host, parts)
+    return _mastodon(host, path)
+
+
+def _site(host: str) -> str:
+    """The part of a name that belongs to one owner, for names such as m.youtube.com."""
+    return ".".join(host.rsplit(".", 2)[-2:])
+
+
+def _by_form(forms: Sequence[Form], host: str, parts: SplitResult) -> PostLink | None:
+    address = f"{host}{parts.path}?{parts.query}" if parts.query else f"{host}{parts.path}"
+    for form in forms:
+        if (match := form.address.fullmatch(address)) is None:
+            continue
+        fields = match.groupdict()
+        name = fields.get("name") or ""
+        link = form.link if name or not form.link_without_name else form.link_without_name
+        return foreign_post(
+            form.network,
+            form.source_id.format(**fields),
+            # Pages without a name of their own have their number in the same place.
+            "" if name.isdigit() else name,
+            link.format(**fields),
+        )
+    return None
+
+
+def _mastodon(host: str, path: str) -> PostLink | None:
     match = _MASTODON_PATH.fullmatch(path)
     if match is None or host in _OTHER_AT_HOSTS or not _HOST.fullmatch(host):
         return None
@@ -199,7 +224,8 @@ def _x(path: str) -> PostLink | None:
 
 def _fediverse(host: str, parts: SplitResult) -> PostLink | None:
     path = parts.path.removesuffix("/")
-    if host in _X_HOSTS | _REDDIT_HOSTS | _BLUESKY_HOSTS or not _HOST.fullmatch(host):
+    is_known = host in _X_HOSTS | _REDDIT_HOSTS | _BLUESKY_HOSTS or _site(host) in FORMS
+    if is_known or not _HOST.fullmatch(host):
         return None
     if not _FEDIVERSE_PATH.fullmatch(path):
         return None

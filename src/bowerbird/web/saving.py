@@ -25,8 +25,9 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Post, PostDetails
 from bowerbird.model.derived_fields import time_in_id
 from bowerbird.model.labels import name_key
+from bowerbird.model.networks import name_of, named
 from bowerbird.requests.limits import NOTE_MAX
-from bowerbird.requests.saving import SUPPORTED, SaveRequest
+from bowerbird.requests.saving import SaveRequest
 from bowerbird.sources import post_links
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.post_links import MAX_LINK_CHARACTERS, PostLink
@@ -51,7 +52,6 @@ _END: Final = ".,;:!?)]}\u2019\u201d\uff09\u300d"
 _READ: Final = 4_000
 _SUGGESTED: Final = 200
 _SHOWN: Final = 700
-_NETWORKS: Final = {"x": "X", "mastodon": "Mastodon", "bluesky": "Bluesky", "reddit": "Reddit"}
 
 
 class SavePage:
@@ -146,7 +146,7 @@ class SavePage:
             note=visit.form.get("note", ""),
             note_max=NOTE_MAX,
             preview_path=_preview_path(post) if self._links.is_on and not known else "",
-            supported=SUPPORTED.replace(" and ", " or "),
+            supported=named("or"),
             labels=visit.form.get("labels", ""),
             label_names=[use.label_name for use in uses[:_SUGGESTED]],
             can_label=not account.is_free,
@@ -195,7 +195,7 @@ def _words(post: PostLink, times: Times) -> dict[str, Any]:
     posted = instants.parse(time_in_id(dated))
     return {
         "posted": None if posted is None else times.day(posted),
-        "network": _NETWORKS.get(post.network, post.network),
+        "network": name_of(post.network),
         "author": post.author_username,
         "link": post.link if post.link.startswith("http") else "",
     }

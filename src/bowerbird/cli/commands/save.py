@@ -22,7 +22,7 @@ from bowerbird.requests.saving import ItemToSave, SaveRequest
     "--label", "labels", metavar="NAME", multiple=True, help="Add this label; repeatable."
 )
 def save(email: str, links: Sequence[str], labels: Sequence[str]) -> None:
-    r"""Save posts of X, Mastodon, Bluesky or Reddit by their links.
+    r"""Save posts of X, Mastodon, YouTube and other networks by their links.
 
     A link stores the author and the address of the post. A running server or worker then reads
     its text, as far as its network publishes it. The command prints one line per link, and a

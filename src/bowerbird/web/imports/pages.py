@@ -11,6 +11,7 @@ from bowerbird.library.ingest.files import CheckedFiles, CheckedImports, FileJob
 from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.model.imports import RunState
+from bowerbird.model.networks import named
 from bowerbird.requests import limits, saving
 from bowerbird.web.imports import rows
 from bowerbird.web.saving import bookmarklet
@@ -59,6 +60,7 @@ class ImportPage:
             "max_size": f"{limits.INGEST_FILE_BYTES_MAX // 1_000_000} MB",
             "max_links": limits.SAVED_MAX,
             "bookmarklet": bookmarklet(f"{visit.host.origin}{self._pages.path('')}"),
+            "networks": named("or"),
             "links": "",
             "links_error": "",
             "saved": None,

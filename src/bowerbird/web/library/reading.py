@@ -14,6 +14,7 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
+from bowerbird.model.networks import name_of
 from bowerbird.requests.bookmarks import SimilarQuery, UpdateRequest
 from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX
 from bowerbird.web.account.reading import reading_form
@@ -38,7 +39,6 @@ _SIMILAR_SHOWN: Final = 5
 _ANSWERED_SHOWN: Final = 5
 # Messages about changes of a note or a highlight.
 _ANNOTATIONS: Final = ("note-saved", "note-removed", "highlight-removed")
-_NETWORKS: Final = {"x": "X", "mastodon": "Mastodon", "bluesky": "Bluesky", "reddit": "Reddit"}
 
 
 class _Id(Struct):
@@ -124,7 +124,7 @@ class ReadingPage:
             post=post,
             star=parts.star,
             content=content,
-            network=_NETWORKS.get(post["source"], post["source"]),
+            network=name_of(post["source"]),
             strand=strand,
             near=await self._near(account, post_id, parts),
             json=msgspec.json.format(json_depth.cut(body), indent=2).decode(),
