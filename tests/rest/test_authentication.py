@@ -73,12 +73,26 @@ async def test_the_scheme_ignores_case_and_spaces(cast: Service) -> None:
         assert (await _get_count(cast, header)).status_code == 200
 
 
-async def test_a_key_in_the_query_string_is_not_accepted(cast: Service) -> None:
+async def test_a_key_in_the_query_string_or_in_a_cookie_is_not_accepted(cast: Service) -> None:
     key = cast.alice.key
+    cookie = await cast.nobody.get("/v1/bookmarks", headers={"Cookie": f"key={key}"})
+    assert cookie.status_code == 401
 
     for name in ("access_token", "api_key", "key", "authorization"):
         response = await cast.nobody.get("/v1/bookmarks", params={name: key})
         assert response.status_code == 401
+
+
+async def test_a_revoked_key_is_refused_at_once_and_others_still_work(cast: Service) -> None:
+    keys, second = KeyStore(cast.database), new_key(cast.alice.account_id)
+    await keys.create(cast.alice.account_id, Key("second", "", 1, None), key_hash(second))
+    assert (await _get_count(cast, f"Bearer {cast.alice.key}".encode())).status_code == 200
+
+    await keys.revoke(cast.alice.account_id, "alice-key", b"", cast.clock())
+
+    refused = await _get_count(cast, f"Bearer {cast.alice.key}".encode())
+    assert refused.headers["www-authenticate"] == INVALID
+    assert (await _get_count(cast, f"Bearer {second}".encode())).status_code == 200
 
 
 async def test_a_key_stored_under_another_account_is_rejected(cast: Service) -> None:

@@ -371,18 +371,6 @@ async def test_the_oldest_change_is_forgotten_beyond_the_bounds(
     assert (await undo(alice, made[-1]["change_id"]))["restored"] == 6
 
 
-async def test_the_posts_that_are_kept_are_bounded(
-    alice: Member, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(limits, "KEPT_CHANGED_POSTS_MAX", 12)
-    await fill(alice)
-
-    for action in ("read", "unread") * 4:
-        await changed(alice, action, filters=ALL)
-
-    assert await kept(alice) == (3, 18)
-
-
 @pytest.mark.parametrize("bound", [("KEPT_CHANGES_MAX", 2), ("KEPT_CHANGED_POSTS_MAX", 12)])
 async def test_an_undo_makes_no_room_at_its_own_cost(
     alice: Member, monkeypatch: pytest.MonkeyPatch, bound: tuple[str, int]

@@ -37,10 +37,6 @@ async def test_counts_the_default_list_and_the_whole_library(alice: Member) -> N
     assert await _counts(alice) == {"count": 1, "total": 4, "unread": 2, "archived": 2}
 
 
-async def test_an_empty_library_has_zero_counts(alice: Member) -> None:
-    assert await _counts(alice) == {"count": 0, "total": 0, "unread": 0, "archived": 0}
-
-
 async def test_the_counters_follow_every_change(alice: Member) -> None:
     record = await alice.save()
     assert await _counts(alice) == {"count": 1, "total": 1, "unread": 1, "archived": 0}

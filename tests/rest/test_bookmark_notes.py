@@ -76,15 +76,6 @@ async def test_a_changed_note_makes_the_post_wait_for_its_vector(alice: Member) 
     assert await writing.recount(alice) == []
 
 
-async def test_the_same_note_again_changes_nothing(alice: Member) -> None:
-    await alice.save(post_id="1", note="Same")
-    before = (await alice.get("/v1/bookmarks")).headers["etag"]
-
-    await _note(alice, "1", "Same")
-
-    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
-
-
 @in_turn("note", ["x" * 20_001, 5, ["x"], "a\0b"])
 async def test_an_invalid_note_is_refused(alice: Member, note: Any) -> None:
     await alice.save(post_id="1", note="Kept")
@@ -103,16 +94,6 @@ async def test_the_longest_note_is_kept_and_indexed(alice: Member) -> None:
 
     assert (await _note(alice, "1", longest))["note"] == longest
     assert await writing.recount(alice) == []
-
-
-async def test_many_bookmarks_cannot_get_the_same_note(alice: Member) -> None:
-    await alice.save(post_id="1")
-
-    response = await writing.send(
-        alice, "POST", "/v1/bookmarks/update", {"tweet_ids": ["1"], "is_read": True, "note": "x"}
-    )
-
-    assert response.status_code == 400
 
 
 @pytest.mark.both

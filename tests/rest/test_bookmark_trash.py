@@ -129,18 +129,6 @@ async def test_any_content_survives_deleting_and_restoring(
     assert await writing.recount(alice) == []
 
 
-async def test_a_restored_bookmark_returns_to_its_place_in_the_list(alice: Member) -> None:
-    for post_id in ("1", "2", "3"):
-        await alice.save(post_id=post_id)
-
-    await _delete(alice, "/v1/bookmarks/2")
-    assert await alice.ids() == ["3", "1"]
-    await _restore(alice, "/v1/bookmarks/2")
-
-    assert await alice.ids() == ["3", "2", "1"]
-    assert await alice.crawl(limit=1) == ["3", "2", "1"]
-
-
 @pytest.mark.both
 async def test_restoring_recreates_a_label_deleted_in_between(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
@@ -190,16 +178,3 @@ async def test_a_bookmark_saved_again_after_deletion_is_not_overwritten(alice: M
     assert writing.refused(response) == (404, "NOT_FOUND")
     assert await writing.bookmark(alice, "1") == living
     assert await writing.recount(alice) == []
-
-
-async def test_deleting_and_restoring_change_the_etag_of_the_list(alice: Member) -> None:
-    await alice.save(post_id="1")
-    seen = [(await alice.get("/v1/bookmarks")).headers["etag"]]
-
-    for write in (_delete, _restore):
-        await write(alice)
-        seen.append((await alice.get("/v1/bookmarks")).headers["etag"])
-
-    assert writing.refused(await _restore(alice)) == (404, "NOT_FOUND")
-    assert (await alice.get("/v1/bookmarks")).headers["etag"] == seen[-1]
-    assert len(set(seen)) == 3

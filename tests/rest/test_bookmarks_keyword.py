@@ -25,27 +25,6 @@ async def test_every_word_must_match(alice: Member) -> None:
     assert (await alice.listed(q="katze hund"))["meta"]["relaxed"] is True
 
 
-async def test_words_are_found_in_every_part_of_a_post(alice: Member) -> None:
-    quoted = {
-        "text": "zitatwort",
-        "author_username": "zitathandle",
-        "author_details": {"name": "Zitat Name"},
-        "article": {"title": "zitattitel", "plain_text": "zitatartikel"},
-    }
-    saved = await alice.save(
-        text="textwort",
-        author="handlewort",
-        name="Namens Wort",
-        article={"title": "titelwort", "plain_text": "artikelwort"},
-        quoted=quoted,
-    )
-
-    words = "textwort handlewort namens titelwort artikelwort zitatwort zitathandle zitattitel"
-    for word in words.split():
-        assert await alice.ids(q=word) == [saved["post_id"]], word
-    assert await alice.ids(q=words) == [saved["post_id"]]
-
-
 @pytest.mark.both
 async def test_a_phrase_matches_adjacent_words_in_order(alice: Member) -> None:
     together, _ = await _saved(alice, "the quick brown fox", "brown and quick")
@@ -116,15 +95,6 @@ async def test_a_query_without_words_finds_nothing(alice: Member) -> None:
     for q in ("...", '""', "*", "-"):
         assert await alice.ids(q=q) == []
         assert await alice.ids(q=q, sort_by="relevance") == []
-
-
-async def test_only_the_first_32_terms_are_used(alice: Member) -> None:
-    words = [f"w{number}" for number in range(32)]
-    (saved,) = await _saved(alice, " ".join(words))
-
-    assert await alice.ids(q=" ".join([*words, "absent"])) == [saved]
-    with_all = await alice.listed(q=" ".join(["absent", *words]))
-    assert with_all["meta"]["relaxed"] is True
 
 
 @pytest.mark.both
@@ -207,24 +177,3 @@ async def test_another_form_of_a_word_finds_a_short_post(alice: Member, text: st
 
     assert [post["post_id"] for post in found["data"]] == ["1"]
     assert "<mark>" in found["data"][0]["highlight"]["html"]
-
-
-@in_turn(
-    ("author", "name"),
-    [("ada", "Ada"), ("the_birds", "All About the Birds"), ("yang", "Ada untuk Hari Ini")],
-)
-async def test_names_do_not_show_the_language_of_a_post(
-    alice: Member, author: str, name: str
-) -> None:
-    quoted = {"text": "", "author_username": author, "author_details": {"name": name}}
-    link = {"type": "link", "url": "https://dan.untuk.example/a"}
-    await alice.save(
-        post_id="1",
-        text="Der Vogel sammelt blaue Flaschendeckel",
-        author=author,
-        name=name,
-        quoted=quoted,
-        attachments=[link],
-    )
-
-    assert len((await alice.listed(q="blau"))["data"]) == 1

@@ -6,7 +6,6 @@ from urllib.parse import quote
 import pytest
 
 from bowerbird import app
-from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.settings import Settings
 from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
@@ -59,19 +58,6 @@ async def test_fields_missing_from_the_source_are_empty_and_never_null(alice: Me
     # The time of the first insert, without an offset, with six fractional digits.
     assert shown["imported_at"] == "2026-07-18T08:21:13.841838"
     assert shown["bookmarked_at"] == "2026-07-18T08:21:13.841838+00:00"
-
-
-async def test_unknown_fields_of_open_objects_are_preserved(alice: Member) -> None:
-    article = {"title": "T", "plain_text": "long", "of_tomorrow": {"x": [1]}}
-    quoted = {"post_id": "5", "link": "https://x.com/a/status/5", "unavailable": True}
-    attachments = [{"type": "poll", "choices": [{"label": "yes", "votes": 3}]}]
-    await alice.save(article=article, quoted=quoted, attachments=attachments)
-
-    (shown,) = (await alice.listed())["data"]
-
-    assert shown["tweet_details"]["article"] == article
-    assert shown["tweet_details"]["quoted_tweet"] == quoted
-    assert shown["tweet_details"]["attachments"] == attachments
 
 
 async def test_an_empty_library_returns_an_empty_last_page(alice: Member) -> None:
@@ -138,16 +124,6 @@ async def test_there_is_no_hint_when_nothing_is_hidden(alice: Member) -> None:
 
     assert "hint" not in (await alice.listed(author="nobody"))["meta"]
     assert "hint" not in (await alice.listed(is_unread_only=0))["meta"]
-
-
-async def test_empty_values_are_treated_as_absent(alice: Member) -> None:
-    await alice.save()
-    names = ListQuery.__struct_fields__
-
-    emptied = (await alice.client.get("/v1/bookmarks?" + "=&".join(names) + "=")).json()
-    bare = (await alice.client.get("/v1/bookmarks?" + "&".join(names))).json()
-
-    assert emptied == bare == await alice.listed()
 
 
 async def test_an_error_quotes_the_value_truncated_and_escaped(alice: Member) -> None:

@@ -1,15 +1,12 @@
 """vector_search_term: search by meaning, its order, paging and exclusions."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from bowerbird.library.bookmarks.searching import ranking
-from bowerbird.storage.database import Row, Values
 from tests.support import make, writing
 from tests.support.exporting import exported
-from tests.support.offenders import Offenders
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -113,32 +110,6 @@ async def test_pages_contain_every_post_once(alice: Member, sort_by: str) -> Non
     assert len(set(paged)) == 25
 
 
-async def test_a_ranked_list_refuses_sort_cursor(alice: Member) -> None:
-    response = await alice.get(
-        "/v1/bookmarks", vector_search_term="pets", sort_by="sort_index", sort_cursor="5"
-    )
-
-    assert response.status_code == 400
-    assert "sort_cursor" in response.json()["error"]
-
-
-async def test_new_posts_count_as_pending_until_they_have_a_vector(alice: Member) -> None:
-    await _filled(alice)
-    assert "vector_pending" not in (await alice.listed(vector_search_term="pets"))["meta"]
-
-    new = await alice.save(text="A puppy joined the family.")
-    waiting = await alice.listed(vector_search_term="dogs")
-    assert waiting["meta"]["vector_pending"] == 1
-    assert new["post_id"] not in [bookmark["post_id"] for bookmark in waiting["data"]]
-    by_word = await alice.ids(q="puppy", vector_search_term="dogs")
-    assert new["post_id"] in by_word
-
-    assert await alice.embed() == 1
-    found = await alice.listed(vector_search_term="dogs")
-    assert found["data"][0]["post_id"] == new["post_id"]
-    assert "vector_pending" not in found["meta"]
-
-
 async def test_changing_flags_labels_or_metrics_keeps_the_vector(alice: Member) -> None:
     post = make.post(text="Our kitten sleeps.", metrics={"favorite_count": 1})
     await alice.save_all([post])
@@ -166,32 +137,6 @@ async def test_a_deleted_post_is_found_again_only_after_it_is_restored(alice: Me
     await alice.embed()
     assert (await alice.ids(vector_search_term="pets"))[0] == ids["cat"]
     assert await writing.recount(alice) == []
-
-
-async def test_every_search_text_is_valid(alice: Member) -> None:
-    await _filled(alice)
-    odd = (
-        "?!…",
-        '"',
-        "-",
-        "*",
-        "🦜🦜",
-        "a" * 5_000,
-        "word " * 2_000,
-        "東京の鳥",
-        "ก" * 500,
-        "\u200b",
-    )
-
-    offenders = Offenders()
-    for term in odd:
-        response = await alice.get("/v1/bookmarks", vector_search_term=term, q=term)
-        with offenders.check(repr(term[:6])):
-            assert response.status_code == 200, response.text
-            listed = response.json()
-            assert len(listed["data"]) == listed["meta"]["total_count"]
-
-    assert offenders == {}
 
 
 async def test_the_count_equals_the_length_of_the_list(alice: Member) -> None:
@@ -285,17 +230,6 @@ async def test_a_view_by_meaning_returns_402_before_its_bucket_is_checked(alice:
     assert writing.refused(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")
 
 
-async def test_a_library_without_any_text_has_no_matches(alice: Member) -> None:
-    post = await alice.save(text="", author="", name="")
-    await alice.embed()
-
-    answer = await alice.listed(vector_search_term="birds")
-    similar = await alice.get(f"/v1/bookmarks/{post['post_id']}/similar")
-
-    assert (answer["data"], answer["meta"]["total_count"]) == ([], 0)
-    assert (similar.status_code, similar.json()["data"]) == (200, [])
-
-
 async def test_an_export_lists_the_nearest_posts_first(cast: Service) -> None:
     ids = await _filled(cast.alice)
 
@@ -327,55 +261,3 @@ async def test_chosen_posts_are_exported_even_if_they_rank_below_the_limit(
 
     assert [post["post_id"] for post in alone] == chosen[::-1]
     assert {post["post_id"] for post in with_words} == set(chosen)
-
-
-@pytest.fixture
-async def reads(alice: Member, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The executed statements that read the state of alice's vector store."""
-    await alice.save_all([make.post(text="a kitten"), make.post(text="a rocket")])
-    await alice.embed()
-    found: list[str] = []
-    rows, sql = alice.database.rows, alice.database.queries("vectors")["stores"]
-
-    async def recorded(statement: str, values: Values) -> Sequence[Row]:
-        if statement == sql:
-            found.append(statement)
-        return await rows(statement, values)
-
-    monkeypatch.setattr(alice.database, "rows", recorded)
-    return found
-
-
-@pytest.mark.parametrize("path", ["/v1/bookmarks", "/v1/bookmarks/count"])
-async def test_a_request_reads_the_state_once(alice: Member, reads: list[str], path: str) -> None:
-    response = await alice.client.get(path, params={"vector_search_term": "pets"})
-
-    assert response.status_code == 200
-    assert len(reads) == 1
-
-
-async def test_listing_all_views_reads_the_state_once(alice: Member, reads: list[str]) -> None:
-    for name in ("Cats", "Space"):
-        body = {"name": name, "base_query": {"vector_search_term": name}}
-        assert (await alice.client.post("/v1/views", json=body)).status_code == 201
-    reads.clear()
-
-    response = await alice.client.get("/v1/views")
-
-    assert all(view["count"] for view in response.json()["data"])
-    assert len(reads) == 1
-
-
-async def test_a_keyword_search_does_not_read_the_state(alice: Member, reads: list[str]) -> None:
-    assert len(await alice.ids(q="kitten")) == 1
-
-    assert reads == []
-
-
-async def test_a_question_by_words_reads_the_state_once_for_its_hint(
-    alice: Member, reads: list[str]
-) -> None:
-    hint = (await alice.listed(q="which herons nest beside rivers"))["meta"]["hint"]
-
-    assert "vector_search_term" in hint
-    assert len(reads) == 1

@@ -111,24 +111,6 @@ async def test_the_list_can_be_sent_back_and_changes_nothing(alice: Member) -> N
     assert after.headers["etag"] == before.headers["etag"]
 
 
-async def test_the_list_of_one_account_can_be_saved_in_another(alice: Member, bob: Member) -> None:
-    await alice.save(post_id="1", tags=["x"], is_read=True, attachments=[{"type": "image"}])
-    await alice.save(post_id="2", quoted={"post_id": "9", "text": "q"}, article={"title": "t"})
-    shown = await everything(alice)
-
-    assert [one["result"] for one in await results(bob, posts=shown)] == ["new", "new"]
-
-    assert await everything(bob) == shown
-
-
-async def test_a_post_needs_only_its_id_and_details(alice: Member) -> None:
-    post = {"post_id": "20", "tweet_details": {"text": "just setting up"}}
-
-    assert [one["result"] for one in await results(alice, posts=[post])] == ["new"]
-
-    assert await alice.ids(q="setting") == ["20"]
-
-
 async def test_an_invalid_post_fails_alone(alice: Member) -> None:
     good = make.post(post_id="1")
     found = await results(
@@ -219,28 +201,6 @@ async def test_a_post_whose_link_is_not_of_the_web_fails_alone(alice: Member, li
         f"got {link!r}.",
     }
     assert second["ok"]
-
-
-@in_turn("name", ["\u202e", "\u200b\u200d", "\u3164", " \u2060 ", "\ufe0f"])
-async def test_a_label_that_nobody_can_see_is_refused(alice: Member, name: str) -> None:
-    response = await save(alice, links=[X], labels=[name])
-    (item,) = await results(
-        alice, posts=[{"post_id": "5", "tweet_details": {}, "tags": [name, "fine"]}]
-    )
-
-    assert response.status_code == 400
-    assert "at least one of them visible" in response.json()["error"]
-    assert "at least one of them visible" in item["error"]["message"]
-
-
-async def test_a_label_with_a_visible_and_an_invisible_character_is_accepted(
-    alice: Member,
-) -> None:
-    family = "\U0001f468\u200d\U0001f469"
-
-    await save(alice, links=[X], labels=[family, "\u2764\ufe0f", "\u0915\u094d\u200d"])
-
-    assert len((await stored(alice, X_ID))["tags"]) == 3
 
 
 async def test_saving_costs_a_free_account_no_call(free: Member) -> None:

@@ -125,22 +125,6 @@ async def test_a_label_beyond_the_limit_of_a_post_is_left_out_and_reported(alice
     assert len((await stored(alice, X_ID))["tags"]) == 100
 
 
-async def test_a_hundred_long_posts_with_labels_are_saved_in_several_short_transactions(
-    alice: Member,
-) -> None:
-    posts = [make.post(text=f"wort{n} " * 1_000, tags=[f"l{n}", "all"]) for n in range(100)]
-    watched = WatchedWrites(alice.database)
-
-    response = await save(alice, posts=posts)
-
-    assert response.status_code == 200
-    assert response.json()["data"]["succeeded"] == 100
-    assert len(watched.rows) > 1
-    assert (await writing.labels(alice))["all"] == 100
-    assert await alice.ids(q="wort77") == [posts[77]["post_id"]]
-    assert await writing.recount(alice) == []
-
-
 async def test_a_request_that_was_interrupted_can_be_repeated_with_its_key(alice: Member) -> None:
     posts = [make.post(tags=[f"l{n}" for n in range(100)]) for _ in range(25)]
     watched = WatchedWrites(alice.database)

@@ -112,20 +112,6 @@ async def test_only_the_first_128_characters_affect_the_order(alice: Member) -> 
     assert await alice.ids(sort_by="title") == [first, second]
 
 
-@pytest.mark.both
-async def test_ties_follow_the_direction_of_the_sort(alice: Member) -> None:
-    same: dict[str, Any] = {
-        "sort_index": 5,
-        "text": "same",
-        "bookmarked_at": "2026-01-01T00:00:00Z",
-    }
-    ids = await _saved(alice, [same, same, same])
-
-    for field in SORT_FIELDS:
-        assert await alice.ids(sort_by=field, sort_order="asc") == ids
-        assert await alice.ids(sort_by=field, sort_order="desc") == ids[::-1]
-
-
 async def test_an_unknown_sort_is_refused_and_the_valid_ones_listed(alice: Member) -> None:
     for text in ("likes", "Title", "created_at,title", "-title", "b.number"):
         response = await alice.get("/v1/bookmarks", sort_by=text)
@@ -148,18 +134,3 @@ async def test_relevance_needs_a_search(alice: Member) -> None:
 
     assert response.status_code == 400
     assert response.json()["error"] == "sort_by: relevance needs a search."
-
-
-@pytest.mark.both
-async def test_sorting_and_filtering_combine(alice: Member) -> None:
-    few, many, _ = await _saved(
-        alice,
-        [
-            {"author": "ada", "text": "katze", "metrics": {"favorite_count": 1}},
-            {"author": "ada", "text": "katze", "metrics": {"favorite_count": 9}},
-            {"author": "eve", "text": "katze", "metrics": {"favorite_count": 5}},
-        ],
-    )
-
-    assert await alice.ids(author="ada", sort_by="favorite_count") == [many, few]
-    assert await alice.ids(author="ada", q="katze", sort_by="favorite_count") == [many, few]

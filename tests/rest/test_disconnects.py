@@ -114,18 +114,3 @@ async def test_a_read_on_postgresql_ends_when_its_client_disconnects(
         await other.close()
         await watcher.close()
         await database.close()
-
-
-async def test_a_client_that_stays_gets_its_response(
-    sqlite: SqliteDatabase, tmp_path: Path
-) -> None:
-    cast = await service.build(sqlite, data_dir=tmp_path)
-    client = Client(cast, cast.alice, "/v1/bookmarks/count")
-
-    async with asyncio.timeout(PATIENCE_S):
-        await client.request
-
-    assert [message["type"] for message in client.sent] == [
-        "http.response.start",
-        "http.response.body",
-    ]

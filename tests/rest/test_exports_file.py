@@ -165,18 +165,6 @@ async def test_an_interrupted_download_can_be_resumed(
     assert (other.status_code, other.content) == (200, content)
 
 
-async def test_an_expired_link_is_refused(
-    cast: Service, made: tuple[dict[str, Any], bytes]
-) -> None:
-    job, _ = made
-    cast.clock.now += 300 * MICROSECONDS
-
-    response = await fetch(cast, job)
-
-    assert (response.status_code, response.json()["code"]) == (403, "LINK_EXPIRED")
-    assert "has expired" in response.json()["error"]
-
-
 @in_turn("bend", [0, 10, 11, 20, 30, 47])
 async def test_a_tampered_link_is_refused(
     cast: Service, made: tuple[dict[str, Any], bytes], bend: int

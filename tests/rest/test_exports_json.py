@@ -223,19 +223,6 @@ async def test_a_free_account_cannot_export_a_view_that_filters(cast: Service) -
     assert await exported(cast, cast.free, view=plain.rpartition("/")[2]) == []
 
 
-async def test_a_retry_with_the_same_key_creates_no_second_job(alice: Member) -> None:
-    key = {"Idempotency-Key": "once"}
-    first = await alice.client.post("/v1/exports/json", json={"q": "x"}, headers=key)
-    again = await alice.client.post("/v1/exports/json", json={"q": "x"}, headers=key)
-    other = await alice.client.post("/v1/exports/csv", json={"q": "x"}, headers=key)
-
-    assert again.headers["idempotency-replayed"] == "true"
-    assert again.content == first.content
-    assert again.headers["location"] == first.headers["location"]
-    assert again.headers["retry-after"] == first.headers["retry-after"]
-    assert other.status_code == 422
-
-
 async def test_an_account_can_queue_up_to_a_hundred_jobs(cast: Service) -> None:
     jobs = []
     for _ in range(100 // limits.EXPORTS_PER_DAY):

@@ -168,19 +168,6 @@ async def test_a_plan_change_takes_effect_on_the_next_request(nearly: Member) ->
     assert _is_used_up(await nearly.get("/v1/bookmarks", author="x"))
 
 
-async def test_calls_that_cannot_be_written_stay_counted(cast: Service, free: Member) -> None:
-    for _ in range(3):
-        cast.app.calls.add(await free.account())
-    await _rename(cast, "api_call", "away")
-    with pytest.raises(Exception, match=r"api_call|not been migrated"):
-        await cast.app.calls.flush()
-    await _rename(cast, "away", "api_call")
-
-    assert cast.app.calls.used(await free.account()) == 3
-    await cast.app.calls.flush()
-    assert (await free.account()).calls_this_month == 3
-
-
 async def test_a_failed_write_is_logged_and_its_calls_are_written_later(
     cast: Service, free: Member
 ) -> None:

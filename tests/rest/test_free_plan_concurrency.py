@@ -147,18 +147,6 @@ async def test_restoring_a_long_post_needs_one_call(cast: Service, key: str | No
     assert (await free.account()).total == 1
 
 
-@KEYS
-async def test_marking_many_posts_costs_one_call(cast: Service, key: str | None) -> None:
-    free = with_calls(cast, 2)
-    await free.save_all([make.post(post_id=post_id) for post_id in IDS])
-
-    body = {"tweet_ids": IDS, "is_read": True}
-    marked = await writing.send(free, "POST", "/v1/bookmarks/update", body, key)
-
-    assert marked.json()["meta"]["affected"] == len(IDS)
-    assert await calls_of(free) == 1
-
-
 async def test_a_marking_without_a_call_left_changes_nothing(cast: Service) -> None:
     free = with_calls(cast, 1)
     await free.save_all([make.post(post_id=post_id) for post_id in IDS])

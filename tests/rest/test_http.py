@@ -259,36 +259,6 @@ async def test_small_responses_are_not_compressed(alice: Member) -> None:
     assert "content-encoding" not in response.headers
 
 
-LENGTHS = (
-    ("0", 200),
-    ("1048576", 200),
-    ("00000000000000000000001", 200),
-    ("1048577", 413),
-    ("1" + "0" * 30, 413),
-    ("9" * 10_000, 413),
-    ("abc", 400),
-    ("-1", 400),
-    ("1.5", 400),
-    ("", 400),
-    ("1, 1", 400),
-    ("\u00b2", 400),
-)
-
-
-async def test_an_invalid_or_too_large_content_length_is_refused(alice: Member) -> None:
-    for length, status in LENGTHS:
-        request = alice.client.build_request("GET", "/v1/bookmarks")
-        request.headers = httpx.Headers(
-            [*request.headers.raw, (b"content-length", length.encode("latin-1"))]
-        )
-
-        response = await alice.client.send(request)
-
-        assert response.status_code == status
-        if status == 413:
-            assert response.json()["code"] == "PAYLOAD_TOO_LARGE"
-
-
 async def test_a_request_id_is_generated_unless_a_valid_one_is_sent(
     cast: Service, alice: Member
 ) -> None:

@@ -303,35 +303,3 @@ async def test_writes_to_equal_ids_change_only_the_callers_data(cast: Service) -
     assert offenders == {}
     restored = await writing.send(cast.bob, "POST", f"/v1/bookmarks/{THROWN_AWAY}/restore")
     assert restored.status_code == 200
-
-
-async def test_two_accounts_can_have_the_same_ids_and_labels(alice: Member, bob: Member) -> None:
-    await _fill(bob)
-    mine = make.post(post_id=THEIRS[0], text="meins", tags=["Theirs"])
-    await alice.save_all([mine])
-
-    assert await alice.ids(tag="theirs") == [THEIRS[0]]
-    assert await bob.ids(tag="theirs") == [THEIRS[1], THEIRS[0]]
-    assert (await alice.listed())["data"][0]["tags"] == ["Theirs"]
-    assert (await bob.get(f"/v1/bookmarks/{THEIRS[0]}")).json()["data"]["tags"] == ["theirs"]
-
-
-async def test_removing_a_post_does_not_affect_another_account(alice: Member, bob: Member) -> None:
-    await _fill(bob)
-    await alice.save_all([make.post(post_id=THEIRS[0], text="geheim")])
-
-    await alice.remove(THEIRS[0])
-
-    assert len(await bob.ids(q="geheim", is_unread_only="false")) == 3
-
-
-async def test_an_etag_of_another_account_does_not_match(alice: Member, bob: Member) -> None:
-    await _fill(bob)
-    theirs = await bob.get("/v1/bookmarks")
-
-    mine = await alice.client.get(
-        "/v1/bookmarks", headers={"If-None-Match": theirs.headers["etag"]}
-    )
-
-    assert mine.status_code == 200
-    assert mine.json()["data"] == []

@@ -229,7 +229,7 @@ async def test_merging_into_an_invalid_or_unknown_label_is_refused(alice: Member
     assert await writing.labels(alice) == {"a": 1, "b": 1}
 
 
-# All three endpoints
+# All endpoints
 
 
 async def test_the_free_plan_is_refused(free: Member) -> None:
@@ -243,6 +243,9 @@ async def test_the_free_plan_is_refused(free: Member) -> None:
         await writing.send(free, "DELETE", path),
         await writing.send(free, "DELETE", "/v1/labels/4711"),
         await writing.send(free, "POST", f"{path}/merge", {"into": into}),
+        await writing.add(free, "c", "1"),
+        await writing.remove(free, "a", "1"),
+        await writing.batch(free, writing.operation("add", "c", "1")),
     ):
         assert writing.refused(response) == (402, "SUBSCRIPTION_REQUIRED")
     assert await writing.labels(free) == {"a": 1, "b": 1}

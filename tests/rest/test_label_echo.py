@@ -7,7 +7,6 @@ import pytest
 from bowerbird.requests import limits
 from tests.support import make, writing
 from tests.support.service import Member
-from tests.support.toolcalls import call
 from tests.support.writing import operation
 
 pytestmark = pytest.mark.anyio
@@ -93,26 +92,3 @@ async def test_an_answer_stops_repeating_posts_whose_label_names_are_long(alice:
     assert len(response.content) < 1.1 * limits.ECHOED_NAMES_MAX
     assert all(post["tags"] == [*names, "x"] for post in answer["data"])
     assert (await writing.labels(alice))["x"] == 400
-
-
-async def test_the_answer_of_a_change_of_the_most_ids_repeats_them_all(alice: Member) -> None:
-    ids = await _saved(alice, limits.POST_IDS_MAX)
-
-    labelled = (await writing.add(alice, "x", *ids)).json()
-    body = {"tweet_ids": ids, "is_archived": True}
-    marked = (await writing.send(alice, "POST", "/v1/bookmarks/update", body)).json()
-
-    for answer in (labelled, marked):
-        assert [post["post_id"] for post in answer["data"]] == ids
-        assert len(answer["data"]) <= limits.ECHOED_POSTS_MAX
-        assert "further_ids" not in answer["meta"]
-
-
-async def test_a_tool_batch_of_the_most_changes_is_within_the_bound(alice: Member) -> None:
-    await _saved(alice, 2)
-    many = [str(number) for number in range(1, limits.TOOL_POST_IDS_MAX + 1)]
-    change = {"op": "add", "post_ids": many, "label_name": "x"}
-
-    answer = await call(alice, "batch_label", operations=[change] * limits.OPERATIONS_MAX)
-
-    assert (answer["succeeded"], answer["failed"]) == (limits.OPERATIONS_MAX, 0)

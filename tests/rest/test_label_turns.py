@@ -146,19 +146,6 @@ async def test_an_operation_with_very_long_posts_needs_a_request_of_its_own(
     assert await writing.recount(alice) == []
 
 
-async def test_deleting_a_post_costs_the_same_with_many_labels(alice: Member) -> None:
-    await alice.save(post_id="1", tags=["a", "b"])
-    await alice.save(post_id="2", tags=[f"label {n}" for n in range(100)])
-    watched = WatchedWrites(alice.database)
-
-    for post_id in ("1", "2"):
-        await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id}")
-
-    assert watched.rows[0] == watched.rows[1]
-    assert set((await writing.labels(alice)).values()) == {0}
-    assert await writing.recount(alice) == []
-
-
 async def test_an_import_of_posts_with_many_labels_takes_short_transactions(
     alice: Member,
 ) -> None:
@@ -319,17 +306,6 @@ async def half_renamed(member: Member) -> list[str]:
     await interrupted(watched, 1, rename)
     assert await all_tags(member) == {("new", "other"), ("other", "wide")}
     return post_ids
-
-
-async def test_an_interrupted_rename_can_be_repeated_with_its_key(alice: Member) -> None:
-    await half_renamed(alice)
-    path = await path_of(alice, "new")
-
-    response = await writing.send(alice, "PATCH", path, {"label_name": "new"}, key="k")
-
-    assert response.json()["data"]["label_name"] == "new"
-    assert await all_tags(alice) == {("new", "other")}
-    assert await writing.recount(alice) == []
 
 
 async def test_every_label_write_finishes_an_interrupted_rename_first(alice: Member) -> None:

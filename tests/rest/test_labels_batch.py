@@ -119,20 +119,6 @@ async def test_a_malformed_operation_fails_alone(alice: Member) -> None:
     assert await writing.labels(alice) == {"good": 1}
 
 
-async def test_label_id_is_ignored_in_a_batch(alice: Member) -> None:
-    await alice.save(post_id="1", tags=["x"])
-    body = {"op": "add", "tweet_ids": ["1"], "label_id": await writing.label_id(alice, "x")}
-
-    response = await writing.batch(alice, body)
-
-    assert response.status_code == 207
-    error = response.json()["data"]["results"][0]["error"]
-    assert error == {
-        "code": "INVALID_REQUEST",
-        "message": "operations[0].label_name: is required.",
-    }
-
-
 async def test_operations_must_be_an_array_of_1_to_50(alice: Member) -> None:
     await alice.save(post_id="1")
     wrong: list[Any] = [None, [], {}, [operation("add", "x", "1")] * 51]
@@ -143,43 +129,6 @@ async def test_operations_must_be_an_array_of_1_to_50(alice: Member) -> None:
         assert writing.refused(response) == (400, "INVALID_REQUEST")
         assert writing.sentence(response).startswith("operations: ")
     assert await writing.labels(alice) == {}
-
-
-async def test_an_operation_sees_the_changes_of_earlier_ones(alice: Member) -> None:
-    await alice.save(post_id="1")
-
-    response = await writing.batch(
-        alice,
-        operation("remove", "x", "1"),
-        operation("add", "x", "1"),
-        operation("add", "X", "1"),
-        operation("remove", "x", "1"),
-        operation("remove", "x", "1"),
-    )
-
-    results = response.json()["data"]["results"]
-    assert [result["ok"] for result in results] == [False, True, True, True, True]
-    assert [result.get("affected") for result in results] == [None, 1, 0, 1, 0]
-    assert [result.get("data", [{}])[0].get("tags") for result in results] == [
-        *(None, ["x"], ["x"], None, None)
-    ]
-    assert await writing.labels(alice) == {"x": 0}
-    assert await writing.tags(alice, "1") is None
-
-
-async def test_each_operation_applies_completely_or_not_at_all(alice: Member) -> None:
-    for post_id in ("1", "2"):
-        await alice.save(post_id=post_id)
-
-    response = await writing.batch(
-        alice, operation("add", "x", "1", "2", 3), operation("add", "y", "1", "7")
-    )
-
-    bad, good = response.json()["data"]["results"]
-    assert (bad["ok"], good["ok"]) == (False, True)
-    assert good["data"] == [{"post_id": "1", "tags": ["y"]}]
-    assert good["not_found"] == ["7"]
-    assert await writing.labels(alice) == {"y": 1}
 
 
 async def a_thousand_changes(member: Member) -> list[dict[str, Any]]:

@@ -1,12 +1,9 @@
 """GET /v1/labels."""
 
-from collections.abc import Sequence
-
 import pytest
 
 from bowerbird.library.bookmarks import cursors
 from bowerbird.requests import limits
-from bowerbird.storage.database import Row, Values
 from tests.support import writing
 from tests.support.service import Member
 
@@ -121,19 +118,3 @@ async def test_if_none_match_star_is_304_only_for_successful_responses(alice: Me
     assert (await alice.client.get("/v1/bookmarks/1", headers=anything)).status_code == 404
     refused = await alice.client.get("/v1/bookmarks?limit=0", headers=anything)
     assert refused.status_code == 400
-
-
-async def test_a_long_list_is_not_read_on_the_event_loop(alice: Member) -> None:
-    await writing.create_labels(alice, 3_000)
-    read, sizes = alice.database.rows, []
-
-    async def watched(sql: str, values: Values) -> Sequence[Row]:
-        found = await read(sql, values)
-        sizes.append(len(found))
-        return found
-
-    setattr(alice.database, "rows", watched)  # noqa: B010 - mypy forbids the assignment
-    response = await alice.get("/v1/labels")
-
-    assert len(response.json()["data"]) == 3_000
-    assert max(sizes) <= 1_001

@@ -3,7 +3,6 @@
 import pytest
 
 from tests.support import make, writing
-from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -64,15 +63,6 @@ async def test_a_post_without_a_vector_has_no_similar_posts_yet(alice: Member) -
     assert len(await _similar(alice, new["post_id"])) == 3
 
 
-@in_turn("query", ["limit=0", "limit=x", "is_unread_only=perhaps", "limit=1&limit=2"])
-async def test_an_invalid_parameter_is_400(alice: Member, query: str) -> None:
-    birds, _, _ = await _filled(alice)
-
-    response = await alice.client.get(f"/v1/bookmarks/{birds}/similar?{query}")
-
-    assert writing.refused(response) == (400, "INVALID_REQUEST")
-
-
 async def test_similar_posts_need_a_paid_plan_and_a_built_vector_store(
     alice: Member, free: Member
 ) -> None:
@@ -80,7 +70,3 @@ async def test_similar_posts_need_a_paid_plan_and_a_built_vector_store(
         await member.save(post_id="5")
         response = await member.get("/v1/bookmarks/5/similar", limit=0)
         assert writing.refused(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")
-
-
-async def test_a_post_is_not_found_in_an_empty_library(alice: Member) -> None:
-    assert (await alice.get("/v1/bookmarks/5/similar")).status_code == 404

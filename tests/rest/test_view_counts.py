@@ -29,7 +29,6 @@ from tests.support.models import MODELS
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Member
 from tests.support.waiting import PATIENCE_S, until
-from tests.support.writing import DAY
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
@@ -157,41 +156,6 @@ async def test_a_changed_library_shows_the_earlier_count_until_it_is_counted_aga
     assert counts(await settled(cast.alice)) == [(2, "exact")]
 
 
-async def test_relative_dates_show_the_earlier_count_until_it_is_counted_again(
-    cast: service.Service, sqlite: SqliteDatabase
-) -> None:
-    await cast.alice.save(posted_at="2026-07-18T00:00:00+00:00")
-    await writing.view(cast.alice, "week", base_query={"posted_from": "-7d"})
-    assert counts(await settled(cast.alice)) == [(1, "exact")]
-    cast.clock.now += 8 * DAY
-
-    with held(sqlite, cast.alice.account_id):
-        assert counts(await views_of(cast.alice)) == [(1, "earlier")]
-    assert counts(await settled(cast.alice)) == [(0, "exact")]
-
-
-async def test_the_oldest_counts_are_repeated_first(
-    cast: service.Service, sqlite: SqliteDatabase
-) -> None:
-    paths = await save_and_view(cast.alice, "x", "y")
-    await settled(cast.alice)
-    await cast.alice.save(tags=["x", "y"])
-    await cast.alice.get(paths[0])
-    await cast.alice.save(tags=["x", "y"])
-    read: list[str] = []
-
-    def record(_: apsw.Cursor, __: str, values: Any) -> bool:
-        if values and "tag" in values:
-            read.append(values["tag"])
-        return True
-
-    for connection in sqlite._slow_readers.connections:  # noqa: SLF001 - counts have no other trace
-        connection.set_exec_trace(record)
-    await settled(cast.alice)
-
-    assert read == ["y", "x"]
-
-
 async def test_counting_views_leaves_a_reader_for_the_account_and_for_others(
     cast: service.Service, sqlite: SqliteDatabase
 ) -> None:
@@ -219,38 +183,6 @@ async def test_counting_views_leaves_a_reader_for_the_account_and_for_others(
         assert not running.acquire(blocking=False)
     finally:
         leave.set()
-
-
-async def test_writes_do_not_count_inside_their_transaction(
-    cast: service.Service, sqlite: SqliteDatabase
-) -> None:
-    await cast.alice.save(post_id="1", tags=["x"])
-    counted: list[str] = []
-    writer = sqlite._writer._connection  # noqa: SLF001 - the statements of transactions
-
-    def record(_: apsw.Cursor, sql: str, __: Any) -> bool:
-        if "count(*)" in sql:
-            counted.append(sql)
-        return True
-
-    writer.set_exec_trace(record)
-    created = await writing.send(
-        cast.alice, "POST", "/v1/views", {"name": "x", "base_query": {"tag": "x"}}
-    )
-    path = created.headers["location"]
-    changed = await writing.send(cast.alice, "PATCH", path, {"base_query": {"q": "nothing"}})
-    with held(sqlite, cast.alice.account_id):
-        async with asyncio.timeout(PATIENCE_S):
-            body = {"base_query": {"q": "something else"}}
-            unknown = await writing.send(cast.alice, "PATCH", path, body)
-    deleted = await writing.send(cast.alice, "DELETE", path)
-    writer.set_exec_trace(None)
-
-    assert counted == []
-    shown = [one.json()["data"] for one in (created, changed, unknown, deleted)]
-    assert [(view["count"], view["count_state"]) for view in shown] == [
-        *((1, "exact"), (0, "exact"), (0, "pending"), (0, "exact"))
-    ]
 
 
 async def test_the_tool_marks_counts_that_are_pending(

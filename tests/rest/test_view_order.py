@@ -8,7 +8,6 @@ import pytest
 
 from tests.support import writing
 from tests.support.service import Member
-from tests.support.writing import SECOND
 
 pytestmark = pytest.mark.anyio
 
@@ -89,16 +88,6 @@ async def test_a_view_can_be_moved(alice: Member) -> None:
 
     await writing.send(alice, "DELETE", "/v1/views/c")
     assert await _slugs(alice) == list("dab")
-
-
-async def test_moving_a_view_changes_nothing_else_of_the_others(alice: Member) -> None:
-    before = [(await _create(alice, name=name)).json()["data"] for name in "ab"]
-    alice.clock.now += SECOND
-
-    await writing.send(alice, "PATCH", "/v1/views/b", {"position": 1})
-
-    other = (await alice.get("/v1/views/a")).json()["data"]
-    assert other == {**before[0], "position": 2}
 
 
 @pytest.mark.both
