@@ -261,3 +261,20 @@ async def test_chosen_posts_are_exported_even_if_they_rank_below_the_limit(
 
     assert [post["post_id"] for post in alone] == chosen[::-1]
     assert {post["post_id"] for post in with_words} == set(chosen)
+
+
+async def test_new_posts_count_as_pending_until_they_have_a_vector(alice: Member) -> None:
+    await _filled(alice)
+    assert "vector_pending" not in (await alice.listed(vector_search_term="pets"))["meta"]
+
+    new = await alice.save(text="A puppy joined the family.")
+    waiting = await alice.listed(vector_search_term="dogs")
+    assert waiting["meta"]["vector_pending"] == 1
+    assert new["post_id"] not in [bookmark["post_id"] for bookmark in waiting["data"]]
+    by_word = await alice.ids(q="puppy", vector_search_term="dogs")
+    assert new["post_id"] in by_word
+
+    assert await alice.embed() == 1
+    found = await alice.listed(vector_search_term="dogs")
+    assert found["data"][0]["post_id"] == new["post_id"]
+    assert "vector_pending" not in found["meta"]

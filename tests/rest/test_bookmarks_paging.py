@@ -222,3 +222,14 @@ async def test_a_forged_cursor_with_text_a_database_cannot_store_is_refused(alic
 
     assert response.status_code == 400
     assert response.json()["error"].startswith("cursor:")
+
+
+async def test_a_cursor_of_another_account_is_refused(alice: Member, bob: Member) -> None:
+    await _fill(bob)
+    await _fill(alice)
+
+    for asked in ({}, {"q": "katze", "sort_by": "relevance"}):
+        cursor = (await bob.listed(**asked, limit=2))["meta"]["next_cursor"]
+        response = await alice.get("/v1/bookmarks", **asked, cursor=cursor)
+        assert response.status_code == 400
+        assert response.json()["error"].startswith("cursor: ")

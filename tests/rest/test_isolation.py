@@ -303,3 +303,15 @@ async def test_writes_to_equal_ids_change_only_the_callers_data(cast: Service) -
     assert offenders == {}
     restored = await writing.send(cast.bob, "POST", f"/v1/bookmarks/{THROWN_AWAY}/restore")
     assert restored.status_code == 200
+
+
+async def test_an_etag_of_another_account_does_not_match(alice: Member, bob: Member) -> None:
+    await _fill(bob)
+    theirs = await bob.get("/v1/bookmarks")
+
+    mine = await alice.client.get(
+        "/v1/bookmarks", headers={"If-None-Match": theirs.headers["etag"]}
+    )
+
+    assert mine.status_code == 200
+    assert mine.json()["data"] == []
