@@ -134,6 +134,11 @@ SEARCH_PAGE: Final = Bar(
     "page of a search, its words found for the first time", 40, "ms of CPU", _ARCHITECTURE
 )
 PAGE_SIZE: Final = Bar("largest page, compressed", 60, "KB", "issue 14")
+PAGE_IMAGES: Final = Bar(
+    "what images add to /library", 1, "ms of CPU", "issue 30", is_inclusive=True
+)
+PAGE_BYTES: Final = Bar("page of 30 posts with 60 images", 1.5, "MB", "issue 30")
+KEPT_IMAGES: Final = Bar("keeping 10,000 images of 30 kB", 30, "s", "issue 30")
 KEY_TO_PAINT: Final = Bar(
     "interaction to next paint, CPU throttled to a quarter", 100, "ms", _ARCHITECTURE
 )

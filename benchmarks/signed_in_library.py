@@ -74,7 +74,7 @@ def origin(port: int) -> str:
     return f"http://localhost:{port}"
 
 
-def cookie(port: int, token: str) -> str:
-    """The cookie of a session, as a browser sends it."""
-    _, header = CookieJar(origin(port)).write(SESSION, token)
+def cookie(port: int, value: str, purpose: str = SESSION) -> str:
+    """A cookie, by default that of a session, as a browser sends it."""
+    _, header = CookieJar(origin(port)).write(purpose, value)
     return header.decode().partition(";")[0]
