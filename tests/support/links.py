@@ -21,7 +21,11 @@ X_HOST = "publish.twitter.com"
 BLUESKY_HOST = "public.api.bsky.app"
 REDDIT_HOST = "www.reddit.com"
 SERVER = "hachyderm.example"
-NAMES = (X_HOST, "publish.x.com", BLUESKY_HOST, REDDIT_HOST, SERVER, "evil.example")
+TITLED_HOSTS = ("www.youtube.com", "www.tiktok.com", "www.tumblr.com")
+NAMES = (
+    *(X_HOST, "publish.x.com", BLUESKY_HOST, REDDIT_HOST, *TITLED_HOSTS),
+    *(SERVER, "evil.example"),
+)
 JSON = "Content-Type: application/json; charset=utf-8\r\n"
 
 

@@ -13,6 +13,7 @@ from bowerbird.settings.values import is_host_name
 HOSTS: Final = {
     "x": ("pbs.twimg.com", "video.twimg.com"),
     "bluesky": ("cdn.bsky.app", "video.bsky.app", "video.cdn.bsky.app"),
+    "youtube": ("i.ytimg.com",),
     "reddit": ("i.redd.it", "preview.redd.it", "external-preview.redd.it"),
 }
 # The pictures of the demo, which are in the package. Nobody can have a host with this name.

@@ -1,14 +1,16 @@
 """Reads posts of Bluesky, 25 at once. A post is named by the id of its author, not by the name."""
 
+import asyncio
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
 import msgspec
 
 from bowerbird.connections.published.records import OK, Ask, Endpoint, Outcome, adopted
+from bowerbird.connections.records import Answer
 from bowerbird.model.links import Reason
 from bowerbird.sources.formats import Choices
 from bowerbird.sources.networks import bluesky
@@ -61,6 +63,11 @@ async def _did(name: str, ask: Ask) -> str | Reason:
 async def _posts(wanted: dict[str, PostLink], ask: Ask) -> dict[str, Outcome]:
     query = urlencode([("uris", uri) for uri in wanted])
     answer = await ask(f"{_XRPC}/app.bsky.feed.getPosts?{query}")
+    # It may be a megabyte of posts.
+    return await asyncio.to_thread(_outcomes, answer, wanted)
+
+
+def _outcomes(answer: Answer, wanted: Mapping[str, PostLink]) -> dict[str, Outcome]:
     value = answer.value()
     if answer.status != OK or not isinstance(value, dict) or "posts" not in value:
         return {link.post_id: Reason.UNREADABLE for link in wanted.values()}

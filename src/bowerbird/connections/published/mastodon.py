@@ -47,12 +47,14 @@ async def _one(link: PostLink, ask: Ask) -> Outcome:
     if answer.status in GONE and answer.is_json:
         # A post for followers only is not found either.
         return Reason.GONE
-    if answer.status != OK or text_at(answer.value(), "id") != named["id"]:
+    if answer.status != OK:
         return Reason.UNREADABLE
     # A server may send a megabyte of tags.
-    return await asyncio.to_thread(_status, answer, link)
+    return await asyncio.to_thread(_status, answer, link, named["id"])
 
 
-def _status(answer: Answer, link: PostLink) -> Outcome:
+def _status(answer: Answer, link: PostLink, number: str) -> Outcome:
+    if text_at(answer.value(), "id") != number:
+        return Reason.UNREADABLE
     [*found] = mastodon.read(io.BytesIO(b"[%b]" % answer.body), Choices())
     return adopted(found[0], link) if len(found) == 1 else Reason.UNREADABLE

@@ -1,5 +1,6 @@
 """Reads posts from oEmbed answers: that of X has the text, others have a title and a picture."""
 
+import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -8,6 +9,7 @@ from urllib.parse import urlencode, urlsplit
 from bowerbird.connections.published.records import (
     FORBIDDEN,
     GONE,
+    NOT_ALLOWED,
     OK,
     Ask,
     Endpoint,
@@ -18,10 +20,11 @@ from bowerbird.connections.published.records import (
 from bowerbird.connections.records import Answer
 from bowerbird.model.imports import Completeness
 from bowerbird.model.links import Reason
+from bowerbird.model.networks import TIKTOK, TUMBLR, YOUTUBE, X
 from bowerbird.sources.file_posts import FilePost, found_post, web_address
 from bowerbird.sources.parsing.html_text import MAX_HTML_CHARACTERS, Tag, plain_text, tokens
 from bowerbird.sources.parsing.json_values import text_at
-from bowerbird.sources.post_links import PostLink, X, parse
+from bowerbird.sources.post_links import PostLink, parse
 
 _X_NAME: Final = re.compile(r"/([A-Za-z0-9_]{1,20})/?")
 _HANDLE: Final = re.compile(r"/@([A-Za-z0-9_.-]{1,100})/?")
@@ -83,7 +86,12 @@ def _reader(
     url: Callable[[PostLink], str], post: Callable[[Any, PostLink], FilePost | None]
 ) -> Read:
     async def read(links: Sequence[PostLink], ask: Ask) -> dict[str, Outcome]:
-        return {one.post_id: _outcome(await ask(url(one)), one, post) for one in links}
+        outcomes = {}
+        for one in links:
+            answer = await ask(url(one))
+            # It may be a megabyte of tags.
+            outcomes[one.post_id] = await asyncio.to_thread(_outcome, answer, one, post)
+        return outcomes
 
     return read
 
@@ -93,15 +101,21 @@ def _outcome(
 ) -> Outcome:
     if answer.status in GONE:
         return Reason.GONE
+    if answer.status == NOT_ALLOWED and link.network != X:
+        # YouTube says so of a public video that other sites must not show.
+        return Reason.SIGN_IN
     if answer.status in FORBIDDEN:
         return Reason.PROTECTED
     found = post(answer.value(), link) if answer.status == OK else None
     return Reason.UNREADABLE if found is None else adopted(found_post(found), link)
 
 
-def _titled(address: str) -> Endpoint:
+def _titled(address: str, page: str = "") -> Endpoint:
+    """`page`: the form of a post's address that the endpoint knows, if it is not that of a link."""
+
     def url(link: PostLink) -> str:
-        return f"{address}{urlencode({'url': link.link})}"
+        named = page.format(id=link.source_id, name=link.author_username or "_") or link.link
+        return f"{address}{urlencode({'url': named})}"
 
     return Endpoint(urlsplit(address).netloc, _reader(url, _titled_post))
 
@@ -112,7 +126,8 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
         _reader(_x_url, _x_post),
         redirects_to=frozenset({"publish.x.com"}),
     ),
-    "youtube": _titled("https://www.youtube.com/oembed?format=json&"),
-    "tiktok": _titled("https://www.tiktok.com/oembed?"),
-    "tumblr": _titled("https://www.tumblr.com/oembed/1.0?"),
+    YOUTUBE: _titled("https://www.youtube.com/oembed?format=json&"),
+    # Its files have links without the name of the author; the number alone finds the video.
+    TIKTOK: _titled("https://www.tiktok.com/oembed?", "https://www.tiktok.com/@{name}/video/{id}"),
+    TUMBLR: _titled("https://www.tumblr.com/oembed/1.0?", "https://{name}.tumblr.com/post/{id}"),
 }

@@ -15,7 +15,8 @@ from bowerbird.sources.found import Found, FoundPost
 from bowerbird.sources.post_links import PostLink, X
 
 OK: Final = 200
-FORBIDDEN: Final = frozenset({401, 403})
+NOT_ALLOWED: Final = 401
+FORBIDDEN: Final = frozenset({NOT_ALLOWED, 403})
 GONE: Final = frozenset({404, 410})
 
 

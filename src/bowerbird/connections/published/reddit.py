@@ -1,5 +1,6 @@
 """Reads posts and comments of Reddit, many at once."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -13,6 +14,7 @@ from bowerbird.connections.published.records import (
     Outcome,
     adopted,
 )
+from bowerbird.connections.records import Answer
 from bowerbird.model.bookmarks import Metrics, PostMeta
 from bowerbird.model.imports import Completeness
 from bowerbird.model.links import Reason
@@ -31,6 +33,11 @@ async def _read(links: Sequence[PostLink], ask: Ask) -> dict[str, Outcome]:
     if answer.status in FORBIDDEN:
         # Reddit refuses some addresses for a while.
         raise Busy
+    # It may be a megabyte of posts.
+    return await asyncio.to_thread(_outcomes, answer, links)
+
+
+def _outcomes(answer: Answer, links: Sequence[PostLink]) -> dict[str, Outcome]:
     children = at(answer.value(), "data", "children") if answer.status == OK else None
     if not isinstance(children, list):
         return {link.post_id: Reason.UNREADABLE for link in links}
