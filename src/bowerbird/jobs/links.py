@@ -2,12 +2,14 @@
 
 from typing import Final
 
+import msgspec
+
 from bowerbird.clock import Clock
 from bowerbird.jobs.account_jobs import AccountJobs, in_turns
 from bowerbird.jobs.worker import JobKind, Progress, Recurring
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.model.jobs import LINKS, Job
-from bowerbird.model.links import KIND
+from bowerbird.model.links import KIND, LinkJob
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 
@@ -48,4 +50,5 @@ class LinkJobs:
         await self._jobs.add_all(self._reading.due_accounts)
 
     async def _run(self, job: Job, progress: Progress) -> None:
-        await self._reading.run(job.account_id, in_turns(progress, self._turn_s))
+        after = msgspec.json.decode(job.parameters, type=LinkJob).after
+        await self._reading.run(job.account_id, in_turns(progress, self._turn_s), after)

@@ -28,6 +28,13 @@ class Reason(StrEnum):
     UNREACHABLE = "unreachable"
 
 
+class LinkJob(Struct, frozen=True):
+    """The parameters of a job."""
+
+    # Ask again for the posts after this one, and read none; 0 to read what is due.
+    after: int = 0
+
+
 class DueLink(Struct, frozen=True, array_like=True):
     post_id: str
     tries: int

@@ -8,6 +8,8 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Refusal
 from bowerbird.library.access.attempt_limits import BURST
 from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.links import reading as links_reading
+from bowerbird.library.links import stored_links
 from bowerbird.model.imports import Completeness
 from bowerbird.model.links import LEFT, Reason
 from bowerbird.sources.file_posts import FilePost, found_post
@@ -96,6 +98,85 @@ async def test_links_to_other_networks_get_their_posts(reader: Reader) -> None:
     assert found["tweet_details"]["posted_at"].startswith("2024-05-01T")
     assert found["tweet_details"]["attachments"] == []
     assert not await reader.is_due()
+
+
+YOUTUBE = "https://www.youtube.com/watch?v=Bower-Bird_"
+ASKED_YOUTUBE = (
+    "https://www.youtube.com/oembed?format=json&"
+    "url=https%3A%2F%2Fwww.youtube.com%2Fwatch%3Fv%3DBower-Bird_"
+)
+
+
+async def test_links_to_videos_and_blogs_get_their_titles(reader: Reader) -> None:
+    reader.put(
+        ASKED_YOUTUBE,
+        {
+            "title": "How to build a <b>bower</b>",
+            "author_name": "Ada Birds",
+            "author_url": "https://www.youtube.com/@adabirds",
+            "thumbnail_url": "https://i.ytimg.com/vi/Bower-Bird_/hqdefault.jpg",
+            "html": "<iframe></iframe>",
+        },
+    )
+    reader.put(
+        "https://www.tiktok.com/oembed?"
+        "url=https%3A%2F%2Fwww.tiktok.com%2F%40_%2Fvideo%2F7300000000000000001",
+        {"title": "Caps #blue", "author_url": "https://www.tiktok.com/@ada.l"},
+    )
+    reader.put(
+        "https://www.tumblr.com/oembed/1.0?"
+        "url=https%3A%2F%2Fada-birds.tumblr.com%2Fpost%2F731234567890123456",
+        {"title": "Twigs", "author_url": "https://ada-birds.tumblr.com/"},
+    )
+    video, short, blog = await reader.save(
+        "https://youtu.be/Bower-Bird_?si=abc",
+        "https://www.tiktokv.com/share/video/7300000000000000001/",
+        "https://www.tumblr.com/ada-birds/731234567890123456/twigs",
+    )
+
+    await reader.run()
+
+    found = await reader.post(video)
+    assert found["tweet_details"]["text"] == "How to build a <b>bower</b>"
+    assert found["tweet_details"]["link"] == YOUTUBE
+    assert found["tweet_details"]["attachments"][0]["type"] == "image"
+    assert (found["author_username"], found["author_details"]["name"]) == ("adabirds", "Ada Birds")
+    found = await reader.post(short)
+    assert (found["tweet_details"]["text"], found["author_username"]) == ("Caps #blue", "ada.l")
+    assert found["tweet_details"]["posted_at"].startswith("2023-11-11T00:48:18")
+    assert (await reader.post(blog))["author_username"] == "ada-birds"
+    assert await reader.text(blog) == "Twigs"
+    assert not await reader.is_due()
+
+
+async def test_a_video_that_other_sites_must_not_show_is_not_gone(reader: Reader) -> None:
+    reader.put(ASKED_YOUTUBE, b"Unauthorized", "401 Unauthorized")
+    [post_id] = await reader.save(YOUTUBE)
+
+    await reader.run()
+
+    assert await reader.reason(post_id) == (LEFT, Reason.SIGN_IN)
+    assert "gone_at" not in await reader.post(post_id)
+
+
+async def test_networks_that_need_an_account_are_not_asked(reader: Reader) -> None:
+    ids = await reader.save(
+        "https://www.linkedin.com/posts/ada_birds-activity-7254567890123456789-Ab1c",
+        "https://www.instagram.com/reel/Bower-Bird_/",
+        "https://www.threads.net/@ada/post/Bower-Bird_",
+        "https://www.facebook.com/ada.birds/posts/10150000000000001",
+    )
+
+    await reader.run()
+
+    assert {await reader.reason(one) for one in ids} == {(LEFT, Reason.NO_SOURCE)}
+    assert reader.hosts.requests == []
+    response = await reader.member.client.get(f"/v1/bookmarks/{ids[0]}")
+    body = response.json()
+    assert body["data"]["author_username"] == "ada"
+    assert body["data"]["tweet_details"]["posted_at"].startswith("2024-10-22T19:02:48")
+    assert body["meta"]["content_state"] == "link"
+    assert "signed in" in body["meta"]["content_problem"]
 
 
 REDDIT_POST = {
@@ -242,6 +323,29 @@ async def test_links_from_before_are_asked_for_again_on_request(reader: Reader) 
     assert [row[0] for row in stored] == [Completeness.PREVIEW]
 
 
+async def test_a_request_to_ask_again_leaves_most_of_it_to_a_job(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_links, "PER_TRANSACTION", 2)
+    monkeypatch.setattr(links_reading, "PER_TRANSACTION", 2)
+    ids = await reader.save(*(x_link(number) for number in range(5)))
+    for number in range(5):
+        reader.put(x_url(x_link(number)), {}, "404 Not Found")
+    await reader.run()
+    assert {await reader.reason(one) for one in ids} == {(LEFT, Reason.GONE)}
+
+    account = await reader.member.account()
+    await reader.reading.ask_again_soon(account)
+    assert (await reader.reading.counts(account)).waiting == 2
+
+    async def all_wait() -> bool:
+        return (await reader.reading.counts(account)).waiting == len(ids)
+
+    kind = reader.jobs.kind
+    async with working.at_work(working.worker(reader.member.database, kind.run, kinds=[kind])):
+        await waiting.until(all_wait)
+
+
 async def test_a_preview_stores_nothing(reader: Reader) -> None:
     link = parse(reader.x_post(1))
     assert link is not None
@@ -253,6 +357,19 @@ async def test_a_preview_stores_nothing(reader: Reader) -> None:
     assert found.record.tweet_details.text == "The nest is full."
     assert (await reader.member.listed())["meta"]["total_count"] == 0
     assert not await reader.is_due()
+
+
+async def test_a_host_that_is_silent_during_a_preview_is_left_alone(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link, account = parse(address := reader.x_post(1)), await reader.member.account()
+    assert link is not None
+    reader.hosts.dripping.add(x_url(address).removeprefix("https://"))
+    monkeypatch.setattr(links_reading, "PREVIEW_S", 0.2)
+
+    assert await reader.reading.preview(account, link) is Reason.UNREACHABLE
+    assert await reader.reading.preview(account, link) is Reason.BUSY
+    assert len(reader.hosts.requests) == 1
 
 
 async def test_an_account_can_ask_for_a_few_previews_at_once(reader: Reader) -> None:

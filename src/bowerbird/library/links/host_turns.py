@@ -68,6 +68,10 @@ class HostTurns:
         """For a host whose answer is a refusal in another form."""
         return await self._paused(host, 1, Reason.BUSY)
 
+    async def pause_silent(self, host: str) -> Busy:
+        """For a host that somebody cannot wait for any longer."""
+        return await self._paused(host, 0, Reason.UNREACHABLE)
+
     async def forget(self) -> None:
         before = self._clock() - _FORGOTTEN_AFTER
         while await self._database.write(lambda later: self._store.forget_hosts(later, before)):

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 import structlog
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
@@ -18,15 +19,26 @@ from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.links.host_turns import HostTurns, NotItsTurn, Sleep
-from bowerbird.library.links.stored_links import StoredLinks
+from bowerbird.library.links.stored_links import PER_TRANSACTION, StoredLinks
 from bowerbird.model.accounts import Account
 from bowerbird.model.connections import Problem
-from bowerbird.model.links import LEFT, WAITING, DueLink, FailedLink, LinkCounts, Reason
+from bowerbird.model.jobs import LINKS
+from bowerbird.model.links import (
+    KIND,
+    LEFT,
+    WAITING,
+    DueLink,
+    FailedLink,
+    LinkCounts,
+    LinkJob,
+    Reason,
+)
 from bowerbird.settings import Settings
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.post_links import PostLink
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.links import LinkStore
 
@@ -73,6 +85,7 @@ class LinkReading:
         self._previews = 0
         self._links = StoredLinks(database, clock)
         self._store = LinkStore(database)
+        self._jobs = JobStore(database)
         self._libraries = LibraryStore(database)
         self._accounts = AccountStore(database)
         self._intake = Intake(database, clock)
@@ -81,9 +94,36 @@ class LinkReading:
         """A page of the accounts with links that are due."""
         return await self._store.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
 
-    async def ask_again(self, account: Account) -> int:
-        """Asks again for every post that is only a link; returns how many there are."""
-        return await self._links.add_all(account)
+    async def ask_again(self, account: Account, after: int = 0) -> int:
+        """Asks again for every post that is only a link; returns how many there are.
+
+        `after`: the number of the last post for which that is done.
+        """
+        count = 0
+        while True:
+            after, some = await self._links.add_some(account, after)
+            if not some:
+                return count
+            count += some
+
+    async def ask_again_soon(self, account: Account) -> None:
+        """Asks again for some posts now, and for the others in a job."""
+        after, some = await self._links.add_some(account, 0)
+        if some < PER_TRANSACTION:
+            return
+
+        async def work(transaction: Transaction) -> None:
+            await self._jobs.add(
+                transaction,
+                account.account_id,
+                KIND,
+                msgspec.json.encode(LinkJob(after=after)),
+                priority=LINKS,
+                now=self._clock(),
+                unique=f"{KIND} again",
+            )
+
+        await self._database.write(work, account.account_id)
 
     async def preview(self, account: Account, link: PostLink) -> Outcome:
         """What the network of a post publishes about it. Nothing is stored."""
@@ -101,7 +141,10 @@ class LinkReading:
             if not busy.retry_at:
                 await self.turns.pause(endpoint.host)
             return busy.reason
-        except (NotItsTurn, TimeoutError):
+        except TimeoutError:
+            # Others would wait as long, and the number of previews at the same time is limited.
+            return (await self.turns.pause_silent(endpoint.host)).reason
+        except NotItsTurn:
             return Reason.BUSY
         finally:
             self._previews -= 1
@@ -111,10 +154,16 @@ class LinkReading:
         """How many posts are only links."""
         return await self._store.counts(account.account_id)
 
-    async def run(self, account_id: int, progress: Progress) -> None:
-        """Reads what is due. `progress` may raise an exception to stop it."""
+    async def run(self, account_id: int, progress: Progress, after: int = 0) -> None:
+        """Reads what is due. `progress` may raise an exception to stop it.
+
+        With `after`, it only asks again for the posts after the one with this number.
+        """
         account = await self._accounts.by_id(account_id, month_of(self._clock()))
         if account is None or not self.is_on:
+            return
+        if after:
+            await self.ask_again(account, after)
             return
         done = 0
         async with self._fetcher() as fetcher:

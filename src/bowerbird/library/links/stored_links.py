@@ -18,7 +18,7 @@ from bowerbird.storage.database import Database, Transaction, place_of
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.links import LinkStore
 
-_PER_TRANSACTION = 500
+PER_TRANSACTION = 500
 # More than a round reads.
 _DUE = 150
 
@@ -33,7 +33,7 @@ class StoredLinks:
 
     async def sort(self, account: Account) -> None:
         """Finds out which hosts have the posts of new links."""
-        while due := await self._store.due(account.account_id, "", self._clock(), _PER_TRANSACTION):
+        while due := await self._store.due(account.account_id, "", self._clock(), PER_TRANSACTION):
             links = await self._links(account, due)
             hosts = [
                 (post_id, endpoint.host if (endpoint := endpoint_of(link)) else "")
@@ -63,19 +63,22 @@ class StoredLinks:
         ]
         return {one.post_id: one for one in due}, found
 
-    async def add_all(self, account: Account) -> int:
-        """Asks again for the text of every post that is only a link; returns how many."""
-        after, count = 0, 0
-        while page := await self._store.bare_posts(account.account_id, after, _PER_TRANSACTION):
+    async def add_some(self, account: Account, after: int) -> tuple[int, int]:
+        """Asks again for some posts that are only links, after the post with this number.
+
+        Returns the number of the last, and how many there are.
+        """
+        page = await self._store.bare_posts(account.account_id, after, PER_TRANSACTION)
+        if not page:
+            return after, 0
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account.account_id)
             ids = [post_id for _, post_id in page]
+            await self._store.add(transaction, account.account_id, ids, self._clock())
 
-            async def work(transaction: Transaction, ids: Sequence[str] = ids) -> None:
-                await lock_library(self._libraries, transaction, account.account_id)
-                await self._store.add(transaction, account.account_id, ids, self._clock())
-
-            await self._database.write(work, account.account_id)
-            after, count = page[-1][0], count + len(page)
-        return count
+        await self._database.write(work, account.account_id)
+        return page[-1][0], len(page)
 
     async def _links(self, account: Account, due: Sequence[DueLink]) -> dict[str, PostLink | None]:
         """The links by post; None for a post that has a text or is not in the library."""

@@ -98,7 +98,7 @@ class ImportPage:
         """Asks again for the text of every post that is only a link."""
         links, account = self._parts.links, visit.signed_in.account
         if links.is_on and not (await links.counts(account)).waiting:
-            await links.ask_again(account)
+            await links.ask_again_soon(account)
         return self._pages.go(f"{PATH}#bare")
 
     async def fetching(self, visit: Visit) -> Reply:
