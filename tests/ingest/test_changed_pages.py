@@ -64,12 +64,15 @@ async def assert_as_before(member: Member, laptop: Sender, before: list[dict[str
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("kind", ["full", "incremental"])
 async def test_a_list_in_an_unknown_form_changes_nothing_and_is_read_after_an_upgrade(
-    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch, kind: str, change: str
+    laptop: Sender,
+    cast: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    change: str,
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", POSTS)
-    before = data(await alice.get("/v1/bookmarks?limit=100"))
-    cast.clock.now += ingesting.DAY
+    before = data(await cast.alice.get("/v1/bookmarks?limit=100"))
+    laptop.clock.now += ingesting.DAY
 
     run_id = (await laptop.start(kind))["run_id"]
     page = listed([7, 6, *POSTS[1:]], is_last=True)
@@ -81,23 +84,22 @@ async def test_a_list_in_an_unknown_form_changes_nothing_and_is_read_after_an_up
     assert result["unreadable"] >= 1
     assert "unavailable" not in [one["state"] for one in result["skipped"]]
     assert (finished["proved_end"], finished["removed_candidates"]) == (False, 0)
-    await assert_as_before(alice, laptop, before)
+    await assert_as_before(cast.alice, laptop, before)
 
-    read = await after_upgrade(cast, alice, monkeypatch, change)
+    read = await after_upgrade(cast, cast.alice, monkeypatch, change)
 
     assert (read.pages, read.read, read.new) == (1, 1, 2)
-    assert await alice.ids() == [post_id(n) for n in (7, 6, *POSTS)]
+    assert await cast.alice.ids() == [post_id(n) for n in (7, 6, *POSTS)]
     assert await kept(laptop) == 0
     assert await laptop.removed() == []
 
 
 async def test_a_run_with_an_unknown_page_removes_nothing_and_is_not_where_the_next_one_stops(
-    cast: Service, alice: Member
+    laptop: Sender,
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     first = await laptop.read_list("full", POSTS)
     stop_below = (await laptop.start())["stop_below_sort_index"]
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([9, 8], 0))
@@ -113,10 +115,7 @@ async def test_a_run_with_an_unknown_page_removes_nothing_and_is_not_where_the_n
     assert (await laptop.start())["stop_below_sort_index"] == stop_below
 
 
-async def test_a_page_that_is_sent_again_in_a_known_form_completes_its_run(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_page_that_is_sent_again_in_a_known_form_completes_its_run(laptop: Sender) -> None:
     run_id = (await laptop.start())["run_id"]
     page = listed(POSTS, is_last=True)
 
@@ -126,10 +125,9 @@ async def test_a_page_that_is_sent_again_in_a_known_form_completes_its_run(
     assert (await laptop.finish(run_id))["proved_end"]
 
 
-async def test_a_page_of_deleted_posts_is_recorded_as_before(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_page_of_deleted_posts_is_recorded_as_before(laptop: Sender, alice: Member) -> None:
     await laptop.read_list("full", POSTS)
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     entries = [
         shapes.entry(NOTHING["tombstone"], sort_index(number), post_id(number)) for number in POSTS
     ]
@@ -143,10 +141,7 @@ async def test_a_page_of_deleted_posts_is_recorded_as_before(cast: Service, alic
         assert "gone_at" in await bookmark(alice, number)
 
 
-async def test_a_deleted_post_without_an_id_is_not_a_removed_one(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_deleted_post_without_an_id_is_not_a_removed_one(laptop: Sender) -> None:
     await laptop.read_list("full", [3, 2, 1])
     entries = [shapes.entry(shapes.tweet(post_id(n), f"Post {n}."), sort_index(n)) for n in (3, 1)]
     entry = shapes.entry(NOTHING["tombstone"], sort_index(2), post_id(2))
@@ -162,9 +157,8 @@ async def test_a_deleted_post_without_an_id_is_not_a_removed_one(
 
 @pytest.mark.parametrize("change", ["tweet_results", "result", "legacy", "top level"])
 async def test_a_folder_in_an_unknown_form_is_kept_and_read_after_an_upgrade(
-    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch, change: str
+    laptop: Sender, cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", POSTS)
     before = data(await alice.get("/v1/bookmarks?limit=100"))
     run_id = (await laptop.start("incremental"))["run_id"]
@@ -192,12 +186,15 @@ async def test_a_folder_in_an_unknown_form_is_kept_and_read_after_an_upgrade(
 @pytest.mark.parametrize("change", ["tweet_results", "result", "legacy", "data"])
 @pytest.mark.parametrize("op", ["TweetDetail", "TweetResultByRestId"])
 async def test_an_opened_post_in_an_unknown_form_is_kept_and_read_after_an_upgrade(
-    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch, op: str, change: str
+    laptop: Sender,
+    cast: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    op: str,
+    change: str,
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", POSTS)
-    before = data(await alice.get("/v1/bookmarks?limit=100"))
-    cast.clock.now += ingesting.DAY
+    before = data(await cast.alice.get("/v1/bookmarks?limit=100"))
+    laptop.clock.now += ingesting.DAY
     post = shapes.tweet(post_id(1), "Post 1. With its end.")
     payload: dict[str, Any] = {"data": {"tweetResult": {"result": post}}}
     if op == "TweetDetail":
@@ -213,13 +210,13 @@ async def test_an_opened_post_in_an_unknown_form_is_kept_and_read_after_an_upgra
     result = await laptop.send(run_id, 0, changed(page, change))
 
     assert (result["is_unknown_form"], result["is_kept"]) == (True, True)
-    await assert_as_before(alice, laptop, before)
+    await assert_as_before(cast.alice, laptop, before)
     if "tweet_results" in payload["data"]:
         return
-    read = await after_upgrade(cast, alice, monkeypatch, change)
+    read = await after_upgrade(cast, cast.alice, monkeypatch, change)
     assert (read.read, read.new, read.changed) == (1, 0, 1)
-    assert (await bookmark(alice, 1))["tweet_details"]["text"] == "Post 1. With its end."
-    assert post_id(99) not in await alice.ids()
+    assert (await bookmark(cast.alice, 1))["tweet_details"]["text"] == "Post 1. With its end."
+    assert post_id(99) not in await cast.alice.ids()
 
 
 EMPTY = shapes.document(
@@ -245,12 +242,11 @@ ERROR = {"errors": [{"message": "Over capacity"}]}
     ],
 )
 async def test_an_answer_without_posts_proves_nothing_about_a_list_that_had_some(
-    cast: Service, alice: Member, payload: Any, *, is_kept: bool
+    laptop: Sender, alice: Member, payload: Any, *, is_kept: bool
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", POSTS)
     before = data(await alice.get("/v1/bookmarks?limit=100"))
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     run_id = (await laptop.start())["run_id"]
 
     result = await laptop.send(run_id, 0, captured(payload))
@@ -263,8 +259,7 @@ async def test_an_answer_without_posts_proves_nothing_about_a_list_that_had_some
     await assert_as_before(alice, laptop, before)
 
 
-async def test_a_list_that_never_had_a_post_may_be_empty(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_list_that_never_had_a_post_may_be_empty(laptop: Sender) -> None:
     run_id = (await laptop.start())["run_id"]
     empty = shapes.document(shapes.add_entries(shapes.cursor(stopOnEmptyResponse=True)))
 
@@ -273,10 +268,7 @@ async def test_a_list_that_never_had_a_post_may_be_empty(cast: Service, alice: M
     assert (result["stop_reason"], result["errors"], result["is_kept"]) == ("end", [], False)
 
 
-async def test_one_deleted_post_at_the_end_of_the_list_does_not_break_it(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_one_deleted_post_at_the_end_does_no_harm(laptop: Sender, alice: Member) -> None:
     await laptop.read_list("full", POSTS)
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed(POSTS[:-1]))

@@ -9,7 +9,7 @@ from bowerbird.requests import limits
 from tests.ingest.test_events import EARLY, LATE, added, removed
 from tests.sources.x import pages as shapes
 from tests.support import ingesting, writing
-from tests.support.ingesting import data, listed, post_id
+from tests.support.ingesting import Sender, data, listed, post_id
 from tests.support.service import Member, Service
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
@@ -19,8 +19,7 @@ async def tags(member: Member, number: int) -> Any:
     return (await writing.bookmark(member, post_id(number)))["tags"]
 
 
-async def test_an_added_post_gets_its_labels(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_an_added_post_gets_its_labels(laptop: Sender, alice: Member) -> None:
     tweet = {"data": {"tweetResult": {"result": shapes.tweet(post_id(2), "All of it.")}}}
 
     answer = await laptop.post(
@@ -42,12 +41,11 @@ async def test_an_added_post_gets_its_labels(cast: Service, alice: Member) -> No
     assert await writing.recount(alice) == []
 
 
-async def test_labels_are_added_to_those_of_the_post(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_labels_are_added_to_those_of_the_post(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([1]))
     await writing.add(alice, "mine", post_id(1))
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     later = "2026-12-01T10:00:00Z"
     answer = await laptop.post("/events", [added(1, later, labels=["theirs"])])
@@ -78,10 +76,9 @@ async def test_on_the_free_plan_the_post_is_stored_and_the_answer_says_why(cast:
 
 
 async def test_labels_beyond_a_bound_are_named(
-    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+    laptop: Sender, alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "LABELS_MAX", 1)
-    laptop = await ingesting.device(cast, alice)
 
     answer = await laptop.post("/events", [added(1, labels=["a", "b"])])
 
@@ -91,8 +88,7 @@ async def test_labels_beyond_a_bound_are_named(
     assert await tags(alice, 1) == ["a"]
 
 
-async def test_a_stale_event_adds_no_labels(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_stale_event_adds_no_labels(laptop: Sender, alice: Member) -> None:
     await laptop.post("/events", [added(1, LATE)])
 
     answer = await laptop.post("/events", [added(1, EARLY, labels=["birds"])])
@@ -106,9 +102,7 @@ async def test_a_stale_event_adds_no_labels(cast: Service, alice: Member) -> Non
     [["x" * (limits.LABEL_NAME_MAX + 1)], [""], ["a\u0000b"], [7], "birds", ["a"] * 11],
     ids=str,
 )
-async def test_impossible_labels_are_refused(cast: Service, alice: Member, labels: Any) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_impossible_labels_are_refused(laptop: Sender, alice: Member, labels: Any) -> None:
     answer = await laptop.post("/events", [added(1), added(2, labels=labels)])
 
     assert writing.refused(answer) == (400, "INVALID_REQUEST")
@@ -116,8 +110,7 @@ async def test_impossible_labels_are_refused(cast: Service, alice: Member, label
     assert await alice.ids() == []
 
 
-async def test_half_of_a_character_in_a_label_is_replaced(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_half_of_a_character_in_a_label_is_replaced(laptop: Sender, alice: Member) -> None:
     body = json.dumps([added(1, labels=["cut \ud83d"])]).encode()
 
     answer = await laptop.client.post("/ingest/v1/events", content=body)
@@ -126,9 +119,7 @@ async def test_half_of_a_character_in_a_label_is_replaced(cast: Service, alice: 
     assert await tags(alice, 1) == ["cut \ufffd"]
 
 
-async def test_a_removed_post_takes_no_labels(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_a_removed_post_takes_no_labels(laptop: Sender) -> None:
     answer = await laptop.post("/events", [{**removed(1), "labels": ["birds"]}])
 
     assert writing.refused(answer) == (400, "INVALID_REQUEST")

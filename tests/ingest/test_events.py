@@ -9,8 +9,8 @@ import pytest
 from bowerbird.model.instants import with_offset
 from tests.sources.x import pages as shapes
 from tests.support import ingesting, make, writing
-from tests.support.ingesting import data, listed, post_id
-from tests.support.service import Member, Service
+from tests.support.ingesting import Sender, data, listed, post_id
+from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
 EARLY, LATE = "2026-09-01T10:00:00Z", "2026-09-01T11:00:00Z"
@@ -26,11 +26,7 @@ def removed(number: int, at: str = EARLY) -> dict[str, Any]:
     return {"type": "removed", "post_id": post_id(number), "at": at}
 
 
-async def test_an_added_post_is_a_stub_until_a_page_completes_it(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_an_added_post_is_a_stub_until_a_page_comes(laptop: Sender, alice: Member) -> None:
     response = await laptop.post("/events", [added(1)])
 
     assert data(response) == {
@@ -52,8 +48,7 @@ async def test_an_added_post_is_a_stub_until_a_page_completes_it(
     assert (await writing.bookmark(alice, post_id(1)))["tweet_details"]["text"] == "Post 1."
 
 
-async def test_an_added_post_with_its_payload_is_complete(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_an_added_post_with_its_payload_is_complete(laptop: Sender, alice: Member) -> None:
     tweet = {"data": {"tweetResult": {"result": shapes.tweet(post_id(1), "All of it.")}}}
     own = make.post(post_id=post_id(2), text="Our own.")
 
@@ -65,11 +60,7 @@ async def test_an_added_post_with_its_payload_is_complete(cast: Service, alice: 
 
 
 @pytest.mark.parametrize("payload", [{"data": {}}, "{", 7, [], {"tweet_details": 7}])
-async def test_an_unreadable_payload_leaves_a_stub(
-    cast: Service, alice: Member, payload: Any
-) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_an_unreadable_payload_is_a_stub(laptop: Sender, alice: Member, payload: Any) -> None:
     result = data(await laptop.post("/events", [added(1, payload=payload)]))
 
     assert (result["inserted"], result["unreadable"]) == (1, 1)
@@ -78,9 +69,8 @@ async def test_an_unreadable_payload_leaves_a_stub(
 
 @pytest.mark.parametrize("text", [r"Half \ud83d", r"Half \u0000"])
 async def test_characters_that_no_database_can_store_do_not_stop_the_events(
-    cast: Service, alice: Member, text: str
+    laptop: Sender, alice: Member, text: str
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     payload = {"data": {"tweetResult": {"result": shapes.tweet(post_id(1), "Half X")}}}
     body = json.dumps([added(1, payload=payload), added(2)]).replace("Half X", text)
 
@@ -92,8 +82,7 @@ async def test_characters_that_no_database_can_store_do_not_stop_the_events(
     assert saved["tweet_details"]["text"].startswith("Half")
 
 
-async def test_a_removed_post_stays_in_the_library(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_removed_post_stays_in_the_library(laptop: Sender, alice: Member) -> None:
     await laptop.post("/events", [added(1, EARLY)])
 
     result = data(await laptop.post("/events", [removed(1, LATE)]))
@@ -104,9 +93,8 @@ async def test_a_removed_post_stays_in_the_library(cast: Service, alice: Member)
 
 
 async def test_a_removed_post_that_the_library_does_not_have_is_not_found(
-    cast: Service, alice: Member
+    laptop: Sender, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await laptop.post("/events", [added(1), added(2)])
     await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id(2)}")
 
@@ -116,10 +104,7 @@ async def test_a_removed_post_that_the_library_does_not_have_is_not_found(
 
 
 @pytest.mark.parametrize("is_early_first", [True, False])
-async def test_the_last_event_wins_in_any_order(
-    cast: Service, alice: Member, *, is_early_first: bool
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_last_event_wins_in_any_order(laptop: Sender, *, is_early_first: bool) -> None:
     events = [added(1, EARLY), removed(1, LATE)]
 
     for event in events if is_early_first else reversed(events):
@@ -128,19 +113,14 @@ async def test_the_last_event_wins_in_any_order(
     assert await laptop.removed() == [post_id(1)]
 
 
-async def test_the_last_event_of_one_request_wins(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_the_last_event_of_one_request_wins(laptop: Sender, alice: Member) -> None:
     result = data(await laptop.post("/events", [removed(1, LATE), added(1, EARLY)]))
 
     assert (result["received"], result["not_found"], result["stale"]) == (2, 1, 1)
     assert await alice.ids() == []
 
 
-async def test_a_page_that_was_captured_before_a_removal_does_not_undo_it(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_page_that_was_captured_before_a_removal_does_not_undo_it(laptop: Sender) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.post("/events", [removed(1, LATE)])
 
@@ -151,8 +131,7 @@ async def test_a_page_that_was_captured_before_a_removal_does_not_undo_it(
     assert await laptop.removed() == []
 
 
-async def test_repeated_events_change_nothing(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_repeated_events_change_nothing(laptop: Sender, alice: Member) -> None:
     await laptop.post("/events", [added(1), removed(2)])
     version = await writing.version(alice)
 
@@ -162,36 +141,29 @@ async def test_repeated_events_change_nothing(cast: Service, alice: Member) -> N
     assert await writing.version(alice) == version
 
 
-async def test_a_post_deleted_here_comes_back_when_it_is_saved_again(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_post_deleted_here_comes_back_when_saved(laptop: Sender, alice: Member) -> None:
     await laptop.post("/events", [added(1, EARLY)])
     await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id(1)}")
 
     late = data(await laptop.post("/events", [added(1, LATE)]))
     assert (late["inserted"], late["stale"]) == (0, 1)
     assert await alice.ids() == []
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     await laptop.post("/events", [added(1, NEXT_DAY)])
     assert await alice.ids() == [post_id(1)]
 
 
-async def test_a_post_that_is_saved_again_comes_back_with_its_content(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_post_saved_again_comes_back_with_content(laptop: Sender, alice: Member) -> None:
     await laptop.read_list("full", [1])
     await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id(1)}")
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     await laptop.post("/events", [added(1, NEXT_DAY)])
 
     assert (await writing.bookmark(alice, post_id(1)))["tweet_details"]["text"] == "Post 1."
 
 
-async def test_the_payload_of_an_event_only_adds_to_a_post(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_payload_of_an_event_only_adds_to_a_post(laptop: Sender, alice: Member) -> None:
     await alice.save(post_id=post_id(1), tags=["mine"], is_read=True, text="A long text of mine.")
     own = make.post(post_id=post_id(1), tags=["theirs"], is_read=False, text="A long")
 
@@ -203,10 +175,7 @@ async def test_the_payload_of_an_event_only_adds_to_a_post(cast: Service, alice:
     assert post["is_read"]
 
 
-async def test_the_time_of_an_event_counts_not_that_of_its_payload(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_time_of_an_event_counts_not_its_payload(laptop: Sender, alice: Member) -> None:
     own = make.post(post_id=post_id(1), bookmarked_at="2020-01-01T00:00:00Z")
 
     await laptop.post("/events", [added(1, LATE, payload=own)])
@@ -215,14 +184,11 @@ async def test_the_time_of_an_event_counts_not_that_of_its_payload(
     assert post["bookmarked_at"] == "2026-09-01T11:00:00.000000+00:00"
 
 
-async def test_an_event_takes_no_post_out_of_the_run_that_brought_it(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_an_event_takes_no_post_out_of_its_run(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([1], is_last=True))
     await laptop.finish(run_id)
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     tweet = {"data": {"tweetResult": {"result": shapes.tweet(post_id(1), "Another text.")}}}
     await laptop.post("/events", [added(1, NEXT_DAY, payload=tweet)])
     import_id = data(await laptop.get(f"/runs/{run_id}"))["import_id"]
@@ -233,10 +199,9 @@ async def test_an_event_takes_no_post_out_of_the_run_that_brought_it(
     assert await alice.ids() == []
 
 
-async def test_an_event_from_the_future_does_not_win_for_ever(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_an_event_from_the_future_does_not_win_for_ever(laptop: Sender) -> None:
     await laptop.post("/events", [removed(1, "2999-01-01T00:00:00Z")])
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     await laptop.post("/events", [added(1, "2026-09-02T10:00:00Z")])
 
@@ -245,9 +210,8 @@ async def test_an_event_from_the_future_does_not_win_for_ever(cast: Service, ali
 
 @pytest.mark.parametrize("is_early_first", [True, False])
 async def test_events_from_the_future_keep_their_order(
-    cast: Service, alice: Member, *, is_early_first: bool
+    laptop: Sender, alice: Member, *, is_early_first: bool
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     events = [
         removed(1, "2999-01-01T00:00:00Z"),
         added(3, "2999-01-01T00:00:01Z"),
@@ -263,10 +227,7 @@ async def test_events_from_the_future_keep_their_order(
     assert saved["bookmarked_at"] == with_offset(ingesting.NOW)
 
 
-async def test_copies_of_an_event_at_the_same_time_take_effect_once(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_copies_of_an_event_at_the_same_time_take_effect_once(laptop: Sender) -> None:
     await laptop.post("/events", [added(1, EARLY)])
     events = [added(2, LATE), removed(1, LATE)]
 
@@ -277,8 +238,7 @@ async def test_copies_of_an_event_at_the_same_time_take_effect_once(
         assert sum(result[name] for result in results) == expected, name
 
 
-async def test_events_with_many_megabytes_are_stored_in_parts(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_events_of_many_megabytes_are_stored_in_parts(laptop: Sender, alice: Member) -> None:
     await laptop.post("/events", [added(99, EARLY)])
     events = [
         added(n, LATE, payload=make.post(post_id=post_id(n), text="word " * 20_000))
@@ -303,22 +263,15 @@ async def test_events_with_many_megabytes_are_stored_in_parts(cast: Service, ali
         ([{"type": "removed", "post_id": "1", "at": EARLY}] * 101, "events"),
     ],
 )
-async def test_invalid_events_are_refused_by_their_field(
-    cast: Service, alice: Member, body: Any, named: str
-) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_invalid_events_are_refused_by_field(laptop: Sender, body: Any, named: str) -> None:
     response = await laptop.post("/events", body)
 
     assert writing.refused(response) == (400, "INVALID_REQUEST")
     assert writing.sentence(response).startswith(named)
 
 
-async def test_a_page_from_before_the_event_does_not_move_the_post_back(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
-    cast.clock.now += ingesting.DAY
+async def test_a_page_before_the_event_leaves_the_post_there(laptop: Sender, alice: Member) -> None:
+    laptop.clock.now += ingesting.DAY
     at = "2026-09-01T12:30:00Z"
     await laptop.post("/events", [{"type": "added", "post_id": post_id(1), "at": at}])
     run_id = (await laptop.start())["run_id"]

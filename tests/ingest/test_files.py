@@ -22,9 +22,7 @@ from tests.support.service import Member, Service
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_file_is_imported_and_reported(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_a_file_is_imported_and_told(laptop: Sender, cast: Service, alice: Member) -> None:
     response = await upload(laptop, own("1", "2"))
     started = data(response)
     job = await imported(cast, laptop, response)
@@ -41,8 +39,7 @@ async def test_a_file_is_imported_and_reported(cast: Service, alice: Member) -> 
     assert await alice.ids() == []
 
 
-async def test_the_same_file_again_changes_nothing(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_same_file_again_changes_nothing(laptop: Sender, cast: Service) -> None:
     content = own("1", "2")
     await imported(cast, laptop, await upload(laptop, content))
 
@@ -51,8 +48,9 @@ async def test_the_same_file_again_changes_nothing(cast: Service, alice: Member)
     assert counts(job) == (0, 0, 2)
 
 
-async def test_a_dry_run_compares_the_file_with_the_library(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_dry_run_compares_the_file_with_the_library(
+    laptop: Sender, cast: Service, alice: Member
+) -> None:
     first, second = make.post(post_id="1"), make.post(post_id="2")
     await imported(cast, laptop, await upload(laptop, json.dumps([first, second]).encode()))
     second["tweet_details"]["text"] = "Later"
@@ -68,8 +66,9 @@ async def test_a_dry_run_compares_the_file_with_the_library(cast: Service, alice
     assert counts(await imported(cast, laptop, await upload(laptop, content))) == (1, 1, 1)
 
 
-async def test_a_date_of_saving_in_the_future_is_not_used(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_date_of_saving_in_the_future_is_not_used(
+    laptop: Sender, cast: Service, alice: Member
+) -> None:
     content = (
         b"id,title,note,excerpt,url,folder,tags,created,cover,highlights,favorite\n"
         b"1,A post,,,https://x.com/ada/status/20,Unsorted,,2099-01-01T00:00:00.000Z,,,false\n"
@@ -98,8 +97,7 @@ async def test_a_file_brings_its_labels_on_every_plan(cast: Service) -> None:
     assert writing.refused(refused) == (402, "SUBSCRIPTION_REQUIRED")
 
 
-async def test_large_records_are_imported_in_small_chunks(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_large_records_are_imported_in_small_chunks(laptop: Sender, cast: Service) -> None:
     posts = [
         make.post(post_id=str(number), text=secrets.token_hex(60_000)) for number in range(1, 121)
     ]
@@ -119,9 +117,7 @@ async def test_large_records_are_imported_in_small_chunks(cast: Service, alice: 
     assert peak < 40_000_000
 
 
-async def test_a_form_with_a_file_is_read(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_a_form_with_a_file_is_read(laptop: Sender, cast: Service, alice: Member) -> None:
     response = await laptop.client.post(
         "/ingest/v1/files",
         data={"note": "hello"},
@@ -143,8 +139,7 @@ def form(parts: int, content: bytes) -> bytes:
     )
 
 
-async def test_a_form_has_at_most_20_parts(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_form_has_at_most_20_parts(laptop: Sender, cast: Service, alice: Member) -> None:
     kind = "multipart/form-data; boundary=b"
 
     await imported(cast, laptop, await upload(laptop, form(19, own("1")), content_type=kind))
@@ -155,9 +150,7 @@ async def test_a_form_has_at_most_20_parts(cast: Service, alice: Member) -> None
     assert "at most 20 parts" in writing.sentence(refused)
 
 
-async def test_a_form_with_two_files_is_refused(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_a_form_with_two_files_is_refused(laptop: Sender, alice: Member) -> None:
     for names in (("file", "file"), ("file", "other"), ("a", "b")):
         files = [
             (name, (f"{number}.json", own(str(number)), "application/json"))
@@ -173,10 +166,7 @@ async def test_a_form_with_two_files_is_refused(cast: Service, alice: Member) ->
 
 
 @pytest.mark.parametrize("disposition", [b'name="file"', b'name="file"; filename=""', b'name="a"'])
-async def test_a_form_without_a_file_is_refused(
-    cast: Service, alice: Member, disposition: bytes
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_form_without_a_file_is_refused(laptop: Sender, disposition: bytes) -> None:
     head = b"--b\r\ncontent-disposition: form-data; " + disposition
     content = head + b"\r\n\r\n" + own("1") + b"\r\n--b--\r\n"
 
@@ -189,8 +179,7 @@ async def test_a_form_without_a_file_is_refused(
 
 
 @pytest.mark.parametrize("query", ["dry_run=yes", "with_likes=True"])
-async def test_a_flag_is_true_or_false(cast: Service, alice: Member, query: str) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_flag_is_true_or_false(laptop: Sender, query: str) -> None:
     name, value = query.split("=")
 
     response = await upload(laptop, own("1"), f"?{query}")
@@ -198,8 +187,7 @@ async def test_a_flag_is_true_or_false(cast: Service, alice: Member, query: str)
     assert writing.sentence(response) == f"{name}: must be true or false, got '{value}'."
 
 
-async def test_a_large_file_in_a_form_arrives_whole(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_large_file_in_a_form_arrives_whole(laptop: Sender, cast: Service) -> None:
     kind = "multipart/form-data; boundary=b"
     posts = [make.post(post_id=str(number), text="\r\n--" * 900) for number in range(1, 201)]
     content = json.dumps(posts).encode()
@@ -212,8 +200,9 @@ async def test_a_large_file_in_a_form_arrives_whole(cast: Service, alice: Member
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-async def test_a_file_may_be_compressed(cast: Service, alice: Member, encoding: str) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_file_may_be_compressed(
+    laptop: Sender, cast: Service, alice: Member, encoding: str
+) -> None:
     packed = gzip.compress(own("1")) if encoding == "gzip" else zstandard.compress(own("1"))
 
     await imported(cast, laptop, await upload(laptop, packed, content_encoding=encoding))
@@ -224,9 +213,8 @@ async def test_a_file_may_be_compressed(cast: Service, alice: Member, encoding: 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 @pytest.mark.parametrize("kept", [0.0, 0.5, 0.99])
 async def test_the_beginning_of_a_compressed_file_is_refused(
-    cast: Service, alice: Member, encoding: str, kept: float
+    laptop: Sender, alice: Member, encoding: str, kept: float
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     links = b"".join(b"https://x.com/a/status/%d\n" % number for number in range(20, 100_020))
     packed = gzip.compress(links) if encoding == "gzip" else zstandard.compress(links)
 
@@ -238,8 +226,7 @@ async def test_the_beginning_of_a_compressed_file_is_refused(
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-async def test_a_bomb_is_refused(cast: Service, alice: Member, encoding: str) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_bomb_is_refused(laptop: Sender, encoding: str) -> None:
     raw = b" " * (limits.INGEST_FILE_BYTES_MAX + 200_000)
     packed = gzip.compress(raw) if encoding == "gzip" else zstandard.compress(raw)
 
@@ -248,10 +235,7 @@ async def test_a_bomb_is_refused(cast: Service, alice: Member, encoding: str) ->
     assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
 
 
-async def test_a_file_above_50_mb_is_refused_while_it_is_received(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_file_above_50_mb_is_refused_while_it_is_received(laptop: Sender) -> None:
     sent = 0
 
     async def pieces() -> Any:
@@ -267,9 +251,9 @@ async def test_a_file_above_50_mb_is_refused_while_it_is_received(
     assert sent < 60
 
 
-async def test_an_unknown_file_fails_with_one_sentence(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_an_unknown_file_fails_with_one_sentence(
+    laptop: Sender, cast: Service, alice: Member
+) -> None:
     job = await imported(cast, laptop, await upload(laptop, b"%PDF-1.7 ..."))
 
     assert (job["status"], job["error"]) == (
@@ -296,24 +280,23 @@ async def test_an_unknown_file_fails_with_one_sentence(cast: Service, alice: Mem
     ],
 )
 async def test_an_empty_or_broken_upload_is_refused(
-    cast: Service, alice: Member, content: bytes, content_type: str
+    laptop: Sender, content: bytes, content_type: str
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
-
     response = await upload(laptop, content, content_type=content_type)
 
     assert writing.refused(response) == (400, "INVALID_REQUEST")
 
 
-async def test_an_account_imports_two_files_at_a_time(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
-    await cast.database.write(_unfinished(alice.account_id, cast.clock.now))
+async def test_an_account_imports_two_files_at_a_time(
+    laptop: Sender, cast: Service, alice: Member
+) -> None:
+    await alice.database.write(_unfinished(alice.account_id, laptop.clock.now))
 
     refused = await upload(laptop, own("1"))
 
     assert writing.refused(refused) == (429, "RATE_LIMITED")
     assert "retry-after" in refused.headers
-    cast.clock.now += 5 * ingesting.MINUTE
+    laptop.clock.now += 5 * ingesting.MINUTE
     dead = data(await laptop.get("/files/job-0"))
     assert (dead["status"], dead["error"]) == (
         "failed",
@@ -382,10 +365,8 @@ def _unfinished(account_id: int, now: int) -> Any:
 
 
 async def test_nothing_of_a_file_stays_on_disk(
-    cast: Service, alice: Member, tmp_path: Path
+    laptop: Sender, cast: Service, tmp_path: Path
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
-
     await imported(cast, laptop, await upload(laptop, own("1")))
     await upload(laptop, b"")
 
@@ -393,7 +374,5 @@ async def test_nothing_of_a_file_stays_on_disk(
     assert stat.S_IMODE((tmp_path / "scratch").stat().st_mode) == 0o700
 
 
-async def test_an_unknown_job_is_not_found(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_an_unknown_job_is_not_found(laptop: Sender) -> None:
     assert writing.refused(await laptop.get("/files/none")) == (404, "NOT_FOUND")

@@ -7,18 +7,17 @@ import pytest
 
 from bowerbird.library.imports import runs as import_runs
 from tests.support import ingesting, make, writing
-from tests.support.ingesting import data, listed, post_id
+from tests.support.ingesting import Sender, data, listed, post_id
 from tests.support.service import Member, Service
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 async def test_a_post_that_is_missing_from_the_whole_list_is_recorded_as_removed(
-    cast: Service, alice: Member
+    laptop: Sender, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", [5, 4], [3, 2, 1])
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     finished = await laptop.read_list("full", [5, 4], [2, 1])
 
@@ -28,24 +27,18 @@ async def test_a_post_that_is_missing_from_the_whole_list_is_recorded_as_removed
     assert len(await alice.ids()) == 5
 
 
-async def test_a_removed_post_that_is_listed_again_is_not_removed_any_more(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_removed_post_that_is_listed_again_is_not_removed_any_more(laptop: Sender) -> None:
     for numbers in ([3, 2, 1], [3, 1], [3, 2, 1]):
         await laptop.read_list("full", numbers)
-        cast.clock.now += ingesting.DAY
+        laptop.clock.now += ingesting.DAY
 
     assert await laptop.removed() == []
 
 
 @pytest.mark.parametrize("reason", ["caught_up", "gave_up", "end"])
-async def test_nothing_is_removed_without_a_page_that_proves_the_end(
-    cast: Service, alice: Member, reason: str
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_nothing_is_removed_without_proof_of_the_end(laptop: Sender, reason: str) -> None:
     await laptop.read_list("full", [5, 4, 3, 2, 1])
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([5, 1]))
 
@@ -55,10 +48,9 @@ async def test_nothing_is_removed_without_a_page_that_proves_the_end(
     assert await laptop.removed() == []
 
 
-async def test_nothing_is_removed_if_a_page_is_missing(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_nothing_is_removed_if_a_page_is_missing(laptop: Sender) -> None:
     await laptop.read_list("full", [5, 4], [3, 2], [1])
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([5, 4]))
     await laptop.send(run_id, 1, listed([1], 2, is_last=True))
@@ -67,10 +59,9 @@ async def test_nothing_is_removed_if_a_page_is_missing(cast: Service, alice: Mem
     assert await laptop.removed() == []
 
 
-async def test_nothing_is_removed_if_a_page_could_not_be_read(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_nothing_is_removed_if_a_page_could_not_be_read(laptop: Sender) -> None:
     await laptop.read_list("full", [5, 4], [3, 2], [1])
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([5, 4]))
     await laptop.send(run_id, 1, {**listed([3], 1), "payload": "{"})
@@ -96,11 +87,10 @@ def with_unreadable_entry(page: dict[str, Any], entry: dict[str, Any]) -> dict[s
     ],
 )
 async def test_a_post_whose_entry_cannot_be_read_is_not_missing(
-    cast: Service, alice: Member, entry: dict[str, Any], *, is_proven: bool
+    laptop: Sender, entry: dict[str, Any], *, is_proven: bool
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", [5, 4], [3, 2, 1])
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([5, 4]))
     entry.setdefault("content", {"itemContent": 7})
@@ -115,10 +105,9 @@ async def test_a_post_whose_entry_cannot_be_read_is_not_missing(
     assert await laptop.removed() == ([post_id(2)] if is_proven else [])
 
 
-async def test_the_order_of_the_pages_does_not_matter(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_order_of_the_pages_does_not_matter(laptop: Sender) -> None:
     await laptop.read_list("full", [5, 4], [3, 2], [1])
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 2, listed([1], 2, is_last=True))
     await laptop.send(run_id, 0, listed([5, 4]))
@@ -128,10 +117,9 @@ async def test_the_order_of_the_pages_does_not_matter(cast: Service, alice: Memb
     assert await laptop.removed() == [post_id(3)]
 
 
-async def test_an_incremental_run_removes_nothing(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_an_incremental_run_removes_nothing(laptop: Sender) -> None:
     await laptop.read_list("full", [3, 2, 1])
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     finished = await laptop.read_list("incremental", [3, 1])
 
@@ -139,24 +127,20 @@ async def test_an_incremental_run_removes_nothing(cast: Service, alice: Member) 
     assert await laptop.removed() == []
 
 
-async def test_a_post_that_no_list_ever_had_is_not_removed(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_post_that_no_list_ever_had_is_not_removed(laptop: Sender, alice: Member) -> None:
     await laptop.read_list("full", [5, 1])
     await alice.save(post_id="42", sort_index=ingesting.sort_index(3))
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     finished = await laptop.read_list("full", [5, 1])
 
     assert finished["removed_candidates"] == 0
 
 
-async def test_many_removals_are_held_until_they_are_confirmed(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_many_removals_are_held_until_they_are_confirmed(laptop: Sender) -> None:
     everything = list(range(60, 0, -1))
     await laptop.read_list("full", everything)
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([60, 1], is_last=True))
 
@@ -171,10 +155,9 @@ async def test_many_removals_are_held_until_they_are_confirmed(
     assert len(await laptop.removed()) == 58
 
 
-async def test_finishing_twice_gives_the_same_answer(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_finishing_twice_gives_the_same_answer(laptop: Sender) -> None:
     await laptop.read_list("full", [3, 2, 1])
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([3, 1], is_last=True))
 
@@ -184,8 +167,7 @@ async def test_finishing_twice_gives_the_same_answer(cast: Service, alice: Membe
     assert data(await laptop.get(f"/runs/{run_id}"))["reason"] == "end"
 
 
-async def test_an_unknown_reason_is_refused(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_an_unknown_reason_is_refused(laptop: Sender) -> None:
     run_id = (await laptop.start())["run_id"]
 
     response = await laptop.post(f"/runs/{run_id}/finish", {"reason": "bored"})
@@ -193,8 +175,7 @@ async def test_an_unknown_reason_is_refused(cast: Service, alice: Member) -> Non
     assert writing.refused(response) == (400, "INVALID_REQUEST")
 
 
-async def test_the_posts_of_a_run_can_be_undone_as_one_import(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_posts_of_a_run_are_undone_as_one_import(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start(client="test 1.0"))["run_id"]
     await laptop.send(run_id, 0, listed([2, 1], is_last=True))
     await laptop.finish(run_id)
@@ -206,8 +187,7 @@ async def test_the_posts_of_a_run_can_be_undone_as_one_import(cast: Service, ali
     assert await alice.ids() == []
 
 
-async def test_a_run_that_is_continued_stays_one_import(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_run_that_is_continued_stays_one_import(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([3, 2]))
     await laptop.finish(run_id, "interrupted")
@@ -230,12 +210,11 @@ async def test_a_run_that_is_continued_stays_one_import(cast: Service, alice: Me
 
 
 async def test_a_run_that_a_sweep_has_interrupted_stays_one_import(
-    cast: Service, alice: Member
+    laptop: Sender, cast: Service, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([3, 2]))
-    cast.clock.now += 2 * ingesting.DAY
+    laptop.clock.now += 2 * ingesting.DAY
     await cast.app.sweeping.sweep()
 
     await laptop.send(run_id, 1, listed([1], 1, is_last=True))
@@ -246,9 +225,8 @@ async def test_a_run_that_a_sweep_has_interrupted_stays_one_import(
 
 
 async def test_an_interrupted_run_that_ends_without_another_page_is_a_finished_import(
-    cast: Service, alice: Member
+    laptop: Sender, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([1], is_last=True))
     await laptop.finish(run_id, "interrupted")
@@ -260,9 +238,8 @@ async def test_an_interrupted_run_that_ends_without_another_page_is_a_finished_i
 
 
 async def test_a_run_that_is_continued_after_its_undo_gets_another_import(
-    cast: Service, alice: Member
+    laptop: Sender, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([3, 2]))
     await laptop.finish(run_id, "interrupted")
@@ -277,10 +254,9 @@ async def test_a_run_that_is_continued_after_its_undo_gets_another_import(
 
 
 async def test_a_run_ends_even_if_its_import_is_not_listed_any_more(
-    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+    laptop: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(import_runs, "RUNS_MAX", 1)
-    laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([2], is_last=True))
     await laptop.read_list("full", [4, 3])
@@ -288,12 +264,9 @@ async def test_a_run_ends_even_if_its_import_is_not_listed_any_more(
     assert (await laptop.finish(run_id))["state"] == "finished"
 
 
-async def test_a_run_of_one_x_account_removes_no_posts_of_another(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_run_of_one_x_account_removes_no_posts_of_another(laptop: Sender) -> None:
     await laptop.read_list("full", [4, 3, 2], source_user_id="111")
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     finished = await laptop.read_list(
         "full", [5, 1], source_user_id="222", confirm_source_user=True
@@ -303,37 +276,30 @@ async def test_a_run_of_one_x_account_removes_no_posts_of_another(
     assert await laptop.removed() == []
 
 
-async def test_a_post_that_came_in_our_own_format_is_not_removed_by_a_list_of_x(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_post_in_our_own_format_is_not_removed_by_a_list_of_x(laptop: Sender) -> None:
     run_id = (await laptop.start("incremental"))["run_id"]
     own = make.post(post_id="42", sort_index=ingesting.sort_index(3))
     await laptop.send(run_id, 0, {"format": "bookmark", "payload": [own]})
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     finished = await laptop.read_list("full", [5, 1])
 
     assert finished["removed_candidates"] == 0
 
 
-async def test_a_post_that_only_an_event_named_is_not_removed_by_a_list(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_post_of_an_event_alone_is_not_removed(laptop: Sender, alice: Member) -> None:
     saved_at = "2026-08-30T12:00:00Z"
     event = {"type": "added", "post_id": post_id(3), "at": saved_at}
     await laptop.post("/events", [event])
     await alice.save(post_id=post_id(3), sort_index=ingesting.sort_index(3))
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     finished = await laptop.read_list("full", [5, 1])
 
     assert finished["removed_candidates"] == 0
 
 
-async def test_a_run_that_changes_nothing_is_no_import(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_run_that_changes_nothing_is_no_import(laptop: Sender, alice: Member) -> None:
     await laptop.read_list("full", [2, 1])
     await laptop.read_list("full", [2, 1])
     await laptop.read_list("incremental", [2, 1])
@@ -341,10 +307,7 @@ async def test_a_run_that_changes_nothing_is_no_import(cast: Service, alice: Mem
     assert len(data(await alice.client.get("/v1/imports"))) == 1
 
 
-async def test_pages_sent_while_a_run_is_finished_are_stored_before_it_or_refused(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_pages_sent_while_a_run_ends_are_stored_before_it_or_refused(laptop: Sender) -> None:
     for _ in range(3):
         run_id = (await laptop.start())["run_id"]
         await laptop.send(run_id, 0, listed([50]))
@@ -369,9 +332,8 @@ async def test_pages_sent_while_a_run_is_finished_are_stored_before_it_or_refuse
 
 
 async def test_a_post_that_its_owner_saved_since_stays_and_is_counted_as_kept(
-    cast: Service, alice: Member
+    laptop: Sender, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([2, 1], is_last=True))
     await laptop.finish(run_id)

@@ -7,7 +7,7 @@ import pytest
 from bowerbird.requests import limits
 from tests.sources.x import pages as shapes
 from tests.support import ingesting, writing
-from tests.support.ingesting import captured, data, listed, post_id
+from tests.support.ingesting import Sender, captured, data, listed, post_id
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -28,10 +28,7 @@ def folder(folder_id: str, number: int) -> dict[str, Any]:
     return captured(posts, request_url=url)
 
 
-async def test_names_of_folders_can_come_after_the_import_was_undone(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_names_of_folders_can_come_after_an_undo(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, folder("555", 1))
     import_id = data(await laptop.get(f"/runs/{run_id}"))["import_id"]
@@ -42,10 +39,7 @@ async def test_names_of_folders_can_come_after_the_import_was_undone(
     assert await writing.tags(alice, post_id(1)) == ["Folder 555"]
 
 
-async def test_a_page_of_names_reads_only_the_pages_of_its_folders(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_page_of_names_reads_only_its_folders_pages(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, folder("555", 1))
     await laptop.send(run_id, 1, folder("666", 2))
@@ -58,9 +52,8 @@ async def test_a_page_of_names_reads_only_the_pages_of_its_folders(
 
 
 async def test_a_page_of_names_reads_a_bounded_number_of_pages(
-    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+    laptop: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
     monkeypatch.setattr(limits, "KEPT_PAGES_READ_AT_ONCE", 2)
     for seq in range(3):
@@ -74,10 +67,7 @@ async def test_a_page_of_names_reads_a_bounded_number_of_pages(
     assert left == [1, 0]
 
 
-async def test_the_labels_of_folders_are_an_import_of_their_own(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_labels_of_folders_are_their_own_import(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, folder("555", 1))
     await laptop.send(run_id, 1, names("555"))
@@ -91,8 +81,7 @@ async def test_the_labels_of_folders_are_an_import_of_their_own(
     assert await alice.ids() == []
 
 
-async def test_a_list_with_too_many_folders_is_refused(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_list_with_too_many_folders_is_refused(laptop: Sender) -> None:
     run_id = (await laptop.start())["run_id"]
     numbers = [str(number) for number in range(1, limits.INGEST_FOLDERS_MAX + 2)]
 

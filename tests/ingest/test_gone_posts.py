@@ -9,7 +9,7 @@ from tests.sources.x import pages as shapes
 from tests.support import ingesting
 from tests.support.imports import found, take
 from tests.support.ingesting import Sender, captured, data, listed, post_id, sort_index, url
-from tests.support.service import Member, Service
+from tests.support.service import Member
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
@@ -41,12 +41,11 @@ async def bookmark(member: Member, number: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", NOTHING)
 async def test_a_stored_post_that_is_not_shown_any_more_keeps_its_content(
-    cast: Service, alice: Member, kind: str
+    laptop: Sender, alice: Member, kind: str
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", [1])
     before = await bookmark(alice, 1)
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     result = await send(laptop, gone(1, NOTHING[kind]))
 
@@ -59,12 +58,11 @@ async def test_a_stored_post_that_is_not_shown_any_more_keeps_its_content(
     assert (result["received"], result["updated"], result["unchanged"]) == (1, 0, 0)
 
 
-async def test_the_first_sight_of_a_gone_post_stays(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_first_sight_of_a_gone_post_stays(laptop: Sender, alice: Member) -> None:
     await laptop.read_list("full", [1])
     await send(laptop, gone(1))
     first = await alice.get("/v1/bookmarks")
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     await send(laptop, gone(1, NOTHING["unavailable"]))
 
@@ -74,26 +72,22 @@ async def test_the_first_sight_of_a_gone_post_stays(cast: Service, alice: Member
 
 
 async def test_a_post_that_is_shown_again_is_not_gone_any_more(
-    cast: Service, alice: Member
+    laptop: Sender, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", [1])
     before = await bookmark(alice, 1)
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     await send(laptop, gone(1))
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     await send(laptop, listed([1]))
 
     assert await bookmark(alice, 1) == before
 
 
-async def test_an_older_page_does_not_change_whether_a_post_is_gone(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_an_older_page_does_not_change_what_is_gone(laptop: Sender, alice: Member) -> None:
     await laptop.read_list("full", [2, 1])
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     await send(laptop, gone(1))
 
     await send(laptop, {**listed([1]), "captured_at": "2026-09-01T13:00:00Z"})
@@ -103,8 +97,7 @@ async def test_an_older_page_does_not_change_whether_a_post_is_gone(
     assert "gone_at" not in await bookmark(alice, 2)
 
 
-async def test_a_file_does_not_say_that_a_post_is_shown_again(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_file_does_not_say_that_a_post_is_back_again(laptop: Sender, alice: Member) -> None:
     await laptop.read_list("full", [1])
     await send(laptop, gone(1))
 
@@ -113,8 +106,7 @@ async def test_a_file_does_not_say_that_a_post_is_shown_again(cast: Service, ali
     assert "gone_at" in await bookmark(alice, 1)
 
 
-async def test_the_page_of_one_post_says_that_it_is_gone(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_page_of_one_post_says_that_it_is_gone(laptop: Sender, alice: Member) -> None:
     await laptop.read_list("full", [1])
     address = url("TweetResultByRestId", tweetId=post_id(1))
     payload = {"data": {"tweetResult": {"result": NOTHING["unavailable"]}}}
@@ -124,9 +116,7 @@ async def test_the_page_of_one_post_says_that_it_is_gone(cast: Service, alice: M
     assert (await bookmark(alice, 1))["gone_reason"] == DELETED
 
 
-async def test_a_gone_post_that_is_not_stored_is_hidden(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_a_gone_post_that_is_not_stored_is_hidden(laptop: Sender, alice: Member) -> None:
     result = await send(laptop, gone(1))
 
     assert [one["post_id"] for one in result["skipped"]] == [post_id(1)]
@@ -137,9 +127,8 @@ async def test_a_gone_post_that_is_not_stored_is_hidden(cast: Service, alice: Me
 
 
 async def test_a_hidden_post_gets_its_place_and_state_when_a_file_has_it(
-    cast: Service, alice: Member
+    laptop: Sender, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await send(laptop, gone(1))
 
     await take(alice, found(post_id=post_id(1), text="Still in my file.", order=None))
@@ -152,11 +141,10 @@ async def test_a_hidden_post_gets_its_place_and_state_when_a_file_has_it(
 
 
 async def test_a_hidden_post_that_is_shown_again_is_an_ordinary_post(
-    cast: Service, alice: Member
+    laptop: Sender, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await send(laptop, gone(1))
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     await send(laptop, listed([1]))
     await alice.client.delete(f"/v1/bookmarks/{post_id(1)}")
@@ -168,35 +156,21 @@ async def test_a_hidden_post_that_is_shown_again_is_an_ordinary_post(
 
 
 async def test_a_gone_post_that_its_owner_deleted_stays_deleted(
-    cast: Service, alice: Member
+    laptop: Sender, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", [1])
     await alice.client.delete(f"/v1/bookmarks/{post_id(1)}")
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
 
     await send(laptop, gone(1))
 
     assert await alice.ids() == []
 
 
-async def test_a_page_of_one_account_marks_no_posts_of_another(
-    cast: Service, alice: Member, bob: Member
-) -> None:
-    await (await ingesting.device(cast, alice)).read_list("full", [1])
-
-    await send(await ingesting.device(cast, bob), gone(1))
-
-    assert "gone_at" not in await bookmark(alice, 1)
-
-
-async def test_undoing_the_import_that_found_a_post_gone_restores_it(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_undoing_the_import_that_missed_a_post_helps(laptop: Sender, alice: Member) -> None:
     await laptop.read_list("full", [1])
     before = await bookmark(alice, 1)
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, gone(1))
     await laptop.finish(run_id)
@@ -209,12 +183,11 @@ async def test_undoing_the_import_that_found_a_post_gone_restores_it(
 
 
 async def test_a_record_of_another_program_does_not_say_that_a_post_is_shown_again(
-    cast: Service, alice: Member
+    laptop: Sender, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", [1])
     await send(laptop, gone(1))
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     record = {"post_id": post_id(1), "tweet_details": {"text": "A copy."}}
 
     await send(laptop, {"format": "bookmark", "payload": [record]})
@@ -225,10 +198,7 @@ async def test_a_record_of_another_program_does_not_say_that_a_post_is_shown_aga
     assert (await bookmark(alice, 1))["gone_reason"] == DELETED
 
 
-async def test_a_hidden_post_keeps_its_place_when_an_older_page_shows_it(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_hidden_post_keeps_its_place_on_old_pages(laptop: Sender, alice: Member) -> None:
     await send(laptop, gone(1))
     entry = shapes.entry(shapes.tweet(post_id(1), "Post 1."), sort_index(-5))
     page = captured(shapes.document(shapes.add_entries(entry)))

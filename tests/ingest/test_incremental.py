@@ -5,17 +5,14 @@ from typing import Any
 import pytest
 
 from tests.support import ingesting
-from tests.support.ingesting import listed
+from tests.support.ingesting import Sender, listed
 from tests.support.service import Member, Service
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
 @pytest.mark.parametrize("kind", ["incremental", "visit"])
-async def test_a_run_stops_at_a_page_that_is_known_completely(
-    cast: Service, alice: Member, kind: str
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_run_stops_at_a_page_that_is_known_completely(laptop: Sender, kind: str) -> None:
     await laptop.read_list("full", [4, 3], [2, 1])
     run_id = (await laptop.start(kind))["run_id"]
 
@@ -26,8 +23,7 @@ async def test_a_run_stops_at_a_page_that_is_known_completely(
     assert (second["stop"], second["stop_reason"]) == (True, "caught_up")
 
 
-async def test_one_known_post_is_no_reason_to_stop(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_one_known_post_is_no_reason_to_stop(laptop: Sender) -> None:
     await laptop.read_list("full", [4, 3], [2, 1])
     run_id = (await laptop.start("incremental"))["run_id"]
 
@@ -36,10 +32,7 @@ async def test_one_known_post_is_no_reason_to_stop(cast: Service, alice: Member)
     assert not page["stop"]
 
 
-async def test_known_posts_above_the_head_are_no_reason_to_stop(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_known_posts_above_the_head_are_no_reason_to_stop(laptop: Sender) -> None:
     await laptop.read_list("full", [4, 3], [2, 1])
     run_id = (await laptop.start("incremental"))["run_id"]
     again = listed([9, 8])
@@ -58,9 +51,8 @@ async def test_known_posts_above_the_head_are_no_reason_to_stop(
 
 
 async def test_after_an_interrupted_run_the_next_one_goes_on_to_where_it_was(
-    cast: Service, alice: Member
+    laptop: Sender, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", [2, 1])
     broken = (await laptop.start("incremental"))["run_id"]
     await laptop.send(broken, 0, listed([8, 7]))
@@ -82,9 +74,8 @@ async def test_after_an_interrupted_run_the_next_one_goes_on_to_where_it_was(
 
 
 async def test_after_a_first_run_that_was_interrupted_the_next_one_reads_to_the_end(
-    cast: Service, alice: Member
+    laptop: Sender,
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     broken = (await laptop.start("full"))["run_id"]
     await laptop.send(broken, 0, listed([4, 3]))
 
@@ -97,8 +88,7 @@ async def test_after_a_first_run_that_was_interrupted_the_next_one_reads_to_the_
     assert last["stop_reason"] == "end"
 
 
-async def test_a_page_of_a_search_stops_nothing(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_page_of_a_search_stops_nothing(laptop: Sender) -> None:
     await laptop.read_list("full", [2, 1])
     run_id = (await laptop.start("incremental"))["run_id"]
     page = listed([2, 1], is_last=True)
@@ -113,9 +103,8 @@ async def test_a_page_of_a_search_stops_nothing(cast: Service, alice: Member) ->
 
 
 async def test_posts_that_no_list_had_do_not_stop_a_run_too_early(
-    cast: Service, alice: Member
+    laptop: Sender, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await laptop.read_list("full", [2, 1])
     for number in (8, 7):
         await alice.save(post_id=ingesting.post_id(number), sort_index=ingesting.sort_index(number))
@@ -131,10 +120,7 @@ async def test_posts_that_no_list_had_do_not_stop_a_run_too_early(
     assert [page["stop"] for page in pages] == [False, False, True]
 
 
-async def test_without_a_complete_run_of_the_same_user_the_whole_list_is_read(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_without_a_complete_run_of_the_user_the_whole_list_is_read(laptop: Sender) -> None:
     await laptop.read_list("full", [2, 1], source_user_id="111")
 
     other = await laptop.start("incremental", source_user_id="222", confirm_source_user=True)
@@ -144,10 +130,7 @@ async def test_without_a_complete_run_of_the_same_user_the_whole_list_is_read(
     assert same["stop_below_sort_index"] == str(ingesting.sort_index(2))
 
 
-async def test_a_post_of_which_only_the_link_is_known_is_no_reason_to_stop(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_post_of_which_only_the_link_is_known_is_no_reason_to_stop(laptop: Sender) -> None:
     await laptop.read_list("full", [5, 1])
     event = {"type": "added", "post_id": ingesting.post_id(3), "at": "2026-09-01T10:00:00Z"}
     await laptop.post("/events", [event])
@@ -158,12 +141,9 @@ async def test_a_post_of_which_only_the_link_is_known_is_no_reason_to_stop(
     assert (page["updated"], page["stop"]) == (1, False)
 
 
-async def test_the_last_complete_run_counts_after_its_pages_are_swept(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_last_complete_run_counts_after_a_sweep(laptop: Sender, cast: Service) -> None:
     await laptop.read_list("full", [2, 1])
-    cast.clock.now += 10 * ingesting.DAY
+    laptop.clock.now += 10 * ingesting.DAY
     await cast.app.sweeping.sweep()
 
     started = await laptop.start("incremental")
@@ -171,10 +151,7 @@ async def test_the_last_complete_run_counts_after_its_pages_are_swept(
     assert started["stop_below_sort_index"] == str(ingesting.sort_index(2))
 
 
-async def test_an_interrupted_run_is_not_forgotten_after_a_page_of_no_list(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_an_interrupted_run_is_not_forgotten_after_a_page_of_no_list(laptop: Sender) -> None:
     broken = (await laptop.start("full"))["run_id"]
     await laptop.send(broken, 0, listed([8, 7]))
     await laptop.finish(broken, "interrupted")
@@ -189,10 +166,7 @@ async def test_an_interrupted_run_is_not_forgotten_after_a_page_of_no_list(
 
 
 @pytest.mark.parametrize("reason", ["end", "caught_up"])
-async def test_a_run_is_complete_only_if_its_pages_say_so(
-    cast: Service, alice: Member, reason: str
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_run_is_complete_only_if_its_pages_say_so(laptop: Sender, reason: str) -> None:
     await laptop.read_list("full", [2, 1])
     short = (await laptop.start("incremental"))["run_id"]
     await laptop.send(short, 0, listed([8, 7]))
@@ -203,10 +177,7 @@ async def test_a_run_is_complete_only_if_its_pages_say_so(
     assert started["stop_below_sort_index"] == str(ingesting.sort_index(2))
 
 
-async def test_a_run_that_caught_up_is_where_the_next_one_stops(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_run_that_caught_up_is_where_the_next_one_stops(laptop: Sender) -> None:
     await laptop.read_list("full", [2, 1])
     run_id = (await laptop.start("incremental"))["run_id"]
     await laptop.send(run_id, 0, listed([4, 3]))
@@ -232,7 +203,7 @@ def of_api(numbers: list[int], seq: int = 0, *, is_last: bool = False) -> dict[s
     }
 
 
-async def read_api(laptop: ingesting.Sender, kind: str, *numbered: list[int]) -> list[Any]:
+async def read_api(laptop: Sender, kind: str, *numbered: list[int]) -> list[Any]:
     laptop.member.clock.now += ingesting.MINUTE
     run_id = (await laptop.start(kind))["run_id"]
     reasons = []
@@ -245,10 +216,7 @@ async def read_api(laptop: ingesting.Sender, kind: str, *numbered: list[int]) ->
     return reasons
 
 
-async def test_a_run_over_the_api_stops_at_a_page_that_is_known_completely(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_run_over_the_api_stops_at_a_page_that_is_known_completely(laptop: Sender) -> None:
     await read_api(laptop, "full", [6, 5], [4, 3], [2, 1])
     again = await read_api(laptop, "incremental", [6, 5], [4, 3], [2, 1])
     later = await read_api(laptop, "incremental", [8, 7], [6, 5], [4, 3], [2, 1])
@@ -259,10 +227,7 @@ async def test_a_run_over_the_api_stops_at_a_page_that_is_known_completely(
     assert last == [None, "caught_up"]
 
 
-async def test_the_first_run_over_the_api_reads_the_whole_list(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_first_run_over_the_api_reads_everything(laptop: Sender, alice: Member) -> None:
     for number in range(1, 5):
         await alice.save(post_id=ingesting.post_id(number))
 
@@ -270,9 +235,8 @@ async def test_the_first_run_over_the_api_reads_the_whole_list(
 
 
 async def test_after_an_interrupted_run_over_the_api_the_next_one_reads_what_it_left_out(
-    cast: Service, alice: Member
+    laptop: Sender, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     await read_api(laptop, "full", [2, 1])
     broken = (await laptop.start("incremental"))["run_id"]
     await laptop.send(broken, 0, of_api([8, 7]))
@@ -284,10 +248,7 @@ async def test_after_an_interrupted_run_over_the_api_the_next_one_reads_what_it_
     assert len(await alice.ids()) == 8
 
 
-async def test_known_posts_in_another_order_do_not_stop_a_run_over_the_api(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_known_posts_in_another_order_do_not_stop_a_run_over_the_api(laptop: Sender) -> None:
     await read_api(laptop, "full", [4, 3], [2, 1])
 
     # The posts 1 and 3 were saved again.
@@ -296,10 +257,7 @@ async def test_known_posts_in_another_order_do_not_stop_a_run_over_the_api(
     assert reasons == [None, None, "caught_up"]
 
 
-async def test_posts_that_no_list_had_do_not_stop_a_run_over_the_api(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_posts_that_no_list_had_do_not_stop_the_api(laptop: Sender, alice: Member) -> None:
     await read_api(laptop, "full", [2, 1])
     for number in (7, 8):
         await alice.save(post_id=ingesting.post_id(number), sort_index=2**62 + number)

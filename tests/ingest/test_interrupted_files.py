@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from tests.ingest.sent_files import counts, imported, own, upload
-from tests.support import ingesting
-from tests.support.ingesting import data
+from tests.support.ingesting import Sender, data
 from tests.support.service import Member, Service
 from tests.support.watched_writes import WatchedWrites
 
@@ -14,9 +13,8 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_an_import_that_the_server_stops_is_reported_and_can_be_repeated(
-    cast: Service, alice: Member
+    laptop: Sender, cast: Service, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     content = own(*map(str, range(1, 2_001)))
     response = await upload(laptop, content)
 
@@ -31,14 +29,13 @@ async def test_an_import_that_the_server_stops_is_reported_and_can_be_repeated(
 
 
 async def test_the_report_about_a_killed_import_counts_what_was_imported(
-    cast: Service, alice: Member
+    laptop: Sender, cast: Service, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     # The job, its state, the import, the state again, and a chunk.
-    pause = WatchedWrites(cast.database).pause_after(5)
+    pause = WatchedWrites(alice.database).pause_after(5)
     response = await upload(laptop, own(*map(str, range(1, 701))))
     await pause.reached.wait()
-    cast.clock.now += 121_000_000
+    laptop.clock.now += 121_000_000
 
     job = data(await laptop.client.get(response.headers["location"]))
 
@@ -53,10 +50,9 @@ async def test_the_report_about_a_killed_import_counts_what_was_imported(
 
 
 async def test_an_import_is_completed_although_the_database_is_away_when_it_ends(
-    cast: Service, alice: Member
+    laptop: Sender, cast: Service, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
-    watched = WatchedWrites(cast.database)
+    watched = WatchedWrites(alice.database)
     # The job, its state, the import, the state again, the post, and the end of the import.
     pause = watched.pause_after(6)
     response = await upload(laptop, own("1"))
@@ -71,10 +67,9 @@ async def test_an_import_is_completed_although_the_database_is_away_when_it_ends
 
 
 async def test_the_server_does_not_wait_for_a_database_that_is_away_when_it_stops(
-    cast: Service, alice: Member
+    laptop: Sender, cast: Service, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
-    watched = WatchedWrites(cast.database)
+    watched = WatchedWrites(alice.database)
     pause = watched.pause_after(5)
     await upload(laptop, own(*map(str, range(1, 701))))
     await pause.reached.wait()
@@ -89,10 +84,9 @@ async def test_the_server_does_not_wait_for_a_database_that_is_away_when_it_stop
 
 
 async def test_a_stop_does_not_turn_a_complete_import_into_a_failed_one(
-    cast: Service, alice: Member
+    laptop: Sender, cast: Service, alice: Member
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
-    watched = WatchedWrites(cast.database)
+    watched = WatchedWrites(alice.database)
     pause = watched.pause_after(6)
     response = await upload(laptop, own("1"))
     await pause.reached.wait()

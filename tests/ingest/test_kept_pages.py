@@ -23,10 +23,7 @@ async def kept(sender: Sender) -> int:
 
 @pytest.mark.parametrize("form", ["bookmark", "x.graphql"])
 @pytest.mark.parametrize("payload", [b'"\xff"', b'"\\ud83d"', b'{"a":"\\ud83d"}', b'{"a":"\xff"}'])
-async def test_a_page_with_broken_text_is_answered_and_kept(
-    cast: Service, alice: Member, payload: bytes, form: str
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_page_with_broken_text_is_kept(laptop: Sender, payload: bytes, form: str) -> None:
     run_id = (await laptop.start())["run_id"]
     head = json.dumps({"seq": 0, "format": form, "request_url": ingesting.url()}).encode()
     body = head[:-1] + b', "payload": ' + payload + b"}"
@@ -38,10 +35,7 @@ async def test_a_page_with_broken_text_is_answered_and_kept(
 
 
 @pytest.mark.parametrize("payload", ["{", "", {"data": {}}, 7])
-async def test_an_unreadable_page_is_answered_and_kept(
-    cast: Service, alice: Member, payload: object
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_an_unreadable_page_is_answered_and_kept(laptop: Sender, payload: object) -> None:
     run_id = (await laptop.start())["run_id"]
 
     result = await laptop.send(run_id, 0, {**listed([1]), "payload": payload})
@@ -51,8 +45,7 @@ async def test_an_unreadable_page_is_answered_and_kept(
     assert await kept(laptop) == 1
 
 
-async def test_readable_pages_are_not_kept(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_readable_pages_are_not_kept(laptop: Sender) -> None:
     run_id = (await laptop.start())["run_id"]
 
     result = await laptop.send(run_id, 0, listed([1]))
@@ -62,15 +55,14 @@ async def test_readable_pages_are_not_kept(cast: Service, alice: Member) -> None
 
 
 async def test_a_kept_page_is_read_by_a_newer_reader(
-    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+    laptop: Sender, alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
     page = listed([2, 1])
     renamed = json.loads(json.dumps(page).replace("bookmark_timeline_v2", "saved_timeline"))
     await laptop.send(run_id, 0, renamed)
     await laptop.send(run_id, 1, {**page, "payload": "{"})
-    pages = KeptPages(cast.database, cast.clock)
+    pages = KeptPages(alice.database, laptop.clock)
 
     before = await pages.read_again(await alice.account())
     paths = {**graphql._PATHS, Operation.BOOKMARKS: ("saved_timeline", ())}  # noqa: SLF001 - a newer reader
@@ -84,9 +76,8 @@ async def test_a_kept_page_is_read_by_a_newer_reader(
 
 
 async def test_a_page_whose_reader_fails_is_kept_too(
-    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+    laptop: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
 
     def broken(*_: object) -> None:
@@ -100,9 +91,8 @@ async def test_a_page_whose_reader_fails_is_kept_too(
 
 
 async def test_kept_pages_are_bounded_in_number_and_size(
-    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+    laptop: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
     monkeypatch.setattr(limits, "KEPT_PAGES_MAX", 2)
 
@@ -117,25 +107,24 @@ async def test_kept_pages_are_bounded_in_number_and_size(
     assert not large["is_kept"]
 
 
-async def test_old_rows_are_swept(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_old_rows_are_swept(laptop: Sender, cast: Service, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([1]))
     await laptop.send(run_id, 1, {**listed([1], 1), "payload": "{"})
     await laptop.client.post("/ingest/v1/files", content=b"%PDF")
     await cast.app.file_imports.finished()
 
-    cast.clock.now += 6 * ingesting.DAY
+    laptop.clock.now += 6 * ingesting.DAY
     await cast.app.sweeping.sweep()
     assert await counts(alice) == {
         "ingest_page": 2, "kept_page": 1, "file_import": 1, "ingest_run": 1, "source_post": 1
     }  # fmt: skip
-    cast.clock.now += 2 * ingesting.DAY
+    laptop.clock.now += 2 * ingesting.DAY
     await cast.app.sweeping.sweep()
     assert await counts(alice) == {
         "ingest_page": 0, "kept_page": 0, "file_import": 0, "ingest_run": 1, "source_post": 1
     }  # fmt: skip
-    cast.clock.now += 30 * ingesting.DAY
+    laptop.clock.now += 30 * ingesting.DAY
     await cast.app.sweeping.sweep()
     assert (await counts(alice))["ingest_run"] == 0
 
@@ -152,9 +141,8 @@ async def counts(member: Member) -> dict[str, int]:
 
 
 async def test_reading_kept_pages_again_is_an_import_that_can_be_undone(
-    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+    laptop: Sender, alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([1]))
     page = json.dumps(listed([2, 1], 1)).replace("Post 1.", "Post 1, changed.")
@@ -164,7 +152,7 @@ async def test_reading_kept_pages_again_is_an_import_that_can_be_undone(
     paths = {**graphql._PATHS, Operation.BOOKMARKS: ("saved_timeline", ())}  # noqa: SLF001 - a newer reader
     monkeypatch.setattr(graphql, "_PATHS", paths)
 
-    await KeptPages(cast.database, cast.clock).read_again(await alice.account())
+    await KeptPages(alice.database, laptop.clock).read_again(await alice.account())
 
     imports = data(await alice.client.get("/v1/imports"))
     assert [(one["kind"], one["state"]) for one in imports] == [
@@ -176,35 +164,31 @@ async def test_reading_kept_pages_again_is_an_import_that_can_be_undone(
     assert await alice.ids() == []
 
 
-async def test_reading_kept_pages_again_without_a_change_is_no_import(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_reading_kept_pages_without_a_change_is_none(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, {**listed([1]), "payload": "{"})
 
-    await KeptPages(cast.database, cast.clock).read_again(await alice.account())
+    await KeptPages(alice.database, laptop.clock).read_again(await alice.account())
 
     assert data(await alice.client.get("/v1/imports")) == []
 
 
 async def test_a_kept_page_says_what_its_posts_were_when_it_was_captured(
-    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+    laptop: Sender, alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, gone(1))
-    cast.clock.now += ingesting.MINUTE
+    laptop.clock.now += ingesting.MINUTE
     page = listed([2, 1], 1)
     renamed = json.loads(json.dumps(page).replace("bookmark_timeline_v2", "saved_timeline"))
     await laptop.send(run_id, 1, renamed)
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     removed_at = "2026-09-02T00:00:00.000000+00:00"
     await laptop.post("/events", [{"type": "removed", "post_id": post_id(2), "at": removed_at}])
 
     paths = {**graphql._PATHS, Operation.BOOKMARKS: ("saved_timeline", ())}  # noqa: SLF001 - a newer reader
     monkeypatch.setattr(graphql, "_PATHS", paths)
-    await KeptPages(cast.database, cast.clock).read_again(await alice.account())
+    await KeptPages(alice.database, laptop.clock).read_again(await alice.account())
 
     assert data(await alice.get(f"/v1/bookmarks/{post_id(2)}"))["removed_at"] == removed_at
     await alice.client.delete(f"/v1/bookmarks/{post_id(1)}")

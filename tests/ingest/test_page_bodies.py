@@ -13,16 +13,15 @@ from hypothesis import strategies as st
 
 from bowerbird.requests import limits
 from tests.support import ingesting, writing
-from tests.support.ingesting import data, listed
-from tests.support.service import Member, Service
+from tests.support.ingesting import Sender, data, listed
+from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
 LARGEST = limits.INGEST_PAGE_BYTES_MAX
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-async def test_a_page_may_be_compressed(cast: Service, alice: Member, encoding: str) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_page_may_be_compressed(laptop: Sender, alice: Member, encoding: str) -> None:
     run_id = (await laptop.start())["run_id"]
     raw = json.dumps({"seq": 0, **listed([3, 2])}).encode()
     packed = gzip.compress(raw) if encoding == "gzip" else zstandard.compress(raw)
@@ -35,9 +34,8 @@ async def test_a_page_may_be_compressed(cast: Service, alice: Member, encoding: 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 async def test_a_page_that_is_larger_when_decompressed_is_refused(
-    cast: Service, alice: Member, encoding: str
+    laptop: Sender, encoding: str
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
     raw = b"".join(os.urandom(50).ljust(1_000) for _ in range(LARGEST // 1_000 + 1))
     packed = gzip.compress(raw) if encoding == "gzip" else zstandard.compress(raw)
@@ -50,9 +48,8 @@ async def test_a_page_that_is_larger_when_decompressed_is_refused(
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 async def test_a_page_of_more_than_100_times_what_was_sent_is_refused_above_1_mib(
-    cast: Service, alice: Member, encoding: str
+    laptop: Sender, encoding: str
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     run_id = (await laptop.start())["run_id"]
     page = json.dumps({"seq": 0, **listed([3, 2])}).encode()
 
@@ -72,10 +69,7 @@ async def test_a_page_of_more_than_100_times_what_was_sent_is_refused_above_1_mi
 
 
 @pytest.mark.parametrize("as_text", [False, True])
-async def test_a_page_with_more_than_100_000_values_is_refused(
-    cast: Service, alice: Member, *, as_text: bool
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_page_with_over_100_000_values_is_refused(laptop: Sender, *, as_text: bool) -> None:
     run_id = (await laptop.start())["run_id"]
     payload = "[" + '[""],' * 50_000 + "1]"
     page = {**listed([3, 2]), "seq": 0, "payload": payload if as_text else json.loads(payload)}
@@ -98,10 +92,7 @@ async def test_a_page_with_more_than_100_000_values_is_refused(
         (b"{}", "br"),
     ],
 )
-async def test_a_broken_or_unknown_compression_is_refused(
-    cast: Service, alice: Member, body: bytes, encoding: str
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_broken_compression_is_refused(laptop: Sender, body: bytes, encoding: str) -> None:
     run_id = (await laptop.start())["run_id"]
 
     response = await _send_raw(laptop, run_id, body, encoding)
@@ -111,10 +102,7 @@ async def test_a_broken_or_unknown_compression_is_refused(
     assert encoding == "br" or encoding in writing.sentence(response)
 
 
-async def test_a_page_above_8_mib_is_refused_and_one_of_7_mib_is_not(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_page_above_8_mib_is_refused_and_one_of_7_mib_is_not(laptop: Sender) -> None:
     run_id = (await laptop.start())["run_id"]
     head = b'{"seq":0,"format":"x.graphql","payload":{"data":{"x":"'
 
@@ -126,8 +114,7 @@ async def test_a_page_above_8_mib_is_refused_and_one_of_7_mib_is_not(
     assert data(fitting)["unreadable"] == 1
 
 
-async def test_no_body_is_a_server_error(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_no_body_is_a_server_error(laptop: Sender) -> None:
     run_id = (await laptop.start())["run_id"]
     loop = asyncio.get_running_loop()
 
@@ -153,7 +140,7 @@ async def test_no_body_is_a_server_error(cast: Service, alice: Member) -> None:
         )
     )
     def send(body: bytes) -> None:
-        cast.clock.now += ingesting.MINUTE
+        laptop.clock.now += ingesting.MINUTE
         sending = _send_raw(laptop, run_id, body)
         response = asyncio.run_coroutine_threadsafe(sending, loop).result(30)
         assert response.status_code in (200, 400, 422), response.text
@@ -166,7 +153,7 @@ def _as_payload(value: Any) -> bytes:
     return json.dumps({**page, "payload": value}).encode()
 
 
-async def _send_raw(sender: ingesting.Sender, run_id: str, body: bytes, encoding: str = "") -> Any:
+async def _send_raw(sender: Sender, run_id: str, body: bytes, encoding: str = "") -> Any:
     headers = {"Content-Encoding": encoding} if encoding else {}
     path = f"/ingest/v1/runs/{run_id}/pages"
     return await sender.client.post(path, content=body, headers=headers)

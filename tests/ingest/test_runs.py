@@ -3,15 +3,13 @@
 import pytest
 
 from tests.support import ingesting, make, writing
-from tests.support.ingesting import data
-from tests.support.service import Member, Service
+from tests.support.ingesting import Sender, data
+from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_run_starts_at_page_0_of_an_empty_library(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_a_run_starts_at_page_0_of_an_empty_library(laptop: Sender) -> None:
     response = await laptop.post("/runs", {"source": "x", "kind": "full", "client": "test 1.0"})
 
     assert response.status_code == 201
@@ -26,10 +24,7 @@ async def test_a_run_starts_at_page_0_of_an_empty_library(cast: Service, alice: 
     assert response.headers["location"] == f"/ingest/v1/runs/{run['run_id']}"
 
 
-async def test_the_head_has_the_50_newest_posts_as_exact_texts(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_head_has_the_50_newest_posts_as_texts(laptop: Sender, alice: Member) -> None:
     await alice.save_all([make.post(post_id=str(n), sort_index=2**62 + n) for n in range(1, 61)])
 
     run = await laptop.start("incremental")
@@ -50,21 +45,14 @@ async def test_the_head_has_the_50_newest_posts_as_exact_texts(
         ({"source": "x", "kind": "full", "client": "\x00"}, "client"),
     ],
 )
-async def test_an_invalid_run_is_refused_by_its_field(
-    cast: Service, alice: Member, body: object, named: str
-) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_an_invalid_run_is_refused_by_field(laptop: Sender, body: object, named: str) -> None:
     response = await laptop.post("/runs", body)
 
     assert writing.refused(response) == (400, "INVALID_REQUEST")
     assert writing.sentence(response).startswith(f"{named}:")
 
 
-async def test_another_x_account_is_refused_until_it_is_confirmed(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_another_x_account_is_refused_until_it_is_confirmed(laptop: Sender) -> None:
     await laptop.start(source_user_id="111")
 
     refused = await laptop.post("/runs", {"source": "x", "kind": "full", "source_user_id": "222"})
@@ -77,8 +65,7 @@ async def test_another_x_account_is_refused_until_it_is_confirmed(
     assert data(await laptop.get("/status"))["source_user_id"] == "222"
 
 
-async def test_a_retried_start_with_a_key_starts_one_run(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_retried_start_with_a_key_starts_one_run(laptop: Sender) -> None:
     body = {"source": "x", "kind": "full"}
 
     first = await laptop.post("/runs", body, headers={"Idempotency-Key": "one"})
@@ -88,8 +75,7 @@ async def test_a_retried_start_with_a_key_starts_one_run(cast: Service, alice: M
     assert second.content == first.content
 
 
-async def test_an_interrupted_run_can_be_continued(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_an_interrupted_run_can_be_continued(laptop: Sender) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, ingesting.listed([9, 8]))
     await laptop.send(run_id, 1, ingesting.listed([7, 6], 1))
@@ -105,10 +91,7 @@ async def test_an_interrupted_run_can_be_continued(cast: Service, alice: Member)
     assert (await laptop.start())["resume"] is None
 
 
-async def test_a_run_is_continued_after_many_runs_that_listed_nothing(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_run_goes_on_after_many_that_listed_nothing(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, ingesting.listed([9, 8]))
     for _ in range(51):
@@ -120,8 +103,7 @@ async def test_a_run_is_continued_after_many_runs_that_listed_nothing(
     assert (await laptop.start())["resume"] is None
 
 
-async def test_a_run_of_another_x_account_is_not_continued(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_run_of_another_x_account_is_not_continued(laptop: Sender) -> None:
     run_id = (await laptop.start(source_user_id="111"))["run_id"]
     await laptop.send(run_id, 0, ingesting.listed([9, 8]))
 
@@ -130,8 +112,7 @@ async def test_a_run_of_another_x_account_is_not_continued(cast: Service, alice:
     assert started["resume"] is None
 
 
-async def test_the_state_of_a_run_is_shown(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_state_of_a_run_is_shown(laptop: Sender) -> None:
     run_id = (await laptop.start(client="test 1.0"))["run_id"]
     await laptop.send(run_id, 0, ingesting.listed([9, 8]))
 
@@ -142,7 +123,5 @@ async def test_the_state_of_a_run_is_shown(cast: Service, alice: Member) -> None
 
 
 @pytest.mark.parametrize("run_id", ["0" * 32, "%00", "x" * 100, "ä"])
-async def test_an_unknown_run_is_not_found(cast: Service, alice: Member, run_id: str) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_an_unknown_run_is_not_found(laptop: Sender, run_id: str) -> None:
     assert writing.refused(await laptop.get(f"/runs/{run_id}")) == (404, "NOT_FOUND")

@@ -7,15 +7,13 @@ from openapi_spec_validator import validate
 
 from bowerbird.requests import limits
 from tests.support import ingesting, published
-from tests.support.ingesting import data
-from tests.support.service import Member, Service
+from tests.support.ingesting import Sender, data
+from tests.support.service import Service
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_the_status_of_a_new_device(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_the_status_of_a_new_device(laptop: Sender) -> None:
     status = data(await laptop.get("/status"))
 
     assert status == {
@@ -32,8 +30,7 @@ async def test_the_status_of_a_new_device(cast: Service, alice: Member) -> None:
     }
 
 
-async def test_the_status_after_a_run(cast: Service, alice: Member) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_the_status_after_a_run(laptop: Sender) -> None:
     await laptop.read_list("full", [3, 2], [1], source_user_id="111")
 
     status = data(await laptop.get("/status"))
@@ -44,15 +41,12 @@ async def test_the_status_after_a_run(cast: Service, alice: Member) -> None:
     assert status["source_user_id"] == "111"
 
 
-async def test_a_run_whose_device_is_silent_is_shown_as_interrupted_and_can_go_on(
-    cast: Service, alice: Member
-) -> None:
-    laptop = await ingesting.device(cast, alice)
+async def test_a_run_whose_device_is_silent_is_interrupted_and_can_go_on(laptop: Sender) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, ingesting.listed([2]))
-    cast.clock.now += limits.INGEST_SILENT_S * 1_000_000
+    laptop.clock.now += limits.INGEST_SILENT_S * 1_000_000
     before = data(await laptop.get("/status"))["last_run"]
-    cast.clock.now += 1
+    laptop.clock.now += 1
 
     after = data(await laptop.get("/status"))["last_run"]
 
@@ -65,9 +59,8 @@ async def test_a_run_whose_device_is_silent_is_shown_as_interrupted_and_can_go_o
 
 
 async def test_the_pages_of_a_day_are_bounded(
-    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+    laptop: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     monkeypatch.setattr(limits, "INGEST_PAGES_PER_DAY", 1)
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, ingesting.listed([1]))
@@ -76,14 +69,13 @@ async def test_the_pages_of_a_day_are_bounded(
 
     assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) > 0
-    cast.clock.now += ingesting.DAY
+    laptop.clock.now += ingesting.DAY
     await laptop.send(run_id, 1, ingesting.listed([2], 1))
 
 
 async def test_the_runs_of_a_day_are_bounded(
-    cast: Service, alice: Member, monkeypatch: pytest.MonkeyPatch
+    laptop: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    laptop = await ingesting.device(cast, alice)
     monkeypatch.setattr(limits, "INGEST_RUNS_PER_DAY", 1)
     await laptop.start()
 
@@ -116,7 +108,5 @@ def test_the_document_is_valid_and_describes_every_field() -> None:
 
 
 @pytest.mark.parametrize("path", ["/ingest/v1", "/ingest/v1/", "/ingest/v1/nothing"])
-async def test_unknown_paths_are_not_found(cast: Service, alice: Member, path: str) -> None:
-    laptop = await ingesting.device(cast, alice)
-
+async def test_unknown_paths_are_not_found(laptop: Sender, path: str) -> None:
     assert (await laptop.client.get(path)).status_code == 404

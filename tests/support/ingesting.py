@@ -9,7 +9,7 @@ import httpx
 
 from bowerbird.library.accounts.devices import Devices
 from tests.sources.x import pages as shapes
-from tests.support.service import Member, Service, client_on
+from tests.support.service import Member, Service, SetClock, client_on
 
 NOW = shapes.NOW
 MINUTE = 60_000_000
@@ -23,6 +23,10 @@ class Sender:
 
     client: httpx.AsyncClient
     member: Member
+
+    @property
+    def clock(self) -> SetClock:
+        return self.member.clock
 
     async def post(self, path: str, body: Any = None, **options: Any) -> httpx.Response:
         return await self.client.post(f"/ingest/v1{path}", json=body, **options)
