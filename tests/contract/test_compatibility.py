@@ -325,9 +325,7 @@ BREAKING: list[tuple[str, Rule, str, Change]] = [
 @pytest.mark.parametrize(
     ("rule", "place", "change"), [pytest.param(*row[1:], id=row[0]) for row in BREAKING]
 )
-def test_a_breaking_change_is_reported_with_its_rule(
-    rule: Rule, place: str, change: Change
-) -> None:
+def test_a_breaking_change_is_named_with_its_rule(rule: Rule, place: str, change: Change) -> None:
     changed = made()
     change(changed)
 
@@ -404,9 +402,7 @@ def test_additions_and_reworded_descriptions_are_compatible(change: Change) -> N
 
 
 @pytest.mark.parametrize(("sunset", "is_allowed"), [("2026-07-18", True), ("2026-07-19", False)])
-def test_a_deprecated_endpoint_may_be_removed_from_its_sunset_on(
-    sunset: str, *, is_allowed: bool
-) -> None:
+def test_a_deprecated_endpoint_may_go_after_its_sunset(sunset: str, *, is_allowed: bool) -> None:
     promised, changed = made(), made()
     operation(promised, "listLabels").update({"deprecated": True, "x-sunset": sunset})
     del changed["paths"]["/v1/labels"]["get"]

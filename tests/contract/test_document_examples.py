@@ -74,9 +74,7 @@ async def test_every_example_of_the_sandbox_works(cast: Service) -> None:
     assert await sent(cast.nobody, requests) == {}
 
 
-async def test_every_example_of_the_api_works_in_the_library_of_the_examples(
-    cast: Service,
-) -> None:
+async def test_every_example_of_the_api_works_in_the_library_of_examples(cast: Service) -> None:
     of_api = [
         one for one in imported() if not one[0].startswith("sandbox") and one[0] != NEEDS_MORE
     ]

@@ -80,12 +80,9 @@ def posts() -> list[dict[str, Any]]:
     return made
 
 
-@pytest.mark.parametrize("order", [{}, {"sort_by": "relevance"}, {"sort_by": "title"}])
-async def test_both_databases_return_the_same_results_for_every_query(
-    both: tuple[Member, Member], order: dict[str, str]
-) -> None:
+async def test_both_databases_return_the_same_results(both: tuple[Member, Member]) -> None:
     for q in QUERIES:
-        asked = {"q": q, "limit": "100", "highlight": "true", **order}
+        asked = {"q": q, "limit": "100", "highlight": "true", "sort_by": "relevance"}
         answers = [await member.get("/v1/bookmarks", **asked) for member in both]
         shown = [
             [(post["post_id"], post.get("highlight")) for post in answer.json()["data"]]

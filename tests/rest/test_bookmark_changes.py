@@ -139,12 +139,7 @@ async def test_the_posts_that_match_when_the_change_is_made_are_changed(
     assert first.json()["data"]["changed"] == 6
     assert again.json() == first.json()
     assert sorted(await alice.ids(is_archived_only=True, is_unread_only=False)) == [
-        "2",
-        "3",
-        "4",
-        "5",
-        "6",
-        "900",
+        *("2", "3", "4", "5", "6", "900"),
     ]
 
 
@@ -215,18 +210,6 @@ async def test_every_action_can_be_undone(alice: Member) -> None:
         assert await undo(alice, data["change_id"]) == undone
 
 
-async def test_everything_in_the_trash_can_be_restored(alice: Member) -> None:
-    await fill(alice)
-    await changed(alice, "trash", filters={"author": "ada"})
-
-    shown = await changed(alice, "restore", filters={}, dry_run=True)
-    data = await changed(alice, "restore", filters={})
-
-    assert [one["tweet_id"] for one in shown["examples"]] == ["1", "3", "5"]
-    assert data["changed"] == 3
-    assert len(await alice.ids()) == 6
-
-
 @in_turn(
     ("body", "named"),
     [
@@ -243,9 +226,7 @@ async def test_everything_in_the_trash_can_be_restored(alice: Member) -> None:
         ({"action": "read", "filters": {}, "expected_count": -1}, "expected_count"),
     ],
 )
-async def test_an_invalid_request_names_the_field(
-    alice: Member, body: dict[str, Any], named: str
-) -> None:
+async def test_a_refusal_names_the_field(alice: Member, body: dict[str, Any], named: str) -> None:
     refused = await writing.send(alice, "POST", PATH, body)
 
     assert writing.refused(refused) == (400, "INVALID_REQUEST")

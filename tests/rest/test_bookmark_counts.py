@@ -116,9 +116,7 @@ async def test_meta_has_the_number_of_bookmarks_and_of_values(alice: Member) -> 
 
 
 @in_turn("zone", ["UTC", "Pacific/Kiritimati", "America/Los_Angeles"])
-async def test_the_first_and_the_last_month_of_the_calendar_are_counted(
-    alice: Member, zone: str
-) -> None:
+async def test_the_ends_of_the_calendar_are_counted(alice: Member, zone: str) -> None:
     times = ("0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00")
     await alice.save_all([make.post(bookmarked_at=time) for time in times])
     await writing.send(alice, "PATCH", "/v1/digests/preferences", {"time_zone": zone})

@@ -163,20 +163,6 @@ async def test_a_changed_text_moves_its_highlights_or_loses_them(alice: Member) 
     assert await writing.recount(alice) == []
 
 
-async def test_highlights_and_notes_come_back_from_a_json_export(
-    alice: Member, bob: Member
-) -> None:
-    await alice.save(post_id="1", text=TEXT, article=ARTICLE)
-    await marked(alice, quote="feathers", comment="Blue")
-    await marked(alice, quote="Nobody sleeps", field="article")
-    await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"note": "# Mine"})
-    exported = await writing.bookmark(alice, "1")
-
-    await bob.save_all([exported])
-
-    assert await writing.bookmark(bob, "1") == exported
-
-
 async def test_an_older_export_loses_no_highlight(alice: Member) -> None:
     await alice.save(post_id="1", text=TEXT)
     first = await marked(alice, quote="feathers", comment="Blue")
@@ -201,9 +187,7 @@ async def test_an_older_export_loses_no_highlight(alice: Member) -> None:
         {"id": "a", "quote": "x" * 2_001},
     ],
 )
-async def test_a_saved_post_with_an_invalid_highlight_fails_alone(
-    alice: Member, wrong: dict[str, Any]
-) -> None:
+async def test_a_post_with_an_invalid_highlight_fails(alice: Member, wrong: dict[str, Any]) -> None:
     posts = [{"post_id": "1", "tweet_details": {"text": "x"}, "highlights": [wrong]}]
 
     saved = await writing.send(alice, "POST", "/v1/bookmarks", {"posts": posts})

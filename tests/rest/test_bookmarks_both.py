@@ -35,9 +35,7 @@ async def test_an_exact_hit_among_similar_texts_is_in_the_first_ten(alice: Membe
 
 
 @pytest.mark.both
-async def test_posts_with_a_common_word_come_before_similar_ones_without_it(
-    alice: Member,
-) -> None:
+async def test_posts_with_a_common_word_come_before_similar_ones_without_it(alice: Member) -> None:
     texts = [
         f"A walk by the river this morning, note {n}{' with zephyr' * (n % 5 > 0)}"
         for n in range(155)

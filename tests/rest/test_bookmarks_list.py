@@ -157,11 +157,7 @@ async def test_the_fields_are_in_the_order_of_the_contract(alice: Member) -> Non
 
     assert list(answer) == ["status", "data", "meta"]
     assert list(answer["data"][0])[:5] == [
-        "post_id",
-        "tweet_details",
-        "author_id",
-        "author_username",
-        "author_details",
+        *("post_id", "tweet_details", "author_id", "author_username", "author_details"),
     ]
 
 

@@ -101,9 +101,7 @@ async def test_the_commonest_word_is_suggested(alice: Member) -> None:
 @pytest.mark.parametrize(
     "asked", [{"q": "sourdough", "sort_by": "relevance"}, {"q": "sourdough xy"}]
 )
-async def test_a_word_that_only_a_label_has_is_not_misspelled(
-    alice: Member, asked: dict[str, str]
-) -> None:
+async def test_a_word_that_only_a_label_has_is_known(alice: Member, asked: dict[str, str]) -> None:
     await alice.save(text="my sourdouhg")
     await alice.save(text="a loaf", tags=["sourdough"])
 
@@ -174,9 +172,7 @@ async def test_hidden_matches_are_better_than_relaxed_ones(alice: Member) -> Non
 
 
 @pytest.mark.parametrize("order", [{}, {"sort_by": "relevance"}, {"sort_by": "title"}])
-async def test_pages_of_a_relaxed_list_contain_every_post_once(
-    alice: Member, order: dict[str, str]
-) -> None:
+async def test_pages_of_a_relaxed_list_have_each_post(alice: Member, order: dict[str, str]) -> None:
     await alice.save_all([make.post(text="heron " * (n % 4 + 1) + f"weir n{n}") for n in range(25)])
     await alice.save(text="nothing of it")
     asked = {"q": "heron weir missing", **order}
@@ -188,9 +184,7 @@ async def test_pages_of_a_relaxed_list_contain_every_post_once(
     assert len(set(paged)) == 25
 
 
-async def test_a_page_of_a_relaxed_list_that_has_no_matches_any_more_is_empty(
-    alice: Member,
-) -> None:
+async def test_a_page_of_a_relaxed_list_without_matches_is_empty(alice: Member) -> None:
     bookmarks = Bookmarks(alice.database, clock=alice.clock)
     posts = [make.post(text=f"heron weir n{n}") for n in range(6)]
     await alice.save_all(posts)
@@ -242,9 +236,7 @@ async def test_a_relaxed_list_continues_only_by_cursor(alice: Member) -> None:
 
 
 @pytest.mark.parametrize("change", ["a match arrives", "a match is read"])
-async def test_a_relaxed_list_is_read_to_its_end_although_a_match_arrives(
-    alice: Member, change: str
-) -> None:
+async def test_a_relaxed_list_goes_on_when_a_match_arrives(alice: Member, change: str) -> None:
     posts = [make.post(text=f"alpha beta {number}") for number in range(9)]
     await alice.save_all(posts)
     asked = {"q": "alpha beta gamma", "sort_by": "relevance", "limit": "3"}

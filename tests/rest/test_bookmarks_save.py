@@ -48,9 +48,7 @@ async def test_a_link_is_stored_with_its_author_and_without_text(alice: Member) 
     assert (post["is_read"], post["is_archived"], post["tags"]) == (False, False, None)
 
 
-async def test_a_saved_link_is_labelled_and_then_found_by_list_label_and_search(
-    alice: Member,
-) -> None:
+async def test_a_saved_link_is_labelled_and_found_by_label_and_search(alice: Member) -> None:
     await alice.save(post_id="1", text="older")
 
     await save(alice, links=[X], labels=["To read", "Birds"])
@@ -158,9 +156,7 @@ async def test_an_invalid_post_fails_alone(alice: Member) -> None:
         ([X], "body: must be a JSON object, got an array of 1."),
     ],
 )
-async def test_a_malformed_request_is_400_and_saves_nothing(
-    alice: Member, body: Any, sentence: str
-) -> None:
+async def test_a_malformed_request_saves_nothing(alice: Member, body: Any, sentence: str) -> None:
     response = await writing.send(alice, "POST", "/v1/bookmarks", body)
 
     assert response.status_code == 400
@@ -170,9 +166,7 @@ async def test_a_malformed_request_is_400_and_saves_nothing(
 
 
 @pytest.mark.parametrize("escape", [r"\u0000", r"\ud83d"])
-async def test_a_character_that_no_database_stores_fails_its_item_alone(
-    alice: Member, escape: str
-) -> None:
+async def test_a_character_that_cannot_be_stored_fails_alone(alice: Member, escape: str) -> None:
     post = '{"post_id": "%s", "tweet_details": {"text": "%s"}}'
     posts = ", ".join([post % (5, "fine"), post % (6, f"a{escape}b")])
     body = f'{{"posts": [{posts}], "links": ["{X}", "{X}?s={escape}"]}}'

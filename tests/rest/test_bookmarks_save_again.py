@@ -53,9 +53,7 @@ async def test_a_link_is_completed_by_a_richer_post_and_keeps_its_place(alice: M
 
 
 @pytest.mark.parametrize("sent_as", ["links", "posts"])
-async def test_a_deleted_post_comes_back_when_it_is_saved_again(
-    alice: Member, sent_as: str
-) -> None:
+async def test_a_deleted_post_comes_back_when_saved_again(alice: Member, sent_as: str) -> None:
     saved = await alice.save(post_id=X_ID, text="The first egg", author="nestcam", tags=["x"])
     await writing.send(alice, "DELETE", f"/v1/bookmarks/{X_ID}")
     assert await alice.ids() == []
@@ -101,9 +99,7 @@ async def test_labels_are_added_to_those_that_a_post_has(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_a_post_that_occurs_twice_is_saved_once_and_the_richer_item_wins(
-    alice: Member,
-) -> None:
+async def test_a_post_that_occurs_twice_is_saved_once_with_the_richer_item(alice: Member) -> None:
     post = {"post_id": X_ID, "tweet_details": {"text": "The first egg"}}
 
     found = await results(alice, posts=[post], links=[X, f"{X}/photo/1"])

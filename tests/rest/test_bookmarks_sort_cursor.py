@@ -14,11 +14,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 Bookmark = dict[str, Any]
 METRICS: Final = (
-    "favorite_count",
-    "retweet_count",
-    "reply_count",
-    "quote_count",
-    "bookmark_count",
+    *("favorite_count", "retweet_count", "reply_count", "quote_count", "bookmark_count"),
 )
 
 
@@ -79,9 +75,7 @@ async def test_a_crawl_by_sort_cursor_alone_returns_each_post_once(alice: Member
                 assert await _crawl(alice, field, limit=limit, **asked) == whole
 
 
-async def test_a_sort_cursor_of_a_place_where_no_page_ends_continues_after_the_value(
-    alice: Member,
-) -> None:
+async def test_a_sort_cursor_where_no_page_ends_continues_after_the_value(alice: Member) -> None:
     await alice.save_all([_post(value) for value in (0, 1, 1, 1, 2, 2)])
     whole = await alice.ids(sort_by="title")
 
@@ -109,9 +103,7 @@ async def test_more_equal_values_than_fit_on_a_page_are_named_in_a_hint(alice: M
     assert await alice.crawl(**asked) == whole
 
 
-async def test_the_last_page_says_so_if_the_same_sort_cursor_would_return_it_again(
-    alice: Member,
-) -> None:
+async def test_the_last_page_says_so_if_its_sort_cursor_would_repeat_it(alice: Member) -> None:
     await alice.save_all([_post(value) for value in (0, 1, 1)])
     asked = {"sort_by": "title", "sort_order": "asc", "limit": 2}
     whole = await alice.ids(**{**asked, "limit": 100})

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support import make, writing
 from tests.support.in_turn import in_turn
-from tests.support.service import Member, Service
+from tests.support.service import Member
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
@@ -87,17 +87,6 @@ async def test_all_that_match_are_deleted_and_restored(alice: Member) -> None:
 
     assert (some.json()["data"]["changed"], rest.json()["data"]["changed"]) == (1, 2)
     assert len(await alice.ids(**ALL)) == 6
-
-
-async def test_a_large_change_is_accepted_with_its_address(cast: Service) -> None:
-    await fill(cast.alice, 201)
-
-    asked = {"filter": {}, "is_read": True, "expected_count": 201}
-    response = await send(cast.alice, "bookmarks/update", **asked)
-
-    assert response.status_code == 202
-    change_id = response.json()["meta"]["change"]["change_id"]
-    assert response.headers["location"] == f"/v1/bookmarks/changes/{change_id}"
 
 
 @in_turn(

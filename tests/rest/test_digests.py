@@ -225,9 +225,7 @@ async def test_an_invalid_preference_is_named_and_nothing_changes(alice: Member)
     assert (await alice.get(PATH)).json()["data"] == DEFAULTS
 
 
-async def test_the_free_plan_can_use_digests_and_each_request_counts_as_a_call(
-    cast: Service,
-) -> None:
+async def test_the_free_plan_can_use_digests_and_each_request_is_a_call(cast: Service) -> None:
     free = cast.free
     await with_days(free, 3)
     first = (await free.get("/v1/digests", limit=1)).json()

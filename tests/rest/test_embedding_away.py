@@ -127,9 +127,7 @@ async def test_a_change_in_the_vector_length_of_the_service_is_reported(
     assert "vectors of 23 numbers, but 24 are stored." in response.json()["error"]
 
 
-async def test_a_build_without_a_model_reports_why_it_is_stuck(
-    cast: Service, tmp_path: Path
-) -> None:
+async def test_a_build_without_a_model_says_why_it_is_stuck(cast: Service, tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, model_dir=str(tmp_path / "none"))
     alice = cast.alice.on(app.build(settings, cast.database, cast.clock))
     await alice.save(text="red bird")

@@ -72,9 +72,7 @@ async def test_refused_and_repeated_requests_do_not_count_as_exports(alice: Memb
     assert await _used(alice) == DayUse(1, 0)
 
 
-async def test_an_account_whose_files_have_the_daily_bytes_cannot_start_an_export(
-    alice: Member,
-) -> None:
+async def test_an_account_with_the_daily_bytes_cannot_start_an_export(alice: Member) -> None:
     await alice.save()
     await _use(alice, size=limits.EXPORT_BYTES_PER_DAY)
 
@@ -122,9 +120,7 @@ class FullFiles(Files):
         raise errors.unavailable("The bucket is full.")
 
 
-async def test_a_file_that_could_not_be_stored_does_not_count(
-    cast: Service, tmp_path: Path
-) -> None:
+async def test_a_file_that_was_not_stored_does_not_count(cast: Service, tmp_path: Path) -> None:
     files = FullFiles(Settings(data_dir=tmp_path))
     kind = ExportJobs(cast.database, files, cast.clock, tmp_path).kind
     job = await begin(cast.alice)

@@ -90,9 +90,7 @@ async def test_a_head_request_ignores_ranges_and_opens_no_file(
         assert "content-range" not in response.headers
 
 
-async def test_a_matching_etag_returns_304(
-    cast: Service, made: tuple[dict[str, Any], bytes]
-) -> None:
+async def test_a_known_etag_returns_304(cast: Service, made: tuple[dict[str, Any], bytes]) -> None:
     job, content = made
     tag = (await fetch(cast, job)).headers["etag"]
 
@@ -182,9 +180,7 @@ async def test_a_tampered_link_is_refused(
     assert (without.status_code, without.json()["code"]) == (403, "LINK_EXPIRED")
 
 
-async def test_a_link_does_not_open_another_job(
-    cast: Service, made: tuple[dict[str, Any], bytes]
-) -> None:
+async def test_a_link_opens_no_other_job(cast: Service, made: tuple[dict[str, Any], bytes]) -> None:
     first, _ = made
     second = await export(cast, cast.alice)
     theirs = await export(cast, cast.bob)

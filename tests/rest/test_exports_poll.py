@@ -82,9 +82,7 @@ async def test_an_export_waiting_for_a_retry_is_pending_not_failed(cast: Service
     assert (shown["status"], shown["error"]) == ("pending", None)
 
 
-async def test_an_export_expires_after_a_day_and_its_file_is_deleted(
-    cast: Service, tmp_path: Any
-) -> None:
+async def test_an_export_expires_after_a_day_with_its_file(cast: Service, tmp_path: Any) -> None:
     job = await export(cast, cast.alice)
     cast.clock.now += DAY - MICROSECONDS
     late = await poll(cast.alice, job)

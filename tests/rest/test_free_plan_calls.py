@@ -132,9 +132,7 @@ async def test_a_call_is_stored_before_it_is_answered(cast: Service, free: Membe
     assert (await free.account()).calls_this_month == 3
 
 
-async def test_calls_are_written_to_the_month_they_were_made_in(
-    cast: Service, free: Member
-) -> None:
+async def test_calls_are_written_to_the_month_they_belong_to(cast: Service, free: Member) -> None:
     await _use(free, 2)
     free.clock.now += 14 * DAY
     await _use(free, 1)
@@ -168,9 +166,7 @@ async def test_a_plan_change_takes_effect_on_the_next_request(nearly: Member) ->
     assert _is_used_up(await nearly.get("/v1/bookmarks", author="x"))
 
 
-async def test_a_failed_write_is_logged_and_its_calls_are_written_later(
-    cast: Service, free: Member
-) -> None:
+async def test_a_failed_write_is_logged_and_repeated_later(cast: Service, free: Member) -> None:
     calls, account = cast.app.calls, await free.account()
     await _rename(cast, "api_call", "away")
     with capture_logs() as logs:

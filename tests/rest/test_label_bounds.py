@@ -128,24 +128,10 @@ async def test_a_batch_creates_labels_up_to_the_bound(alice: Member) -> None:
     assert await writing.tags(alice, "1") == ["a", "b"]
 
 
-async def test_an_account_with_more_labels_keeps_them(alice: Member) -> None:
-    await alice.save(post_id="1")
-    await writing.create_labels(alice, limits.LABELS_MAX + 1)
-    path = f"/v1/labels/{await writing.label_id(alice, 'made 000000')}"
-
-    assert (await writing.add(alice, "one more", "1")).status_code == 400
-    assert (await writing.send(alice, "PATCH", path, {"label_name": "x"})).status_code == 200
-    assert (await writing.add(alice, "x", "1")).status_code == 200
-    assert (await writing.send(alice, "DELETE", path)).status_code == 200
-    assert len(await writing.labels(alice)) == limits.LABELS_MAX
-
-
 # Imports
 
 
-async def test_an_import_leaves_out_labels_beyond_a_posts_bound_and_reports_them(
-    alice: Member,
-) -> None:
+async def test_an_import_reports_labels_beyond_a_posts_bound(alice: Member) -> None:
     record = make.post(post_id="1", tags=[*FULL, "x", "y"])
 
     first = await alice.save_all([record])

@@ -146,9 +146,7 @@ async def test_an_operation_with_very_long_posts_needs_a_request_of_its_own(
     assert await writing.recount(alice) == []
 
 
-async def test_an_import_of_posts_with_many_labels_takes_short_transactions(
-    alice: Member,
-) -> None:
+async def test_an_import_of_posts_with_many_labels_takes_short_transactions(alice: Member) -> None:
     names = [f"label {number}" for number in range(3_000)]
     records = [make.post(tags=names[n * 100 : n * 100 + 100]) for n in range(30)]
     file = io.BytesIO(b"\n".join(map(make.raw, records)))

@@ -29,21 +29,6 @@ async def test_a_new_label_is_created_and_attached(alice: Member) -> None:
     assert await writing.labels(alice) == {"x": 2}
 
 
-async def test_adding_a_label_the_post_already_has_changes_nothing(alice: Member) -> None:
-    await alice.save(post_id="1", tags=["x"])
-    before = (await alice.get("/v1/bookmarks")).headers["etag"]
-
-    response = await writing.add(alice, "X", "1")
-
-    assert response.json()["data"] == [{"post_id": "1", "tags": ["x"]}]
-    assert response.json()["meta"] == {
-        "message": "Labelled 0 posts.",
-        "affected": 0,
-        "not_found": [],
-    }
-    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
-
-
 async def test_unknown_posts_are_listed_and_the_others_labelled(alice: Member) -> None:
     await alice.save(post_id="1")
     await alice.save(post_id="2", tags=["x"])
@@ -221,15 +206,3 @@ async def test_a_label_is_removed_from_posts(alice: Member) -> None:
         "meta": {"message": "Unlabelled 2 posts.", "affected": 2, "not_found": []},
     }
     assert await writing.labels(alice) == {"x": 0, "y": 1}
-
-
-async def test_removing_a_label_the_post_does_not_have_changes_nothing(alice: Member) -> None:
-    await alice.save(post_id="1", tags=["y"])
-    await alice.save(post_id="2", tags=["x"])
-    before = (await alice.get("/v1/bookmarks")).headers["etag"]
-
-    response = await writing.remove(alice, "x", "1")
-
-    assert response.json()["data"] == [{"post_id": "1", "tags": ["y"]}]
-    assert response.json()["meta"]["affected"] == 0
-    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before

@@ -32,14 +32,6 @@ async def test_a_label_has_id_name_metadata_and_count(alice: Member) -> None:
     }
 
 
-async def test_labels_are_sorted_by_their_folded_names(alice: Member) -> None:
-    await alice.save(post_id="1")
-    for name in ("b", "C", "a", "\u00c9", "Z", "_"):
-        await writing.add(alice, name, "1")
-
-    assert list(await writing.labels(alice)) == ["_", "a", "b", "C", "Z", "\u00c9"]
-
-
 async def test_pages_hold_every_label_once_in_order(free: Member) -> None:
     await free.save(tags=["b", "C", "a", "\u00c9", "Z", "_"])
     seen: list[str] = []

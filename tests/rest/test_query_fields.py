@@ -284,17 +284,13 @@ async def test_fields_limit_a_search_by_meaning_too(alice: Member) -> None:
         ("cat -cat", "No post matches the whole search."),
     ],
 )
-async def test_a_search_without_a_result_names_the_field(
-    alice: Member, q: str, sentence: str
-) -> None:
+async def test_an_empty_search_names_the_field(alice: Member, q: str, sentence: str) -> None:
     await alice.save(text="a cat")
 
     assert (await alice.listed(q=q))["meta"]["hint"] == sentence
 
 
-async def test_words_with_a_star_beyond_the_bound_exclude_nothing_and_a_hint_says_so(
-    alice: Member,
-) -> None:
+async def test_words_with_a_star_beyond_the_bound_are_named_in_a_hint(alice: Member) -> None:
     await alice.save(text="owl bark")
     kept = await alice.save(text="owl cave")
 

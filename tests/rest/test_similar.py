@@ -63,9 +63,7 @@ async def test_a_post_without_a_vector_has_no_similar_posts_yet(alice: Member) -
     assert len(await _similar(alice, new["post_id"])) == 3
 
 
-async def test_similar_posts_need_a_paid_plan_and_a_built_vector_store(
-    alice: Member, free: Member
-) -> None:
+async def test_similar_posts_need_a_paid_plan_and_vectors(alice: Member, free: Member) -> None:
     for member in (alice, free):
         await member.save(post_id="5")
         response = await member.get("/v1/bookmarks/5/similar", limit=0)

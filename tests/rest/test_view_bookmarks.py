@@ -129,18 +129,6 @@ async def test_a_view_returns_the_same_posts_as_the_list(
     assert count == whole[0]["meta"]["total_count"]
 
 
-async def test_read_posts_are_shown_and_archived_ones_hidden(alice: Member) -> None:
-    await alice.save(post_id="1", is_read=True)
-    await alice.save(post_id="2", is_archived=True)
-    await alice.save(post_id="3")
-    path = await writing.view(alice)
-
-    shown = await _shown(alice, f"{path}/bookmarks")
-
-    assert [bookmark["post_id"] for bookmark in shown["data"]] == ["3", "1"]
-    assert shown["meta"] == {"next_cursor": None, "limit": 20, "total_count": 2, "count": 2}
-
-
 async def test_relevance_applies_only_to_keyword_searches(alice: Member) -> None:
     await alice.save(post_id="1", text="katze katze katze")
     await alice.save(post_id="2", text="katze und sehr viele andere worte die nicht zaehlen")
@@ -151,26 +139,6 @@ async def test_relevance_applies_only_to_keyword_searches(alice: Member) -> None
         await alice.listed(q="katze", sort_by="relevance")
     )["data"]
     assert (await _shown(alice, f"{plain}/bookmarks"))["data"] == (await alice.listed())["data"]
-
-
-async def test_a_bucket_narrows_the_view(alice: Member) -> None:
-    await alice.save(post_id="1", tags=["x"], text="katze")
-    await alice.save(post_id="2", tags=["x"], text="katze hund", is_read=True)
-    await alice.save(post_id="3", text="katze hund")
-    buckets = [
-        {"name": "Unread", "query": {"is_unread_only": True}},
-        {"slug": "dogs", "name": "With dogs", "query": {"q": "hund"}},
-        {"name": "All"},
-    ]
-    query = {"tag": "x", "q": "katze"}
-    path = f"{await writing.view(alice, base_query=query, triage_buckets=buckets)}/bookmarks"
-
-    found = {
-        bucket: [b["post_id"] for b in (await _shown(alice, path, bucket=bucket))["data"]]
-        for bucket in ("unread", "dogs", "all", "")
-    }
-
-    assert found == {"unread": ["1"], "dogs": ["2"], "all": ["2", "1"], "": ["2", "1"]}
 
 
 async def test_an_unknown_bucket_is_refused_and_the_known_ones_listed(alice: Member) -> None:
