@@ -134,7 +134,14 @@ def test_the_ends_of_the_calendar_have_bounds_too(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("text", ["soon", "2026-13-45", "2026-02-30", "today-99999d", "-7x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("soon", "2026", "2026-13-45", "2026-02-30", "today-99999d", "-7x", "1767261600", "null"),
+        *("2026-01-01T25:00:00Z", "2026-01-01T10:00:00+99:00", "10000-01-01", "0000-01-01"),
+        *("\u0662\u0660\u0662\u0666-\u0660\u0661-\u0660\u0661", "2026-01-01T10:00:00Z; DROP"),
+    ],
+)
 def test_a_date_that_cannot_be_read_is_named_as_it_was_sent(name: str, text: str) -> None:
     with pytest.raises(Refusal) as refused:
         decoding.convert({name: text}, ListQuery)

@@ -123,9 +123,7 @@ def assert_it_names_a_place(refused: Refusal, kind: type[Struct], sent: object) 
 @pytest.mark.parametrize("kind", BODIES)
 @settings(max_examples=20)
 @given(data=st.data())
-def test_any_body_becomes_a_request_or_is_refused_by_its_field(
-    kind: type[Struct], data: st.DataObject
-) -> None:
+def test_any_body_is_read_or_refused_by_its_field(kind: type[Struct], data: st.DataObject) -> None:
     body = data.draw(bodies_of(kind))
 
     try:
@@ -168,9 +166,7 @@ def test_any_query_string_becomes_a_request_or_is_refused_by_its_parameter(
 @pytest.mark.parametrize("name", TAKES)
 @settings(max_examples=20)
 @given(data=st.data())
-def test_any_arguments_become_a_request_or_are_refused_by_their_name(
-    name: str, data: st.DataObject
-) -> None:
+def test_any_arguments_are_read_or_refused_by_their_name(name: str, data: st.DataObject) -> None:
     kind = TAKES[name]
     sent = data.draw(arguments_of(kind))
 

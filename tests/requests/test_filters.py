@@ -29,6 +29,7 @@ from bowerbird.toolserver.tools import views as view_tools
 from bowerbird.wire.routes import NOBODY
 from tests.support import make, writing
 from tests.support.exporting import exported
+from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -63,6 +64,8 @@ POSTS = 12
 
 
 async def fill(member: Member) -> None:
+    if (await member.account()).total:
+        return
     await member.save_all(
         [
             make.post(
@@ -158,10 +161,8 @@ async def test_every_filter_has_a_fragment_of_sql(database: Database, name: str)
     assert len(after) == 1
 
 
-@pytest.mark.parametrize("name", FILTERS)
-async def test_every_filter_changes_the_count_as_it_changes_the_list(
-    alice: Member, name: str
-) -> None:
+@in_turn("name", FILTERS)
+async def test_every_filter_changes_count_and_list_alike(alice: Member, name: str) -> None:
     await fill(alice)
     asked = asked_with(name)
 
@@ -176,10 +177,8 @@ async def test_every_filter_changes_the_count_as_it_changes_the_list(
     assert 0 < len(found) < POSTS
 
 
-@pytest.mark.parametrize("name", FILTERS)
-async def test_every_filter_narrows_an_export_as_it_narrows_the_list(
-    cast: Service, name: str
-) -> None:
+@in_turn("name", FILTERS)
+async def test_every_filter_narrows_exports_and_lists_alike(cast: Service, name: str) -> None:
     await fill(cast.alice)
     asked = asked_with(name)
 
@@ -188,7 +187,7 @@ async def test_every_filter_narrows_an_export_as_it_narrows_the_list(
     assert {post["post_id"] for post in posts} == set(await cast.alice.crawl(**asked, limit=5))
 
 
-@pytest.mark.parametrize("name", FILTERS)
+@in_turn("name", FILTERS)
 async def test_every_filter_of_a_free_account_is_refused_or_free(free: Member, name: str) -> None:
     response = await free.get("/v1/bookmarks", **{name: SAMPLES[name]})
 

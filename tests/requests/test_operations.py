@@ -38,9 +38,7 @@ def test_no_two_operations_have_the_same_name() -> None:
     assert max(Counter(one.name for one in OPERATIONS).values()) == 1
 
 
-async def test_the_application_allows_the_methods_of_the_table_at_each_path(
-    sqlite: Database,
-) -> None:
+async def test_the_application_allows_the_methods_of_its_table_per_path(sqlite: Database) -> None:
     built = app.build(Settings(), sqlite, SetClock())
     transport = httpx.ASGITransport(built.asgi)
 

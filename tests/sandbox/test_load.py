@@ -76,9 +76,7 @@ async def _cancelled(requests: list["Unread"]) -> None:
     await asyncio.gather(*(request.task for request in requests), return_exceptions=True)
 
 
-async def test_too_many_concurrent_requests_get_429_with_retry_after(
-    visitor: Visitor,
-) -> None:
+async def test_too_many_concurrent_requests_get_429_with_retry_after(visitor: Visitor) -> None:
     await visitor.get("/labels")
     unread = await _unread(visitor.app.asgi, MAX_CONCURRENT)
 
@@ -102,9 +100,7 @@ async def test_slow_bodies_do_not_close_the_sandbox(visitor: Visitor) -> None:
     assert [await request.end() for request in stalled] == [400] * len(stalled)
 
 
-async def test_a_request_whose_body_arrives_while_the_sandbox_is_full_gets_429(
-    visitor: Visitor,
-) -> None:
+async def test_a_request_whose_body_arrives_at_a_full_sandbox_gets_429(visitor: Visitor) -> None:
     (stalled,) = await _stalled(visitor.app.asgi, 1)
     unread = await _unread(visitor.app.asgi, MAX_CONCURRENT)
 

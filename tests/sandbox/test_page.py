@@ -22,9 +22,7 @@ EXCHANGES = re.findall(r"^\$ curl -s (.+)\n(.+)$", PAGE, re.MULTILINE)
 
 
 @in_turn(("command", "shown"), EXCHANGES)
-async def test_a_request_returns_the_documented_response(
-    visitor: Visitor, command: str, shown: str
-) -> None:
+async def test_a_request_returns_what_is_said(visitor: Visitor, command: str, shown: str) -> None:
     url, *options = shlex.split(command)
     arguments = dict(zip(options[::2], options[1::2], strict=True))
     name, _, value = arguments.get("-H", "").partition(": ")

@@ -44,9 +44,7 @@ async def test_a_response_has_the_sandbox_mark_in_every_encoding_and_from_the_ca
 
 
 @in_turn("path", READ)
-async def test_an_unchanged_response_is_304_with_the_environment_header(
-    visitor: Visitor, path: str
-) -> None:
+async def test_an_unchanged_response_is_304_of_the_sandbox(visitor: Visitor, path: str) -> None:
     tag = (await visitor.get(path)).headers["etag"]
 
     again = await visitor.client.get(f"/v1/sandbox{path}", headers={"If-None-Match": tag})

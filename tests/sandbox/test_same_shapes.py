@@ -100,25 +100,9 @@ def _headers(response: httpx.Response) -> set[str]:
     return set(response.headers) - {"content-length", "content-encoding"}
 
 
-def test_the_sandbox_has_the_routes_of_the_interface() -> None:
+def test_every_route_of_the_sandbox_is_compared() -> None:
     published = {(method.upper(), path.removeprefix(SANDBOX)) for method, path in ROUTES}
 
-    assert published == {
-        ("GET", "/bookmarks"),
-        ("GET", "/bookmarks/{post_id}"),
-        ("GET", "/labels"),
-        ("POST", "/labels/add"),
-        ("POST", "/labels/remove"),
-        ("POST", "/labels/batch"),
-        ("GET", "/views"),
-        ("GET", "/views/{slug}"),
-        ("GET", "/views/{slug}/bookmarks"),
-        ("POST", "/exports/pdf"),
-        ("POST", "/exports/csv"),
-        ("POST", "/exports/json"),
-        ("GET", "/exports/{job_id}"),
-        ("GET", "/exports/{job_id}/file"),
-    }
     assert published == {*SUCCEEDING_ROUTES, *(("GET", path) for path in AFTER_AN_EXPORT)}
 
 

@@ -95,9 +95,7 @@ async def test_a_simulated_server_error_contains_its_request_id(visitor: Visitor
 
 
 @in_turn("value", ["", "teapot", "NOT_FOUND", "not_found, rate_limited", "\u00ff", "x" * 500])
-async def test_an_unknown_value_is_400_and_lists_the_valid_ones(
-    visitor: Visitor, value: str
-) -> None:
+async def test_an_unknown_value_is_400_and_lists_valid_ones(visitor: Visitor, value: str) -> None:
     response = await _send(visitor, value.encode("latin-1"), "/nothing", "POST")
 
     assert response.status_code == 400

@@ -110,15 +110,6 @@ async def test_extreme_depth_is_rejected_without_an_internal_error(alice: Member
         assert writing.refused(response) == (400, "INVALID_REQUEST")
 
 
-async def test_a_wide_body_does_not_count_as_deep(alice: Member) -> None:
-    await alice.save(post_id="1")
-    body = {"label_name": "x", "tweet_ids": ["1"], "extra": [[]] * 45_000}
-
-    response = await _send(alice, json.dumps(body, separators=(",", ":")).encode())
-
-    assert response.status_code == 200
-
-
 # Values
 
 
@@ -153,9 +144,7 @@ def _wide(count: int) -> bytes:
     return json.dumps(body, separators=(",", ":")).encode()
 
 
-async def test_a_forbidden_character_behind_many_values_is_named_without_its_place(
-    alice: Member,
-) -> None:
+async def test_a_forbidden_character_behind_many_values_has_no_place(alice: Member) -> None:
     for count, name in ((4_000, "extra[4000]"), (40_000, "body")):
         extra = b'[""],' * count + rb'"\u0000"'
         body = b'{"label_name":"x","tweet_ids":["1"],"extra":[%b]}' % extra
@@ -166,13 +155,6 @@ async def test_a_forbidden_character_behind_many_values_is_named_without_its_pla
 
 
 # Threads
-
-
-async def test_a_body_of_more_than_16_kib_is_read_on_another_thread() -> None:
-    here = threading.get_ident()
-
-    assert await bodies.off_loop(16 * 1024, 1, threading.get_ident) == here
-    assert await bodies.off_loop(16 * 1024 + 1, 1, threading.get_ident) != here
 
 
 async def test_a_large_body_does_not_occupy_the_event_loop(alice: Member) -> None:
@@ -288,12 +270,6 @@ async def test_a_body_without_content_length_is_limited_too(alice: Member) -> No
     assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
 
 
-async def test_body_size_is_checked_before_the_plan_and_the_fields(free: Member) -> None:
-    for content, encoding in ((b"{" * (MIB + 1), ""), (gzip.compress(b"{" * (MIB + 1)), "gzip")):
-        response = await _send(free, content, encoding=encoding)
-        assert writing.refused(response) == (413, "PAYLOAD_TOO_LARGE")
-
-
 # gzip
 
 
@@ -360,39 +336,13 @@ async def test_other_content_encodings_are_rejected(alice: Member) -> None:
 STRINGS: Final = [
     ("POST", "/v1/labels/add", '{"tweet_ids":["1"],"label_name":"a@"}'),
     ("POST", "/v1/labels/add", '{"tweet_ids":["1","1@"],"label_name":"a"}'),
-    ("POST", "/v1/labels/add", '{"tweet_ids":["1"],"label_id":"@"}'),
     ("POST", "/v1/labels/add", '{"tweet_ids":["1"],"label_name":"a","@":1}'),
     ("POST", "/v1/labels/add", '"@"'),
-    ("POST", "/v1/labels/remove", '{"tweet_ids":["1"],"label_name":"x@"}'),
-    (
-        "POST",
-        "/v1/labels/batch",
-        '{"operations":[{"op":"@add","tweet_ids":["1"],"label_name":"a"}]}',
-    ),
-    (
-        "POST",
-        "/v1/labels/batch",
-        '{"operations":[{"op":"add","tweet_ids":["1"],"label_name":"@a"}]}',
-    ),
-    ("PATCH", "/v1/labels/1", '{"label_name":"@"}'),
     ("PATCH", "/v1/labels/1", '{"metadata":{"deep":[{"note":"@"}]}}'),
     ("PATCH", "/v1/labels/1", '{"metadata":{"@":1}}'),
-    ("POST", "/v1/labels/1/merge", '{"into":"@"}'),
     ("PATCH", "/v1/bookmarks/1", '{"is_read":"@"}'),
-    ("PATCH", "/v1/bookmarks/1", '{"is_read":true,"@":true}'),
-    ("POST", "/v1/bookmarks/update", '{"tweet_ids":["1","@"],"is_read":true}'),
-    ("POST", "/v1/views", '{"name":"@"}'),
-    ("POST", "/v1/views", '{"name":"v","description":"@"}'),
-    ("POST", "/v1/views", '{"name":"v","base_query":{"tag":"@"}}'),
-    ("POST", "/v1/views", '{"name":"v","base_query":{"author":"a@"}}'),
     ("POST", "/v1/views", '{"name":"v","base_query":{"q":"@ a"}}'),
-    ("POST", "/v1/views", '{"name":"v","base_query":{"vector_search_term":"@"}}'),
-    ("POST", "/v1/views", '{"name":"v","base_query":{"@":"a"}}'),
-    ("POST", "/v1/views", '{"name":"v","default_sort":"@"}'),
-    ("POST", "/v1/views", '{"name":"v","triage_buckets":[{"name":"@"}]}'),
-    ("POST", "/v1/views", '{"name":"v","triage_buckets":[{"name":"a","slug":"@"}]}'),
     ("POST", "/v1/views", '{"name":"v","triage_buckets":[{"name":"a","query":{"q":"@"}}]}'),
-    ("PATCH", "/v1/views/v", '{"description":"@"}'),
 ]
 
 
@@ -408,16 +358,6 @@ async def test_an_unstorable_character_in_any_string_is_400(alice: Member, escap
         assert writing.refused(response) == (400, "INVALID_REQUEST"), content
         assert response.json()["error"].isprintable()
     assert await writing.version(alice) == before
-
-
-async def test_the_message_names_the_field_with_the_character(alice: Member) -> None:
-    body = {"operations": [{}, {"op": "add", "tweet_ids": ["1", "\x00"], "label_name": "x"}]}
-
-    response = await writing.send(alice, "POST", "/v1/labels/batch", body)
-
-    assert writing.sentence(response) == (
-        "operations[1].tweet_ids[1]: contains U+0000, which no database can store."
-    )
 
 
 async def test_an_escaped_backslash_before_u0000_is_accepted(alice: Member) -> None:

@@ -130,9 +130,7 @@ async def test_the_key_is_checked_before_the_path_and_the_method(
 
 
 @pytest.mark.parametrize("surface", ["REST", "sandbox", "tool server"])
-async def test_a_content_length_over_the_limit_is_413(
-    service: Service, logged: Lines, surface: str
-) -> None:
+async def test_a_long_content_length_is_413(service: Service, logged: Lines, surface: str) -> None:
     path = {"REST": "/v1/labels/add", "sandbox": "/v1/sandbox/labels/add"}.get(surface, "/mcp")
 
     response = await ask(service.alice.client, "POST", path, Content_Length="9999999")
@@ -199,9 +197,7 @@ async def known_while_reading(
 
 
 @pytest.mark.parametrize("path", ["/v1/labels/add", "/ingest/v1/bookmarks", "/mcp"])
-async def test_the_server_is_told_the_account_before_the_body_is_read(
-    service: Service, path: str
-) -> None:
+async def test_the_server_knows_the_account_before_the_body(service: Service, path: str) -> None:
     key = f"Bearer {service.alice.key}".encode()
 
     read = await known_while_reading(service.app.asgi, path, {b"authorization": key})
