@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.search.queries.text_language import language_of_texts
+from bowerbird.search.queries.text_language import language_of_texts, sure_language
 from bowerbird.search.words.languages import language_of
 from bowerbird.search.words.latin_languages import likely_languages
 from bowerbird.search.words.stems import possible_stems, stem
@@ -134,3 +134,21 @@ def test_mixed_scripts_are_weighed_in_the_same_way(text: str, letters: int) -> N
 )
 def test_finds_the_language_of_usual_texts(texts: list[str], language: str) -> None:
     assert language_of_texts(texts) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The heron stood in the water and did not move.", "en"),
+        ("Die Bücher sind alt, aber das Haus ist neu.", "de"),
+        ("新しいiPhoneを買った", "ja"),
+        # Nothing but a name, an address or a word of several languages shows no language.
+        ("Thread 1/9", ""),
+        ("https://example.com/the/way/it/is/and/was", ""),
+        ("So good", ""),
+        ("Asante sana kwa kila mtu aliyekuja leo nyumbani kwetu kwa chakula cha jioni", ""),
+        ("", ""),
+    ],
+)
+def test_a_language_is_sure_only_if_words_or_script_show_it(text: str, language: str) -> None:
+    assert sure_language(text) == language

@@ -265,6 +265,7 @@ def test_operators_of_other_searches_are_explained(text: str, hint: str) -> None
         ("cat OR", ("cat",), "OR needs a word on both sides"),
         ("before:вчера", ("before", "вчера"), "'вчера' counts as words"),
         ("in:title", ("in", "title"), "fields are author"),
+        ("lang:english", ("lang", "english"), "lang: needs a code such as en"),
     ],
 )
 def test_a_hint_explains_what_was_not_understood(

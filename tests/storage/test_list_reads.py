@@ -46,6 +46,11 @@ UNWANTED = WordQuery((Term(("a",), is_excluded=True),))
         (UNREAD, BookmarkFilter(labels=Names(("a",))), Sort(), 20, MATCHES),
         (UNREAD, BookmarkFilter(media_bit=4), Sort(), 20, MATCHES),
         (UNREAD, BookmarkFilter(media_bit=4), Sort(), 20_000, WALK),
+        # Its index has the order of the list.
+        (UNREAD, BookmarkFilter(languages=("nl",)), Sort(), 50_000, WALK),
+        (UNREAD, BookmarkFilter(languages=("nl",)), Sort("posted_at"), 20, MATCHES),
+        (UNREAD, BookmarkFilter(languages=("nl",)), Sort("posted_at"), 50_000, WALK),
+        (UNREAD, BookmarkFilter(languages=("nl", "de")), Sort(), 20, MATCHES),
         # Only rare types have an index.
         (UNREAD, BookmarkFilter(media_bit=1), Sort(), 20, WALK),
         # The total is unknown.

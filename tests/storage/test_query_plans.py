@@ -49,6 +49,9 @@ SHAPES = {
     "by date of posting": Shape(
         {"sort_by": "posted_at"}, "COVERING INDEX bookmark_by_posted", "bookmark_by_posted"
     ),
+    "in a language": Shape(
+        {"language": "nl"}, "COVERING INDEX bookmark_by_language ", "bookmark_by_language"
+    ),
     "of an author": Shape({"author": "rare"}, "INDEX bookmark_by_author ", "bookmark_by_author"),
     "with a tag": Shape({"tag": "rare"}, "INDEX label_by_name ", "label_by_name"),
     "with one of several tags": Shape(

@@ -24,6 +24,7 @@ SWEEPS = {
     ("annotations", "accounts_with_expired"): "accounts with replaced notes to delete",
     ("annotations", "accounts_to_index"): "accounts with notes that are not searchable yet",
     ("checks", "accounts_with_undated"): "accounts with posts that have no time yet",
+    ("checks", "accounts_without_languages"): "accounts with posts to find the languages of",
     ("connections", "due_accounts"): "accounts whose sources are to be read",
     ("digests", "due_accounts"): "accounts whose digest is to be written",
     ("links", "due_accounts"): "accounts with links whose text is to be read",

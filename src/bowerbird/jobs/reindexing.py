@@ -1,6 +1,7 @@
 """Jobs that write what earlier releases stored again, and complete counts, at the lowest priority.
 
-They write the words of posts in the current form, and the time of posts that have none.
+They write the words of posts in the current form, and the time and the language of posts that have
+none.
 """
 
 from functools import partial
@@ -11,7 +12,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.jobs.account_jobs import AccountJobs, in_turns
 from bowerbird.jobs.worker import Failed, JobKind, Progress, Recurring
 from bowerbird.library.bookmarks.writing.reindexing import Reindexing
-from bowerbird.library.upkeep.corrections import Dating
+from bowerbird.library.upkeep.corrections import Dating, PostLanguages
 from bowerbird.model.jobs import REINDEXING, Job
 from bowerbird.storage.database import Database
 
@@ -26,8 +27,9 @@ class ReindexJobs:
     def __init__(self, database: Database, clock: Clock, turn_s: float = _TURN_S) -> None:
         self._reindexing = Reindexing(database, clock)
         self._dating = Dating(database, clock)
-        # Since this release, no post is stored without a time.
-        self._has_dated = False
+        self._languages = PostLanguages(database)
+        # Since this release, no post is stored without a time or a language.
+        self._has_corrected = False
         self._turn_s = turn_s
         self._jobs = AccountJobs(database, clock, KIND, REINDEXING)
 
@@ -41,14 +43,16 @@ class ReindexJobs:
 
     async def sweep(self) -> None:
         """Adds a job for each account with something to do that has none."""
-        if not self._has_dated:
+        if not self._has_corrected:
             await self._jobs.add_all(self._dating.due_accounts)
-            self._has_dated = True
+            await self._jobs.add_all(self._languages.due_accounts)
+            self._has_corrected = True
         await self._jobs.add_all(partial(self._reindexing.due_accounts, job_kind=KIND))
 
     async def _run(self, job: Job, progress: Progress) -> None:
         try:
             await self._dating.run(job.account_id)
+            await self._languages.run(job.account_id)
             await self._reindexing.run(job.account_id, in_turns(progress, self._turn_s))
         except Refusal as refused:
             if refused.code is Code.NOT_FOUND:

@@ -49,6 +49,8 @@ class PostMeta(Struct, frozen=True, kw_only=True):
     """The repost under which the post was saved; absent otherwise."""
     version_ids: list[str] | UnsetType = UNSET
     """Ids of all versions of an edited post; absent otherwise."""
+    language: str | UnsetType = UNSET
+    """The language that the source gives the post, such as en or pt-BR; absent if it gives none."""
 
 
 class Attachment(Struct, frozen=True, kw_only=True):

@@ -34,6 +34,8 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     labels: Names | None = None
     # Whether a post needs all of them, and not only one.
     all_labels: bool | None = None
+    # Codes; UNKNOWN is one of them.
+    languages: tuple[str, ...] | None = None
     # Whether posts must have no label, or must have one.
     unlabelled: bool | None = None
     # Whether posts must have a note, or must have none.

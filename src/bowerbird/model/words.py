@@ -102,6 +102,7 @@ class Field(StrEnum):
 
     AUTHOR = "author"
     LABEL = "label"
+    LANGUAGE = "lang"
     HAS = "has"
     IS = "is"
     BEFORE = "before"

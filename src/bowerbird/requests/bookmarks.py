@@ -164,7 +164,7 @@ class StateRequest(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_field
         return change_of(self, FLAG_ACTIONS[self.is_read, self.is_archived])
 
 
-By = Literal["author", "label", "month", "domain", "media"]
+By = Literal["author", "label", "month", "domain", "media", "language"]
 KINDS: Final[tuple[By, ...]] = get_args(By)
 FacetBy = Annotated[
     By,

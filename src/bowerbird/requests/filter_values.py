@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.model import instants, media
+from bowerbird.model import instants, languages, media
 from bowerbird.model.filters import Names
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import order_key
@@ -83,6 +83,18 @@ def read_author(name: str, text: str) -> str | Names | None:
     if len(parts) > 1 and all(_HANDLE.fullmatch(one) for one in parts):
         return _read_names(name, stripped, order_key, FILTER_NAMES_MAX)
     return order_key(stripped) if stripped else None
+
+
+def read_languages(name: str, text: str) -> tuple[str, ...] | None:
+    tags = [one.strip() for one in text.split(",") if one.strip()]
+    codes = [languages.code_of(one) for one in tags]
+    if not tags and not text.strip():
+        return None
+    if not tags or None in codes:
+        raise InvalidField(name, f"must be codes such as en or de,fr, got {errors.shown(text)}")
+    if len(tags) > FILTER_NAMES_MAX:
+        raise InvalidField(name, f"must have at most {FILTER_NAMES_MAX} codes, got {len(tags)}")
+    return tuple(dict.fromkeys(code for code in codes if code is not None))
 
 
 def read_match(name: str, text: str) -> bool:

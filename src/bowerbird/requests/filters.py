@@ -28,6 +28,7 @@ from bowerbird.requests.filter_values import (
     read_flag,
     read_instant,
     read_labels,
+    read_languages,
     read_match,
     read_media_type,
     read_run,
@@ -197,6 +198,18 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             argument={"enum": list(MATCHES), "description": "Of several labels. Default: any."},
         ),
     ] = None
+    language: Annotated[
+        str | None,
+        _narrows(
+            "Only posts in this language, or in one of several that are separated by commas: codes "
+            "such as en. und: those whose language is unknown. It is the one that the source gives "
+            "the post, or the one that its text clearly shows.",
+            "en",
+            "languages",
+            read_languages,
+            argument={"description": "Code such as en; several with commas."},
+        ),
+    ] = None
     unlabelled: Annotated[
         Flag,
         _narrows(
@@ -256,7 +269,8 @@ class WordFilters(BookmarkFilters, frozen=True, kw_only=True):
         str | None,
         about(
             'Words that must all occur; "a phrase", -word to exclude, wo* for a prefix, this OR '
-            "that, parentheses, and the fields author:, label:, has:, is:, before: and after:.",
+            "that, parentheses, and the fields author:, label:, lang:, has:, is:, before: and "
+            "after:.",
             '"blue things" bower* -paint',
             filter=Reader("words", _read_words),
             gates_in=_gates_in_words,

@@ -38,6 +38,7 @@ WORDS: Final = {
     TAG: "Label",
     "label": "Several labels, with commas",
     "label_match": "Labels needed",
+    "language": "Language, such as en",
     "unlabelled": "Without a label",
     "has_note": "With a note",
     "posted_from": "Posted from",

@@ -28,6 +28,7 @@ def phrases(page: str) -> dict[str, str]:
         ("label=a,b&label_match=all", "labels a,b"),
         ("has_note=true", "with a note"),
         ("unlabelled=true", "without a label"),
+        ("language=de,und", "language Deutsch, unknown"),
         ("posted_from=today", "posted today"),
         ("bookmarked_from=today-6d", "saved in the last 7 days"),
         ("bookmarked_from=2026-01-01", "saved this year"),
@@ -57,7 +58,7 @@ async def test_an_option_keeps_the_search_and_the_other_filters(ann: Reader) -> 
     assert f"{FILTERED}&tag=Birds&has_note=false&q=nest" in links
     assert f"{FILTERED}&has_note=false&bookmarked_from=today&q=nest" in links
     assert "/library?has_note=false&q=nest+is%3Aread" in links
-    assert page.count('<input type="hidden" name="has_note" value="false">') == 5
+    assert page.count('<input type="hidden" name="has_note" value="false">') == 6
 
 
 async def test_a_panel_finds_names_that_start_like_the_typed_one(ann: Reader) -> None:
@@ -70,7 +71,19 @@ async def test_a_panel_finds_names_that_start_like_the_typed_one(ann: Reader) ->
     assert "&lt;b&gt;Tomasz&lt;/b&gt;" in authors
     assert f'href="{FILTERED}&amp;tag=field+notes"' in labels
     assert "No such author." in await ann.page("/library/panels/author?text=nobody")
+    languages = await ann.page("/library/panels/language?text=deu")
+    assert 'href="/library?language=de"><span class="t" lang="de"><bdi>Deutsch' in languages
     assert (await ann.person.open("/library/panels/month")).status_code == 404
+
+
+async def test_the_panel_of_languages_counts_the_posts_of_the_list(ann: Reader) -> None:
+    for code in ("en", "de", "de", "und"):
+        await ann.member.save(meta={"language": code})
+
+    panel = await ann.page("/library/panels/language?language=en")
+
+    counts = re.findall(r'lang="(\w+)"><bdi>(\w+)</bdi></span><span class="count">(\d)', panel)
+    assert counts == [("de", "Deutsch", "2"), ("en", "English", "1")]
 
 
 async def test_a_free_account_is_offered_only_the_state(free: Reader) -> None:
@@ -90,6 +103,7 @@ async def test_a_free_account_is_offered_only_the_state(free: Reader) -> None:
         ("label:birds tag:nests", "label:nests", {"tag": "birds"}),
         ("has:photos has:note", "", {"media_type": "image", "has_note": "true"}),
         ("type:article", "", {"media_type": "article"}),
+        ("lang:pt-BR language:de", "lang:de", {"language": "pt"}),
         (
             "since:2026-01 until:2026-03-01",
             "",

@@ -191,6 +191,7 @@ def _meta(
         non_real_time_engagement_metrics=counts,
         via_repost_id=first.via_repost_id or second.via_repost_id,
         version_ids=first.version_ids or second.version_ids,
+        language=first.language or second.language,
     )
 
 

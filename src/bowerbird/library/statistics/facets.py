@@ -1,4 +1,4 @@
-"""Counts of the bookmarks that match, by author, label, month, linked site or type of media."""
+"""Counts of the bookmarks that match, by author, label, month, site, type of media or language."""
 
 import asyncio
 import re
@@ -98,7 +98,7 @@ class Facet(Struct, frozen=True):
     """A value of the property, and how many bookmarks have it."""
 
     value: str
-    """A handle, a label, a month such as 2026-10, a site or a type of media."""
+    """A handle, a label, a month such as 2026-10, a site, a type of media or a language."""
     count: int
     """Number of bookmarks with this value."""
     name: str | UnsetType = UNSET
@@ -173,6 +173,9 @@ class FacetCounts:
                 return Facets(months[:limit], posts, len(months))
             case "domain":
                 return await self._domains(account, filter, posts, limit)
+            case "language":
+                rows = await self._store.languages(account, filter)
+                return Facets([Facet(*row) for row in rows[:limit]], posts, len(rows))
             case "media":
                 counts = await self._store.media(account, filter)
                 types = _largest({name: count for name, count in counts.items() if count})

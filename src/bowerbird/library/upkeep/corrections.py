@@ -1,9 +1,11 @@
-"""Corrects what earlier versions stored: notes, highlights, dates, segments of the word index."""
+"""Corrects what earlier versions stored: notes, highlights, dates, languages, the word index."""
 
 import asyncio
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
+
+import msgspec
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
@@ -12,8 +14,11 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.bookmarks.writing.annotation_changes import KEPT_DAYS
+from bowerbird.library.bookmarks.writing.bookmark_row import language_of
 from bowerbird.library.upkeep.comparisons import Comparison
 from bowerbird.library.vectors.sweeps import StaleVectors, text_hash, text_of_rendering
+from bowerbird.model import json_depth, languages
+from bowerbird.model.bookmarks import Post
 from bowerbird.model.imports import Counts
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.annotations import AnnotationStore
@@ -79,6 +84,7 @@ class AnnotationUpkeep:
 
 
 _POSTS_PER_TURN: Final = 100
+_decode: Final = msgspec.json.Decoder(Post).decode
 # Between two turns, for other writers.
 _PAUSE_S: Final = 0.02
 
@@ -135,6 +141,43 @@ def _row(comparison: Comparison) -> dict[str, Any]:
     if comparison.lacks_article:
         return comparison.row(comparison.words())
     return {**comparison.row(""), "words": None}
+
+
+class PostLanguages:
+    """Finds the languages of posts that an earlier release stored."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._libraries = LibraryStore(database)
+        self._store = CheckStore(database)
+        self._upserts = UpsertStore(database)
+
+    async def due_accounts(self, after: int) -> Sequence[int]:
+        """The next accounts with posts that nothing has looked at."""
+        return await self._store.accounts_without_languages(after, _ACCOUNTS_PER_PAGE)
+
+    async def run(self, account_id: int) -> None:
+        async def work(transaction: Transaction) -> bool:
+            library = await lock_library(self._libraries, transaction, account_id)
+            numbers = await self._store.without_language(transaction, account_id, _POSTS_PER_TURN)
+            if not numbers:
+                return False
+            renderings = await self._upserts.renderings(transaction, library, numbers)
+            # Those that cannot be read have an unknown one.
+            found = {number: _language(renderings.get(number, b"")) for number in numbers}
+            await self._upserts.set_languages(transaction, library, found)
+            await self._libraries.touch(transaction, account_id)
+            return True
+
+        while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
+            await asyncio.sleep(_PAUSE_S)
+
+
+def _language(rendering: bytes) -> str:
+    try:
+        return language_of(_decode(json_depth.cut(rendering + b"}")))
+    except msgspec.MsgspecError:
+        return languages.UNKNOWN
 
 
 EVERY_S: Final = 3_600.0

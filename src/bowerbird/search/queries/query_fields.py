@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from bowerbird.model import instants, media
+from bowerbird.model import instants, languages, media
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import NOTE, Condition, Field, order_key
 
@@ -21,12 +21,14 @@ INSTEAD: Final[Mapping[str, str]] = {
     **dict.fromkeys(("until", "till", "to_date", "older", "older_than"), "before:"),
     **dict.fromkeys(("type", "media", "filter", "media_type"), "has:"),
     "state": "is:",
-    **dict.fromkeys(("site", "url", "domain", "title", "intitle", "text", "lang", "to", "in"), ""),
+    "language": "lang:",
+    **dict.fromkeys(("site", "url", "domain", "title", "intitle", "text", "to", "in"), ""),
 }
 _OPERATORS: Final[Mapping[str, str]] = {"NOT": "-word", "|": "OR", "||": "OR", "&&": "a space"}
 _HELP: Final[Mapping[Field, str]] = {
     Field.AUTHOR: "a handle or a name, such as author:ada",
     Field.LABEL: 'a name, such as label:birds or label:"to read"',
+    Field.LANGUAGE: "a code such as en or de",
     Field.HAS: f"one of {', '.join(_HAS)}",
     Field.IS: f"one of {', '.join(STATES)}",
     Field.BEFORE: "a date such as 2026-01-31, 2026-01 or -7d",
@@ -90,6 +92,11 @@ def _media(text: str) -> str | None:
     return None
 
 
+def _language(text: str) -> str | None:
+    code = languages.code_of(text.rstrip("."))
+    return languages.UNDETERMINED if code == languages.UNKNOWN else code
+
+
 def _state(text: str) -> str | None:
     name = text.lower().rstrip(".")
     return name if name in STATES else None
@@ -98,6 +105,7 @@ def _state(text: str) -> str | None:
 _READERS: Final[Mapping[Field, Callable[[str], str | None]]] = {
     Field.AUTHOR: order_key,
     Field.LABEL: name_key,
+    Field.LANGUAGE: _language,
     Field.HAS: _media,
     Field.IS: _state,
 }

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from string import ascii_letters
 from typing import Final
 
-from bowerbird.search.words.languages import language_of
+from bowerbird.search.words.languages import OTHER_SCRIPTS, language_of, language_of_words
 from bowerbird.search.words.latin_languages import MAX_WORDS, of_latin_words
 from bowerbird.search.words.token_folding import fold
+from bowerbird.search.words.word_lists import FUNCTION_WORDS
 
 # Of each text.
 _MAX_CHARACTERS: Final = 600
@@ -18,6 +19,10 @@ _ENOUGH_CHARACTERS: Final = 500
 _LATIN_SHARE: Final = 2
 _NOT_LETTERS: Final = bytes(set(range(128)) - set(ascii_letters.encode()))
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
+# What the language of a Latin text is sure with: so many of its function words, and such a share.
+_SURE_WORDS: Final = 2
+_SURE_SHARE: Final = 0.12
+_ADDRESS: Final = re.compile(r"\bhttps?://\S+")
 
 
 def language_of_texts(texts: Sequence[str]) -> str:
@@ -36,3 +41,16 @@ def language_of_texts(texts: Sequence[str]) -> str:
         words = fold(sample).split()
     # Only letters that are not ASCII show a language.
     return of_latin_words(words, others)
+
+
+def sure_language(text: str) -> str:
+    """The language of a text if its script or its words leave no doubt; otherwise ""."""
+    sample = text[:_ENOUGH_CHARACTERS]
+    if "://" in sample:
+        sample = _ADDRESS.sub(" ", sample)
+    words = fold(sample).split()[:MAX_WORDS]
+    language = language_of_words(words, [sample])
+    if language in OTHER_SCRIPTS:
+        return language
+    own = FUNCTION_WORDS.get(language, frozenset()).intersection(words)
+    return language if len(own) >= max(_SURE_WORDS, _SURE_SHARE * len(words)) else ""

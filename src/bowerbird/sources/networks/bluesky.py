@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from bowerbird.model import languages
 from bowerbird.model.bookmarks import Metrics, PostMeta
 from bowerbird.model.imports import Completeness
 from bowerbird.sources.file_posts import FilePost, found_post, invalid, shown, web_address
@@ -21,6 +22,7 @@ from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File, storabl
 from bowerbird.sources.post_links import PostLink, bluesky_post
 
 _MAX_FACETS: Final = 500
+_MAX_LANGUAGES: Final = 10
 
 
 def full_text(record: Any) -> str:
@@ -225,6 +227,7 @@ def _meta(post: Any, link: PostLink) -> PostMeta:
             bookmark_count=count_at(post, "bookmarkCount"),
             favorite_count=count_at(post, "likeCount"),
         ),
+        language=languages.stated(*list_at(post, "record", "langs")[:_MAX_LANGUAGES]),
     )
 
 

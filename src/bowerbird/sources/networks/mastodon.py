@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from bowerbird.model import languages
 from bowerbird.model.bookmarks import Metrics, PostMeta
 from bowerbird.model.imports import Completeness
 from bowerbird.sources.file_posts import (
@@ -197,6 +198,7 @@ def _meta(status: Any, link: PostLink) -> PostMeta:
             retweet_count=count_at(status, "reblogs_count"),
             favorite_count=count_at(status, "favourites_count"),
         ),
+        language=languages.stated(at(status, "language")),
     )
 
 

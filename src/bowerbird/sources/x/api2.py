@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from bowerbird.model import languages
 from bowerbird.model.bookmarks import PostMeta
 from bowerbird.model.imports import OrderSource
 from bowerbird.model.labels import clean_name
@@ -315,4 +316,5 @@ def _meta(post: Object, read: Content) -> PostMeta:
         tweet_is_thread=is_self_reply,
         is_sub_tweet_of_thread=is_self_reply and conversation != read.post_id,
         non_real_time_engagement_metrics=metrics_of(counts, "repost_count", "like_count"),
+        language=languages.stated(post.get("lang")),
     )

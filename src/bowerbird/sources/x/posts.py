@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from bowerbird.model import instants
+from bowerbird.model import instants, languages
 from bowerbird.model.bookmarks import ImportRecord, Metrics, PostDetails, PostMeta
 from bowerbird.model.imports import Completeness, OrderSource
 from bowerbird.sources.found import FoundPost, LeftOut, Reason
@@ -145,6 +145,7 @@ def _meta(tweet: Object, read: Content, display_type: str) -> PostMeta:
         tweet_is_thread=is_self_reply or is_thread or display_type == _SELF_THREAD,
         is_sub_tweet_of_thread=is_self_reply and conversation != read.post_id,
         non_real_time_engagement_metrics=metrics_of(legacy),
+        language=languages.stated(legacy.get("lang")),
     )
 
 

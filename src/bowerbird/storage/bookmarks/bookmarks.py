@@ -25,6 +25,7 @@ from bowerbird.storage.bookmarks.filters import (
     queries_in,
     starting_with_matches,
     walking_past_dates,
+    walking_past_languages,
 )
 from bowerbird.storage.bookmarks.list_reads import MATCHES, NEAR, PAST_DATES, WALK, ListRead
 from bowerbird.storage.database import Database, Reader, Row, Transaction, WordRead, place_values
@@ -318,6 +319,8 @@ class BookmarkStore:
             fragments = [fragment for fragment in fragments if fragment != "wanted"]
         elif name == PAST_DATES and MATCHES in self._sql:
             fragments = walking_past_dates(fragments)
+        elif name == WALK and read.walks_past_languages and MATCHES in self._sql:
+            fragments = walking_past_languages(fragments)
         if name not in self._sql:
             name = WALK
         values["limit"] = read.limit

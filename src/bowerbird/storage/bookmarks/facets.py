@@ -28,6 +28,10 @@ class FacetStore:
         """(name, posts, labels), the most used first."""
         return await self._rows("by_label", account, filter, limit=limit)
 
+    async def languages(self, account: Account, filter: BookmarkFilter) -> Sequence[Row]:
+        """(code, posts), the most saved first."""
+        return await self._rows("by_language", account, filter)
+
     async def quarters(self, account: Account, filter: BookmarkFilter) -> Sequence[Row]:
         """(quarters of an hour since 1970, posts that were bookmarked then)."""
         return await self._rows("by_quarter", account, filter)

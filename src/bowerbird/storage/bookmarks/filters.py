@@ -12,6 +12,7 @@ from bowerbird.model import media
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.instants import UNKNOWN
+from bowerbird.model.languages import code_of
 from bowerbird.model.words import NOTE, Condition, Either, Field, Part, Term, WordQuery
 from bowerbird.storage.database import Database, place_values
 
@@ -114,6 +115,10 @@ class QueryConditions:
             return _STATES[condition.value]
         if condition.field is Field.HAS:
             return f"b.media & {self._named(media.BITS[condition.value])} <> 0"
+        if condition.field is Field.LANGUAGE:
+            # Not NULL for posts whose language nothing has looked for, so that NOT includes them.
+            code = self._named(code_of(condition.value))
+            return f"b.language = {code} AND b.language IS NOT NULL"
         if condition.instant is None:
             return "FALSE"
         instant = self._named(condition.instant)
@@ -162,6 +167,7 @@ FRAGMENTS: Final[dict[str, str]] = {
     "rare_media": f"b.number IN ({_RARE_MEDIA.format(media.RARE)})",
     "author": f"b.number IN ({BY_AUTHOR.format(':author_handle', ':author')})",
     "tag": f"b.number IN ({LABELLED.format(':tag')})",
+    "language": "b.language = :language",
     "unlabelled": f"NOT EXISTS ({_LABELS})",
     "posted_from": "b.posted_at > :posted_from",
     "posted_to": "b.posted_at < :posted_to AND b.posted_at <> :unknown",
@@ -180,7 +186,12 @@ _WORDS: Final = ("wanted", "unwanted")
 _DATES: Final = ("posted_from", "posted_to", "bookmarked_from", "bookmarked_to")
 # The same, but SQLite does not start with an index of the dates: a plus sign hides the column.
 FRAGMENTS.update({f"walked_{name}": FRAGMENTS[name].replace("b.", "+b.") for name in _DATES})
-_OTHER_TEXTS: Final = {"author", "rare_media", *(f"walked_{name}" for name in _DATES)}
+# A list of one or of several.
+_LANGUAGES: Final = ("language", "languages")
+_OTHER_TEXTS: Final = {
+    *("author", "rare_media", "language"),
+    *(f"walked_{name}" for name in _DATES),
+}
 
 
 def narrowing(
@@ -236,6 +247,11 @@ def walking_past_dates(fragments: Sequence[str]) -> list[str]:
     return [f"walked_{name}" if name in _DATES else name for name in fragments]
 
 
+def walking_past_languages(fragments: Sequence[str]) -> list[str]:
+    """Adapts fragments to a statement that reads the library in order, whatever its languages."""
+    return [f"walked_{name}" if name in _LANGUAGES else name for name in fragments]
+
+
 def of_many(fragments: Sequence[str]) -> list[str]:
     """Adapts fragments to a statement that reads the library, if many posts have the words."""
     return ["wanted_of_many" if name == "wanted" else name for name in fragments]
@@ -247,7 +263,7 @@ def queries_in(values: Mapping[str, Any]) -> list[str]:
 
 
 def _names(database: Database, filter: BookmarkFilter) -> dict[str, dict[str, Any]]:
-    """The fragments of authors and labels, each with the values of its parameters."""
+    """The fragments of authors, languages and labels, each with the values of its parameters."""
     found: dict[str, dict[str, Any]] = {}
     if isinstance(filter.author, str):
         found["author"] = {"author": filter.author, "author_handle": handle_of(filter.author)}
@@ -257,6 +273,10 @@ def _names(database: Database, filter: BookmarkFilter) -> dict[str, dict[str, An
             "author": database.text_list(names),
             "author_handle": database.text_list([handle_of(name) for name in names]),
         }
+    if filter.languages is not None and len(filter.languages) == 1:
+        found["language"] = {"language": filter.languages[0]}
+    elif filter.languages is not None:
+        found["languages"] = {"languages": database.text_list(filter.languages)}
     if filter.labels is not None:
         names = filter.labels.parts if filter.all_labels else filter.labels.either
         found["labels"] = {

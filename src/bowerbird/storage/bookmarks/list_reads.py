@@ -33,8 +33,8 @@ _WALKED: Final = 100
 _WALKED_WITHOUT_FLAGS: Final = 1_000
 _LOOKED_UP: Final = 2_000
 _SCANNED: Final = 200
-# A walk that has to look up the dates of each bookmark.
-_WALKED_PAST_DATES: Final = 700
+# A walk that has to look up the dates or the language of each bookmark.
+_WALKED_PAST: Final = 700
 
 # How many windows a library needs to have, so that looking at one is worth it.
 _WINDOWS: Final = 8
@@ -72,7 +72,7 @@ class ListRead(Struct, frozen=True):
             skipped = max(visible - self.total, 0) + self.limit
             costs = {
                 MATCHES: self.total * account.total // max(visible, 1) * _LOOKED_UP,
-                PAST_DATES: skipped * _WALKED_PAST_DATES,
+                PAST_DATES: skipped * _WALKED_PAST,
             }
         else:
             return WALK
@@ -90,7 +90,16 @@ class ListRead(Struct, frozen=True):
         filter = self.filter
         if filter.words is not None:
             return bool(filter.words.wanted_terms)
-        return filter.has_rare_media or any(getattr(filter, n) is not None for n in _LISTED)
+        is_listed = any(getattr(filter, name) is not None for name in _LISTED)
+        return filter.has_rare_media or is_listed or self.walks_past_languages
+
+    @property
+    def walks_past_languages(self) -> bool:
+        """Whether a walk reads posts of other languages: an index has each one in its order."""
+        languages = self.filter.languages
+        if languages is None or self.total is None:
+            return False
+        return len(languages) > 1 or self.sort.field != "sort_index"
 
     @property
     def _is_dated(self) -> bool:
@@ -122,5 +131,6 @@ class ListRead(Struct, frozen=True):
         # Probably as many of them are hidden as of all posts.
         costs = {MATCHES: total * account.total // visible * _LOOKED_UP}
         if SORT_FIELDS[self.sort.field].is_indexed:
-            costs[WALK] = min(self.limit * visible // total, visible) * _WALKED
+            walked = _WALKED_PAST if self.walks_past_languages else _WALKED
+            costs[WALK] = min(self.limit * visible // total, visible) * walked
         return costs

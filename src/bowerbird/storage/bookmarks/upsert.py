@@ -132,6 +132,13 @@ class UpsertStore:
         if row["words"] is not None:
             await self.reword(transaction, opened, [row], counted)
 
+    async def set_languages(
+        self, transaction: Transaction, opened: LockedLibrary, languages: Mapping[int, str]
+    ) -> None:
+        """By the numbers of stored bookmarks."""
+        rows = [{"number": number, "language": code} for number, code in languages.items()]
+        await transaction.run_many(self._sql["set_language"], _placed(opened, rows))
+
     async def reword(
         self,
         transaction: Transaction,

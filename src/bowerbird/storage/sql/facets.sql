@@ -9,6 +9,15 @@ SELECT max(b.number), count(*), count(*) OVER ()
  ORDER BY count(*) DESC, b.author_key
  LIMIT :limit
 
+-- name: by_language
+SELECT b.language, count(*)
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND {filters}
+   AND b.language <> ''
+ GROUP BY b.language
+ ORDER BY count(*) DESC, b.language
+
 -- name: by_quarter
 -- Every time zone is ahead of UTC by a number of quarters of an hour.
 SELECT b.bookmarked_at / 900000000, count(*)

@@ -2,11 +2,11 @@
 INSERT INTO bookmark (account_id, number, post_id, sort_index, is_read, is_archived, imported_at,
                       bookmarked_at, posted_at, media, author_key, author_name_key, title_key,
                       quote_count, reply_count, retweet_count, bookmark_count, favorite_count,
-                      content_hash, completeness, order_source, thread, word_form)
+                      content_hash, completeness, order_source, thread, language, word_form)
 VALUES (:account_id, :number, :post_id, :sort_index, :is_read, :is_archived, :imported_at,
         :bookmarked_at, :posted_at, :media, :author_key, :author_name_key, :title_key,
         :quote_count, :reply_count, :retweet_count, :bookmark_count, :favorite_count,
-        :content_hash, :completeness, :order_source, :thread, :word_form)
+        :content_hash, :completeness, :order_source, :thread, :language, :word_form)
 
 -- name: update_bookmark
 UPDATE bookmark
@@ -28,7 +28,14 @@ UPDATE bookmark
        content_hash = :content_hash,
        completeness = :completeness,
        order_source = :order_source,
-       thread = :thread
+       thread = :thread,
+       language = :language
+ WHERE account_id = :account_id
+   AND number = :number
+
+-- name: set_language
+UPDATE bookmark
+   SET language = :language
  WHERE account_id = :account_id
    AND number = :number
 

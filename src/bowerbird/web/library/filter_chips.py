@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
-from bowerbird.model import instants
+from bowerbird.model import instants, languages
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.requests.bookmarks import By, ListQuery
@@ -17,7 +17,7 @@ from bowerbird.web.library import list_words, typed_filters
 from bowerbird.web.library.addresses import Address
 from bowerbird.web.visits.formats import Times, enclosed
 
-TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE = (
+TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE, LANGUAGE = (
     "Type",
     "Author",
     "Label",
@@ -25,11 +25,17 @@ TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE = (
     "Saved",
     "Has",
     "State",
+    "Language",
 )
-KINDS: Final = (TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE)
+KINDS: Final = (TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE, LANGUAGE)
 # Of which the library counts the posts when a panel is opened.
-COUNTED: Final[Mapping[str, By]] = {TYPE: "media", AUTHOR: "author", LABEL: "label"}
-PARAMETERS: Final = {TYPE: "media_type", AUTHOR: "author", LABEL: "tag"}
+COUNTED: Final[Mapping[str, By]] = {
+    TYPE: "media",
+    AUTHOR: "author",
+    LABEL: "label",
+    LANGUAGE: "language",
+}
+PARAMETERS: Final = {TYPE: "media_type", AUTHOR: "author", LABEL: "tag", LANGUAGE: "language"}
 _BOUNDS: Final = {
     POSTED: ("posted_from", "posted_to"),
     SAVED: ("bookmarked_from", "bookmarked_to"),
@@ -43,6 +49,11 @@ TYPES: Final = {
     "article": "Article",
     "thread": "Thread",
     "poll": "Poll",
+}
+_HINTS: Final = {
+    AUTHOR: "Name or @handle",
+    LABEL: "Name of a label",
+    LANGUAGE: "Code, such as en",
 }
 # Of an instant, which both exclude, and of a whole day.
 _BOUND_WORDS: Final = (("after", "since"), ("before", "until"))
@@ -75,6 +86,8 @@ class Option(NamedTuple):
     number: int | None = None
     # Of a label.
     colour: str = ""
+    # That of the text, if it is its own name.
+    language: str = ""
 
 
 class Panel(NamedTuple):
@@ -153,7 +166,7 @@ class FilterChips:
             kind,
             options or (),
             typed=parameter,
-            hint="Name or @handle" if kind == AUTHOR else "Name of a label",
+            hint=_HINTS[kind],
             kept=self._address.fields(parameter),
         )
 
@@ -165,7 +178,8 @@ class FilterChips:
         chosen = getattr(self._query, name)
         is_chosen = bool(chosen) and _folded(chosen) == _folded(value)
         url = self._address.changed(**{name: value}).url()
-        return Option(text, url, is_chosen, count, colour)
+        language = value if kind == LANGUAGE else ""
+        return Option(text, url, is_chosen, count, colour, language)
 
     def _applied(self) -> list[Chip]:
         state = self._state()
@@ -175,6 +189,10 @@ class FilterChips:
         for kind, word in ((TYPE, "type"), (AUTHOR, "by"), (LABEL, "label")):
             if value := getattr(self._query, PARAMETERS[kind]):
                 yield self._chip(word, value, PARAMETERS[kind], panel=self.panel(kind))
+        if self._query.language:
+            codes = map(languages.code_of, self._query.language.split(","))
+            names = ", ".join(languages.name_of(code) for code in codes if code is not None)
+            yield self._chip("language", names, "language", panel=self.panel(LANGUAGE))
         if self._query.label:
             yield self._chip("labels", str(self._query.label), "label", "label_match")
 

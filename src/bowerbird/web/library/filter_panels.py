@@ -8,11 +8,20 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.library.statistics.facets import Facet, FacetCounts
+from bowerbird.model import languages
 from bowerbird.requests.bookmarks import CountQuery, FacetsQuery, ListQuery
 from bowerbird.requests.limits import SUGGESTED_FOR_MAX, SUGGESTED_MAX
 from bowerbird.web.library import filter_chips, post_parts
 from bowerbird.web.library.addresses import LIBRARY, address_of
-from bowerbird.web.library.filter_chips import AUTHOR, COUNTED, LABEL, TYPE, FilterChips, Option
+from bowerbird.web.library.filter_chips import (
+    AUTHOR,
+    COUNTED,
+    LABEL,
+    LANGUAGE,
+    TYPE,
+    FilterChips,
+    Option,
+)
 from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -72,6 +81,9 @@ class FilterPanels:
         if kind == LABEL:
             labels = await self._labels.matching(account, text, SUGGESTED_MAX)
             return [self._label(chips, each.label_name, each.color) for each in labels]
+        if kind == LANGUAGE:
+            codes = languages.named_like(text)[:SUGGESTED_MAX]
+            return [chips.option(kind, code, languages.name_of(code)) for code in codes]
         return []
 
     async def _counted(
@@ -91,6 +103,8 @@ class FilterPanels:
                 for each in found
                 if each.value
             ]
+        if kind == LANGUAGE:
+            return [chips.option(kind, e.value, languages.name_of(e.value), e.count) for e in found]
         colours = await self._sidebar.colours(account)
         return [self._label(chips, e.value, colours.get(e.value), e.count) for e in found]
 

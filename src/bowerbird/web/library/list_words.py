@@ -118,6 +118,7 @@ FILTERS: Final = {
     "author": "author",
     "tag": "label",
     "label": "labels",
+    "language": "language",
     "unlabelled": "without a label",
     "has_note": "with a note",
     "posted_from": "posted after",

@@ -67,6 +67,8 @@ def _filter(piece: Piece) -> tuple[str, str]:
     found = query_fields.condition(piece.field, piece.text, None)
     if found is None or piece.field is Field.IS:
         return "", ""
+    if piece.field is Field.LANGUAGE:
+        return "language", found.value
     if piece.field in _NAMES:
         return _NAMES[piece.field], " ".join(piece.text.split())
     if piece.field is Field.HAS:

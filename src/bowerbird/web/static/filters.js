@@ -3,7 +3,7 @@
 // @ts-check
 
 const PAUSE_MILLISECONDS = 150;
-const COUNTED = ["type", "author", "label"];
+const COUNTED = ["type", "author", "label", "language"];
 let paused = 0;
 /** @type {XMLHttpRequest | null} */
 let asking = null;

@@ -3,11 +3,13 @@
 from typing import Any, NamedTuple
 
 from bowerbird.library.bookmarks.writing.words_ahead import words_ahead
+from bowerbird.model import languages
 from bowerbird.model.bookmarks import RENDER_VERSION, ImportRecord, Post, own_words, rendering
 from bowerbird.model.imports import Incoming, Placement
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.media import DOMAIN, attached_texts, bits_of
 from bowerbird.model.words import first_line, order_key
+from bowerbird.search.queries.text_language import sure_language
 from bowerbird.search.words.tokens import INDEX_FORM
 
 Row = dict[str, Any]
@@ -47,6 +49,7 @@ def draft_of(incoming: Incoming, words: str) -> Row:
         "favorite_count": metrics.favorite_count,
         "content_hash": incoming.content_hash,
         "thread": _thread(arrival),
+        "language": language_of(arrival),
         "render_version": RENDER_VERSION,
         "words": words,
         "word_form": INDEX_FORM,
@@ -89,6 +92,16 @@ def searchable_texts(arrival: Post) -> SearchableTexts:
     if details.quoted_tweet is not None or details.article is not None:
         _add_texts_within(details.article or {}, details.quoted_tweet or {}, texts, names)
     return SearchableTexts(list(filter(None, texts)), list(filter(None, names)))
+
+
+def language_of(post: Post) -> str:
+    """The code of the language that the source gives or the text shows, or ""."""
+    details = post.tweet_details
+    if details.meta.language and (code := languages.code_of(details.meta.language)):
+        return code
+    article = details.article or {}
+    written = (details.text, article.get("title"), article.get("plain_text"))
+    return sure_language(next((text for text in written if isinstance(text, str) and text), ""))
 
 
 def _thread(arrival: ImportRecord) -> str | None:

@@ -78,6 +78,9 @@ b.number IN (SELECT a.number FROM bookmark AS a
              SELECT a.number FROM bookmark AS a
               WHERE a.account_id = :account_id AND a.author_name_key = ANY(CAST(:author AS text[])))
 
+-- name: filter_languages
+b.language = ANY(CAST(:languages AS text[]))
+
 -- name: filter_labels
 b.number IN (SELECT bl.number FROM bookmark_label AS bl
                JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id

@@ -81,6 +81,9 @@ b.number IN (SELECT a.number FROM json_each(:author_handle) AS wanted
               CROSS JOIN bookmark AS a
                  ON a.account_id = :account_id AND a.author_name_key = wanted.value)
 
+-- name: filter_languages
+b.language IN (SELECT wanted.value FROM json_each(:languages) AS wanted)
+
 -- name: filter_labels
 b.number IN (SELECT bl.number FROM json_each(:labels) AS wanted
               CROSS JOIN label AS l

@@ -56,6 +56,13 @@ SELECT n.sort_value, n.number
  ORDER BY n.sort_value {direction}, n.number {direction}
  LIMIT :limit
 
+-- name: filter_walked_language
+-- The plus sign hides the column from the index of languages.
++b.language = :language
+
+-- name: filter_walked_languages
++b.language IN (SELECT wanted.value FROM json_each(:languages) AS wanted)
+
 -- name: filter_wanted_of_many
 -- The plus sign keeps SQLite from looking up each hit: it reads an index with the flags instead.
 +b.number IN (SELECT rowid - :place FROM keyword
