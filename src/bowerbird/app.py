@@ -16,6 +16,7 @@ from bowerbird.jobs.watching import JobWatch
 from bowerbird.jobs.worker import Worker
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_state import AccountState
+from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.uses import KeyUse, Uses, VersionUse
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
@@ -33,6 +34,8 @@ from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.links.previews import Previews
 from bowerbird.library.links.reading import LinkReading
+from bowerbird.library.sign_in.mailed_links import MailedLinks
+from bowerbird.library.sign_in.one_time_links import OneTimeLinks
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.upkeep.sweeping import Sweeping
@@ -65,7 +68,7 @@ from bowerbird.toolserver.assembly import ToolParts, tool_server
 from bowerbird.toolserver.protocol.http_endpoint import ToolServer
 from bowerbird.web import unsubscribing
 from bowerbird.web.account.keys import EndingVersions
-from bowerbird.web.assembly import LibraryParts, Transfers, visits
+from bowerbird.web.assembly import Doors, LibraryParts, Transfers, visits
 from bowerbird.web.connect import redeeming
 from bowerbird.web.exports import ExportParts
 from bowerbird.web.imports.pages import ImportParts
@@ -108,6 +111,7 @@ class App:
     watch: JobWatch
     models: Models
     file_imports: FileJobs
+    mailed_links: MailedLinks
     tools: ToolServer
 
 
@@ -184,6 +188,10 @@ def build(
     has_sandbox = settings.sandbox == "on"
     file_imports, rates = FileJobs(database, clock), Rates(clock)
     sessions = Sessions(database, clock)
+    people = Accounts(database, clock, settings.default_plan)
+    one_time_links = OneTimeLinks(database, people, sessions, clock)
+    mailed_links = MailedLinks(database, one_time_links, people, clock, settings)
+    doors = Doors(people, sessions, one_time_links, mailed_links)
     addresses = ClientAddresses(settings.trusted_proxies)
     pages = site(
         settings,
@@ -200,7 +208,7 @@ def build(
             settings,
             database,
             clock,
-            sessions,
+            doors,
             addresses,
             calls=calls,
             library=LibraryParts(
@@ -279,6 +287,7 @@ def build(
         watch=JobWatch(database, clock, metrics),
         models=searching.models,
         file_imports=file_imports,
+        mailed_links=mailed_links,
         tools=tools,
     )
 

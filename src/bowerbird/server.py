@@ -281,6 +281,7 @@ async def _running_app(
             one.flushing.stop()
         await asyncio.wait((*tasks, *workers, *flushing))
         await service.file_imports.close()
+        await service.mailed_links.close()
         await service.models.close()
         if job_database is not None:
             await job_database.close()

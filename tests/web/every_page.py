@@ -44,6 +44,7 @@ from tests.web.sign_in.ceremonies import ANY_PAGE
 from tests.web.sign_in.providing import Street
 
 SETTINGS: Final = Settings()
+MAILING: Final = {"smtp_url": "smtp://127.0.0.1:9", "mail_from": "posts@example.org"}
 EMAIL: Final = "nora.van.der.meer@example.org"
 LINK: Final = "https://x.com/bowerwatch/status/1945678901234567890"
 HOSTILE: Final = "<b>تصميم</b>"
@@ -76,7 +77,9 @@ async def _walk() -> Album:
         async with (
             databases.fresh_sqlite(template, data) as database,
             networks.playing() as reached,
-            providing.street(database, data, sign_up="open", **reached.settings) as street,
+            providing.street(
+                database, data, sign_up="open", **MAILING, **reached.settings
+            ) as street,
         ):
             await _doors(album, street)
             owner = await street.house.owner(EMAIL)
@@ -113,6 +116,8 @@ async def _doors(album: Album, street: Street) -> None:
     for name, path in (("sign_in-refused", "/sign-in/passkey"), ("sign_up-refused", "/sign-up")):
         await stranger.send(f"{path}/options", ANY_PAGE)
         album[name] = await stranger.send(path, ANY_PAGE, credential="{}", next="/keys")
+    for name, email in (("sign_in-sent", "nora@example.org"), ("sign_in-address", "nora@")):
+        album[name] = await stranger.send("/sign-in/link", "/sign-in", email=email)
     album["continue"] = await stranger.send("/sign-in/oidc", ANY_PAGE)
     begun = await street.start(stranger)
     album["problem"] = await street.come_back(stranger, begun, error="access_denied")

@@ -59,6 +59,7 @@ def check(settings: "Settings") -> None:
     one_of("MODEL_BUILD", settings.model_build, ("on", "off"))
     one_of("KEEP_MEDIA", settings.keep_media, ("on", "off"))
     one_of("FETCH_POSTS", settings.fetch_posts, ("on", "off"))
+    one_of("EMAIL_SIGN_IN", settings.email_sign_in, ("on", "off"))
     one_of("TRACES", settings.traces, ("on", "off"))
     one_of("LOG_FORMAT", settings.log_format, ("auto", "json", "text"))
     one_of("LOG_LEVEL", settings.log_level, ("debug", "info", "warning", "error"))

@@ -165,6 +165,11 @@ class Settings:
     mail_from: str = setting(
         "", "Sender of email: `bowerbird@example.com` or `Bowerbird <bowerbird@example.com>`."
     )
+    email_sign_in: str = setting(
+        "on",
+        "`on` or `off`: whether the sign-in page offers to send a link to the email address of an "
+        "account. Needs an SMTP server.",
+    )
     oidc_issuer: str = setting(
         "",
         "Issuer of an OpenID provider that people may sign in with, such as "

@@ -29,6 +29,7 @@ from bowerbird.library.sign_in.attempts import Attempts, SignUpLimits
 from bowerbird.library.sign_in.email_changes import EmailChanges
 from bowerbird.library.sign_in.identities import Identities
 from bowerbird.library.sign_in.invitations import Invitations
+from bowerbird.library.sign_in.mailed_links import MailedLinks
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
 from bowerbird.library.sign_in.passkey_answers import Site
 from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
@@ -83,10 +84,10 @@ from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.operator.pages import OperatorParts
 from bowerbird.web.saving import SavePage
 from bowerbird.web.sign_in import links as link_pages
-from bowerbird.web.sign_in import pages as sign_in_pages
 from bowerbird.web.sign_in import passkeys as passkey_pages
 from bowerbird.web.sign_in import proofs as proof_pages
 from bowerbird.web.sign_in import sessions as session_pages
+from bowerbird.web.sign_in.pages import SignInPages
 from bowerbird.web.sign_in.providers import ProviderLists, ProviderPages
 from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.site import ShowPublished, Visits
@@ -111,6 +112,15 @@ class Transfers(NamedTuple):
     wake_worker: Callable[[], None]
 
 
+class Doors(NamedTuple):
+    """How people come in."""
+
+    accounts: Accounts
+    sessions: Sessions
+    links: OneTimeLinks
+    mailed: MailedLinks
+
+
 class LibraryParts(Struct, frozen=True):
     """The parts of the library that its pages share with the API, including their caches."""
 
@@ -129,7 +139,7 @@ def visits(
     settings: Settings,
     database: Database,
     clock: Clock,
-    sessions: Sessions,
+    doors: Doors,
     addresses: ClientAddresses,
     *,
     calls: CallCounter,
@@ -138,10 +148,9 @@ def visits(
     deprecations: Sequence[Deprecation],
     transfers: Transfers,
 ) -> Visits:
-    accounts = Accounts(database, clock, settings.default_plan)
+    accounts, sessions = doors.accounts, doors.sessions
     pages = VisitPages(settings, Templates(settings, has_sandbox=settings.sandbox == "on"))
     limits = AttemptLimits(clock)
-    links = OneTimeLinks(database, accounts, sessions, clock)
     attempts, site = Attempts(database, clock), _site(settings)
     providers = configured(settings)
     passkeys = Passkeys(database, attempts, clock, site, {each.issuer for each in providers})
@@ -238,18 +247,25 @@ def visits(
         routes: list[PageRoute] = [
             *start.routes(pages, show_published),
             *(look_around.routes() if settings.demo == "on" else ()),
-            *link_pages.routes(links, invitations, sign_up_pages, limits, pages),
-            *sign_in_pages.routes(
+            *link_pages.routes(doors.links, invitations, sign_up_pages, limits, pages),
+            *SignInPages(
                 passkey_sign_in,
+                doors.mailed,
                 limits,
                 pages,
                 sign_up=settings.sign_up,
                 providers=lists.for_sign_in,
-            ),
+            ).routes(),
             *sign_up_pages.routes(),
             *provider_pages.routes(),
             *proof_pages.routes(
-                passkey_sign_in, passkeys, sessions, limits, pages, providers=lists.for_proof
+                passkey_sign_in,
+                passkeys,
+                sessions,
+                limits,
+                pages,
+                mailed=doors.mailed,
+                providers=lists.for_proof,
             ),
             *email_link_pages.routes(emails, limits, pages),
             *passkey_pages.routes(passkeys, pages),

@@ -64,7 +64,7 @@ _TEXTS: Final[dict[ActivityKind, tuple[str, str]]] = {
     ActivityKind.PROVED_AGAIN: ("Confirmed with {} that it is you", "Confirmed that it is you"),
     ActivityKind.SESSION_ENDED: ("Signed out “{}”", "Signed out another browser"),
     ActivityKind.SESSIONS_ENDED: ("Signed out all other browsers",) * 2,
-    ActivityKind.LINK_CREATED: ("Created a link to sign in",) * 2,
+    ActivityKind.LINK_CREATED: ("Sent a link to sign in by {}", "Created a link to sign in"),
     ActivityKind.PASSKEY_ADDED: ("Added the passkey “{}”", "Added a passkey"),
     ActivityKind.PASSKEY_REFUSED: (
         "Refused the passkey “{}”, because a copy of it was used",

@@ -18,10 +18,12 @@ from bowerbird.model.accounts import (
     RemovedPostsChoice,
 )
 from bowerbird.model.keys import new_account_id
+from bowerbird.model.sign_in import LinkKind
 from bowerbird.model.words import fold
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
+from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
 from bowerbird.storage.sign_in.sessions import SessionStore
 
 PER_PAGE: Final = 20
@@ -62,6 +64,7 @@ class Accounts:
         self._database = database
         self._store = AccountStore(database)
         self._sessions = SessionStore(database)
+        self._links = OneTimeLinkStore(database)
         self._activity = Activity(database, clock)
         self._clock = clock
         self._default_plan = _plan(default_plan)
@@ -116,6 +119,10 @@ class Accounts:
             raise HalfDeleted(Code.NOT_FOUND, f"The account of {email.strip()} is partly deleted.")
         return account
 
+    async def id_with_address(self, email: str) -> int | None:
+        """None if no account has the address."""
+        return await self._store.id_of_email(fold(email))
+
     async def set_plan(self, email: str, plan: str) -> None:
         account = await self.find(email)
         entry = self._activity.entry(ActivityKind.PLAN_CHANGED, _plan(plan))
@@ -134,6 +141,8 @@ class Accounts:
         new = checked_email(new)
         if not await self._store.set_email(transaction, account_id, new, fold(new)):
             raise EmailRefused(Code.INVALID_REQUEST, f"{new} already has an account.")
+        # They may have been sent to the former address.
+        await self._links.withdraw_all(transaction, account_id, LinkKind.ACCOUNT)
         entry = self._activity.entry(ActivityKind.EMAIL_CHANGED, new)
         await self._activity.add(transaction, account_id, entry)
 
@@ -177,7 +186,7 @@ class Accounts:
                 return int(name)
             raise NoAccount(Code.NOT_FOUND, f"No account has the id {shown(name)}.")
         # Accounts may have addresses that a new one cannot have.
-        found = await self._store.id_of_email(fold(name)) if name.isprintable() else None
+        found = await self.id_with_address(name) if name.isprintable() else None
         if found is None:
             sentence = f"No account has the address {shown(checked_email(name))}."
             raise NoAccount(Code.NOT_FOUND, sentence)

@@ -10,22 +10,29 @@ from typing import Final
 
 from msgspec import Struct
 
-from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.clock import MICROSECONDS, Clock, day_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused, checked_email
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.session_tokens import is_link_token, new_link_token, token_hash
 from bowerbird.model.sign_in import LinkKind, OneTimeLink, Where
 from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.daily_use import SIGN_IN_LINKS, DailyUseStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.sign_in.identities import WaysInStore
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
 
 MINUTES: Final = 15
 METHOD: Final = "link"
 LINKS_MAX: Final = 20
+# Anybody may ask for a link that is sent by email. Few are open, so that there is room for those
+# from the command line, and a day has few, because each is an email.
+MAILED_OPEN_MAX: Final = 3
+MAILED_PER_DAY: Final = 20
 _NO_ACCOUNT: Final = 0
 
 
@@ -55,6 +62,8 @@ class OneTimeLinks:
         self._sessions = sessions
         self._store = OneTimeLinkStore(database)
         self._people = AccountStore(database)
+        self._libraries = LibraryStore(database)
+        self._mailed = DailyUseStore(database, SIGN_IN_LINKS)
         self._activity = Activity(database, clock)
         self._clock = clock
 
@@ -79,26 +88,50 @@ class OneTimeLinks:
         """Returns the token of a link for an account."""
         return await self._create(LinkKind.ACCOUNT, account_id)
 
-    async def _create(self, kind: LinkKind, account_id: int) -> str:
+    async def create_to_mail(self, account_id: int) -> str:
+        """Returns the token of a link that is sent to the address of the account."""
+        return await self._create(LinkKind.ACCOUNT, account_id, is_mailed=True)
+
+    async def withdraw(self, token: str) -> None:
+        """Ends a link that nobody got."""
+
+        async def work(transaction: Transaction) -> None:
+            await self._store.use(transaction, token_hash(token), self._clock())
+
+        await self._database.write(work)
+
+    async def _create(self, kind: LinkKind, account_id: int, *, is_mailed: bool = False) -> str:
         now, token = self._clock(), new_link_token()
         expires_at = now + MINUTES * 60 * MICROSECONDS
         link = OneTimeLink(secrets.token_hex(4), kind, account_id, "", now, expires_at)
-        entry = self._activity.entry(ActivityKind.LINK_CREATED)
+        entry = self._activity.entry(ActivityKind.LINK_CREATED, "email" if is_mailed else "")
+        most = MAILED_OPEN_MAX if is_mailed else LINKS_MAX
 
         async def work(transaction: Transaction) -> None:
             if kind is LinkKind.OWNER:
                 await self._make_room(transaction, now)
-            if not await self._store.insert(transaction, token_hash(token), link, LINKS_MAX):
+            if is_mailed:
+                await self._count_mailed(transaction, account_id, now)
+            if not await self._store.insert(transaction, token_hash(token), link, most):
                 raise Refusal(
                     Code.INVALID_REQUEST,
-                    f"{LINKS_MAX} links are open already. They expire after {MINUTES} minutes.",
+                    f"{most} links are open already. They expire after {MINUTES} minutes.",
                 )
             holder = account_id or await self._people.owner(transaction)
             if holder is not None:
                 await self._activity.add(transaction, holder, entry)
 
-        await self._database.write(work)
+        await self._database.write(work, account_id if is_mailed else None)
         return token
+
+    async def _count_mailed(self, transaction: Transaction, account_id: int, now: int) -> None:
+        """The lock makes others who ask for the account wait, so that both bounds are exact."""
+        await lock_library(self._libraries, transaction, account_id)
+        used = await self._mailed.add(transaction, account_id, day_of(now), uses=1)
+        if used.uses > MAILED_PER_DAY:
+            raise Refusal(
+                Code.RATE_LIMITED, f"{MAILED_PER_DAY} links were sent to the account today (UTC)."
+            )
 
     async def _make_room(self, transaction: Transaction, now: int) -> None:
         """A server that starts again and again must start, so its earlier links end instead."""

@@ -5,6 +5,7 @@ from typing import Final
 
 from bowerbird.errors import Refusal
 from bowerbird.library.access.attempt_limits import AttemptLimits
+from bowerbird.library.sign_in.mailed_links import MailedLinks
 from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
 from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS, Sessions
@@ -37,6 +38,7 @@ def routes(
     limits: AttemptLimits,
     pages: VisitPages,
     *,
+    mailed: MailedLinks,
     providers: ConnectedProviders = no_providers,
 ) -> list[PageRoute]:
     async def shown(visit: Visit, *, problem: str = "", status: int = 200) -> Reply:
@@ -50,6 +52,7 @@ def routes(
             account=visit.signed_in.email or visit.account_id,
             has_passkey=bool(await passkeys.all(visit.account_id)),
             providers=await providers(visit),
+            sends_links=mailed.is_offered and bool(visit.signed_in.email),
             next=path,
             problem=problem,
         )
