@@ -20,6 +20,7 @@ PUBLIC = {
     *("GET /", "GET /keys", "GET /connect", "GET /goodbye", "GET /link", "POST /link"),
     *("GET /link/email", "POST /link/email", "POST /sign-out", "GET /sign-in"),
     *("POST /sign-in/passkey/options", "POST /sign-in/passkey", "POST /sign-in/{provider}"),
+    "POST /sign-in/link",
     *("GET /sign-in/{provider}/return", "GET /sign-up", "POST /sign-up"),
     *("POST /sign-up/options", "POST /sign-up/offer"),
     # The demo has a library of its own, which nobody can change.
