@@ -18,6 +18,7 @@ from bowerbird.sources.parsing.html_text import tokens
 from bowerbird.sources.reading import read
 from bowerbird.sources.recognition import FORMATS, UnknownFile
 from bowerbird.sources.x import files as x_files
+from tests.sources import program_files
 from tests.support.source_files import Report, report
 
 _NUMBERS: Final = range(1050118621198921700, 1050118621198921712)
@@ -108,8 +109,9 @@ def test_the_files_of_this_test_are_read_whole(name: str) -> None:
 def test_every_format_has_a_file_here() -> None:
     tested = {found.name for found in WHOLE.values()}
     # One column and Reddit's two are tested by other names below.
-    others = {"CSV of posts", "Mastodon CSV", "Reddit CSV", "bookmarks of an X archive"}
+    others = {"Mastodon CSV", "Reddit CSV", "bookmarks of an X archive"}
     others |= {"bookmarks of a Mastodon archive", "likes of a Mastodon archive"}
+    others |= {file.format for file in program_files.FILES.values()} | {"YouTube playlist CSV"}
     # The formats of X have tests of their own.
     others |= {format.name for format in x_files.FORMATS}
 

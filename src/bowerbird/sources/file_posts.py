@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import UNSET, Struct
 
 from bowerbird.model.bookmarks import AuthorDetails, ImportRecord, PostDetails, PostMeta
@@ -108,6 +109,7 @@ def not_a_post(line: int, address: str) -> LeftOut:
         line=line,
         reason=Reason.NOT_A_POST,
         sentence=f"Line {line}: {shown(address)} is not a link to a post.",
+        link=web_address(address),
     )
 
 
@@ -196,6 +198,15 @@ def _complete(rest: str) -> str:
 
 
 LIKED: Final = "liked"
+# The label of posts that their owner marked with a star or a heart in another program.
+FAVOURITE: Final = "favourite"
+
+
+def as_liked(found: Found) -> Found:
+    if not isinstance(found, FoundPost):
+        return found
+    labels = [*(found.record.tags or ()), LIKED]
+    return msgspec.structs.replace(found, record=msgspec.structs.replace(found.record, tags=labels))
 
 
 def only_if_requested(likes: Iterable[Found], choices: Choices) -> Iterator[Found]:

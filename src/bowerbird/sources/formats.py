@@ -1,5 +1,6 @@
 """What a reader of files declares about itself: its name, which files it fits, how it reads."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
@@ -10,6 +11,9 @@ from bowerbird.sources.parsing.text_lines import SeekableFile, decode
 
 BEGINNING_BYTES: Final = 256 << 10
 _END_OF_TIME: Final = 2**63 - 1
+# A list of links in Markdown begins like one in JSON.
+_MARKDOWN: Final = re.compile(r"\s*\[[^\[\]\"\n]{0,500}\]\(")
+_NEW_WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class Choices(NamedTuple):
@@ -46,6 +50,14 @@ class Format(NamedTuple):
     read: Callable[[SeekableFile, Choices], Iterator[Found]]
     # Files of an archive that have the same shape, but not the same meaning.
     other_files: frozenset[str] = frozenset()
+    # The only files of an archive that have this meaning, if many have the same shape; and those
+    # of them that have liked posts.
+    only_files: frozenset[str] = frozenset()
+    liked_files: frozenset[str] = frozenset()
+    # Fits files of no program in particular. In an archive, the files of a program come first.
+    is_general: bool = False
+    # What the program calls the columns or fields by which its files are recognised.
+    signature: frozenset[str] = frozenset()
 
 
 def beginning_of(file: SeekableFile, size: int = BEGINNING_BYTES) -> Beginning:
@@ -55,9 +67,9 @@ def beginning_of(file: SeekableFile, size: int = BEGINNING_BYTES) -> Beginning:
     while len(data) < size and (more := file.read(size - len(data))):
         data += more
     text = decode(data)
-    start = text.lstrip()[:1]
+    start = "" if _MARKDOWN.match(text) else text.lstrip()[:1]
     delimiter = sniff_delimiter(text)
-    is_table = start not in ("", "{", "[", "<")
+    is_table = bool(text.strip()) and start not in ("{", "[", "<")
     return Beginning(
         data,
         text,
@@ -69,5 +81,9 @@ def beginning_of(file: SeekableFile, size: int = BEGINNING_BYTES) -> Beginning:
 
 
 def column_name(text: str) -> str:
-    """The name of a column without the differences between programs: "Tweet_URL" -> "tweet url"."""
-    return " ".join(text.replace("_", " ").replace("-", " ").lower().split())[:100]
+    """The name of a column or field without the differences between programs.
+
+    "Tweet_URL" and "tweetUrl" are "tweet url".
+    """
+    words = _NEW_WORD.sub(" ", text[:200]).replace("_", " ").replace("-", " ")
+    return " ".join(words.lower().split())[:100]

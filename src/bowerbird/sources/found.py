@@ -73,6 +73,8 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     reason: Reason
     # A sentence that names the record and the problem.
     sentence: str
+    # The address on the web that is not a post, or "".
+    link: str = ""
     post_id: str = ""
     sort_index: int | None = None
     # Why the post is unavailable, in the words of the source, or "".

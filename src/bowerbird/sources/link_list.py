@@ -1,40 +1,94 @@
-"""Reads files with one address per line and no header: Mastodon's export, or any list of links."""
+"""Reads text with addresses in it: Mastodon's export, lists of links, Markdown, notes."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
+from typing import Final
 
-from bowerbird.sources.file_posts import FilePost, found_post, invalid, not_a_post
-from bowerbird.sources.formats import Beginning, Choices, Format
+from bowerbird.sources.file_posts import (
+    FilePost,
+    found_post,
+    invalid,
+    not_a_post,
+    text_and_name,
+)
+from bowerbird.sources.formats import Beginning, Format
 from bowerbird.sources.found import Found
-from bowerbird.sources.parsing.csv_rows import CsvRows
-from bowerbird.sources.parsing.text_lines import SeekableFile
-from bowerbird.sources.post_links import MASTODON, PostLink, parse_fediverse, parse_listed
+from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines
+from bowerbird.sources.post_links import (
+    MASTODON,
+    MAX_LINK_CHARACTERS,
+    parse,
+    parse_fediverse,
+    parse_listed,
+)
 from bowerbird.sources.records import charset_notice
 
-_LINES_LOOKED_AT = 50
+_LINES_LOOKED_AT: Final = 50
+_MAX_TITLE_CHARACTERS: Final = 500
+_ADDRESS: Final = re.compile(r"(?:https?|at)://[^\s<>\"'`|\\^{}\[\]]+")
+# `[title](address)` of Markdown.
+_TITLED: Final = re.compile(
+    rf"\[([^\[\]]{{0,{_MAX_TITLE_CHARACTERS}}})\]\(\s*<?((?:https?|at)://[^\s()<>]+)[^()]{{0,200}}\)"
+)
+_PARTNERS: Final = {")": "(", "]": "[", "}": "{"}
 
 
-def _read(file: SeekableFile, find_link: Callable[[str], PostLink | None]) -> Iterator[Found]:
-    # No address contains a tab, so each row has one cell.
-    rows = CsvRows(file, "\t")
-    for row in rows:
-        if row.problem:
-            yield invalid(row.line, row.problem)
+def addresses_in(text: str) -> list[str]:
+    """The addresses in a text, without the punctuation behind them."""
+    return [_without_end(match[0]) for match in _ADDRESS.finditer(text)]
+
+
+def _without_end(address: str) -> str:
+    while address and len(address) <= MAX_LINK_CHARACTERS:
+        last = address[-1]
+        is_open = last in _PARTNERS and address.count(_PARTNERS[last]) < address.count(last)
+        if last not in ".,;:!?*_" and not is_open:
+            break
+        address = address[:-1]
+    return address
+
+
+def _links(line: str) -> list[tuple[str, str]]:
+    """The addresses in a line with their titles."""
+    titles = {match[2]: match[1] for match in _TITLED.finditer(line)}
+    return [(address, titles.get(address, "")) for address in dict.fromkeys(addresses_in(line))]
+
+
+def _read(file: SeekableFile, *, is_mastodon: bool, is_list: bool) -> Iterator[Found]:
+    find_link = parse_fediverse if is_mastodon else parse_listed
+    lines = TextLines(file)
+    while line := lines.next():
+        if line.is_cut:
+            yield invalid(line.number, "The line is too long.")
             continue
-        address = row.cells[0].strip().rstrip(",;")
-        link = find_link(address)
-        if link is None:
-            yield not_a_post(row.line, address)
-        else:
-            yield found_post(FilePost(link=link, line=row.line, is_in_order=True))
-    yield from charset_notice(rows)
+        links = _links(line.text)
+        text = line.text.strip().strip('",;')
+        if not links and text and is_list:
+            links = [(text, "")]
+        for address, title in links:
+            post = find_link(address)
+            if post is None:
+                yield not_a_post(line.number, address)
+                continue
+            words, name = text_and_name(title, address, post)
+            yield found_post(
+                FilePost(
+                    link=post, line=line.number, text=words, author_name=name, is_in_order=True
+                )
+            )
+    yield from charset_notice(lines.first_windows_line)
+
+
+def _first_lines(beginning: Beginning) -> list[str]:
+    lines = beginning.text.splitlines()
+    if beginning.is_cut and len(lines) > 1:
+        lines.pop()
+    return [line.strip() for line in lines if line.strip()]
 
 
 def _addresses(beginning: Beginning) -> list[str]:
     """The addresses in the first lines. Empty if most lines are something else."""
-    lines = beginning.text.splitlines()
-    if beginning.is_cut and len(lines) > 1:
-        lines.pop()
-    listed = [line.strip().strip('"') for line in lines[:_LINES_LOOKED_AT] if line.strip()]
+    listed = [line.strip('"') for line in _first_lines(beginning)[:_LINES_LOOKED_AT]]
     addresses = [line for line in listed if _is_address(line)]
     return addresses if len(addresses) * 2 > len(listed) else []
 
@@ -50,19 +104,26 @@ def _is_mastodon(beginning: Beginning) -> bool:
     return set(networks) == {MASTODON} and len(networks) * 2 > len(addresses)
 
 
-def _is_list(beginning: Beginning) -> bool:
-    return bool(_addresses(beginning))
-
-
-def _read_mastodon(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
-    return _read(file, parse_fediverse)
-
-
-def _read_links(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
-    return _read(file, parse_listed)
+def _has_links(beginning: Beginning) -> bool:
+    is_text = bool(beginning.columns)
+    return is_text and any(map(parse, addresses_in(beginning.text)))
 
 
 FORMATS = (
-    Format("Mastodon CSV", _is_mastodon, _read_mastodon),
-    Format("list of links", _is_list, _read_links),
+    Format(
+        "Mastodon CSV",
+        _is_mastodon,
+        lambda file, _choices: _read(file, is_mastodon=True, is_list=True),
+    ),
+    Format(
+        "list of links",
+        lambda start: bool(_addresses(start)),
+        lambda file, _choices: _read(file, is_mastodon=False, is_list=True),
+    ),
+    Format(
+        "text with links",
+        _has_links,
+        lambda file, _choices: _read(file, is_mastodon=False, is_list=False),
+        is_general=True,
+    ),
 )

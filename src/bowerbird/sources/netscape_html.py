@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from bowerbird.sources import file_labels
-from bowerbird.sources.file_posts import FilePost, found_post, not_a_post, text_and_name
+from bowerbird.sources.file_posts import (
+    FAVOURITE,
+    FilePost,
+    found_post,
+    not_a_post,
+    text_and_name,
+)
 from bowerbird.sources.formats import Beginning, Choices, Format
 from bowerbird.sources.found import Found, Notice
 from bowerbird.sources.parsing.html_text import Tag, tokens
@@ -15,6 +21,12 @@ from bowerbird.sources.post_links import parse
 _MAX_TITLE_CHARACTERS: Final = 20_000
 _MAX_TITLE_PARTS: Final = 100
 _FITS: Final = re.compile(r"<!DOCTYPE\s+NETSCAPE-Bookmark-file-1|<DT>\s*<(?:A|H3)\b", re.IGNORECASE)
+# Pocket's file has lists under two headings, and Instapaper's too.
+_LISTS_FIT: Final = re.compile(
+    r"<li>\s*<a\s[^<>]{0,3000}\btime_added=|<title>(?:Pocket|Instapaper)[^<>]{0,20}Export",
+    re.IGNORECASE,
+)
+_STATES: Final = {"read archive": "archived", "archive": "archived", "starred": "favourite"}
 # Folders that every browser has. They say where a link was, not what it is about.
 _ROOTS: Final = frozenset({"personal_toolbar_folder", "unfiled_bookmarks_folder"})
 
@@ -43,6 +55,8 @@ class _Reader:
         self._note: list[str] | None = None
         self._title = ""
         self._is_root = False
+        # What the heading above says about the links below.
+        self._state = ""
 
     def text(self, text: str) -> None:
         for parts in (self._text, self._note):
@@ -55,9 +69,12 @@ class _Reader:
         elif tag.name == "h3":
             yield from self.end_link()
             self._folder(tag)
+        elif tag.name == "h1":
+            yield from self.end_link()
+            self._heading(tag)
         elif tag.name == "dd":
             self._note = None if tag.is_end or self._link is None else []
-        elif tag.name in ("dt", "dl"):
+        elif tag.name in ("dt", "dl", "li"):
             yield from self.end_link()
             if tag.name == "dl":
                 self._list(tag)
@@ -72,6 +89,13 @@ class _Reader:
     def _end_title(self) -> None:
         self._title = "".join(self._text or ())
         self._text = None
+
+    def _heading(self, tag: Tag) -> None:
+        if not tag.is_end:
+            self._text = []
+        else:
+            self._end_title()
+            self._state = _STATES.get(self._title.strip().lower(), "")
 
     def _folder(self, tag: Tag) -> None:
         if not tag.is_end:
@@ -111,10 +135,14 @@ class _Reader:
                 line=link.line,
                 text=text,
                 author_name=name,
-                saved_at=link.attribute("add_date"),
-                labels=file_labels.names(file_labels.split(link.attribute("tags")), [folder]),
+                saved_at=link.attribute("add_date") or link.attribute("time_added"),
+                labels=file_labels.names(
+                    file_labels.split(link.attribute("tags")),
+                    [folder],
+                    [FAVOURITE] if self._state == "favourite" else (),
+                ),
                 note=note,
-                is_archived=link.attribute("archived") == "1",
+                is_archived=link.attribute("archived") == "1" or self._state == "archived",
             )
         )
 
@@ -123,4 +151,7 @@ def _fits(beginning: Beginning) -> bool:
     return bool(_FITS.search(beginning.text))
 
 
-FORMAT = Format("bookmarks file of a browser", _fits, read)
+FORMATS = (
+    Format("bookmarks file of a browser", _fits, read),
+    Format("Pocket or Instapaper HTML", lambda start: bool(_LISTS_FIT.search(start.text)), read),
+)

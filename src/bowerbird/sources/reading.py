@@ -15,7 +15,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import msgspec
 
-from bowerbird.sources.file_posts import shown
+from bowerbird.sources.file_posts import as_liked, only_if_requested, shown
 from bowerbird.sources.formats import BEGINNING_BYTES, Choices, Format, beginning_of
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice, Reason
 from bowerbird.sources.parsing.text_lines import SeekableFile
@@ -68,7 +68,10 @@ _NAMES_SHOWN: Final = 5
 _ENCRYPTED: Final = 0x1
 # Everything else in an archive, such as media, is not opened.
 _ENDINGS: Final = frozenset(
-    {"js", "json", "jsonl", "ndjson", "har", "csv", "tsv", "txt", "html", "htm", "zip", ""}
+    {
+        *("js", "json", "jsonl", "ndjson", "har", "csv", "tsv", "txt", "md", "html", "htm"),
+        *("zip", ""),
+    }
 )
 _BROKEN: Final = (
     *(BadZipFile, zlib.error, EOFError, OSError, struct.error),
@@ -107,15 +110,21 @@ class _Archive:
         known: list[tuple[ZipInfo, Format]] = []
         opened = sum(_is_opened(info) for info in self._members)
         look = min(BEGINNING_BYTES, MAX_LOOK_BYTES // max(opened, 1))
+        general: list[tuple[ZipInfo, Format]] = []
         for info in self._members:
             try:
-                known.append((info, self._recognise(info, look)))
+                format = self._recognise(info, look)
+                (general if format.is_general else known).append((info, format))
             except UnknownFile:
                 ignored.append(info.filename)
             except _OverBoundError as problem:
                 problems.append(_left_out(info, f"{problem}."))
             except _BROKEN:
                 problems.append(_left_out(info, "the file is damaged."))
+        # Beside the file of a network with the saved posts are others, with links to anything.
+        if known:
+            ignored += [info.filename for info, _ in general]
+        known = known or general
         if not known and not problems:
             raise UnknownFile(
                 "This zip archive has no file that can be imported."
@@ -150,14 +159,18 @@ class _Archive:
         if beginning.data.startswith(ZIP_START):
             raise _OverBoundError("an archive inside an archive is not opened")
         format = recognise(beginning)
-        if _name(info).lower() in format.other_files:
+        name = _name(info).lower()
+        if name in format.other_files or (format.only_files and name not in format.only_files):
             raise UnknownFile
         return format
 
     def _read_member(self, info: ZipInfo, format: Format) -> Iterator[Found]:
         try:
             with self._zip.open(info) as packed:
-                for found in format.read(_Member(packed, info, self._total), self._choices):
+                member = format.read(_Member(packed, info, self._total), self._choices)
+                if _name(info).lower() in format.liked_files:
+                    member = only_if_requested(map(as_liked, member), self._choices)
+                for found in member:
                     yield _named(found, info)
         except _OverBoundError as problem:
             yield _left_out(info, f"{problem}. The records before that were read.")

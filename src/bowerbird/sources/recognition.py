@@ -4,7 +4,14 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from bowerbird.sources import link_list, netscape_html, own_json, programs
+from bowerbird.sources import (
+    general,
+    json_programs,
+    link_list,
+    netscape_html,
+    own_json,
+    programs,
+)
 from bowerbird.sources.file_posts import shown
 from bowerbird.sources.formats import Beginning, Format
 from bowerbird.sources.networks import bluesky, mastodon, x_archive
@@ -18,9 +25,11 @@ FORMATS: Final[tuple[Format, ...]] = (
     *x_archive.FORMATS,
     bluesky.FORMAT,
     *mastodon.FORMATS,
-    *programs.OBJECTS,
-    netscape_html.FORMAT,
+    *json_programs.OBJECTS,
+    *general.OBJECTS,
+    *netscape_html.FORMATS,
     *programs.TABLES,
+    *general.TABLES,
     *link_list.FORMATS,
 )
 

@@ -4,50 +4,71 @@ A program is a table of what its columns or fields are called (`Fields`). A new 
 table and one line in `programs.py`.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import timedelta
 from typing import Any, Final
 
 from msgspec import Struct
 
+from bowerbird.model import instants
+from bowerbird.model.derived_fields import time_in_x_id
 from bowerbird.model.imports import Completeness
 from bowerbird.sources import file_labels
 from bowerbird.sources.file_posts import (
+    FAVOURITE,
+    LIKED,
     FilePost,
     found_post,
     invalid,
     media_attachments,
     not_a_post,
+    only_if_requested,
     shown,
     text_and_name,
 )
-from bowerbird.sources.formats import beginning_of, column_name
+from bowerbird.sources.formats import Choices, column_name
 from bowerbird.sources.found import Found, LeftOut, Notice, Reason
+from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.csv_rows import CsvRows
-from bowerbird.sources.parsing.json_values import Unreadable, at, text_at
-from bowerbird.sources.parsing.json_walk import Part, walk
-from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
-from bowerbird.sources.post_links import PostLink, parse, x_post
+from bowerbird.sources.parsing.json_values import Unreadable, text_at
+from bowerbird.sources.parsing.json_walk import Part
+from bowerbird.sources.post_links import PostLink, X, parse, x_post
 
 _MEDIA_SEPARATORS: Final = " \n\r\t,;|"
 _TRUE: Final = frozenset({"true", "1", "yes", "y"})
+_FALSE: Final = frozenset({"false", "0", "no", "n"})
+_ALL_READ: Final = 100
+# X's index of a bookmark has the milliseconds of its saving above these bits.
+_INDEX_SHIFT: Final = 20
+# Ids of posts since 2010 have as many digits.
+LONG_ID: Final = re.compile(r"[1-9][0-9]{14,18}")
+_INDEX: Final = re.compile(r"[1-9][0-9]{17,18}")
+# Programs write the time of a post in any time zone. A date later than this is one of saving.
+_SAVED_AFTER_US: Final = timedelta(days=2) // timedelta(microseconds=1)
+_MAX_STEPS: Final = 300
+_MAX_NAMES_KNOWN: Final = 2_000
 
 Record = Mapping[str, Any]
 Names = tuple[str, ...]
 
 
-def is_true(value: object) -> bool:
-    return str(value).strip().lower() in _TRUE
-
-
 class Fields(Struct, frozen=True, kw_only=True):
-    """The names of columns, or paths such as "content.url" in an object of JSON.
+    """The names of columns or of fields, as `column_name` writes them.
 
-    Of several names, the first one counts that the record has and that is not empty.
+    In an object of JSON, also paths such as "content.url", whose later parts are as in the file. Of
+    several names, the first one counts that the record has and that is not empty.
     """
 
     address: Names
-    # Ids of posts of X, for a file without addresses.
+    # The address of an id: "https://www.youtube.com/watch?v={}".
+    address_form: str = "{}"
+    # Whether an address under another name counts if these have none.
+    finds_address: bool = False
+    # Ids of posts of X, for a file without addresses; and ids of anything, which are those of posts
+    # only if they are long.
     x_id: Names = ()
+    any_id: Names = ()
     # What a record without an address is, for programs that keep other things than links.
     kind: Names = ()
     text: Names = ()
@@ -58,6 +79,10 @@ class Fields(Struct, frozen=True, kw_only=True):
     profile_image: Names = ()
     posted_at: Names = ()
     saved_at: Names = ()
+    # When the post was written or saved, whichever fits the time in its id.
+    dated: Names = ()
+    # X's index, which has the time of saving.
+    sort_index: Names = ()
     # A text, or in JSON a list of texts or of objects with a name.
     tags: Names = ()
     tag_separators: str = ","
@@ -66,13 +91,31 @@ class Fields(Struct, frozen=True, kw_only=True):
     notes: Names = ()
     media: Names = ()
     is_in_order: bool = False
-    is_archived: Callable[[Record], bool] = lambda _record: False
-    is_read: Callable[[Record], bool] = lambda _record: False
+    archived: Names = ()
+    read: Names = ()
+    unread: Names = ()
+    # A hundred is all of it.
+    progress: Names = ()
+    favourite: Names = ()
+    # Columns that say "archive", "read" or "starred". A folder of such a name is no label.
+    state: Names = ()
+    # Meta writes the bytes of UTF-8 as if they were characters.
+    repairs_texts: bool = False
     find_link: Callable[[str], PostLink | None] = parse
 
 
-def read_table(file: SeekableFile, fields: Fields) -> Iterator[Found]:
-    rows = CsvRows(file, beginning_of(file).delimiter)
+_STATES: Final = {
+    "archive": "archived",
+    "archived": "archived",
+    "read": "read",
+    "starred": "favourite",
+    "favorites": "favourite",
+    "unread": "",
+    "inbox": "",
+}
+
+
+def read_table(rows: CsvRows, fields: Fields) -> Iterator[Found]:
     header: list[str] = []
     for row in rows:
         if row.problem:
@@ -82,12 +125,12 @@ def read_table(file: SeekableFile, fields: Fields) -> Iterator[Found]:
         else:
             # Of two columns with the same name, the first one counts.
             cells = dict(zip(reversed(header), reversed(row.cells), strict=True))
-            yield _post(row.line, cells, fields, ())
-    yield from charset_notice(rows)
+            yield post_of(row.line, cells, fields)
+    yield from charset_notice(rows.first_windows_line)
 
 
-def charset_notice(rows: CsvRows) -> Iterator[Notice]:
-    if line := rows.first_windows_line:
+def charset_notice(line: int) -> Iterator[Notice]:
+    if line:
         yield Notice(
             line=line,
             sentence=f"The file is not UTF-8 (first in line {line}). "
@@ -95,69 +138,210 @@ def charset_notice(rows: CsvRows) -> Iterator[Notice]:
         )
 
 
-def read_json(
-    file: SeekableFile, shape: Any, fields: Fields, folders_of: Callable[[Part], Iterable[str]]
+def read_parts(
+    parts: Iterable[Part],
+    fields: Fields,
+    folders_of: Callable[[Part], Iterable[str]] = lambda _part: (),
+    *,
+    liked: frozenset[str] = frozenset(),
+    choices: Choices = Choices(),  # noqa: B008 - immutable
 ) -> Iterator[Found]:
-    """`shape` says where the records are, as for `walk`."""
-    for part in walk(Utf8File(file), shape):
-        if isinstance(part.value, Unreadable):
-            yield invalid(part.line, str(part.value))
-        elif not isinstance(part.value, dict):
+    """`liked` are keys of the lists that have liked posts."""
+    names: dict[str, str] = {}
+    for part in parts:
+        value = part.value
+        if isinstance(value, Unreadable):
+            yield invalid(part.line, str(value))
+            continue
+        if isinstance(value, str):
+            value = {fields.address[0]: value}
+        if not isinstance(value, dict):
             yield invalid(part.line, "The record is not an object.")
+        elif liked.intersection(part.path):
+            found = post_of(part.line, _named(value, names), fields, [LIKED])
+            yield from only_if_requested([found], choices)
         else:
-            yield _post(part.line, part.value, fields, folders_of(part))
+            yield post_of(part.line, _named(value, names), fields, folders_of(part))
 
 
-def _post(line: int, record: Record, fields: Fields, folders: Iterable[str]) -> Found:
-    def value(names: Names) -> Any:
-        values = (record[name] if name in record else _inner(record, name) for name in names)
-        return next((one for one in values if one and (type(one) is not str or one.strip())), "")
+def _named(record: dict[str, Any], known: dict[str, str]) -> dict[str, Any]:
+    """The record with the names of columns. Of two fields with the same name, the first counts."""
+    named: dict[str, Any] = {}
+    for key, value in record.items():
+        name = known.get(key)
+        if name is None:
+            name = column_name(key)
+            if len(known) < _MAX_NAMES_KNOWN:
+                known[key] = name
+        named.setdefault(name, value)
+    return named
 
-    def text(names: Names) -> str:
-        return text_at({"": value(names)}, "")
 
-    address, number = text(fields.address), text(fields.x_id)
+def post_of(line: int, record: Record, fields: Fields, folders: Iterable[str] = ()) -> Found:
+    values = _Values(record, repairs_texts=fields.repairs_texts)
+    text = values.text
     username = text(fields.author_username).strip().removeprefix("@")
-    link = fields.find_link(address)
-    if link is None and not address:
-        link = x_post(number.strip(), username if username.isidentifier() else "")
-        if link is None and number:
-            return invalid(line, f"{shown(number)} is not the id of a post.")
-        if link is None and fields.kind:
-            kind = text(fields.kind)[:20] or "bookmark"
-            sentence = f"Line {line}: A {kind} without a link is not a post."
-            return LeftOut(line=line, reason=Reason.NOT_A_POST, sentence=sentence)
-    if link is None:
-        return not_a_post(line, address)
-    words, name = text(fields.text), text(fields.author_name)
-    completeness = Completeness.PREVIEW if words else Completeness.STUB
-    if not words:
-        words, author = text_and_name(text(fields.title), address, link)
-        name = name or author
-    tags = file_labels.tags(value(fields.tags), fields.tag_separators)
+    link = _link(line, values, fields, username)
+    if not isinstance(link, PostLink):
+        return link
+    words = text(fields.text)
+    title, author = text_and_name(text(fields.title), text(fields.address), link)
+    posted_at, saved_at = _times(values, fields, link, has_text=bool(words))
+    states = {_STATES.get(text((name,)).strip().lower(), "") for name in fields.state}
+    is_favourite = "favourite" in states or values.is_any(fields.favourite, _TRUE)
+    tags = file_labels.tags(values.first(fields.tags), fields.tag_separators)
     return found_post(
         FilePost(
             link=link,
             line=line,
-            completeness=completeness,
-            text=words,
-            author_name=name,
+            completeness=Completeness.PREVIEW if words else Completeness.STUB,
+            text=words or title,
+            author_name=text(fields.author_name) or author,
             author_username=username,
             profile_image=text(fields.profile_image),
-            posted_at=value(fields.posted_at),
-            saved_at=value(fields.saved_at),
+            posted_at=posted_at,
+            saved_at=saved_at,
             is_in_order=fields.is_in_order,
-            labels=file_labels.names(tags, file_labels.folder(text(fields.folder)), folders),
+            labels=file_labels.names(
+                tags,
+                _folders(values, fields),
+                folders,
+                [FAVOURITE] if is_favourite else (),
+            ),
             note="\n\n".join(filter(str.strip, (text((one,)) for one in fields.notes))),
-            is_archived=fields.is_archived(record),
-            is_read=fields.is_read(record),
+            is_archived="archived" in states or values.is_any(fields.archived, _TRUE),
+            is_read="read" in states
+            or values.is_any(fields.read, _TRUE)
+            or values.is_any(fields.unread, _FALSE)
+            or values.number(fields.progress) >= _ALL_READ,
             attachments=media_attachments(_split_media(text(fields.media))),
         )
     )
 
 
-def _inner(record: Record, path: str) -> Any:
-    return at(record, *path.split("."))
+def _link(line: int, values: "_Values", fields: Fields, username: str) -> PostLink | LeftOut:
+    address, number = values.text(fields.address), values.text(fields.x_id).strip()
+    if address:
+        address = fields.address_form.format(address.strip())
+    link = fields.find_link(address) if address else None
+    if link is None and not number and fields.finds_address:
+        other = values.address(fields)
+        link = fields.find_link(other) if other else None
+        address = address or other
+    # A column of ids may be under the name of a column of addresses.
+    if link is None and (not address or address.isdecimal()):
+        number = number or address or values.long_id(fields.any_id)
+        link = x_post(number, username if username.isidentifier() else "")
+        if link is None and number:
+            return invalid(line, f"{shown(number)} is not the id of a post.")
+        if link is None and fields.kind:
+            kind = values.text(fields.kind)[:20] or "bookmark"
+            sentence = f"Line {line}: A {kind} without a link is not a post."
+            return LeftOut(line=line, reason=Reason.NOT_A_POST, sentence=sentence)
+    return link or not_a_post(line, address)
+
+
+class _Values:
+    """The values of a record, by the names that they may have."""
+
+    def __init__(self, record: Record, *, repairs_texts: bool) -> None:
+        self._record = record
+        self._repairs_texts = repairs_texts
+
+    def first(self, names: Names) -> Any:
+        for name in names:
+            value = self._record.get(name)
+            if value is None and "." in name:
+                value = _inner(self._record, name.split("."))
+            if value and (type(value) is not str or value.strip()):
+                return value
+        return ""
+
+    def text(self, names: Names) -> str:
+        text = text_at({"": self.first(names)}, "") if names else ""
+        return _repaired(text) if self._repairs_texts else text
+
+    def long_id(self, names: Names) -> str:
+        number = self.text(names).strip()
+        return number if LONG_ID.fullmatch(number) else ""
+
+    def number(self, names: Names) -> float:
+        value = self.first(names)
+        return value if isinstance(value, int | float) else 0
+
+    def address(self, fields: Fields) -> str:
+        """An address of a post anywhere in the record, else any address, else ""."""
+        address, waiting = "", list[Any](self._record.values())
+        for step, value in enumerate(waiting):
+            if step >= _MAX_STEPS:
+                break
+            if isinstance(value, str):
+                if value.startswith(("https://", "http://", "at://")) and " " not in value:
+                    if fields.find_link(value):
+                        return value
+                    address = address or value
+            elif isinstance(value, dict | list) and len(waiting) < _MAX_STEPS:
+                waiting += value.values() if isinstance(value, dict) else value
+        return address
+
+    def is_any(self, names: Names, words: frozenset[str]) -> bool:
+        return any(str(self._record.get(name, ""))[:10].strip().lower() in words for name in names)
+
+
+def _repaired(text: str) -> str:
+    try:
+        return text.encode("latin-1").decode()
+    except UnicodeError:
+        return text
+
+
+def _inner(value: Any, path: list[str]) -> Any:
+    """The value at a path. Of a list or a "*" on the way, the first object counts with the key."""
+    for key in path:
+        if key == "*" and isinstance(value, Mapping):
+            value = list(value.values())
+            continue
+        if isinstance(value, list):
+            value = next((one for one in value[:100] if isinstance(one, dict) and key in one), None)
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def _times(
+    values: _Values, fields: Fields, link: PostLink, *, has_text: bool
+) -> tuple[object, object]:
+    """When the post was written and when it was saved, as the file says it."""
+    posted_at, saved_at = values.first(fields.posted_at), values.first(fields.saved_at)
+    written = time_in_x_id(link.post_id) if link.network == X else ""
+    index = values.text(fields.sort_index).strip()
+    if not saved_at and _INDEX.fullmatch(index) and index != link.post_id:
+        moment = dates.read(int(index) >> _INDEX_SHIFT) or ""
+        saved_at = moment if _is_after(moment, written, 0) else ""
+    date = dates.read(values.first(fields.dated))
+    if not date:
+        return posted_at, saved_at
+    is_saved = _is_after(date, written, _SAVED_AFTER_US) if written else not has_text
+    return (posted_at, saved_at or date) if is_saved else (posted_at or date, saved_at)
+
+
+def _is_after(date: str, written: str, distance_us: int) -> bool:
+    one, other = instants.parse(date), instants.parse(written)
+    return one is not None and (other is None or one - other > distance_us)
+
+
+def _folders(values: _Values, fields: Fields) -> list[str]:
+    """The folder as one label: a text, or in JSON a list of the names of several."""
+    folder = values.first(fields.folder)
+    named = (
+        file_labels.tags(folder, "\n") if isinstance(folder, list) else [values.text(fields.folder)]
+    )
+    is_state = set(fields.state).intersection(fields.folder)
+    return [
+        label
+        for name in named
+        if not (is_state and name.strip().lower() in _STATES)
+        for label in file_labels.folder(name)
+    ]
 
 
 def _split_media(text: str) -> list[str]:

@@ -61,9 +61,9 @@ def import_files(
 ) -> None:
     r"""Import saved posts into an account's library.
 
-    A FILE is an export of X, Bowerbird, Dewey, Raindrop, Pocket, Readwise, Karakeep, Linkwarden,
-    Mastodon, Bluesky, Reddit or a browser, a list of links, or a zip archive of such files. The
-    command recognises it by its content. "-" reads the standard input. Links that are not posts
+    A FILE is an export of Bowerbird, X or another network, of a bookmark program or a browser, any
+    CSV, JSON or text with links to posts, or a zip archive of such files. The command recognises it
+    by its content. "-" reads the standard input. Links that are not posts
     are counted and left out. Importing the same file twice changes nothing.
 
     The exit code is 1 if a file could not be read, a record was invalid or a label was left out.

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from bowerbird.sources.parsing.text_lines import Line, SeekableFile, TextLines
 
-_DELIMITERS: Final = ",;\t"
+_DELIMITERS: Final = ",;\t|"
 MAX_ROW_CHARACTERS: Final = 1 << 20
 _MAX_ROW_LINES: Final = 10_000
 # Reading on after a broken row reads lines again. This bounds how much in all.

@@ -17,6 +17,8 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_SECOND: Final = 631_152_000
 _LAST_SECOND: Final = 7_258_118_400
 _UNITS: Final = ((1, 1_000_000), (1_000, 1_000), (1_000_000, 1))
+# Chrome counts microseconds from 1601. Those of the same years are in none of these spans.
+_FROM_1601_US: Final = 11_644_473_600_000_000
 
 _MONTHS_PER_YEAR: Final = 12
 _HALF_DAY: Final = 12
@@ -63,14 +65,14 @@ _FORMS: Final = tuple(
         rf"(?P<one>\d{{1,2}})/(?P<other>\d{{1,2}})/(?P<year>\d{{4}})(?:{_AT}{_TIME}{_ZONE})?",
     )
 )
-_NUMBER: Final = re.compile(r"\d{9,16}(?:\.\d{1,9})?", re.ASCII)
+_NUMBER: Final = re.compile(r"\d{9,17}(?:\.\d{1,9})?", re.ASCII)
 
 
 def read(value: object) -> str | None:
     """A date from a file as ISO 8601 text, or None if it cannot be read."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         # Compared first: an integer can be too long to be written out.
-        return _from_number(f"{value:.6f}") if _FIRST_SECOND <= value < 10**16 else None
+        return _from_number(f"{value:.6f}") if _FIRST_SECOND <= value < 10**17 else None
     if not isinstance(value, str) or len(value) > _MAX_CHARACTERS:
         return None
     text = " ".join(value.split())
@@ -85,7 +87,9 @@ def read(value: object) -> str | None:
 def _from_number(text: str) -> str | None:
     whole, _, fraction = text.partition(".")
     number = int(whole)
-    for scale, microseconds in _UNITS:
+    is_from_1601 = number >= _FROM_1601_US
+    number -= _FROM_1601_US if is_from_1601 else 0
+    for scale, microseconds in _UNITS[-1:] if is_from_1601 else _UNITS:
         if _FIRST_SECOND * scale <= number < _LAST_SECOND * scale:
             part = int(fraction[:6].ljust(6, "0")) if scale == 1 else 0
             return _text(_EPOCH + timedelta(microseconds=number * microseconds + part))

@@ -16,6 +16,11 @@ from bowerbird.sources.parsing.json_records import (
 from bowerbird.sources.parsing.json_values import Unreadable, decode
 
 PART: Final = "part"
+# As a shape: every list in the file, however deep in objects, has its items as parts.
+LISTS: Final = "lists"
+# As a key of a shape: every other key.
+ANY: Final = "*"
+_MAX_LIST_DEPTH: Final = 8
 _NOT_COMPLETE: Final = "The file ends too early."
 # A key is never longer than this. Without a bound, a file could be one key.
 _MAX_KEY_BYTES: Final = 64 << 10
@@ -42,10 +47,50 @@ def walk(file: Readable, shape: Any) -> Iterator[Part]:
         yield Part((), problem.line, Unreadable(str(problem)))
 
 
+_MAX_NODE_DEPTH: Final = 100
+
+
+def nodes(file: Readable) -> Iterator[Part]:
+    """Every object of a file with its texts and numbers, after the objects inside it."""
+    window = Window(file)
+    window.more()
+    if window.data.startswith(b"\xef\xbb\xbf"):
+        window.position = 3
+    window.skip(SEPARATOR)
+    try:
+        yield from _nodes(window, ())
+    except MalformedFile as problem:
+        yield Part((), problem.line, Unreadable(str(problem)))
+
+
+def _nodes(window: Window, path: tuple[str | int, ...]) -> Iterator[Part]:
+    is_list, line = window.begins_with(b"["), window.line
+    if len(path) > _MAX_NODE_DEPTH:
+        skip_value(window)
+        return
+    window.advance_to(window.position + 1)
+    fields: dict[str, Any] = {}
+    number = 0
+    while not _is_at_end(window, b"]" if is_list else b"}"):
+        key = number if is_list else _key(window)
+        number += 1
+        if window.begins_with(b"{") or window.begins_with(b"["):
+            yield from _nodes(window, (*path, key))
+        else:
+            part = _part(window, ())
+            if not is_list and not isinstance(part.value, Unreadable):
+                fields[str(key)] = part.value
+    if not is_list:
+        yield Part(path, line, fields)
+
+
 def _value(window: Window, shape: Any, path: tuple[str | int, ...]) -> Iterator[Part]:
-    if isinstance(shape, dict) and window.begins_with(b"{"):
+    is_object, is_list = window.begins_with(b"{"), window.begins_with(b"[")
+    if shape == LISTS and len(path) < _MAX_LIST_DEPTH and (is_object or is_list):
+        shape = {ANY: LISTS} if is_object else [PART]
+    if isinstance(shape, dict) and is_object:
         yield from _members(window, shape, path)
-    elif isinstance(shape, list) and window.begins_with(b"["):
+    elif isinstance(shape, list) and is_list:
         yield from _items(window, shape[0], path)
     elif shape == PART:
         yield _part(window, path)
@@ -66,7 +111,7 @@ def _members(window: Window, shape: dict[str, Any], path: tuple[str | int, ...])
     window.advance_to(window.position + 1)
     while not _is_at_end(window, b"}"):
         key = _key(window)
-        yield from _value(window, shape.get(key), (*path, key))
+        yield from _value(window, shape.get(key, shape.get(ANY)), (*path, key))
 
 
 def _items(window: Window, shape: Any, path: tuple[str | int, ...]) -> Iterator[Part]:

@@ -1,0 +1,195 @@
+"""Reads files of no known program: finds the links or ids of posts, then their neighbours by name.
+
+A table or a list of objects needs one column or field with links to posts, or with ids of posts of
+X. Its name may be anything that is usual, or anything at all if the content shows what it is.
+"""
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+
+from bowerbird.sources.formats import Beginning, Choices, Format, beginning_of, column_name
+from bowerbird.sources.found import Found
+from bowerbird.sources.parsing.csv_rows import CsvRows
+from bowerbird.sources.parsing.json_values import Unreadable, decode, documents
+from bowerbird.sources.parsing.json_walk import ANY, LISTS, PART, Part, walk
+from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
+from bowerbird.sources.post_links import parse, x_post
+from bowerbird.sources.records import LONG_ID, Fields, read_parts, read_table
+
+# Posts in the files of exporters and scripts, and links in files of any other program.
+POSTS: Final = Fields(
+    address=(
+        *("tweet url", "post url", "tweet link", "post link", "status url", "tweet permalink"),
+        *("url", "link", "permalink", "href", "uri", "urls", "links", "address", "saved item"),
+    ),
+    finds_address=True,
+    x_id=("tweet id", "post id", "status id"),
+    any_id=("id", "id str"),
+    text=(
+        *("note tweet text", "full text", "tweet text", "post text", "tweet content"),
+        *("post content", "text", "content", "tweet", "body", "excerpt", "caption"),
+    ),
+    title=("title", "name"),
+    author_name=(
+        *("author name", "display name", "name", "user name", "username", "posted by", "author"),
+    ),
+    author_username=(
+        *("screen name", "author username", "username", "author handle", "twitter handle"),
+        *("user handle", "handle", "user screen name", "author screen name"),
+    ),
+    profile_image=(
+        *("profile image url https", "profile image url", "profile image", "avatar", "avatar url"),
+        *("author avatar", "author profile image", "profile pic"),
+    ),
+    posted_at=(
+        *("tweeted at", "posted at", "tweet date", "post date", "tweet created at"),
+        *("posted on", "published at"),
+    ),
+    saved_at=(
+        *("bookmarked at", "bookmark date", "saved at", "saved date", "date bookmarked"),
+        *("saved on", "date saved", "added at", "date added", "time added", "created time"),
+    ),
+    dated=("created at", "date", "created", "timestamp", "time", "added"),
+    sort_index=("sort index",),
+    tags=("tags", "labels", "label", "tag", "categories", "category"),
+    tag_separators=",;|",
+    folder=("folder", "folders", "folder names", "folder name", "collection", "list"),
+    notes=("note", "notes", "my notes", "comment"),
+    media=("media", "media urls", "media url", "images", "attachments"),
+    is_in_order=True,
+    archived=("is archived", "archived", "archive"),
+    read=("is read", "read"),
+    unread=("is unread", "unread", "to read", "toread"),
+    favourite=(
+        *("favorite", "favourite", "is favorite", "is favourite", "starred", "is starred"),
+        *("favorited", "favourited", "is fav"),
+    ),
+    state=("status", "state", "folder"),
+)
+
+_NAMED: Final = frozenset(POSTS.address) | frozenset(POSTS.x_id)
+_ROWS_LOOKED_AT: Final = 50
+_BYTES_LOOKED_AT: Final = 64 << 10
+
+
+def _sample(beginning: Beginning) -> tuple[list[str], list[list[str]]]:
+    """The names in the header, and the first rows. None of both if the first row has a link."""
+    is_cut = beginning.is_cut or len(beginning.data) > _BYTES_LOOKED_AT
+    table = CsvRows(io.BytesIO(beginning.data[:_BYTES_LOOKED_AT]), beginning.delimiter)
+    rows = [row.cells for row in islice(table, _ROWS_LOOKED_AT) if not row.problem]
+    if not rows or any(map(_is_address, rows[0])):
+        return [], []
+    # The last row may be incomplete.
+    return [column_name(cell) for cell in rows[0]], rows[1 : len(rows) - is_cut]
+
+
+def _is_address(cell: str) -> bool:
+    return cell.strip().startswith(("https://", "http://", "at://"))
+
+
+def _link_column(beginning: Beginning) -> str:
+    """The name of the column with most posts, else of the one that is named for links, or ""."""
+    header, rows = _sample(beginning)
+    named = [name for name in header if name in _NAMED]
+    if len(header) == 1:
+        return named[0] if named else ""
+    best, most = "", 0
+    for number, name in enumerate(header):
+        cells = [cell for row in rows if (cell := row[number].strip())]
+        links = sum(parse(cell) is not None for cell in cells if _is_address(cell))
+        is_id = x_post if name in _NAMED else LONG_ID.fullmatch
+        ids = sum(is_id(cell) is not None for cell in cells)
+        # A link also names the author, so an equal number of ids is worth less.
+        worth = 2 * links or (ids if ids == len(cells) else 0)
+        if worth > most:
+            best, most = name, worth
+    return best or (named[0] if named else "")
+
+
+def _read_table(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
+    beginning = beginning_of(file)
+    column = _link_column(beginning)
+    # A column that is named for ids is one already.
+    first = () if column in POSTS.x_id else (column,)
+    fields = msgspec.structs.replace(POSTS, address=(*first, *POSTS.address))
+    return read_table(CsvRows(file, beginning.delimiter), fields)
+
+
+def _shape(beginning: Beginning) -> Any:
+    """Where the records of a JSON file are; None for a file of one object per line."""
+    scalars = [path for path in beginning.json if f"{path}[]" not in beginning.json]
+    names = [path.rpartition(".") for path in scalars]
+    places = {place for place, _, key in names if column_name(key) in _NAMED}
+    is_sequence = "\n{" in beginning.text
+    if "" in places and (is_sequence or not any("[]" in place for place in places)):
+        return None
+    is_in_lists = any("[]" in path for path in beginning.json)
+    return LISTS if is_in_lists else {ANY: PART}
+
+
+def read_json(file: SeekableFile, choices: Choices) -> Iterator[Found]:
+    shape = _shape(beginning_of(file))
+    parts = _documents(file) if shape is None else walk(Utf8File(file), shape)
+    return read_parts(parts, POSTS, liked=_LIKED, choices=choices)
+
+
+def _documents(file: SeekableFile) -> Iterator[Part]:
+    for record in documents(Utf8File(file)):
+        try:
+            value = Unreadable(record.problem) if record.problem else decode(record.raw)
+        except Unreadable as problem:
+            value = problem
+        yield Part((), record.line, value)
+
+
+_LIKED: Final = frozenset({"likes", "liked_posts"})
+_LINK: Final = re.compile(r'"((?:https?|at):\\?/\\?/[^"]{1,2000})"')
+_LIST_OF_LINKS: Final = re.compile(rf"[\[,]\s*{_LINK.pattern}")
+
+
+def _has_links(beginning: Beginning) -> bool:
+    """Whether a field is named for links, a list has some, or one anywhere is that of a post."""
+    keys = {column_name(path.rpartition(".")[2]) for path in beginning.json}
+    return bool(beginning.json) and (
+        bool(keys & _NAMED)
+        or bool(_LIST_OF_LINKS.search(beginning.text))
+        or any(parse(match[1].replace("\\", "")) for match in _LINK.finditer(beginning.text))
+    )
+
+
+def _has(*keys: str) -> Callable[[Beginning], bool]:
+    return lambda start: any(
+        start.json.has(*(f"{place}{key}" for key in keys)) for place in ("[].", "")
+    )
+
+
+# A list of any links has none of these columns.
+_ONLY_POSTS_HAVE: Final = frozenset(
+    {
+        *("tweet url", "post url", "tweet link", "status url", "tweet id", "post id", "status id"),
+        *("full text", "note tweet text", "tweet text", "tweet content", "tweet", "tweeted at"),
+        *("screen name", "author username", "author handle", "twitter handle", "username"),
+        *("handle", "bookmarked at", "posted at"),
+    }
+)
+
+
+def _has_posts(beginning: Beginning) -> bool:
+    return not _ONLY_POSTS_HAVE.isdisjoint(beginning.columns) and bool(_link_column(beginning))
+
+
+TABLES: Final = (
+    Format("CSV of posts", _has_posts, _read_table),
+    Format("CSV of links", lambda start: bool(_link_column(start)), _read_table, is_general=True),
+)
+OBJECTS: Final = (
+    Format("fieldtheory-cli JSON", _has("tweetId", "authorHandle"), read_json),
+    Format("Twillot JSON", _has("tweet_id", "full_text", "sort_index"), read_json),
+    Format("JSON of posts", _has("id", "text", "author_username"), read_json),
+    Format("JSON of links", _has_links, read_json, is_general=True),
+)
