@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.service import Member
-from tests.support.toolcalls import call, refusal
+from tests.support.toolcalls import call
 
 pytestmark = pytest.mark.anyio
 
@@ -54,11 +54,3 @@ async def test_posts_that_are_not_embedded_yet_are_counted(alice: Member) -> Non
 
     assert shown["vector_store"] == {"state": "ready", "embedded": 1, "total": 2}
     assert shown["advice"] == "1 post is not embedded yet; search by meaning does not find it."
-
-
-async def test_it_takes_no_arguments(alice: Member) -> None:
-    message = await refusal(alice, "get_account", account_id="1")
-
-    assert message.startswith(
-        "INVALID_REQUEST: Unknown field 'account_id'. Allowed fields: none. Fix the argument"
-    )

@@ -101,9 +101,7 @@ async def test_the_free_plan_is_advised_only_what_works(free: Member) -> None:
     assert (await call(free, "get_bookmarks", post_ids=unseen))["bookmarks"]
 
 
-async def test_the_free_plan_is_advised_a_higher_limit_before_the_end_of_the_page(
-    free: Member,
-) -> None:
+async def test_the_free_plan_is_advised_a_higher_limit_before_the_end(free: Member) -> None:
     await free.save_all([make.post(text="owl") for _ in range(101)])
 
     few = await call(free, "list_bookmarks", limit=2)

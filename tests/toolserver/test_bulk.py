@@ -1,13 +1,10 @@
 """Changes of all posts that match a filter: wishes as an agent fulfils them."""
 
-from typing import Any
-
 import pytest
 
 from tests.support import make, waiting, writing
-from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
-from tests.support.toolcalls import call, refusal
+from tests.support.toolcalls import call
 from tests.support.wishes import Wish
 from tests.support.working import at_work
 
@@ -84,46 +81,6 @@ async def test_a_large_change_goes_on_as_a_job_with_progress(cast: Service) -> N
 
     done = await call(alice, "get_change", change_id=started["change_id"])
     assert (done["state"], done["affected"], "advice" in done) == ("done", 450, False)
-
-
-@in_turn(
-    ("arguments", "sentence"),
-    [
-        ({}, "INVALID_REQUEST: post_ids: either post_ids or filter is required"),
-        ({"post_ids": ["1"], "filter": {}}, "INVALID_REQUEST: post_ids: either post_ids or filter"),
-        ({"filter": {"author": "ada"}}, "INVALID_REQUEST: expected_count: is required with filter"),
-        ({"post_ids": ["1"], "dry_run": True}, "INVALID_REQUEST: dry_run: works only with filter"),
-        ({"filter": {"author": " "}, "dry_run": True}, "INVALID_REQUEST: filter.author: is empty"),
-        ({"filter": {"label": ","}, "dry_run": True}, "INVALID_REQUEST: filter.label: has no name"),
-        ({"filter": {"label": []}, "dry_run": True}, "INVALID_REQUEST: filter.label: has no name"),
-        (
-            {"filter": {"autor": "x"}, "dry_run": True},
-            "INVALID_REQUEST: Unknown field 'autor' in fi",
-        ),
-        ({"filter": "x", "dry_run": True}, "INVALID_REQUEST: filter: must be a JSON object"),
-        (
-            {"filter": {"posted_to": "soon"}, "dry_run": True},
-            "INVALID_REQUEST: filter.posted_to: must be",
-        ),
-    ],
-)
-async def test_the_error_names_the_invalid_argument(
-    alice: Member, arguments: dict[str, Any], sentence: str
-) -> None:
-    for tool in ("delete_bookmarks", "update_bookmarks"):
-        more = {"is_read": True} if tool == "update_bookmarks" else {}
-        said = await refusal(alice, tool, **arguments, **more)
-        assert said.startswith(sentence), said
-
-
-async def test_a_free_account_changes_by_flags_but_not_by_other_filters(free: Member) -> None:
-    await fill(free)
-
-    said = await refusal(free, "update_bookmarks", filter={"author": 5}, is_read=True, dry_run=True)
-    done = await call(free, "update_bookmarks", filter={}, is_read=True, expected_count=10)
-
-    assert "filters (filter.author)" in said
-    assert done["affected"] == 10
 
 
 ALL = {"is_unread_only": "false", "hide_archived": "false"}

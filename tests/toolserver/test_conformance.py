@@ -21,8 +21,12 @@ from tests.support import node
 from tests.toolserver import suite_tools
 from tests.toolserver.loopback import served, with_key
 
-# The suite still tests what the newest revision deprecates.
-pytestmark = pytest.mark.filterwarnings("ignore:.*deprecated as of 2026-07-28")
+pytestmark = [
+    # A program of others, which takes seconds to start.
+    pytest.mark.slow,
+    # It still tests what the newest revision deprecates.
+    pytest.mark.filterwarnings("ignore:.*deprecated as of 2026-07-28"),
+]
 
 SUITE = "@modelcontextprotocol/conformance/dist/index.js"
 _NO_REQUESTS = "a response cannot carry requests, because no session connects their answers with it"

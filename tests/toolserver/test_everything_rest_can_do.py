@@ -103,13 +103,6 @@ async def test_similar_posts_are_found(alice: Member) -> None:
 
 
 @pytest.mark.anyio
-async def test_similar_posts_need_a_paid_plan(free: Member) -> None:
-    said = await refusal(free, "similar_bookmarks", post_id="nonsense")
-
-    assert said.startswith("VECTOR_SEARCH_NOT_ALLOWED")
-
-
-@pytest.mark.anyio
 async def test_digest_preferences_are_shown_and_changed(alice: Member) -> None:
     before = await call(alice, "update_digest_preferences")
     after = await call(alice, "update_digest_preferences", frequency="daily", hour=6)

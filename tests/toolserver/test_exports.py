@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from typing import Any
 
 import pytest
@@ -10,9 +9,8 @@ import pytest
 from bowerbird.model.jobs import EXPORTS, KIND
 from bowerbird.storage.jobs import JobStore
 from tests.support import make
-from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
-from tests.support.toolcalls import call, refusal, result_of
+from tests.support.toolcalls import call, result_of
 from tests.support.working import at_work
 
 pytestmark = pytest.mark.anyio
@@ -45,58 +43,6 @@ async def test_a_completed_export_returns_a_link_to_its_file(cast: Service) -> N
     assert link["uri"] == job["download_url"]
     assert (link["mimeType"], link["size"]) == ("application/json", job["file_size"])
     assert len(await fetched(cast, link["uri"])) == 2
-
-
-async def test_filters_views_and_ids_narrow_an_export(cast: Service) -> None:
-    saved = [make.post(text="owl"), make.post(text="owl", author="bea"), make.post()]
-    await cast.alice.save_all(saved)
-    await call(cast.alice, "create_view", name="Owls", base_query={"q": "owl"})
-
-    by_filter = await finished(cast, format="json", q="owl", author="@bea")
-    by_view = await finished(cast, format="json", view="owls")
-    by_ids = await finished(cast, format="json", post_ids=[saved[2]["post_id"], "404"])
-
-    counts = [r["structuredContent"]["total"] for r in (by_filter, by_view, by_ids)]
-    assert counts == [1, 2, 1]
-
-
-async def test_a_pending_export_returns_advice(alice: Member) -> None:
-    await alice.save()
-    begun = await call(alice, "create_export", format="csv")
-
-    started = time.monotonic()
-    job = await call(alice, "get_export", job_id=begun["job_id"], wait_s=1)
-
-    assert job["status"] == "pending"
-    assert "wait_s 25" in job["advice"]
-    assert "download_url" not in job
-    assert 0.9 < time.monotonic() - started < 20
-
-
-@in_turn(
-    ("tool", "arguments", "sentence"),
-    [
-        ("create_export", {}, "INVALID_REQUEST: format: is required."),
-        (
-            "create_export",
-            {"format": "doc"},
-            "INVALID_REQUEST: format: must be one of csv, json, pdf, got 'doc'.",
-        ),
-        ("create_export", {"format": "pdf", "view": "x"}, "NOT_FOUND: No Smart View 'x'"),
-        ("create_export", {"format": "pdf", "posted_to": "x"}, "INVALID_REQUEST: posted_to: must"),
-        ("create_export", {"format": "pdf", "post_ids": []}, "INVALID_REQUEST: post_ids: must be"),
-        ("get_export", {"job_id": "none"}, "NOT_FOUND: No export 'none' on this account."),
-        (
-            "get_export",
-            {"job_id": "x", "wait_s": 26},
-            "INVALID_REQUEST: wait_s: must be a whole number from 0 to 25, got the number 26.",
-        ),
-    ],
-)
-async def test_the_error_names_the_invalid_argument(
-    alice: Member, tool: str, arguments: dict[str, Any], sentence: str
-) -> None:
-    assert (await refusal(alice, tool, **arguments)).startswith(sentence)
 
 
 async def test_other_calls_are_answered_while_get_export_waits(alice: Member) -> None:

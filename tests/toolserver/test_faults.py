@@ -50,18 +50,14 @@ async def test_a_crashing_tool_returns_a_reference(service: Service, logged: Log
     assert line["exc_info"]
 
 
-async def test_an_unavailable_database_returns_when_to_retry(
-    service: Service, logged: Logged
-) -> None:
+async def test_a_database_that_is_away_says_when_to_retry(service: Service, logged: Logged) -> None:
     said, _ = await called(service, unavailable_database)
 
     assert said == ("SERVICE_UNAVAILABLE: The database is away. Wait 7 seconds and call again.")
     assert [line["event"] for line in logged] == ["unavailable"]
 
 
-async def test_a_crashing_handler_returns_a_json_rpc_internal_error(
-    service: Service, logged: Logged
-) -> None:
+async def test_a_crashing_handler_is_an_internal_error(service: Service, logged: Logged) -> None:
     async def list_tools(_: Any, __: Any) -> Any:
         raise RuntimeError(DETAILS)
 

@@ -1,11 +1,8 @@
 """`get_bookmarks` and `count_bookmarks`."""
 
-from typing import Any
-
 import pytest
 
 from tests.support import make
-from tests.support.in_turn import in_turn
 from tests.support.service import Member
 from tests.support.toolcalls import call, refusal, result_of
 
@@ -98,33 +95,6 @@ async def test_ids_that_do_not_fit_can_be_requested_in_the_next_call(alice: Memb
         wanted = answer["left_out"]
 
     assert seen == [post["post_id"] for post in saved]
-
-
-@in_turn(
-    ("arguments", "sentence"),
-    [
-        ({}, "post_ids: is required."),
-        ({"post_ids": []}, "post_ids: must be an array of 1 to 20 items, got an array of 0."),
-        ({"post_ids": ["1"] * 21}, "post_ids: must be an array of 1 to 20 items, got an array"),
-        ({"post_ids": [12]}, "post_ids[0]: must be a string: a JSON number"),
-        ({"post_ids": ["1", "x"]}, "post_ids[1]: must be a post id of 1 to 40 digits, got 'x'."),
-        ({"post_ids": ["1" * 41]}, "post_ids[0]: must be a post id of 1 to 40 digits, got '111"),
-        (
-            {"post_ids": ["1"], "a\x00": 1},
-            "arguments: contains U+0000, which no database can store",
-        ),
-        (
-            {"post_ids": ["1"], "max_chars": 5},
-            "max_chars: must be a whole number from 280 to 20,000, got the number 5.",
-        ),
-    ],
-)
-async def test_the_error_names_the_invalid_argument(
-    alice: Member, arguments: dict[str, Any], sentence: str
-) -> None:
-    message = await refusal(alice, "get_bookmarks", **arguments)
-
-    assert message.startswith(f"INVALID_REQUEST: {sentence}")
 
 
 async def test_count_bookmarks_uses_the_filters_and_defaults_of_the_list(alice: Member) -> None:

@@ -87,9 +87,7 @@ async def test_only_post_is_allowed(service: Service, method: str) -> None:
 
 
 @in_turn("origin", ["https://evil.example", "null", "http://localhost:8081"])
-async def test_a_foreign_origin_is_rejected_before_any_other_check(
-    service: Service, origin: str
-) -> None:
+async def test_a_foreign_origin_is_rejected_before_all_else(service: Service, origin: str) -> None:
     for client in (service.alice.client, service.nobody):
         response = await client.post("/mcp", json=CALL, headers={"Origin": origin})
         assert response.status_code == 403
@@ -193,9 +191,7 @@ async def test_an_invalid_request_gets_an_error_in_both_eras(
 
 
 @in_turn("uri", ["file:///etc/passwd", "bookmark://1/../2", "view://none"])
-async def test_a_missing_resource_gets_the_error_code_of_each_era(
-    service: Service, uri: str
-) -> None:
+async def test_a_missing_resource_gets_the_code_of_each_era(service: Service, uri: str) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": uri}}
 
     for version in ({}, {"MCP-Protocol-Version": "2025-11-25"}):

@@ -40,9 +40,7 @@ def inspected(there: Running, way: str, folder: Path, *words: str) -> tuple[Any,
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-def test_strict_mode_finds_no_problem_in_our_schemas(
-    there: Running, tmp_path: Path, era: str
-) -> None:
+def test_strict_mode_finds_nothing_in_our_schemas(there: Running, tmp_path: Path, era: str) -> None:
     words = ("--method", "tools/list", "--strict", "--protocol-era", era)
 
     listed, complaints = inspected(there, "http", tmp_path, *words)

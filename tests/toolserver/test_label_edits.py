@@ -1,12 +1,9 @@
 """The tools that rename, colour, merge and delete labels, also those with hidden characters."""
 
-from typing import Any
-
 import pytest
 
 from bowerbird.library.labels import label_list
 from tests.support import make, writing
-from tests.support.in_turn import in_turn
 from tests.support.service import Member
 from tests.support.toolcalls import call, refusal
 from tests.support.wishes import Wish
@@ -61,42 +58,6 @@ async def test_delete_a_label_and_keep_its_posts(alice: Member) -> None:
     assert (await writing.labels(alice))["AI stuff"] == 4
 
 
-@in_turn(
-    ("tool", "arguments", "sentence"),
-    [
-        (
-            "merge_labels",
-            {"from": "AI stuf", "into": "ai"},
-            "NOT_FOUND: No label 'AI stuf' on this account. Did you mean 'AI stuff'?",
-        ),
-        ("merge_labels", {"from": "ai", "into": "AI"}, "INVALID_REQUEST: into: must be a diff"),
-        ("merge_labels", {"from": "ai"}, "INVALID_REQUEST: into: is required"),
-        ("delete_label", {"label": "cookery"}, "NOT_FOUND: No label 'cookery' on this account. D"),
-        ("update_label", {"label": "ai"}, "INVALID_REQUEST: new_name: is required, unless color"),
-        (
-            "update_label",
-            {"label": "ai", "new_name": "AI Stuff"},
-            "INVALID_REQUEST: new_name: a label named 'AI Stuff' already exists. merge",
-        ),
-        ("update_label", {"label": "ai", "color": "red"}, "INVALID_REQUEST: color: must be one"),
-    ],
-)
-async def test_the_error_says_what_to_change(
-    alice: Member, tool: str, arguments: dict[str, Any], sentence: str
-) -> None:
-    await fill(alice)
-
-    said = await refusal(alice, tool, **arguments)
-
-    assert said.startswith(sentence), said
-    assert await writing.labels(alice) == {"AI stuff": 4, "ai": 3}
-
-
-@pytest.mark.parametrize("tool", ["update_label", "merge_labels", "delete_label"])
-async def test_labels_need_a_paid_plan(free: Member, tool: str) -> None:
-    assert (await refusal(free, tool, label=5)).startswith("SUBSCRIPTION_REQUIRED: ")
-
-
 HIDDEN = "lab\U000e0069\U000e006eel"
 SHOWN = r"lab\u{e0069}\u{e006e}el"
 
@@ -129,14 +90,6 @@ async def test_the_label_that_is_shown_can_be_changed(alice: Member) -> None:
     merged = await call(alice, "merge_labels", **{"from": SHOWN, "into": "label"})
     assert merged["affected"] == 3
     assert (await call(alice, "list_labels"))["labels"] == [{"label": "label", "count": 4}]
-
-
-async def test_a_hidden_label_can_be_renamed_or_deleted(alice: Member) -> None:
-    await fill_hidden(alice)
-
-    renamed = await call(alice, "update_label", label=SHOWN, new_name="clean")
-    assert (renamed["label"], renamed["count"]) == ("clean", 3)
-    assert (await call(alice, "delete_label", label="clean"))["affected"] == 3
 
 
 async def test_no_tool_creates_a_label_with_hidden_characters(alice: Member) -> None:

@@ -1,11 +1,9 @@
 """A result that leaves posts out by default says how many, and how to include them."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from bowerbird.storage.database import Row, Values
 from tests.support import make
 from tests.support.service import Member
 from tests.support.toolcalls import call
@@ -92,41 +90,6 @@ async def test_a_list_of_similar_words_counts_what_it_leaves_out(alice: Member) 
     assert "1 read or archived post is left out." in said["advice"]
 
 
-@pytest.fixture
-def contents(alice: Member, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many posts each statement has read whose result is posts."""
-    found: list[int] = []
-    rows = alice.database.rows
-
-    async def recorded(statement: str, values: Values) -> Sequence[Row]:
-        read = await rows(statement, values)
-        if "c.rendering" in statement:
-            found.append(len(read))
-        return read
-
-    monkeypatch.setattr(alice.database, "rows", recorded)
-    return found
-
-
-async def test_a_list_of_similar_words_reads_its_posts_once(
-    alice: Member, contents: list[int]
-) -> None:
-    await alice.save_all([make.post(text=f"the owl sleeps in barn {n}") for n in range(3)])
-    words = "owl sleeps barn zebra"
-
-    found = await call(alice, "search_bookmarks", query=words, mode="keyword")
-
-    assert (found["relaxed"], found["count"]) == (True, 3)
-    assert contents == [3], "a search leaves nothing out"
-    contents.clear()
-    await call(alice, "list_bookmarks", query=words)
-    assert contents == [3], "the library has no read or archived post"
-    await alice.save(text="the owl sleeps in barn 3", is_read=True)
-    contents.clear()
-    await call(alice, "list_bookmarks", query=words)
-    assert contents == [3, 1], "only the number is needed"
-
-
 async def test_searches_facets_changes_and_exports_leave_nothing_out(alice: Member) -> None:
     await fill(alice)
 
@@ -183,22 +146,7 @@ async def test_similar_posts_count_the_archived_ones(alice: Member) -> None:
     await alice.embed()
     near = await call(alice, "similar_bookmarks", post_id=owl["post_id"])
     assert (near["total_count"], near["advice"]) == (1, alone["advice"])
+    full = await call(alice, "similar_bookmarks", post_id=owl["post_id"], limit=1)
+    assert full["advice"].startswith("Archived posts are left out. Send hide_archived false")
     chosen = await call(alice, "similar_bookmarks", post_id=owl["post_id"], hide_archived=True)
     assert "advice" not in chosen
-
-
-async def test_a_full_page_of_similar_posts_is_searched_once(
-    alice: Member, contents: list[int]
-) -> None:
-    owl = await alice.save(text="the barn owl sleeps in the old barn")
-    await alice.save(text="a barn owl sleeps by day in the barn", is_archived=True)
-    await alice.save(text="the barn owl sleeps in an old barn too")
-    await alice.embed()
-    contents.clear()
-
-    near = await call(alice, "similar_bookmarks", post_id=owl["post_id"], limit=1)
-
-    assert (
-        near["advice"] == "Archived posts are left out. Send hide_archived false to include them."
-    )
-    assert contents == [1]

@@ -36,9 +36,7 @@ async def connected(there: Running, way: str, era: str) -> AsyncIterator[Client]
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("way", ["http", "stdio"])
-async def test_the_client_can_use_tools_prompts_and_resources(
-    there: Running, way: str, era: str
-) -> None:
+async def test_the_client_can_use_tools_and_resources(there: Running, way: str, era: str) -> None:
     async with connected(there, way, era) as client:
         assert client.protocol_version == ERAS[era]
         assert "data" in (client.instructions or "") or era == "2026-07-28"

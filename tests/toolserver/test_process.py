@@ -99,6 +99,7 @@ def has_loaded_the_sdk(server: Server) -> bool:
         return "pydantic_core" in file.read()
 
 
+@pytest.mark.slow
 def test_the_sdk_is_loaded_soon_after_a_start_and_the_first_call_uses_it(preloaded: Server) -> None:
     # Loaded in the background as soon as the server listens.
     wait_until(lambda: "tools loaded" in preloaded.errors())
@@ -113,6 +114,7 @@ def test_the_sdk_is_loaded_soon_after_a_start_and_the_first_call_uses_it(preload
     assert first.json()["result"]["isError"] is False
 
 
+@pytest.mark.slow
 def test_without_preloading_the_first_call_with_a_valid_key_loads_the_sdk(idle: Server) -> None:
     address = f"http://127.0.0.1:{idle.port}/mcp"
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

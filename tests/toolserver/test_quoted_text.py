@@ -65,12 +65,9 @@ def test_every_hidden_character_is_found_in_a_text_without_others() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "plain, with a\ttab and\na line",
-        "❤️‍🔥 👩‍👩‍👧‍👦 🏳️‍🌈 1️⃣ 👩🏽‍🚀 ☺︎",
-        "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
-        "می‌خواهم",
-        "क्‍ष",
-        "日本語 עברית عربي ไทย é e\u0301 ⬛️ 🐦‍⬛ 🙂‍↔️",
+        *("plain, with a\ttab and\na line", "❤️‍🔥 👩‍👩‍👧‍👦 🏳️‍🌈 1️⃣ 👩🏽‍🚀 ☺︎"),
+        *("\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "می‌خواهم"),
+        *("क्‍ष", "日本語 עברית عربي ไทย é e\u0301 ⬛️ 🐦‍⬛ 🙂‍↔️"),
         "a newer emoji \U0001fae9\nand a second line",
     ],
 )

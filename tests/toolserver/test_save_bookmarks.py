@@ -1,13 +1,10 @@
 """The tool that saves posts and links."""
 
-from typing import Any
-
 import pytest
 
 from tests.support import make
-from tests.support.in_turn import in_turn
 from tests.support.service import Member
-from tests.support.toolcalls import call, refusal
+from tests.support.toolcalls import call
 
 pytestmark = pytest.mark.anyio
 
@@ -76,16 +73,6 @@ async def test_an_agents_copy_never_replaces_a_post_that_the_library_has(alice: 
     assert shown["tags"] == ["x", "y"]
 
 
-async def test_a_post_keeps_the_date_on_which_it_was_bookmarked(alice: Member) -> None:
-    post = {"post_id": "20", "tweet_details": {"text": "a nest"}}
-    saved_at = "2024-03-01T10:00:00+00:00"
-
-    await call(alice, "save_bookmarks", posts=[{**post, "bookmarked_at": saved_at}])
-
-    (shown,) = (await call(alice, "get_bookmarks", post_ids=["20"]))["bookmarks"]
-    assert shown["bookmarked_at"].startswith("2024-03-01T10:00:00")
-
-
 async def test_a_field_that_would_be_lost_is_refused(alice: Member) -> None:
     post = {"post_id": "20", "tweet_details": {"text": "a nest"}}
 
@@ -100,25 +87,3 @@ async def test_a_field_that_would_be_lost_is_refused(alice: Member) -> None:
         "INVALID_REQUEST: posts[0]: Unknown field 'author'. Did you mean author_username?"
     )
     assert "'saved_at'. Did you mean bookmarked_at?" in saved["results"][1]["error"]
-
-
-@in_turn(
-    ("arguments", "sentence"),
-    [
-        ({}, "INVALID_REQUEST: links: must have at least one link, unless posts has a post."),
-        ({"links": X}, "INVALID_REQUEST: links: must be an array of at most 100 items, got"),
-        ({"links": [X] * 101}, "INVALID_REQUEST: links: must be an array of at most 100 items"),
-        (
-            {"links": [X] * 51, "posts": [{}] * 50},
-            "INVALID_REQUEST: links: must have at most 100 items together with posts, got 101",
-        ),
-        ({"links": [X], "labels": [""]}, "INVALID_REQUEST: labels[0]: must have 1 to 100"),
-        ({"link": X}, "INVALID_REQUEST: Unknown field 'link'. Did you mean links?"),
-    ],
-)
-async def test_the_error_names_the_invalid_argument(
-    alice: Member, arguments: dict[str, Any], sentence: str
-) -> None:
-    said = await refusal(alice, "save_bookmarks", **arguments)
-
-    assert said.startswith(sentence), said

@@ -114,9 +114,7 @@ async def test_the_default_is_keyword_on_the_free_plan(free: Member) -> None:
     assert answer["count"] == 1
 
 
-async def test_the_default_falls_back_to_words_while_the_model_is_away(
-    cast: Service, tmp_path: Path
-) -> None:
+async def test_the_default_is_words_while_the_model_is_away(cast: Service, tmp_path: Path) -> None:
     with embedding_service() as running:
         settings = Settings(
             data_dir=tmp_path,
@@ -155,9 +153,7 @@ async def advice(member: Member, tool: str, **arguments: Any) -> str:
 
 
 @pytest.mark.parametrize("query", [QUESTION, SOME_WORDS])
-async def test_every_tool_with_a_question_names_the_search_by_meaning(
-    alice: Member, query: str
-) -> None:
+async def test_every_tool_with_a_question_names_the_other_search(alice: Member, query: str) -> None:
     await alice.save(text=TEXT)
     await alice.embed()
 

@@ -94,7 +94,7 @@ async def test_a_connection_can_have_only_some_tools(service: Service) -> None:
     assert "its tools setting does not include it" in refused["content"][0]["text"]
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("query", "headers", "problem"),
     [
         ("read_onyl=1", {}, "Unknown parameter 'read_onyl'. Allowed: read_only, tools."),

@@ -90,9 +90,7 @@ async def test_a_fast_call_is_answered_with_json(service: Service) -> None:
 
 
 @pytest.mark.parametrize("is_writing", [False, True])
-async def test_only_a_reading_call_ends_when_its_client_leaves_the_stream(
-    *, is_writing: bool
-) -> None:
+async def test_only_a_reading_call_ends_when_its_client_leaves(*, is_writing: bool) -> None:
     channel = Channel(1, ServerMessageMetadata(), accepts_stream=True)
     is_left, is_finished = asyncio.Event(), asyncio.Event()
 

@@ -1,15 +1,13 @@
 """The tools that read, create, change and delete Smart Views."""
 
 import json
-from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from tests.support import make
-from tests.support.in_turn import in_turn
 from tests.support.service import Member
-from tests.support.toolcalls import ask, call, ids, published, refusal
+from tests.support.toolcalls import ask, call, ids, published
 
 pytestmark = pytest.mark.anyio
 
@@ -59,36 +57,6 @@ async def test_a_bucket_narrows_a_view_and_pages_continue(alice: Member) -> None
 
     assert odd == [post["post_id"] for post in saved[5::-2]]
     assert rest == [post["post_id"] for post in saved[1::-1]]
-
-
-@in_turn(
-    ("tool", "arguments", "sentence"),
-    [
-        ("create_view", {}, "name: is required."),
-        ("create_view", {"name": ""}, "name: must have 1 to 100 characters, got an empty string."),
-        (
-            "create_view",
-            {"base_query": {"lable": "a"}},
-            "Unknown field 'lable' in base_query. Did you",
-        ),
-        (
-            "create_view",
-            {"triage_buckets": [{"name": "a\x00"}]},
-            "triage_buckets[0].name: contains U+0000, which no database can store.",
-        ),
-        (
-            "update_view",
-            {"slug": 5, "name": "x"},
-            "slug: must be a string of at most 100 characters, got the",
-        ),
-    ],
-)
-async def test_the_error_names_the_invalid_argument(
-    alice: Member, tool: str, arguments: dict[str, Any], sentence: str
-) -> None:
-    message = await refusal(alice, tool, **arguments)
-
-    assert message.startswith(f"INVALID_REQUEST: {sentence}")
 
 
 async def test_a_view_accepts_vector_search_term_although_its_schema_omits_it(
