@@ -80,9 +80,7 @@ async def test_a_refusal_reaches_a_client_that_is_still_sending(client: Client) 
     assert (answer.status, answer.headers["connection"]) == (401, "close")
 
 
-async def test_the_application_is_told_when_its_client_leaves(
-    server: RawServer, client: Client
-) -> None:
+async def test_the_application_is_told_of_a_lost_client(server: RawServer, client: Client) -> None:
     await client.send(request("/wait", method="POST", body=b"x"))
     await server.is_held.acquire()
 
@@ -103,9 +101,7 @@ async def test_a_client_that_closes_its_side_gets_the_answer_to_its_write(
     assert await client.is_closed_by_the_server()
 
 
-async def test_answers_stay_in_order_when_one_takes_long_to_send(
-    server: RawServer, client: Client
-) -> None:
+async def test_answers_stay_in_order_when_one_is_slow(server: RawServer, client: Client) -> None:
     sent = request("/large-then-wait") + request("/hold") + request("/", method="POST", body=b"c")
     await client.send(sent)
 

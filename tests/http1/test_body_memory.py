@@ -109,9 +109,7 @@ async def test_what_the_application_has_written_to_a_file_is_not_counted(
     assert [answer.body for answer in answers] == [b"10000000"] * 6
 
 
-async def test_what_the_application_may_keep_in_memory_is_counted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_what_the_application_may_keep_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "MAX_STRANGERS_BODY_BYTES", 2_000_000)
     async with raw_http.serving(stop_timeout_s=0) as server:
         clients = [await hold(server, 900_000) for _ in range(3)]

@@ -90,9 +90,7 @@ async def test_a_stop_closes_idle_connections_and_finishes_requests() -> None:
         assert (answer.body, answer.headers["connection"]) == (b"held", "close")
 
 
-async def test_answers_that_nobody_reads_are_bounded_in_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_answers_that_nobody_reads_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "MAX_ALL_UNSENT_BYTES", 30_000_000)
     async with raw_http.serving(stop_timeout_s=0) as server:
         clients = [DeafClient() for _ in range(4)]

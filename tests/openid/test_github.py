@@ -146,9 +146,7 @@ async def test_a_malformed_answer_is_a_sentence(github: StandIn, path: str, answ
         ("unverified_user_email", "Confirm your email address at GitHub first"),
     ],
 )
-async def test_the_errors_of_github_become_sentences(
-    github: StandIn, code: str, sentence: str
-) -> None:
+async def test_errors_of_github_become_sentences(github: StandIn, code: str, sentence: str) -> None:
     # GitHub sends errors with status 200.
     github.answers["/login/oauth/access_token"] = http_answer({"error": code, "error_uri": "/x"})
 

@@ -84,9 +84,7 @@ async def test_a_code_works_once(client: OpenIdClient, provider: OpenIdProvider)
         await client.finish("oidc", begun, query)
 
 
-async def test_a_code_needs_the_verifier_of_its_sign_in(
-    client: OpenIdClient, provider: OpenIdProvider
-) -> None:
+async def test_a_code_needs_its_verifier(client: OpenIdClient, provider: OpenIdProvider) -> None:
     begun = await client.begin("oidc")
     query = provider.visit(begun.url, "alice")
     begun.verifier = (await client.begin("oidc")).verifier

@@ -139,9 +139,7 @@ async def test_malformed_tokens_are_a_sentence(tokens: dict[str, Any]) -> None:
     ],
 )
 @pytest.mark.parametrize("status", ["200 OK", "400 Bad Request", "401 Unauthorized"])
-async def test_an_error_instead_of_tokens_becomes_a_sentence(
-    error: Any, sentence: str, status: str
-) -> None:
+async def test_an_error_for_tokens_is_a_sentence(error: Any, sentence: str, status: str) -> None:
     async with openid_stand_in() as provider:
         provider.answers["/token"] = http_answer(
             {"error": error, "error_description": {"a": "<b>"}}, status

@@ -143,9 +143,7 @@ async def test_closing_the_model_stops_long_work(tmp_path: Path) -> None:
         await long
 
 
-def test_a_missing_model_is_reported_with_the_fix_and_found_once_it_is_built(
-    tmp_path: Path,
-) -> None:
+def test_a_missing_model_is_reported_and_found_once_it_is_built(tmp_path: Path) -> None:
     models = Models(Settings(model_dir=str(tmp_path / "model")))
     assert models.current is None
     assert "bowerbird model" in str(models.problem)

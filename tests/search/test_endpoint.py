@@ -32,9 +32,7 @@ async def model(service: EmbeddingService) -> AsyncIterator[RemoteEmbedder]:
     await embedder.close()
 
 
-async def test_embeds_posts_in_their_order(
-    model: RemoteEmbedder, service: EmbeddingService
-) -> None:
+async def test_embeds_posts_in_order(model: RemoteEmbedder, service: EmbeddingService) -> None:
     rows = await model.embed_posts(["red bird", "", "blue bird " * 300, "engine"])
 
     assert [len(matrix) for matrix in rows] == [1, 0, 4, 1]
@@ -45,9 +43,7 @@ async def test_embeds_posts_in_their_order(
     assert query @ rows[0][0] > 0.999 > query @ rows[3][0]
 
 
-async def test_many_texts_are_sent_in_batches(
-    model: RemoteEmbedder, service: EmbeddingService
-) -> None:
+async def test_many_texts_go_in_batches(model: RemoteEmbedder, service: EmbeddingService) -> None:
     await model.embed_posts([f"text {n}" for n in range(70)])
 
     assert [len(request["input"]) for request in service.asked] == [32, 32, 6]
@@ -73,9 +69,7 @@ async def test_a_failing_service_is_retried_and_reported(
     assert model.problem is None
 
 
-async def test_a_retry_hides_a_short_failure(
-    model: RemoteEmbedder, service: EmbeddingService
-) -> None:
+async def test_a_retry_hides_a_failure(model: RemoteEmbedder, service: EmbeddingService) -> None:
     service.behave = "down"
     original = service.answer
 

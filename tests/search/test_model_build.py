@@ -18,6 +18,9 @@ from bowerbird.settings import Settings
 from tests.support.models import MODEL_DIR
 from tests.support.waiting import wait_until
 
+# Builds start pip in processes of their own.
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 # Other identities would make every library be embedded again.
 IDENTITIES = {
@@ -96,9 +99,7 @@ def test_weights_with_a_wrong_hash_are_rejected(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("manifest", ["[]", '{"files": {}}', "no JSON", None])
-def test_a_model_with_an_invalid_manifest_is_built_again(
-    tmp_path: Path, manifest: str | None
-) -> None:
+def test_a_model_with_a_wrong_manifest_is_built_again(tmp_path: Path, manifest: str | None) -> None:
     shutil.copytree(model_folder(Settings(model_dir=MODEL_DIR)), tmp_path / "model")
     name = (tmp_path / "model" / "current").read_text(encoding="ascii").strip()
     file = tmp_path / "model" / name / "manifest.json"

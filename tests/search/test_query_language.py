@@ -268,9 +268,7 @@ def test_operators_of_other_searches_are_explained(text: str, hint: str) -> None
         ("lang:english", ("lang", "english"), "lang: needs a code such as en"),
     ],
 )
-def test_a_hint_explains_what_was_not_understood(
-    text: str, term: tuple[str, ...], hint: str
-) -> None:
+def test_a_hint_says_what_was_not_understood(text: str, term: tuple[str, ...], hint: str) -> None:
     query = parsed(text)
 
     assert query.wanted_terms == (Term(term),)

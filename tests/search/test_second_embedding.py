@@ -12,15 +12,14 @@ from tests.support.models import MODEL_DIR, MODELS
 pytestmark = pytest.mark.anyio
 
 CATS = (
-    "The cat sleeps on the sofa.",
-    "Die Katze schläft auf dem Sofa.",
-    "El gato duerme en el sofá.",
-    "Le chat dort sur le canapé.",
-    "القطة تنام على الأريكة",
-    "猫がソファで寝ている",
-    "고양이가 소파에서 자고 있다",
-    "Кошка спит на диване",
-    "แมวนอนบนโซฟา",
+    *("The cat sleeps on the sofa.", "Die Katze schläft auf dem Sofa."),
+    *("El gato duerme en el sofá.", "Le chat dort sur le canapé.", "القطة تنام على الأريكة"),
+    *(
+        "猫がソファで寝ている",
+        "고양이가 소파에서 자고 있다",
+        "Кошка спит на диване",
+        "แมวนอนบนโซฟา",
+    ),
 )
 
 
@@ -47,9 +46,7 @@ async def test_vectors_do_not_depend_on_the_other_texts_of_a_batch(second: Embed
     assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-3)
 
 
-async def test_a_query_and_a_post_with_the_same_text_have_the_same_vector(
-    second: Embedder,
-) -> None:
+async def test_a_query_and_a_post_with_the_same_text_have_the_same_vector(second: Embedder) -> None:
     (rows,) = await second.embed_posts([CATS[1]])
 
     assert float(rows[0] @ await second.embed_query(CATS[1])) > 0.99

@@ -201,9 +201,7 @@ def test_a_product_of_bytes_is_exact(width: int) -> None:
     assert found.tolist() == (vector.astype(int) @ columns.astype(int)).tolist()
 
 
-def test_a_large_scan_compares_the_best_exactly_and_the_others_nearly(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_large_scan_is_exact_for_the_best_posts_only(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = _vectors(3, 300)
     matrix = Matrix(0).with_block(
         Block.of(_stored({n + 1: rows[n : n + 1] for n in range(300)}), DIMENSIONS), 1
@@ -222,9 +220,7 @@ def test_a_large_scan_compares_the_best_exactly_and_the_others_nearly(
     assert nearest(nearness.numbers, nearness.scores, -1, 15)[0] == (best + 1).tolist()
 
 
-def test_posts_about_as_near_as_the_floor_are_compared_exactly(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_posts_about_as_near_as_the_floor_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = _vectors(3, 3_000)
     stored = _stored({n + 1: rows[n : n + 1] for n in range(3_000)})
     matrix = Matrix(0).with_block(Block.of(stored, DIMENSIONS), 1)

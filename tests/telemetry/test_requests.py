@@ -19,9 +19,7 @@ def span_of(traced: Traced, method: str, path: str, **options: Any) -> Span:
     return traced.collector.of_request(answer.headers["x-request-id"])
 
 
-def test_a_span_has_the_request_id_of_the_response_and_its_trace_is_in_the_log(
-    traced: Traced,
-) -> None:
+def test_a_span_has_the_request_id_and_its_trace_is_in_the_log(traced: Traced) -> None:
     answer = traced.call("GET", f"/v1/bookmarks/{traced.post_id}?x=1")
     span = traced.collector.of_request(answer.headers["x-request-id"])
 

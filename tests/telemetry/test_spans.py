@@ -138,10 +138,7 @@ SOURCES = "".join(
 @pytest.mark.parametrize(
     "name",
     [
-        "docs/monitoring.md",
-        "docs/settings.md",
-        "deploy/compose.yaml",
-        "deploy/example.env",
+        *("docs/monitoring.md", "docs/settings.md", "deploy/compose.yaml", "deploy/example.env"),
         "deploy/helm/bowerbird/values.yaml",
     ],
 )
