@@ -6,6 +6,7 @@ from bowerbird.library.accounts.devices import Devices
 from bowerbird.model.keys import DEVICE_PREFIX, new_key
 from bowerbird.requests import limits
 from tests.support import ingesting, writing
+from tests.support.in_turn import in_turn
 from tests.support.ingesting import Sender, data, sender
 from tests.support.service import Member, Service
 
@@ -20,7 +21,7 @@ async def test_a_token_has_its_own_prefix(cast: Service, alice: Member) -> None:
     assert token_of(await ingesting.device(cast, alice)).startswith("dev_")
 
 
-@pytest.mark.parametrize("path", ["/v1/bookmarks", "/v1/account", "/mcp"])
+@in_turn("path", ["/v1/bookmarks", "/v1/account", "/mcp"])
 async def test_a_device_token_is_refused_elsewhere(laptop: Sender, path: str) -> None:
     method = "POST" if path == "/mcp" else "GET"
     response = await laptop.client.request(method, path, json={})
@@ -41,19 +42,7 @@ async def test_an_api_key_works_for_ingest_too(cast: Service, alice: Member) -> 
     assert data(await by_key.get("/status"))["device_id"] is None
 
 
-@pytest.mark.parametrize("header", [None, "Bearer", "Bearer dev_", "Bearer dev_x", "Basic abc"])
-async def test_a_missing_or_malformed_token_is_refused(
-    cast: Service, alice: Member, header: str | None
-) -> None:
-    headers = {} if header is None else {"Authorization": header}
-
-    response = await cast.nobody.get("/ingest/v1/status", headers=headers)
-
-    assert writing.refused(response) == (401, "UNAUTHORIZED")
-    assert alice
-
-
-@pytest.mark.parametrize("header", [None, "Bearer", "Basic eDp5", "Bearer dev_x", "Bearer x"])
+@in_turn("header", [None, "Bearer", "Bearer dev_", "Basic eDp5", "Bearer dev_x", "Bearer x"])
 async def test_a_refusal_names_the_device_token(cast: Service, header: str | None) -> None:
     headers = {} if header is None else {"Authorization": header}
 

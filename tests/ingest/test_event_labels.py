@@ -9,6 +9,7 @@ from bowerbird.requests import limits
 from tests.ingest.test_events import EARLY, LATE, added, removed
 from tests.sources.x import pages as shapes
 from tests.support import ingesting, writing
+from tests.support.in_turn import in_turn
 from tests.support.ingesting import Sender, data, listed, post_id
 from tests.support.service import Member, Service
 
@@ -97,10 +98,9 @@ async def test_a_stale_event_adds_no_labels(laptop: Sender, alice: Member) -> No
     assert await tags(alice, 1) is None
 
 
-@pytest.mark.parametrize(
+@in_turn(
     "labels",
     [["x" * (limits.LABEL_NAME_MAX + 1)], [""], ["a\u0000b"], [7], "birds", ["a"] * 11],
-    ids=str,
 )
 async def test_impossible_labels_are_refused(laptop: Sender, alice: Member, labels: Any) -> None:
     answer = await laptop.post("/events", [added(1), added(2, labels=labels)])

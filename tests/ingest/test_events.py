@@ -9,6 +9,7 @@ import pytest
 from bowerbird.model.instants import with_offset
 from tests.sources.x import pages as shapes
 from tests.support import ingesting, make, writing
+from tests.support.in_turn import in_turn
 from tests.support.ingesting import Sender, data, listed, post_id
 from tests.support.service import Member
 
@@ -131,28 +132,6 @@ async def test_a_page_that_was_captured_before_a_removal_does_not_undo_it(laptop
     assert await laptop.removed() == []
 
 
-async def test_repeated_events_change_nothing(laptop: Sender, alice: Member) -> None:
-    await laptop.post("/events", [added(1), removed(2)])
-    version = await writing.version(alice)
-
-    result = data(await laptop.post("/events", [added(1), removed(2)]))
-
-    assert result["stale"] == 2
-    assert await writing.version(alice) == version
-
-
-async def test_a_post_deleted_here_comes_back_when_saved(laptop: Sender, alice: Member) -> None:
-    await laptop.post("/events", [added(1, EARLY)])
-    await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id(1)}")
-
-    late = data(await laptop.post("/events", [added(1, LATE)]))
-    assert (late["inserted"], late["stale"]) == (0, 1)
-    assert await alice.ids() == []
-    laptop.clock.now += ingesting.DAY
-    await laptop.post("/events", [added(1, NEXT_DAY)])
-    assert await alice.ids() == [post_id(1)]
-
-
 async def test_a_post_saved_again_comes_back_with_content(laptop: Sender, alice: Member) -> None:
     await laptop.read_list("full", [1])
     await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id(1)}")
@@ -251,7 +230,7 @@ async def test_events_of_many_megabytes_are_stored_in_parts(laptop: Sender, alic
     assert len(await alice.crawl()) == 41
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("body", "named"),
     [
         ({}, "events"),

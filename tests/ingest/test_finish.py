@@ -155,38 +155,6 @@ async def test_many_removals_are_held_until_they_are_confirmed(laptop: Sender) -
     assert len(await laptop.removed()) == 58
 
 
-async def test_finishing_twice_gives_the_same_answer(laptop: Sender) -> None:
-    await laptop.read_list("full", [3, 2, 1])
-    laptop.clock.now += ingesting.DAY
-    run_id = (await laptop.start())["run_id"]
-    await laptop.send(run_id, 0, listed([3, 1], is_last=True))
-
-    first = await laptop.finish(run_id)
-
-    assert await laptop.finish(run_id, "gave_up") == first
-    assert data(await laptop.get(f"/runs/{run_id}"))["reason"] == "end"
-
-
-async def test_an_unknown_reason_is_refused(laptop: Sender) -> None:
-    run_id = (await laptop.start())["run_id"]
-
-    response = await laptop.post(f"/runs/{run_id}/finish", {"reason": "bored"})
-
-    assert writing.refused(response) == (400, "INVALID_REQUEST")
-
-
-async def test_the_posts_of_a_run_are_undone_as_one_import(laptop: Sender, alice: Member) -> None:
-    run_id = (await laptop.start(client="test 1.0"))["run_id"]
-    await laptop.send(run_id, 0, listed([2, 1], is_last=True))
-    await laptop.finish(run_id)
-    import_id = data(await laptop.get(f"/runs/{run_id}"))["import_id"]
-
-    undone = await alice.client.post(f"/v1/imports/{import_id}/undo")
-
-    assert undone.status_code == 200, undone.text
-    assert await alice.ids() == []
-
-
 async def test_a_run_that_is_continued_stays_one_import(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([3, 2]))
@@ -329,18 +297,3 @@ async def test_pages_sent_while_a_run_ends_are_stored_before_it_or_refused(lapto
         run = data(await laptop.get(f"/runs/{run_id}"))
         assert run["state"] == "finished"
         assert run["pages"] == 1 + sum(one.status_code == 200 for one in responses)
-
-
-async def test_a_post_that_its_owner_saved_since_stays_and_is_counted_as_kept(
-    laptop: Sender, alice: Member
-) -> None:
-    run_id = (await laptop.start())["run_id"]
-    await laptop.send(run_id, 0, listed([2, 1], is_last=True))
-    await laptop.finish(run_id)
-    await alice.save(post_id=post_id(1), text="Mine.")
-    import_id = data(await laptop.get(f"/runs/{run_id}"))["import_id"]
-
-    undone = data(await alice.client.post(f"/v1/imports/{import_id}/undo"))
-
-    assert (undone["removed"], undone["kept"]) == (1, 1)
-    assert await alice.ids() == [post_id(1)]

@@ -182,22 +182,6 @@ async def test_undoing_the_import_that_missed_a_post_helps(laptop: Sender, alice
     assert await bookmark(alice, 1) == before
 
 
-async def test_a_record_of_another_program_does_not_say_that_a_post_is_shown_again(
-    laptop: Sender, alice: Member
-) -> None:
-    await laptop.read_list("full", [1])
-    await send(laptop, gone(1))
-    laptop.clock.now += ingesting.DAY
-    record = {"post_id": post_id(1), "tweet_details": {"text": "A copy."}}
-
-    await send(laptop, {"format": "bookmark", "payload": [record]})
-    at = "2026-09-02T11:00:00Z"
-    event = {"type": "added", "post_id": post_id(1), "at": at, "payload": record}
-    await laptop.post("/events", [event])
-
-    assert (await bookmark(alice, 1))["gone_reason"] == DELETED
-
-
 async def test_a_hidden_post_keeps_its_place_on_old_pages(laptop: Sender, alice: Member) -> None:
     await send(laptop, gone(1))
     entry = shapes.entry(shapes.tweet(post_id(1), "Post 1."), sort_index(-5))

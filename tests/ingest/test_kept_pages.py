@@ -164,15 +164,6 @@ async def test_reading_kept_pages_again_is_an_import_that_can_be_undone(
     assert await alice.ids() == []
 
 
-async def test_reading_kept_pages_without_a_change_is_none(laptop: Sender, alice: Member) -> None:
-    run_id = (await laptop.start())["run_id"]
-    await laptop.send(run_id, 0, {**listed([1]), "payload": "{"})
-
-    await KeptPages(alice.database, laptop.clock).read_again(await alice.account())
-
-    assert data(await alice.client.get("/v1/imports")) == []
-
-
 async def test_a_kept_page_says_what_its_posts_were_when_it_was_captured(
     laptop: Sender, alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support import ingesting, make, writing
+from tests.support.in_turn import in_turn
 from tests.support.ingesting import Sender, data
 from tests.support.service import Member
 
@@ -34,7 +35,7 @@ async def test_the_head_has_the_50_newest_posts_as_texts(laptop: Sender, alice: 
     assert run["stop_below_sort_index"] is None
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("body", "named"),
     [
         ({}, "source"),
@@ -122,6 +123,6 @@ async def test_the_state_of_a_run_is_shown(laptop: Sender) -> None:
     assert (run["state"], run["client"], run["kind"]) == ("running", "test 1.0", "full")
 
 
-@pytest.mark.parametrize("run_id", ["0" * 32, "%00", "x" * 100, "ä"])
+@in_turn("run_id", ["0" * 32, "%00", "x" * 100, "ä"])
 async def test_an_unknown_run_is_not_found(laptop: Sender, run_id: str) -> None:
     assert writing.refused(await laptop.get(f"/runs/{run_id}")) == (404, "NOT_FOUND")
