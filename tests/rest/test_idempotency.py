@@ -221,6 +221,7 @@ async def test_what_is_refused_before_the_request_is_read_is_not_stored(
     assert (served.status_code, _is_replayed(served)) == (200, False)
 
 
+@pytest.mark.both
 async def test_a_response_is_stored_for_24_hours(alice: Member) -> None:
     body = {"name": "V"}
     await writing.send(alice, "POST", "/v1/views", body, key="k")
