@@ -65,9 +65,7 @@ def broken_by_indexes(before: Shape, after: Shape, columns: Shape, added: Shape)
     ]
 
 
-def test_statements_of_the_previous_release_work_after_a_compatible_step_of_sqlite(
-    tmp_path: Path,
-) -> None:
+def test_statements_of_the_release_before_work_after_a_compatible_step(tmp_path: Path) -> None:
     steps, file = migrations.available("sqlite"), tmp_path / FILE_NAME
     sqlite_schema.prepare(tmp_path, steps[:1])
     for end, step in enumerate(steps[1:], start=2):
@@ -117,9 +115,7 @@ VALUES (1, :change_id, 'bulk', :parameters, 1, 'queued', 0, 0, 0, 0, 0, 0)
 """
 
 
-async def test_changes_that_an_old_node_accepts_come_before_those_of_new_nodes(
-    database: Database,
-) -> None:
+async def test_changes_of_an_old_node_come_before_those_of_new_nodes(database: Database) -> None:
     """They have no position, so a new node must neither skip them nor wait for them forever."""
     store = BulkStore(database)
 

@@ -106,9 +106,7 @@ async def test_a_files_url_names_the_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "files").exists()
 
 
-async def test_a_wrong_secret_is_reported_as_unreachable_storage(
-    s3: dict[str, Any],
-) -> None:
+async def test_a_wrong_secret_is_reported_as_unreachable_storage(s3: dict[str, Any]) -> None:
     files = Files(Settings(**{**s3, "files_s3_secret": "wrong"}))
 
     with pytest.raises(Refusal, match="The files cannot be reached at the moment") as refused:

@@ -142,9 +142,7 @@ def test_sqlite_after_migrating_an_old_library(tmp_path: Path, case: str) -> Non
 
 
 @pytest.mark.parametrize("case", CASES)
-async def test_postgres_after_migrating_an_old_database(
-    postgres: ThrowawayPostgres, case: str
-) -> None:
+async def test_postgres_after_migrating_old_data(postgres: ThrowawayPostgres, case: str) -> None:
     released, stored, query, found = CASES[case]
     with postgres.fresh_database() as old:
         await postgres_schema.migrate(old, steps("postgres", released))

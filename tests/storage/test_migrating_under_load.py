@@ -36,9 +36,7 @@ async def is_waiting(url: str) -> Sequence[Any]:
     return await query_postgres(url, WAITING)
 
 
-async def test_requests_pass_a_migration_that_waits_for_a_backup(
-    postgres: ThrowawayPostgres,
-) -> None:
+async def test_requests_pass_a_migration_waiting_for_a_backup(postgres: ThrowawayPostgres) -> None:
     waited: list[str] = []
     with postgres.fresh_database("migrated") as url:
         async with read_by_a_backup(url):
@@ -70,9 +68,7 @@ async def test_a_migration_that_never_gets_its_lock_says_so(
         assert await query_postgres(url, COLOURS) == [(0,)]
 
 
-async def test_a_migration_waits_for_another_one_however_long_it_takes(
-    postgres: ThrowawayPostgres,
-) -> None:
+async def test_a_migration_waits_for_another_one_for_long(postgres: ThrowawayPostgres) -> None:
     """The limit of a step's locks must not end the wait for the turn to migrate."""
     with postgres.fresh_database("migrated") as url:
         async with read_by_a_backup(url):

@@ -100,9 +100,7 @@ async def test_a_postgres_database_of_any_release_keeps_its_data_and_gets_the_sc
         assert await query_postgres(stepwise, LABELS) == kept(steps)
 
 
-def test_a_sqlite_migration_of_many_steps_keeps_the_data_and_a_copy_of_the_old_file(
-    tmp_path: Path,
-) -> None:
+def test_a_sqlite_migration_of_many_steps_keeps_a_copy_of_the_old_file(tmp_path: Path) -> None:
     sqlite_schema.prepare(tmp_path, migrations.available("sqlite")[:1])
     query_sqlite(tmp_path / FILE_NAME, INSERT_LABEL.format(1))
     sqlite_schema.prepare(tmp_path, later_steps("sqlite"))
@@ -151,9 +149,7 @@ def test_a_failing_step_leaves_the_library_at_the_step_before(tmp_path: Path) ->
     assert sqlite_schema.prepare(tmp_path) == []
 
 
-async def test_a_failing_step_leaves_postgres_at_the_step_before(
-    postgres: ThrowawayPostgres,
-) -> None:
+async def test_a_failing_step_leaves_postgres_at_the_last(postgres: ThrowawayPostgres) -> None:
     with postgres.fresh_database("migrated") as url:
         before = await query_postgres(url, POSTGRES_SHAPE)
         failing = step(last_of("postgres") + 1, f"{ADD_COLUMN}; SELECT no_such()")
@@ -309,9 +305,7 @@ def test_an_unusable_file_is_reported_with_advice(kind: type[apsw.Error], advice
     assert str(problem.value) == expected.rstrip()
 
 
-def test_a_process_that_keeps_the_folder_for_itself_is_not_waited_for_forever(
-    tmp_path: Path,
-) -> None:
+def test_a_process_that_keeps_the_folder_is_not_waited_for_forever(tmp_path: Path) -> None:
     holding, waiting = FolderLock(tmp_path), FolderLock(tmp_path)
 
     with (

@@ -182,17 +182,6 @@ async def test_a_call_is_refused_if_no_connection_is_free_to_count_it(cast: Serv
     assert cast.app.calls.used(account) == account.calls_this_month
 
 
-async def test_a_frozen_server_has_its_own_error(server: ThrowawayPostgres, cast: Service) -> None:
-    await cast.alice.save(post_id="1")
-    server.pause()
-    try:
-        assert_unavailable(
-            await cast.alice.get("/v1/bookmarks"), "The database did not answer in time."
-        )
-    finally:
-        server.resume()
-
-
 async def test_a_server_that_freezes_during_a_write_delays_it_no_longer_than_a_read(
     server: ThrowawayPostgres, cast: Service
 ) -> None:
@@ -345,9 +334,7 @@ async def test_a_hanging_server_does_not_delay_the_stop(server: ThrowawayPostgre
         server.resume()
 
 
-async def test_requests_get_503_until_the_database_is_migrated(
-    server: ThrowawayPostgres,
-) -> None:
+async def test_requests_get_503_until_the_database_is_migrated(server: ThrowawayPostgres) -> None:
     with server.fresh_database("migrated") as migrated, server.fresh_database() as url:
         async with opened(migrated) as elsewhere, opened(url) as database:
             key = (await service.build(elsewhere)).alice.key

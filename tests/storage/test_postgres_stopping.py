@@ -52,9 +52,7 @@ async def started(database: PostgresDatabase, watcher: Any) -> "asyncio.Task[Any
     return reading
 
 
-async def test_the_server_stops_a_read_whose_caller_was_cancelled(
-    postgres: ThrowawayPostgres,
-) -> None:
+async def test_the_server_stops_a_read_whose_caller_is_gone(postgres: ThrowawayPostgres) -> None:
     async with opened(postgres) as (database, watcher):
         reading = await started(database, watcher)
 

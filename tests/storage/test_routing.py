@@ -147,9 +147,7 @@ async def distributed(connection: Any) -> dict[str, list[str]]:
     return {table: columns for table, columns in found.items() if table in LIBRARY}
 
 
-async def test_every_statement_but_the_listed_sweeps_is_limited_to_one_account(
-    connection: Any,
-) -> None:
+async def test_every_statement_but_listed_sweeps_is_limited_to_an_account(connection: Any) -> None:
     columns = await distributed(connection)
     unlimited = {}
     for name, sql in statements().items():

@@ -36,20 +36,6 @@ def test_every_row_is_inserted(connection: apsw.Connection, count: int) -> None:
     assert stored(connection) == [(10 + n, str(n)) for n in range(count)]
 
 
-def test_a_block_needs_one_statement(connection: apsw.Connection) -> None:
-    statements: list[str] = []
-
-    def trace(_: apsw.Cursor, sql: str, __: object) -> bool:
-        statements.append(sql)
-        return True
-
-    connection.set_exec_trace(trace)
-
-    row_blocks.run_many(connection, INSERT, rows(100))
-
-    assert len(statements) == 2
-
-
 def test_rows_replace_stored_ones_and_earlier_ones_in_order(connection: apsw.Connection) -> None:
     row_blocks.run_many(connection, INSERT, rows(60))
     twice = [*rows(60, "first "), *rows(60, "second ")]
@@ -57,17 +43,6 @@ def test_rows_replace_stored_ones_and_earlier_ones_in_order(connection: apsw.Con
     row_blocks.run_many(connection, PUT, twice)
 
     assert stored(connection) == [(10 + n, f"second {n}") for n in range(60)]
-
-
-def test_other_statements_run_once_per_row(connection: apsw.Connection) -> None:
-    row_blocks.run_many(connection, INSERT, rows(60))
-
-    row_blocks.run_many(connection, "DELETE FROM post WHERE number = :first + :number", rows(55))
-    row_blocks.run_many(
-        connection, "INSERT INTO post SELECT :first + :number, :text WHERE :number < 3", rows(55)
-    )
-
-    assert [row[0] for row in stored(connection)] == [10, 11, 12, 65, 66, 67, 68, 69]
 
 
 def test_a_missing_value_is_an_error(connection: apsw.Connection) -> None:
@@ -84,18 +59,3 @@ def test_values_of_every_type_are_stored_as_they_are(connection: apsw.Connection
 
     stored = connection.execute("SELECT value FROM value ORDER BY number").fetchall()
     assert [row[0] for row in stored] == [one["value"] for one in given]
-
-
-@pytest.mark.parametrize(
-    "end",
-    [
-        "SET text = :text WHERE (post.number > 0)",
-        "SET text = excluded.text WHERE post.number > :first",
-    ],
-)
-def test_a_value_after_the_row_runs_once_per_row(connection: apsw.Connection, end: str) -> None:
-    put = f"{INSERT} ON CONFLICT (number) DO UPDATE {end}"
-
-    row_blocks.run_many(connection, put, rows(60))
-
-    assert len(stored(connection)) == 60

@@ -52,9 +52,7 @@ async def test_accounts_are_counted(database: Database, alice: Member, bob: Memb
     assert await AccountStore(database).count() == 3
 
 
-async def test_nothing_is_swept_from_an_account_without_changes(
-    database: Database, alice: Member
-) -> None:
+async def test_nothing_is_swept_without_changes_there(database: Database, alice: Member) -> None:
     store = BulkStore(database)
 
     removed = await database.write(
@@ -79,9 +77,7 @@ async def test_hosts_that_were_not_asked_for_long_are_forgotten(database: Databa
     assert [await store.next_turn(host) for host in ("old.example", "new.example")] == [0, 9]
 
 
-async def test_an_account_without_images_can_be_postponed(
-    database: Database, alice: Member
-) -> None:
+async def test_accounts_without_images_can_be_postponed(database: Database, alice: Member) -> None:
     store = MediaStore(database)
 
     await database.write(
@@ -92,9 +88,7 @@ async def test_an_account_without_images_can_be_postponed(
     assert await store.due_accounts(0, 10, now=1, looked_before=0, quota=1, is_on=True) == []
 
 
-async def test_the_run_of_a_connection_that_was_removed_can_be_left(
-    database: Database, alice: Member
-) -> None:
+async def test_the_run_of_a_removed_connection_can_end(database: Database, alice: Member) -> None:
     store = ConnectionStore(database)
 
     await store.leave_run(alice.account_id, GONE)

@@ -71,9 +71,7 @@ async def test_many_slow_counts_of_one_account_do_not_stall_another(
         await asyncio.gather(*slow)
 
 
-async def test_an_export_waits_for_a_reader_instead_of_failing(
-    sqlite_template: Path, tmp_path: Path
-) -> None:
+async def test_an_export_waits_for_a_reader(sqlite_template: Path, tmp_path: Path) -> None:
     async with databases.fresh_sqlite(sqlite_template, tmp_path) as database:
         assert isinstance(database, SqliteDatabase)
         cast = await service.build(database, data_dir=tmp_path)

@@ -54,9 +54,7 @@ async def test_a_cancelled_read_is_stopped(sqlite: Database) -> None:
         assert list(await sqlite.slow_rows("SELECT 1", {})) == [(1,)]
 
 
-async def test_a_connection_is_reused_only_after_its_thread_has_released_it(
-    sqlite: SqliteDatabase,
-) -> None:
+async def test_a_connection_is_reused_only_after_its_release(sqlite: SqliteDatabase) -> None:
     entered, leave = threading.Event(), threading.Event()
 
     def hold(*_: Any) -> int:

@@ -87,9 +87,7 @@ async def test_a_claim_runs_few_instructions(
     assert len(steps) * _STEPS_PER_CALL < MAX_STEPS
 
 
-async def test_looking_at_a_queue_without_due_jobs_runs_few_instructions(
-    sqlite: SqliteDatabase,
-) -> None:
+async def test_looking_at_a_queue_without_due_jobs_is_cheap(sqlite: SqliteDatabase) -> None:
     later = system_clock() + 60 * MICROSECONDS
     await fill(sqlite, 4_000, 2, due_at=later)
     await fill(sqlite, 4_000, 1, priority=DIGESTS, due_at=later)

@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter, Sort
 from bowerbird.search.queries import query_language
-from bowerbird.storage import queries
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sqlite import word_reads
-from bowerbird.storage.sqlite.database import FILE_NAME, connect
 from tests.storage.test_word_reads import GeneralStatements
 from tests.support import databases, make, service
 
@@ -38,7 +36,6 @@ SPECIAL = (
     "runs",
 )
 EVERYTHING = BookmarkFilter(unread_only=False, hide_archived=False)
-SQL = queries.load("word_reads", "sqlite")
 
 
 def random_words(random: random.Random, count: int) -> list[str]:
@@ -55,7 +52,6 @@ class Library(NamedTuple):
     fast: BookmarkStore
     general: BookmarkStore
     account: Account
-    file: Path
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +67,7 @@ async def library(
             await member.save_all(posts)
         general = BookmarkStore(cast("Database", GeneralStatements(database)))
         account = await built.alice.account()
-        yield Library(database, BookmarkStore(database), general, account, folder / FILE_NAME)
+        yield Library(database, BookmarkStore(database), general, account)
 
 
 @pytest.fixture
@@ -139,46 +135,7 @@ async def small(sqlite_template: Path, tmp_path: Path) -> AsyncIterator[Library]
         await alice.save_all([make.post(text=f"abc ab{word}") for word in ("x", "y", "z")])
         general = BookmarkStore(cast("Database", GeneralStatements(database)))
         account = await alice.account()
-        yield Library(database, BookmarkStore(database), general, account, tmp_path / FILE_NAME)
-
-
-def expression(library: Library, wanted: str) -> str:
-    connection = connect(library.file, read_only=True)
-    try:
-        return word_reads.with_words(connection, SQL, library.account, [wanted])[0]
-    finally:
-        connection.close()
-
-
-async def test_a_prefix_is_written_as_words_if_others_have_most_posts(
-    small: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert expression(small, '"ab" *') == '"ab" *'
-    monkeypatch.setattr(word_reads, "_SHARE", 0)
-    for wanted, words in {
-        '"ab" *': '("abc" OR "abx" OR "aby" OR "abz")',
-        '"abx" AND ("ab" *)': '"abx" AND (("abc" OR "abx" OR "aby" OR "abz"))',
-        # Without words it matches nothing.
-        '"q" *': '("")',
-        '"abx" OR "q" *': '"abx" OR ("")',
-        # The words of the last character have an end.
-        f'"a{chr(0x10FFFF)}" *': '("")',
-        '"a\ud7ff" *': '("")',
-        # At the end of a phrase it stays.
-        '"abc" + "ab" *': '"abc" + "ab" *',
-    }.items():
-        assert expression(small, wanted) == words
-
-
-async def test_every_occurrence_of_a_prefix_counts_towards_the_most_words(
-    small: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(word_reads, "_SHARE", 0)
-    monkeypatch.setattr(word_reads, "_MOST_WORDS", 8)
-    twice, thrice = ('"ab" *' + ' OR "ab" *' * more for more in (1, 2))
-
-    assert expression(small, twice).count('"abx"') == 2
-    assert expression(small, thrice) == thrice
+        yield Library(database, BookmarkStore(database), general, account)
 
 
 @pytest.mark.parametrize(
@@ -195,5 +152,4 @@ async def test_words_that_are_not_counted_yet_are_found(
     forgotten = "DELETE FROM word_count WHERE account_id = :account_id"
     await change(small.database, forgotten, uncounted, account=small.account)
 
-    assert expression(small, '"ab" *') == '"ab" *'
     await require_the_same(small, "ab*")

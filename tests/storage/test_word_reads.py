@@ -216,16 +216,6 @@ async def eve(sqlite: Database) -> Member:
     return (await service.build(sqlite)).alice
 
 
-async def test_a_new_post_is_found_immediately(eve: Member) -> None:
-    first = await eve.save(text="apple one")
-    assert await eve.ids(q="apple") == [first["post_id"]]
-
-    second = await eve.save(text="apple two")
-
-    assert await eve.ids(q="apple") == [second["post_id"], first["post_id"]]
-    assert (await eve.listed(q="apple"))["meta"]["total_count"] == 2
-
-
 async def test_a_changed_flag_is_respected_immediately(eve: Member) -> None:
     first = await eve.save(text="apple one")
     assert await eve.ids(q="apple") == [first["post_id"]]
@@ -234,18 +224,3 @@ async def test_a_changed_flag_is_respected_immediately(eve: Member) -> None:
 
     assert await eve.ids(q="apple") == []
     assert await eve.ids(q="apple", is_unread_only="false") == [first["post_id"]]
-
-
-async def test_a_post_is_not_found_by_words_it_no_longer_has(eve: Member) -> None:
-    first = await eve.save(text="apple one")
-    assert await eve.ids(q="apple") == [first["post_id"]]
-    details = {**first["tweet_details"], "text": "banana one"}
-
-    await eve.save_all([{**first, "tweet_details": details}])
-
-    assert await eve.ids(q="apple") == []
-    assert await eve.ids(q="banana") == [first["post_id"]]
-
-
-async def test_an_empty_library_has_no_hits(eve: Member) -> None:
-    assert await eve.ids(q="apple") == []
