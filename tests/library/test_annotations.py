@@ -44,9 +44,7 @@ async def note_of(member: Member, post_id: str = "1") -> Any:
 
 
 @pytest.mark.both
-async def test_a_changed_note_can_be_undone_and_redone_by_its_owner(
-    alice: Member, bob: Member
-) -> None:
+async def test_a_note_can_be_undone_and_redone_by_its_owner(alice: Member, bob: Member) -> None:
     await alice.save(post_id="1")
     await bob.save(post_id="1")
     account = await alice.account()

@@ -36,9 +36,7 @@ def stored(text: str, more: dict[str, Any], standing: Placement, tags: list[str]
 
 
 @given(TEXTS, OPEN, INSTANTS)
-def test_an_upserted_bookmark_has_no_differences(
-    text: str, more: dict[str, Any], instant: int
-) -> None:
+def test_an_upserted_bookmark_is_the_same(text: str, more: dict[str, Any], instant: int) -> None:
     standing = Placement(-5, instant, instant // 2, is_read=bool(instant % 2), is_archived=True)
     assert Comparison(stored(text, more, standing, ["a", "b"])).differences() == []
 

@@ -156,9 +156,7 @@ async def test_concurrent_requests_with_the_same_key_are_executed_once(alice: Me
     await assert_consistent(alice)
 
 
-async def test_concurrent_requests_with_an_expired_key_are_executed_once_more(
-    alice: Member,
-) -> None:
+async def test_concurrent_requests_with_an_expired_key_run_once_more(alice: Member) -> None:
     await fill(alice)
     call = a_call(await alice.account(), "again")
     for _ in range(2):

@@ -32,9 +32,7 @@ def test_a_written_cursor_is_read_back(end: Keyset | Ranked, query: bytes) -> No
 
 
 @given(ends, queries, queries)
-def test_a_cursor_of_another_query_is_refused(
-    end: Keyset | Ranked, query: bytes, other: bytes
-) -> None:
+def test_a_cursor_of_another_query_fails(end: Keyset | Ranked, query: bytes, other: bytes) -> None:
     text = cursors.write(end, query)
 
     if other != query:
@@ -122,9 +120,7 @@ _URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
         (Keyset("a\x00b", 1), Sort("title")),
     ],
 )
-def test_a_cursor_of_another_kind_of_list_is_refused(
-    end: Keyset | Ranked | Named, sort: Sort
-) -> None:
+def test_a_cursor_of_another_kind_is_refused(end: Keyset | Ranked | Named, sort: Sort) -> None:
     text = cursors.write(end, b"q")
 
     with pytest.raises(Refusal, match="cursor: "):

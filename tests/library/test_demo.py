@@ -92,9 +92,7 @@ async def test_filling_and_removing_leaves_nothing(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-async def test_what_its_owner_did_with_the_demo_goes_with_it_even_weeks_later(
-    alice: Member,
-) -> None:
+async def test_what_its_owner_did_with_the_demo_goes_with_it_weeks_later(alice: Member) -> None:
     before = await dump(alice)
     await fill(alice)
     first, second, third, *_ = await alice.ids(**EVERYTHING)

@@ -84,9 +84,7 @@ async def test_an_email_has_text_and_html_and_a_one_click_unsubscribe(alice: Mem
     assert "unsubscribe" not in str(await digesting.shown(alice))
 
 
-async def test_concurrent_workers_send_an_email_once(
-    opened_twice: tuple[Database, Database],
-) -> None:
+async def test_concurrent_workers_send_one_email(opened_twice: tuple[Database, Database]) -> None:
     cast = await service.build(opened_twice[0])
     await with_pending_email(cast.alice)
     async with mail_server() as server:
@@ -100,9 +98,7 @@ async def test_concurrent_workers_send_an_email_once(
 
 
 @pytest.mark.parametrize("was_on", [False, True])
-async def test_no_email_is_sent_unless_the_account_wants_emails(
-    alice: Member, *, was_on: bool
-) -> None:
+async def test_no_email_is_sent_unless_it_is_wanted(alice: Member, *, was_on: bool) -> None:
     if was_on:
         await with_pending_email(alice)
         await digesting.prefer(alice, MONDAY, mail=False)
@@ -260,9 +256,7 @@ async def test_a_digest_created_by_hand_before_it_is_due_is_still_emailed(alice:
     assert len((await sent_by(alice)).letters) == 1
 
 
-async def test_an_email_stays_pending_when_the_worker_stops_before_sending_it(
-    alice: Member,
-) -> None:
+async def test_an_email_stays_pending_if_the_worker_stops_before_sending(alice: Member) -> None:
     await with_pending_email(alice)
     reached = asyncio.Event()
 

@@ -46,16 +46,9 @@ texts = characters | st.sampled_from(
 )
 links = st.sampled_from(
     [
-        "https://x.com/ada/status/1",
-        "javascript:alert(1)",
-        "data:text/html,<script>",
-        'https://x.com/"onmouseover="alert(1)',
-        "https://x.com/a>b <c>(d)[e]",
-        "//x.com/1",
-        "HTTPS://x.com/A",
-        "http://",
-        "https://[",
-        "",
+        *("https://x.com/ada/status/1", "javascript:alert(1)", "data:text/html,<script>"),
+        *('https://x.com/"onmouseover="alert(1)', "https://x.com/a>b <c>(d)[e]", "//x.com/1"),
+        *("HTTPS://x.com/A", "http://", "https://[", ""),
     ]
 )
 
@@ -137,9 +130,7 @@ KNOWN_TAGS = {
 
 
 @given(texts, texts, texts, links)
-def test_html_contains_the_text_and_no_markup_of_others(
-    text: str, author: str, title: str, link: str
-) -> None:
+def test_html_has_the_text_but_no_markup(text: str, author: str, title: str, link: str) -> None:
     response = digest(
         post(text, author, title, link),
         label=one_line(text, 80) or "x",
@@ -273,15 +264,6 @@ def test_sections_without_posts_are_left_out() -> None:
     for text in (markdown(response), html(response), plain_text(response)):
         assert "Worth reading" not in text
         assert "Forgotten?" not in text
-
-
-def test_html_ignores_a_link_that_is_not_http_or_https() -> None:
-    unsafe = msgspec.structs.replace(post("x"), link="javascript:alert(1)")
-
-    page = html(digest(unsafe), "data:text/html,x")
-
-    assert ParsedPage(page).links == []
-    assert "14 July" in ParsedPage(page).text
 
 
 def test_every_template_is_in_the_package() -> None:

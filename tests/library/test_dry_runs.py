@@ -12,7 +12,6 @@ from bowerbird.library.imports import dry_runs
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import FileReport, ImportReport
 from bowerbird.requests import limits
-from tests.cli.files import FILES
 from tests.support import make
 from tests.support.service import Member
 
@@ -46,16 +45,6 @@ async def _both(member: Member, *files: bytes, **options: Any) -> tuple[FileRepo
 
 def _lines(*posts: dict[str, Any]) -> bytes:
     return b"\n".join(map(make.raw, posts))
-
-
-async def test_a_post_that_is_in_a_file_twice_is_new_once(alice: Member) -> None:
-    first = make.post(post_id="7", text="first")
-
-    (same,) = await _both(alice, _lines(first, first))
-    (changed,) = await _both(alice, _lines({**first, "author_id": "8"}, first))
-
-    assert (same.found, same.new, same.changed, same.unchanged) == (2, 1, 0, 1)
-    assert (changed.new, changed.changed, changed.unchanged) == (0, 2, 0)
 
 
 async def test_a_post_that_is_in_two_files_is_new_in_the_first(alice: Member) -> None:
@@ -128,21 +117,6 @@ async def test_a_thread_over_two_files_is_predicted(alice: Member) -> None:
     await _import(alice, make.raw(root))
 
     await _both(alice, make.raw(reply), csv)
-
-
-async def test_a_deleted_post_is_predicted(alice: Member) -> None:
-    await _import(alice, b"https://x.com/ada/status/20\n")
-    await alice.client.delete("/v1/bookmarks/20")
-
-    (report,) = await _both(alice, b"https://x.com/ada/status/20\n" * 2)
-
-    assert report.ignored_deleted == 2
-
-
-async def test_every_format_is_predicted(alice: Member) -> None:
-    files = [data for _, data, *_ in FILES.values()]
-
-    await _both(alice, *files, *files, with_likes=True, label="from files")
 
 
 @pytest.mark.skipif(not _SAMPLE_FILES, reason="The sample files are not here.")

@@ -42,9 +42,7 @@ async def test_a_refused_transaction_says_that_nothing_was_made(database: Databa
     assert refused.value.sentence == FULL.sentence
 
 
-async def test_a_refusal_of_what_comes_first_says_that_a_part_may_be_made(
-    database: Database,
-) -> None:
+async def test_a_refusal_of_what_comes_first_says_that_a_part_is_made(database: Database) -> None:
     async def work(_: Transaction) -> None:
         raise DoFirst(refuse)
 

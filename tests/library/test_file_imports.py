@@ -107,9 +107,7 @@ def _record_type() -> Any:
     return FoundPost.__annotations__["record"]
 
 
-async def test_an_import_goes_on_after_too_many_other_changes_of_the_account_have_waited(
-    alice: Member,
-) -> None:
+async def test_an_import_goes_on_after_too_many_changes_have_waited(alice: Member) -> None:
     account = await alice.account()
     importing = FileImports(alice.database, alice.clock, account, ImportOptions())
     watched = WatchedWrites(alice.database)
@@ -154,9 +152,7 @@ async def test_an_import_that_is_stopped_does_not_wait_for_other_changes(alice: 
     assert watched.refusals == tried - 1
 
 
-async def test_the_end_of_an_interrupted_import_does_not_wait_for_other_changes(
-    alice: Member,
-) -> None:
+async def test_the_end_of_an_interrupted_import_waits_for_no_changes(alice: Member) -> None:
     importing = FileImports(alice.database, alice.clock, await alice.account(), ImportOptions())
     await importing.read(io.BytesIO(make.raw(make.post(post_id="1"))), "file", "test")
     watched = WatchedWrites(alice.database)
@@ -166,19 +162,6 @@ async def test_the_end_of_an_interrupted_import_does_not_wait_for_other_changes(
         await importing.finish("interrupted")
 
     assert watched.refusals == 999
-
-
-async def test_importing_a_file_again_takes_two_transactions(alice: Member) -> None:
-    data = b"\n".join(make.raw(make.post(post_id=str(n + 1))) for n in range(1_000))
-    await _import(alice, data)
-    watched = WatchedWrites(alice.database)
-
-    report = await _import(alice, data)
-
-    # The run begins and ends.
-    assert len(watched.rows) == 2
-    run = await ImportRuns(alice.database, alice.clock).get(await alice.account(), report.run_id)
-    assert run.counts.unchanged == 1_000
 
 
 async def test_a_dry_run_takes_no_transaction_and_is_not_listed(alice: Member) -> None:
@@ -212,15 +195,6 @@ async def test_the_report_is_json(alice: Member) -> None:
             "sentence": "'https://example.com' is not a link to a post.",
         }
     ]
-
-
-async def test_an_import_does_not_touch_another_account(alice: Member, bob: Member) -> None:
-    await bob.save(post_id="20", text="of Bob")
-    before = await bob.client.get("/v1/bookmarks")
-
-    await _import(alice, make.raw(make.post(post_id="20", text="of Alice")))
-
-    assert (await bob.client.get("/v1/bookmarks")).content == before.content
 
 
 async def test_an_old_export_does_not_empty_a_post_that_was_completed_since(alice: Member) -> None:

@@ -4,16 +4,13 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.searching.label_words import (
     LABELS_PER_QUERY,
     LABELS_PER_TERM,
     LabelWords,
 )
-from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.words import Either, Part, Term
-from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.search.queries import query_language
 from tests.support import writing
 from tests.support.loop_time import least_loop_time
@@ -56,9 +53,7 @@ async def test_a_word_a_prefix_and_a_phrase_match_the_names_that_have_them(alice
 
 
 @pytest.mark.parametrize("prefix", ["zz{}*", "a00{}*"], ids=["none match", "some match"])
-async def test_many_prefixes_and_labels_do_not_occupy_the_event_loop(
-    alice: Member, prefix: str
-) -> None:
+async def test_many_prefixes_and_labels_leave_the_loop_free(alice: Member, prefix: str) -> None:
     await writing.save_unbounded(alice, "1", [f"a{number:05} b{number}" for number in range(5_000)])
     account, labels = await alice.account(), LabelWords(alice.database)
     words = query_language.parse(" ".join(prefix.format(f"{n:02}") for n in range(32)))
@@ -94,19 +89,3 @@ async def test_the_terms_of_a_query_share_the_labels(alice: Member, q: str) -> N
     terms = list(terms_of(resolved.words.parts))
     assert len(terms) == len(letters)
     assert sum(len(term.label_ids) for term in terms) == LABELS_PER_QUERY
-
-
-async def test_the_labels_of_a_list_are_looked_up_once(alice: Member) -> None:
-    await alice.save(text="heron", tags=["weir"], is_read=True)
-    bookmarks = Bookmarks(alice.database, clock=alice.clock)
-    resolve, asked = LabelWords.resolved, []
-
-    async def watched(account: Account, filter: BookmarkFilter) -> BookmarkFilter:
-        asked.append(filter)
-        return await resolve(bookmarks.labels, account, filter)
-
-    setattr(bookmarks.labels, "resolved", watched)  # noqa: B010 - mypy forbids assigning
-    found = await bookmarks.list(await alice.account(), ListQuery(q="weir"))
-
-    assert (found.total_count, found.hidden) == (0, 1)
-    assert len(asked) == 1

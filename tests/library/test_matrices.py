@@ -3,12 +3,10 @@
 import pytest
 
 from bowerbird.library.access.turns import lock_library
-from bowerbird.library.vectors import matrices
-from bowerbird.library.vectors.matrices import Matrices
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.vectors import NewVector, VectorStoreState
 from bowerbird.search.meaning.arrays import np
-from bowerbird.search.meaning.vectors import Matrix, Numbers, pack
+from bowerbird.search.meaning.vectors import Numbers, pack
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.vectors import BuildProgress, VectorStore
@@ -72,26 +70,6 @@ async def test_a_vector_that_became_stale_while_rows_were_read_is_replaced(alice
     assert (new != old).any()
 
 
-async def test_a_matrix_of_mostly_stale_vectors_is_not_cleaned_for_every_search(
-    alice: Member, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(matrices, "_DELETED_SLACK", 0)
-    posts = [make.post(text=f"note {n}") for n in range(6)]
-    await alice.save_all(posts)
-    await alice.embed()
-    await alice.save_all([{**post, "tweet_details": {"text": "later"}} for post in posts[:5]])
-    cached = Matrices(VectorStore(alice.database), 2**20)
-    account, store = (
-        await alice.account(),
-        await _serving(SemanticSearch(alice.database, MODELS), alice),
-    )
-
-    first = await cached.of(account, store)
-
-    assert (first.posts, store.embedded) == (6, 1)
-    assert await cached.of(account, store) is first
-
-
 QUERY = "cats and other pets"
 
 
@@ -113,9 +91,7 @@ async def _number(member: Member, post_id: str) -> int:
 
 @pytest.mark.both
 @pytest.mark.parametrize("language", ["en", "de"])
-async def test_a_post_embedded_after_a_query_is_found_by_the_same_query(
-    alice: Member, language: str
-) -> None:
+async def test_a_post_embedded_later_is_found_by_the_query(alice: Member, language: str) -> None:
     """In German, by both models."""
     other = {"en": "Interest rates rise again.", "de": "Die Zinsen steigen wieder und wieder."}
     kitten = {"en": "Our kitten sleeps.", "de": "Unsere kleine Katze schläft auf dem Sofa."}
@@ -128,21 +104,3 @@ async def test_a_post_embedded_after_a_query_is_found_by_the_same_query(
     await alice.embed()
 
     assert await _near(meaning, alice) == [await _number(alice, post["post_id"])]
-
-
-@pytest.mark.parametrize("text", ["Interest rates rise.", "Die Zinsen steigen wieder und wieder."])
-async def test_a_query_without_results_is_scanned_once(
-    alice: Member, text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its list asks again for hidden posts."""
-    meaning = SemanticSearch(alice.database, MODELS)
-    await alice.save_all([make.post(text=text)])
-    await alice.embed()
-    assert await _near(meaning, alice) == []
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("scanned again")
-
-    monkeypatch.setattr(Matrix, "map_blocks", refuse)
-
-    assert await _near(meaning, alice) == []

@@ -18,7 +18,7 @@ from tests.support.service import NOW, Member
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
-SEEDS = range(12)
+SEEDS = range(6)
 INDEX = (NOW // 1000) << 20
 FIRST, SECOND = "2026-07-01T00:00:00.000000+00:00", "2026-07-05T00:00:00Z"
 REPLY = {"tweet_conversation_id": "1", "is_sub_tweet_of_thread": True}

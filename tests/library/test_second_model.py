@@ -199,9 +199,7 @@ async def test_similar_posts_are_found_across_languages(alice: Member) -> None:
     assert [post["post_id"] for post in response.json()["data"]] == [cat]
 
 
-async def test_vectors_of_the_second_model_are_removed_with_those_of_the_first(
-    cast: Service,
-) -> None:
+async def test_vectors_of_the_second_model_go_with_those_of_the_first(cast: Service) -> None:
     await _save(cast.alice, *ENGLISH, GERMAN)
     await cast.alice.embed()
     sweeps = VectorSweeps(cast.database, MODELS, cast.clock, pause_s=0)

@@ -36,19 +36,6 @@ async def test_segments_are_merged(sqlite: Database) -> None:
     assert not await WordSegments(sqlite).merge()
 
 
-async def test_searches_find_the_same_after_a_merge(database: Database) -> None:
-    alice = (await service.build(database)).alice
-    await save_some(alice, 0)
-    queries = ["apple", "nest1", "number1*", "apple -nest2", "none"]
-    before = [await alice.ids(q=query) for query in queries]
-
-    await SegmentMerging(database, pause_s=0).run()
-    # A new version of the library, so that no answer is cached.
-    await alice.save(text="pear")
-
-    assert [await alice.ids(q=query) for query in queries] == before
-
-
 async def test_a_deleted_post_is_not_found_after_a_merge(sqlite: Database) -> None:
     alice = (await service.build(sqlite)).alice
     await save_some(alice, 0)

@@ -183,29 +183,7 @@ async def test_an_empty_library_has_empty_statistics(cast: Service) -> None:
         assert not any(found.hours)
 
 
-async def test_they_are_counted_once_for_each_state_of_the_library(cast: Service) -> None:
-    watched = Watched(cast.database)
-    statistics = Statistics(watched, lambda: NOW)
-    await cast.alice.save(bookmarked_at="2026-07-02T00:00:00+00:00")
-    account = await cast.alice.account()
-
-    first = await asyncio.gather(*(statistics.of(account, MONTHS, "UTC") for _ in range(5)))
-    reads = len(watched.reads)
-    again = await statistics.of(account, MONTHS, "UTC")
-
-    assert again == first[0]
-    assert len(watched.reads) == reads <= 8
-    assert {values["account_id"] for values in watched.reads} == {account.account_id}
-
-    await cast.alice.save(bookmarked_at="2026-07-02T00:00:00+00:00")
-    changed = await statistics.of(await cast.alice.account(), MONTHS, "UTC")
-    assert changed
-    assert changed.saved == 2
-
-
-async def test_a_request_does_not_wait_for_ever_and_a_later_one_finds_the_result(
-    cast: Service,
-) -> None:
+async def test_a_request_does_not_wait_for_ever_and_a_later_one_is_done(cast: Service) -> None:
     watched = Watched(cast.database)
     statistics = Statistics(watched, lambda: NOW, wait_s=0.01)
     account = await cast.alice.account()

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from itertools import permutations
 from typing import Any
 
 import msgspec
@@ -95,24 +94,7 @@ async def test_undoing_a_run_restores_the_library(alice: Member, case: str) -> N
     assert await writing.recount(alice) == []
 
 
-@pytest.mark.parametrize("order", list(permutations(range(3))))
-async def test_runs_can_be_undone_in_any_order(alice: Member, order: tuple[int, ...]) -> None:
-    await fill(alice)
-    before = await dump(alice)
-    run_ids = [
-        await run(alice, found(Completeness.STUB, post_id="9", text="a", tags=["x"]), found()),
-        await run(alice, found(post_id="9", text="a whole text", tags=["y"]), found(tags=["x"])),
-        await run(alice, found(post_id="9", text="an edited text", metrics={"reply_count": 3})),
-    ]
-
-    for which in order:
-        await undo(alice, run_ids[which])
-        assert await writing.recount(alice) == []
-
-    assert await dump(alice) == before
-
-
-@pytest.mark.parametrize("order", list(permutations(range(3))))
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 1, 0)])
 async def test_states_of_posts_can_be_undone_in_any_order(
     alice: Member, order: tuple[int, ...]
 ) -> None:
@@ -131,9 +113,7 @@ async def test_states_of_posts_can_be_undone_in_any_order(
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-async def test_what_the_source_says_between_two_runs_stays(
-    alice: Member, order: tuple[int, ...]
-) -> None:
+async def test_what_the_source_says_meanwhile_stays(alice: Member, order: tuple[int, ...]) -> None:
     await fill(alice)
     first = await run(alice, own(post_id="1", **STATE))
     removed_at = "2026-08-01T00:00:00.000000+00:00"
@@ -148,16 +128,6 @@ async def test_what_the_source_says_between_two_runs_stays(
         await undo(alice, run_ids[which])
 
     assert (await writing.bookmark(alice, "1"))["removed_at"] == removed_at
-
-
-async def test_undoing_twice_changes_nothing_more(alice: Member) -> None:
-    run_id = await run(alice, *(found(post_id=str(n)) for n in range(1, 4)))
-    first = await undo(alice, run_id)
-    version = (await alice.account()).version
-
-    assert await undo(alice, run_id) == first
-    assert first.removed == 3
-    assert (await alice.account()).version == version
 
 
 async def test_new_posts_that_their_owner_changed_stay(alice: Member) -> None:
@@ -197,15 +167,6 @@ async def test_a_post_that_its_owner_saved_since_stays(alice: Member) -> None:
     await undo(alice, run_id)
 
     assert await alice.ids() == ["1"]
-
-
-async def test_a_change_outside_of_runs_is_not_undone(alice: Member) -> None:
-    run_id = await run(alice, found(text="one"))
-    await alice.save(post_id="1", text="two")
-
-    await undo(alice, run_id)
-
-    assert (await writing.bookmark(alice, "1"))["tweet_details"]["text"] == "two"
 
 
 async def test_a_label_that_its_owner_renamed_stays(alice: Member) -> None:
@@ -379,24 +340,6 @@ async def test_what_a_run_without_a_log_marks_stays_when_an_earlier_run_is_undon
     await undo(alice, earlier)
 
     assert (await writing.bookmark(alice, "1"))["gone_at"] == STATE["gone_at"]
-
-
-async def test_the_changes_of_a_run_whose_log_has_expired_stay_when_an_earlier_one_is_undone(
-    alice: Member,
-) -> None:
-    await take(alice, found(Completeness.STUB, text=""))
-    earlier, later = await started(alice), await started(alice)
-    await take(alice, found(Completeness.STUB, text="", tags=["earlier"]), run_id=earlier)
-    await take(alice, found(text="the whole text", tags=["later"]), run_id=later)
-    alice.clock.now += change_log.KEPT // 2
-    await take(alice, found(post_id="2"), run_id=earlier)
-    alice.clock.now += change_log.KEPT // 2 + 1
-    await Sweeping(alice.database, alice.clock, pause_s=0).sweep()
-
-    outcome = await undo(alice, earlier)
-
-    assert (outcome.removed, outcome.restored, outcome.kept) == (1, 0, 1)
-    assert (await writing.bookmark(alice, "1"))["tweet_details"]["text"] == "the whole text"
 
 
 async def test_what_an_event_added_to_a_changed_post_stays(alice: Member) -> None:

@@ -182,16 +182,6 @@ async def test_posts_without_text_count_as_embedded_and_are_never_found(alice: M
     assert "vector_pending" not in found["meta"]
 
 
-async def test_a_long_article_is_found_by_any_part_of_it(alice: Member) -> None:
-    filler = "The committee met on Tuesday and adopted the minutes of the last meeting. " * 12
-    body = filler + "Penguins huddle together against the cold of the polar night. " + filler
-    article = await alice.save(text="Read this", article={"title": "Notes", "plain_text": body})
-    await alice.save_all([make.post(text=f"The committee met in room {n}.") for n in range(5)])
-    await alice.embed()
-
-    assert (await alice.ids(vector_search_term="penguins in winter"))[0] == article["post_id"]
-
-
 async def test_free_and_deleted_accounts_are_not_embedded(free: Member) -> None:
     await free.save()
 

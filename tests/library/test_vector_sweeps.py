@@ -46,9 +46,7 @@ async def _stores(member: Member) -> list[Any]:
 
 
 @pytest.mark.both
-async def test_each_paid_account_with_posts_to_embed_gets_one_job(
-    cast: Service, tmp_path: Path
-) -> None:
+async def test_each_paid_account_with_new_posts_gets_one_job(cast: Service, tmp_path: Path) -> None:
     await cast.alice.save()
     await cast.free.save()
     await cast.bob.save()
@@ -68,9 +66,7 @@ async def test_each_paid_account_with_posts_to_embed_gets_one_job(
     assert sorted(await _jobs(cast)) == sorted([cast.alice.account_id, cast.free.account_id])
 
 
-async def test_complete_vectors_that_were_not_marked_as_built_are_marked(
-    cast: Service,
-) -> None:
+async def test_complete_vectors_that_were_not_marked_as_built_are_marked(cast: Service) -> None:
     posts = [make.post(text=f"note {n}") for n in range(40)]
     await cast.alice.save_all(posts)
 
@@ -227,9 +223,7 @@ async def test_an_account_that_pays_again_within_30_days_keeps_its_vectors(cast:
 
 
 @pytest.mark.both
-async def test_vectors_of_another_model_are_removed_once_the_current_one_is_built(
-    cast: Service,
-) -> None:
+async def test_vectors_of_another_model_go_once_the_current_one_is_built(cast: Service) -> None:
     await cast.alice.save_all([make.post() for _ in range(3)])
     await cast.alice.embed()
     old = await _stores(cast.alice)

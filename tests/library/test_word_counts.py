@@ -222,9 +222,7 @@ async def test_a_job_that_is_killed_after_the_last_count_has_advanced_the_versio
     assert (await alice.account()).version > before
 
 
-async def test_old_posts_are_found_before_and_after_they_are_counted(
-    alice: Member, tmp_path: Path
-) -> None:
+async def test_old_posts_are_found_before_they_are_counted(alice: Member, tmp_path: Path) -> None:
     for number in range(5):
         await alice.save(post_id=str(number), text=f"bird {number}")
     account, counts = await alice.account(), WordCounts(alice.database)
@@ -273,9 +271,7 @@ async def break_all_contents(member: Member) -> None:
     await member.database.write(work)
 
 
-async def test_a_post_that_changes_while_it_is_indexed_is_counted_once(
-    alice: Member, tmp_path: Path
-) -> None:
+async def test_a_post_that_changes_meanwhile_is_counted_once(alice: Member, tmp_path: Path) -> None:
     post = await alice.save(post_id="1", text="bird")
     await alice.save(post_id="2", text="bird")
     account, counts = await alice.account(), WordCounts(alice.database)

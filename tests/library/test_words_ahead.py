@@ -3,7 +3,7 @@
 import pytest
 
 from bowerbird.library.bookmarks.trash import Trash
-from bowerbird.library.bookmarks.writing.words_ahead import WordsAhead, words_ahead
+from bowerbird.library.bookmarks.writing.words_ahead import WordsAhead
 from bowerbird.search.words.tokens import index_text
 from tests.support import make, writing
 from tests.support.bulk import change_all, undo
@@ -37,17 +37,6 @@ def test_words_are_those_of_the_texts_whether_computed_before_or_not() -> None:
     assert ahead.take(["one", "two"], ["ada"]) == index_text(["one", "two"], ["ada"])
 
 
-def test_words_that_nobody_takes_are_forgotten_after_many_other_posts() -> None:
-    ahead = WordsAhead()
-    ahead.add(["one two"], [])
-
-    for number in range(1_001):
-        ahead.take([f"other {number}"], [])
-
-    assert ahead.size == 0
-    assert ahead.take(["one two"], []) == index_text(["one two"])
-
-
 def test_words_that_nobody_takes_are_bounded_in_bytes() -> None:
     ahead = WordsAhead(most_bytes=10_000)
 
@@ -57,25 +46,6 @@ def test_words_that_nobody_takes_are_bounded_in_bytes() -> None:
     ahead.add([LONG], [])
 
     assert ahead.size == 0
-
-
-async def test_a_long_post_is_deleted_and_restored_with_its_words_computed_before(
-    alice: Member,
-) -> None:
-    await alice.save_all([article("1"), article("2")])
-    trash, account = Trash(alice.database, alice.clock), await alice.account()
-
-    for prepare, work in (
-        (trash.prepare, trash.delete),
-        (trash.prepare_restore, trash.restore),
-    ):
-        await prepare(account, "1")
-        assert words_ahead.size > 0
-        await alice.database.write(lambda t, work=work: work(t, account, "1"))  # type: ignore[misc]
-
-        assert words_ahead.size == 0
-        assert await writing.recount(alice) == []
-    assert await alice.ids(q="word77") == ["2", "1"]
 
 
 async def test_a_long_post_that_changes_meanwhile_loses_its_new_words(alice: Member) -> None:
@@ -89,14 +59,6 @@ async def test_a_long_post_that_changes_meanwhile_loses_its_new_words(alice: Mem
     assert await writing.recount(alice) == []
     assert await alice.ids(q="other77") == []
     assert await alice.ids(q="word77") == ["2"]
-
-
-async def test_words_of_short_posts_are_not_computed_before(alice: Member) -> None:
-    await alice.save(post_id="1")
-
-    await Trash(alice.database, alice.clock).prepare(await alice.account(), "1")
-
-    assert words_ahead.size == 0
 
 
 async def test_many_long_posts_are_deleted_and_come_back(alice: Member) -> None:

@@ -102,9 +102,7 @@ async def test_a_change_that_adds_the_label_is_made_after_its_deletion(alice: Me
     assert await writing.recount(alice) == []
 
 
-async def test_a_label_that_is_being_deleted_is_not_deleted_or_merged_again(
-    alice: Member,
-) -> None:
+async def test_a_label_that_is_being_deleted_is_not_deleted_or_merged_again(alice: Member) -> None:
     row = await started(alice)
     birds, blue = [await writing.label_id(alice, name) for name in ("Birds", "Blue")]
     account = await alice.account()

@@ -101,21 +101,6 @@ async def test_a_request_that_changes_nothing_is_no_change(alice: Member, name: 
     assert "change" not in again.json()["meta"]
 
 
-async def test_a_later_change_of_the_same_field_is_undone_first(alice: Member) -> None:
-    await fill(alice)
-    before = await state(alice)
-    first = change_of(await writing.add(alice, "Blue", IDS[0], IDS[1], IDS[3]))
-    second = change_of(await writing.remove(alice, "Blue", IDS[0]))
-
-    # It leaves the post that the second change has changed.
-    assert (await undo(alice, first["change_id"]))["restored"] == 2
-    assert (await undo(alice, second["change_id"]))["restored"] == 1
-
-    after = await state(alice)
-    assert after.pop(IDS[0])[2] == before.pop(IDS[0])[2] | {"Blue"}
-    assert after == before
-
-
 async def test_posts_in_the_trash_get_back_what_a_batch_took(alice: Member) -> None:
     await fill(alice)
     before = await state(alice)
@@ -130,25 +115,6 @@ async def test_posts_in_the_trash_get_back_what_a_batch_took(alice: Member) -> N
     assert await state(alice) == before
     assert await writing.labels(alice) == {"Birds": 8, "Blue": 4}
     assert await writing.recount(alice) == []
-
-
-async def test_a_repeat_with_the_same_key_has_the_same_change(alice: Member) -> None:
-    await fill(alice)
-    body = {"tweet_ids": IDS[:3], "label_name": "new"}
-
-    first = await writing.send(alice, "POST", "/v1/labels/add", body, key="once")
-    again = await writing.send(alice, "POST", "/v1/labels/add", body, key="once")
-
-    assert again.json() == first.json()
-    assert (await undo(alice, change_of(again)["change_id"]))["restored"] == 3
-
-
-async def test_another_account_cannot_undo_it(alice: Member, bob: Member) -> None:
-    await fill(alice)
-    done = change_of(await REQUESTS["a batch"](alice))
-
-    path = f"/v1/bookmarks/changes/{done['change_id']}/undo"
-    assert writing.refused(await writing.send(bob, "POST", path)) == (404, "NOT_FOUND")
 
 
 async def rows(member: Member, table: str) -> int:

@@ -39,10 +39,8 @@ async def some_turns(member: Member, open_: list[BulkRow], chance: random.Random
             return
 
 
-@pytest.mark.parametrize("seed", range(8))
-async def test_overlapping_changes_are_made_in_order_and_undone_exactly(
-    alice: Member, seed: int
-) -> None:
+@pytest.mark.parametrize("seed", range(4))
+async def test_overlapping_changes_are_made_and_undone_in_order(alice: Member, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - repeatable
     await fill(alice)
     await writing.add(alice, "Blue", *IDS[:1])
@@ -80,9 +78,7 @@ async def test_overlapping_changes_are_made_in_order_and_undone_exactly(
     assert {row.state for row in rows} == {BulkState.UNDONE}
 
 
-async def test_a_later_change_waits_for_an_earlier_one_of_its_account(
-    alice: Member, bob: Member
-) -> None:
+async def test_a_later_change_waits_for_one_of_its_account(alice: Member, bob: Member) -> None:
     await fill(alice)
     await fill(bob)
     first = await change(alice, "archive", IDS)

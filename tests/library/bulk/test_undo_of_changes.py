@@ -59,9 +59,7 @@ async def state(member: Member) -> dict[str, tuple[bool, bool, frozenset[str]]]:
         ("remove_label", "blue"),
     ],
 )
-async def test_an_undo_leaves_the_library_as_it_was(
-    alice: Member, action: str, label: str | None
-) -> None:
+async def test_an_undo_restores_the_library(alice: Member, action: str, label: str | None) -> None:
     await fill(alice)
     before = await dump(alice)
 
@@ -78,9 +76,7 @@ async def test_an_undo_leaves_the_library_as_it_was(
 
 
 @pytest.mark.parametrize("action", ["trash", "restore"])
-async def test_an_undo_moves_posts_back_out_of_the_trash_or_into_it(
-    alice: Member, action: str
-) -> None:
+async def test_an_undo_moves_posts_out_of_the_trash_or_back(alice: Member, action: str) -> None:
     await fill(alice)
     for one in IDS[:5]:
         await writing.send(alice, "DELETE", f"/v1/bookmarks/{one}")
@@ -101,9 +97,7 @@ async def test_an_undo_moves_posts_back_out_of_the_trash_or_into_it(
         assert after[name] == before[name], name
 
 
-async def test_a_label_comes_back_with_its_name_colour_and_posts_even_in_the_trash(
-    alice: Member,
-) -> None:
+async def test_a_label_comes_back_with_name_colour_and_posts_in_the_trash(alice: Member) -> None:
     await fill(alice)
     birds = await writing.label_id(alice, "Birds")
     await writing.send(alice, "PATCH", f"/v1/labels/{birds}", {"metadata": {"color": "#123456"}})
@@ -148,51 +142,6 @@ async def test_a_label_that_was_created_again_gets_the_posts_back(alice: Member)
     await undo(alice, done)
 
     assert await writing.labels(alice) == {"birds": 9, "Blue": 4}
-    assert await writing.recount(alice) == []
-
-
-async def test_what_others_changed_since_stays(alice: Member) -> None:
-    await fill(alice)
-    await change_all(alice, "unread", IDS)
-    done = await change_all(alice, "read", IDS)
-    # Unread and read again: the state is the same, but it is not the change's any more.
-    for is_read in (False, True):
-        await writing.send(alice, "PATCH", f"/v1/bookmarks/{IDS[0]}", {"is_read": is_read})
-    await writing.send(alice, "PATCH", f"/v1/bookmarks/{IDS[1]}", {"is_archived": True})
-
-    undone = await undo(alice, done)
-
-    assert undone.restored == len(IDS) - 1
-    after = await state(alice)
-    assert [one for one in IDS if after[one][0]] == [IDS[0]]
-    assert after[IDS[1]][:2] == (False, True)
-
-
-@pytest.mark.parametrize(
-    ("action", "label"),
-    [
-        ("read", None),
-        ("unread_and_archive", None),
-        ("add_label", "new"),
-        ("add_label", "Blue"),
-        ("remove_label", "Birds"),
-    ],
-)
-async def test_posts_in_the_trash_get_back_what_an_undone_change_took(
-    alice: Member, action: str, label: str | None
-) -> None:
-    await fill(alice)
-    before, labels = await state(alice), await writing.labels(alice)
-    done = await change_all(alice, action, IDS, label)
-    trashed = await change_all(alice, "trash", IDS[:8])
-
-    undone = await undo(alice, done)
-    restored = await undo(alice, trashed)
-
-    assert undone.restored == done.changed
-    assert restored.restored == 8
-    assert await state(alice) == before
-    assert await writing.labels(alice) == labels
     assert await writing.recount(alice) == []
 
 
@@ -301,7 +250,7 @@ async def someone_changes(member: Member, model: Model, chance: random.Random) -
     model.set(None, one, kind, value=value)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 async def test_changes_of_others_and_undos_in_any_order_fit_a_model(
     alice: Member, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -98,9 +98,7 @@ async def test_without_the_key_the_person_is_asked_to_connect_again(
     assert await later.texts() == ["Status number 1"]
 
 
-async def test_disconnecting_deletes_the_tokens_and_keeps_the_posts(
-    desk: Desk, networks: Networks
-) -> None:
+async def test_disconnecting_deletes_tokens_and_no_posts(desk: Desk, networks: Networks) -> None:
     networks.statuses = [status(number) for number in range(50, 0, -1)]
     connection = await desk.mastodon()
     assert await desk.step(connection)
@@ -118,9 +116,7 @@ async def test_disconnecting_deletes_the_tokens_and_keeps_the_posts(
     assert ActivityKind.SOURCE_DISCONNECTED in kinds
 
 
-async def test_a_paused_source_is_not_read_until_it_is_resumed(
-    desk: Desk, networks: Networks
-) -> None:
+async def test_a_paused_source_is_not_read_until_resumed(desk: Desk, networks: Networks) -> None:
     networks.statuses = [status(number) for number in range(50, 0, -1)]
     connection = await desk.mastodon()
     assert await desk.step(connection)

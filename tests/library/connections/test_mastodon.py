@@ -14,9 +14,7 @@ from tests.support.sources import Desk
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_first_run_reads_all_pages_in_the_order_of_saving(
-    desk: Desk, networks: Networks
-) -> None:
+async def test_a_first_run_reads_all_in_the_order_of_saving(desk: Desk, networks: Networks) -> None:
     networks.statuses = [status(number) for number in range(95, 0, -1)]
     connection = await desk.mastodon()
 
@@ -37,9 +35,7 @@ async def test_a_first_run_reads_all_pages_in_the_order_of_saving(
     assert found.next_run_at == desk.member.clock() + 3_600_000_000
 
 
-async def test_a_later_run_stops_at_the_first_page_that_is_known(
-    desk: Desk, networks: Networks
-) -> None:
+async def test_a_later_run_stops_at_the_first_known_page(desk: Desk, networks: Networks) -> None:
     networks.statuses = [status(number) for number in range(120, 0, -1)]
     connection = await desk.mastodon()
     await desk.run()
@@ -61,9 +57,7 @@ async def test_a_later_run_stops_at_the_first_page_that_is_known(
     assert (await desk.one(connection)).total == 122
 
 
-async def test_runs_of_other_sources_do_not_hide_what_is_known(
-    desk: Desk, networks: Networks
-) -> None:
+async def test_other_sources_do_not_hide_what_is_known(desk: Desk, networks: Networks) -> None:
     networks.statuses = [status(number) for number in range(60, 0, -1)]
     networks.answer_once("/verify_credentials", json_reply({"id": "8", "acct": "daily"}))
     daily = await desk.mastodon()
@@ -98,9 +92,7 @@ async def test_nothing_is_read_before_the_next_run_is_due(desk: Desk, networks: 
     assert desk.account_id not in await desk.sync.due_accounts(0)
 
 
-async def test_the_posts_of_a_run_are_an_import_that_can_be_undone(
-    desk: Desk, networks: Networks
-) -> None:
+async def test_the_posts_of_a_run_can_be_undone_together(desk: Desk, networks: Networks) -> None:
     networks.statuses = [status(2), status(1)]
     await desk.mastodon()
     await desk.run()
@@ -198,9 +190,7 @@ async def test_a_server_of_another_kind_is_not_connected(
     assert len(networks.received) == 1
 
 
-async def test_connecting_the_same_account_again_renews_its_access(
-    desk: Desk, networks: Networks
-) -> None:
+async def test_connecting_an_account_again_renews_access(desk: Desk, networks: Networks) -> None:
     first = await desk.mastodon()
     networks.mastodon_tokens = {"another"}
     desk.wait(3_600)
@@ -214,9 +204,7 @@ async def test_connecting_the_same_account_again_renews_its_access(
     assert (await desk.one(first)).problem is Problem.NONE
 
 
-async def test_each_account_has_its_own_sources(
-    desk: Desk, networks: Networks, bob: Member
-) -> None:
+async def test_accounts_have_their_own_sources(desk: Desk, networks: Networks, bob: Member) -> None:
     networks.statuses = [status(1)]
     connection = await desk.mastodon()
     other = Desk(bob, networks, desk.folder)

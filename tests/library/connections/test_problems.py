@@ -102,9 +102,7 @@ async def test_hostile_texts_stay_texts(desk: Desk, networks: Networks) -> None:
     assert await desk.texts() == ['<script>"\u202e']
 
 
-async def test_a_server_that_is_down_is_tried_again_at_longer_intervals(
-    desk: Desk, networks: Networks
-) -> None:
+async def test_a_server_that_is_down_is_asked_less_and_less(desk: Desk, networks: Networks) -> None:
     connection = await desk.mastodon()
     networks.answer_always(BOOKMARKS, Reply(502))
     waits = []

@@ -28,9 +28,7 @@ def renewals(networks: Networks) -> int:
     return sum(one.path.endswith(RENEWAL) for one in networks.received)
 
 
-async def test_the_requests_of_a_step_share_what_is_left_of_the_turn(
-    desk: Desk, networks: Networks
-) -> None:
+async def test_the_requests_of_a_step_share_its_time_left(desk: Desk, networks: Networks) -> None:
     networks.records = [record(number) for number in range(20, 0, -1)]
     connection = await desk.bluesky()
     networks.sessions = {"access-of-another-time": "refresh-1"}
@@ -61,9 +59,7 @@ async def test_a_step_that_begins_late_has_some_seconds(desk: Desk, networks: Ne
     assert await desk.texts() == ["Record number 1"]
 
 
-async def test_a_renewal_is_not_given_up_because_earlier_requests_were_slow(
-    networks: Networks,
-) -> None:
+async def test_a_renewal_goes_on_though_earlier_requests_were_slow(networks: Networks) -> None:
     url = f"{networks.address}/xrpc/com.atproto.server.deleteSession"
     fetcher = Fetcher([f"127.0.0.1:{networks.port}"], least_s=2)
     async with fetcher:

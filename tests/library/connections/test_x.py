@@ -18,9 +18,7 @@ from tests.support.sources import Desk
 pytestmark = pytest.mark.anyio
 
 
-async def test_nothing_is_read_before_the_person_agrees_to_the_cost(
-    desk: Desk, networks: Networks
-) -> None:
+async def test_nothing_is_read_before_the_cost_is_agreed(desk: Desk, networks: Networks) -> None:
     networks.tweets = [tweet(1)]
     connection = await desk.x(is_confirmed=False)
 
@@ -297,9 +295,7 @@ async def test_tokens_are_renewed_before_they_expire_and_stored_before_they_are_
     assert networks.received[-1].token == "x-access-2"
 
 
-async def test_tokens_that_were_lost_after_their_renewal_ask_the_person(
-    desk: Desk, networks: Networks
-) -> None:
+async def test_tokens_lost_after_their_renewal_ask_again(desk: Desk, networks: Networks) -> None:
     """A process is killed after X has answered, and before it could store the answer."""
     connection = await desk.x()
     networks.new_x_tokens()
