@@ -140,9 +140,7 @@ def test_a_link_is_printed_alone_and_only_its_hash_is_stored(empty: Library) -> 
 
 @pytest.mark.both
 @pytest.mark.parametrize("again", [EMAIL, EMAIL.upper(), f"  {EMAIL} "])
-def test_an_email_address_has_one_account_whatever_its_case_and_spaces(
-    empty: Library, again: str
-) -> None:
+def test_an_email_address_has_one_account_in_any_case(empty: Library, again: str) -> None:
     empty.run("account", "create", EMAIL)
 
     ran = empty.run("account", "create", again)
@@ -154,16 +152,8 @@ def test_an_email_address_has_one_account_whatever_its_case_and_spaces(
 @in_turn(
     "email",
     [
-        "",
-        "ada",
-        "@example.com",
-        "ada@",
-        "a da@example.com",
-        "ada@x\udcff",
-        "a@b@c",
-        "a\0@b",
-        "a@b",
-        "a@b.",
+        *("", "ada", "@example.com", "ada@", "a da@example.com", "ada@x\udcff", "a@b@c", "a\0@b"),
+        *("a@b", "a@b."),
     ],
 )
 def test_an_invalid_email_address_is_refused(empty: Library, email: str) -> None:
@@ -255,9 +245,7 @@ def test_a_deletion_removes_all_rows_of_one_account_and_none_of_another(empty: L
 
 
 @pytest.mark.both
-def test_an_interrupted_deletion_hides_the_account_and_the_next_one_finishes(
-    empty: Library,
-) -> None:
+def test_an_interrupted_deletion_hides_the_account_until_the_next(empty: Library) -> None:
     empty.fill(30)
     asyncio.run(_start_deletion(empty))
 

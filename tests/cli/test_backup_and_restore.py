@@ -120,9 +120,7 @@ def test_two_backups_do_not_write_the_same_file(library: Library, tmp_path: Path
         assert part.exists()
 
 
-def test_a_library_is_backed_up_while_another_process_writes(
-    library: Library, tmp_path: Path
-) -> None:
+def test_a_library_is_backed_up_while_another_writes(library: Library, tmp_path: Path) -> None:
     stop = tmp_path / "stop"
     with library.start(stop, script=WRITER) as writer:
         assert writer.stdout
@@ -221,9 +219,7 @@ def test_a_file_that_is_deleted_during_a_backup_is_left_out(tmp_path: Path) -> N
         assert tar.getnames() == ["bowerbird.db", "manifest.json"]
 
 
-def test_a_restore_is_refused_while_another_process_uses_the_library(
-    library: Library, copy: Path
-) -> None:
+def test_a_restore_is_refused_while_the_library_is_in_use(library: Library, copy: Path) -> None:
     stop = copy.with_name("stop")
     with library.start(stop, script=WRITER) as writer:
         assert writer.stdout
@@ -241,9 +237,7 @@ def test_a_restore_is_refused_while_another_process_uses_the_library(
     assert ran.text.startswith(f"Error: Another process is using {library.folder}.")
 
 
-def test_a_restore_is_refused_while_another_program_reads_the_database(
-    library: Library, copy: Path
-) -> None:
+def test_a_restore_is_refused_while_another_program_reads(library: Library, copy: Path) -> None:
     library.fill(1, first=100)
     shell = apsw.Connection(str(library.folder / "bowerbird.db"))
     rows = shell.execute("SELECT number FROM bookmark")
@@ -464,9 +458,7 @@ def test_the_file_is_examined_before_the_question(library: Library, copy: Path) 
         assert "Replace the library" not in ran.text
 
 
-def test_the_question_names_the_folder_and_the_date_of_the_backup(
-    library: Library, copy: Path
-) -> None:
+def test_the_question_names_folder_and_date_of_the_backup(library: Library, copy: Path) -> None:
     ran = library.run("restore", copy, answer="n\n")
 
     assert ran.code == 1

@@ -68,11 +68,7 @@ def test_a_backup_on_a_full_disk_says_so(library: Library, tmp_path: Path, size:
     small = tmp_path / "small"
     small.mkdir()
     mounted = [
-        "unshare",
-        "-rm",
-        "sh",
-        "-c",
-        'mount -t tmpfs -o size="$1" small "$2"; shift 2; "$@"',
+        *("unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size="$1" small "$2"; shift 2; "$@"'),
     ]
     command = [*mounted, "sh", size, str(small), sys.executable, "-m", "bowerbird", "backup"]
     if subprocess.run([*mounted, "sh", size, str(small), "true"], check=False).returncode:
@@ -92,9 +88,7 @@ def test_a_backup_on_a_full_disk_says_so(library: Library, tmp_path: Path, size:
     )
 
 
-def test_nobody_is_asked_about_a_restore_while_the_library_is_in_use(
-    library: Library, tmp_path: Path
-) -> None:
+def test_nobody_is_asked_while_the_library_is_in_use(library: Library, tmp_path: Path) -> None:
     copy = tmp_path / "copy.tar"
     assert library.run("backup", copy).code == 0
     lock = FolderLock(library.folder)

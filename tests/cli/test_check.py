@@ -210,12 +210,7 @@ def test_rows_of_no_account_are_removed(library: Library) -> None:
     assert found.code == 1
     for table in (
         *(
-            "version_use",
-            "sunset_notice",
-            "smart_view",
-            "deleted_view",
-            "trash",
-            "idempotency",
+            *("version_use", "sunset_notice", "smart_view", "deleted_view", "trash", "idempotency"),
             "job",
         ),
         *("digest", "digest_preference", "source_post", "source_folder"),

@@ -13,7 +13,6 @@ import pytest
 from tests.cli.libraries import EMAIL, Library, Ran
 from tests.support import make
 from tests.support.in_turn import in_turn
-from tests.support.models import MODEL_DIR
 from tests.support.smtp import MailServer, mail_server
 
 WEEK = ("--period", "weekly", "--date", "2020-01-08")
@@ -120,25 +119,6 @@ def test_an_impossible_request_is_refused_with_one_sentence(
 
     assert (ran.code, ran.text) == (1, f"Error: {sentence}")
     assert stored_digests(library) == []
-
-
-def test_chooses_posts_by_topic_like_the_worker(empty: Library, tmp_path: Path) -> None:
-    """Without topics, the popular posts about bread crowd out the one about telescopes."""
-    library = Library({**empty.environment, "BOWERBIRD_MODEL_DIR": MODEL_DIR})
-    library.run("account", "create", EMAIL, "--plan", "pro")
-    texts = [f"baking sourdough bread at home, loaf {number}" for number in range(6)]
-    likes = {"favorite_count": 1_000}
-    posts = [make.post(text=t, author=f"baker{n}", metrics=likes) for n, t in enumerate(texts)]
-    posts.append(make.post(text="a telescope shows the rings of Saturn", author="stars"))
-    file = tmp_path / "posts.json"
-    file.write_text(json.dumps([{**post, "bookmarked_at": "2020-01-08"} for post in posts]))
-    library.run("import", EMAIL, file)
-    library.run("embed", EMAIL)
-
-    ran = library.run("digest", EMAIL, "--period", "daily", "--date", "2020-01-20")
-
-    worth_reading = ran.out.partition("## Worth reading")[2].partition("##")[0]
-    assert "telescope" in worth_reading, ran.text
 
 
 def test_a_digest_is_emailed_once(library: Library) -> None:

@@ -80,9 +80,7 @@ def test_a_new_installation_passes_and_nothing_is_created(library: Library) -> N
     assert not library.folder.exists()
 
 
-def test_settings_are_printed_without_secrets(
-    library: Library, postgres: ThrowawayPostgres
-) -> None:
+def test_settings_are_shown_without_secrets(library: Library, postgres: ThrowawayPostgres) -> None:
     url = postgres.url() + "&application_name=hush"
     ran = Library({**library.environment, "BOWERBIRD_DATABASE_URL": url}).run("doctor")
     assert "BOWERBIRD_DATABASE_URL=(hidden)" in ran.text
@@ -111,9 +109,7 @@ def test_an_unknown_setting_is_reported(library: Library) -> None:
     assert "✗ settings: BOWERBIRD_PROT is not a setting. Did you mean BOWERBIRD_PORT?" in ran.text
 
 
-def test_every_problem_is_named_with_its_fix_and_without_secrets(
-    library: Library, tmp_path: Path
-) -> None:
+def test_every_problem_has_its_fix_and_no_secrets(library: Library, tmp_path: Path) -> None:
     fonts = tmp_path / "fonts.conf"
     fonts.write_text(f"<fontconfig><dir>{tmp_path}</dir></fontconfig>")
     wrong = {

@@ -123,9 +123,7 @@ async def test_opening_the_library_of_an_older_release_makes_its_files_private(
     await database.close()
 
 
-def test_doctor_names_what_other_users_can_read_and_the_command_that_fixes_it(
-    library: Library,
-) -> None:
+def test_doctor_names_what_others_can_read_and_the_command_that_helps(library: Library) -> None:
     library.fill(1)
     old = library.folder / "before-migration-0003.db"
     old.touch(mode=0o644)

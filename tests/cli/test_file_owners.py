@@ -86,9 +86,7 @@ def test_all_that_commands_create_belongs_to_the_folders_owner(
 
 
 @pytest.mark.anyio
-async def test_stored_files_and_scratch_folders_belong_to_the_folders_owner(
-    library: Library,
-) -> None:
+async def test_stored_and_scratch_files_belong_to_the_folders_owner(library: Library) -> None:
     files = Files(Settings(data_dir=library.folder))
     source = files.scratch.create(7, "job") / "source"
     source.write_bytes(b"text")
@@ -100,9 +98,7 @@ async def test_stored_files_and_scratch_folders_belong_to_the_folders_owner(
     assert of_root(library.folder) == []
 
 
-def test_a_file_that_a_command_writes_elsewhere_stays_with_root(
-    library: Library, tmp_path: Path
-) -> None:
+def test_a_file_that_a_command_writes_elsewhere_is_roots(library: Library, tmp_path: Path) -> None:
     library.fill(1)
     output = tmp_path / "output"
     output.mkdir()
@@ -164,9 +160,7 @@ def test_doctor_names_the_owner_of_a_file_without_permission(reachable: Library,
     assert "restore" not in ran.text
 
 
-def test_doctor_names_the_command_for_a_file_that_its_owner_cannot_write(
-    reachable: Library,
-) -> None:
+def test_doctor_names_the_command_for_a_file_its_owner_cannot_write(reachable: Library) -> None:
     file = reachable.folder / "bowerbird.db"
     file.chmod(0o400)
 
@@ -178,9 +172,7 @@ def test_doctor_names_the_command_for_a_file_that_its_owner_cannot_write(
     assert "restore" not in ran.text
 
 
-def test_doctor_in_the_folder_of_another_user_advises_to_run_as_that_user(
-    reachable: Library,
-) -> None:
+def test_doctor_in_the_folder_of_another_user_names_that_user(reachable: Library) -> None:
     os.chown(reachable.folder, 1, 1)
 
     ran = doctor_of_owner(reachable)

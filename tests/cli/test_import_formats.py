@@ -122,9 +122,7 @@ def test_what_is_left_out_is_counted_by_reason_and_named_with_its_line(
     assert len(refused.read_text().splitlines()) == 26
 
 
-def test_a_list_of_links_without_a_post_is_a_list_of_links(
-    library: Library, tmp_path: Path
-) -> None:
+def test_a_list_of_links_without_a_post_is_still_one(library: Library, tmp_path: Path) -> None:
     file = tmp_path / "out.txt"
     file.write_text("".join(f"https://example.com/{name}\n" for name in "abc"))
 
@@ -162,9 +160,7 @@ def test_a_label_is_added_to_every_post(library: Library, files: list[Path]) -> 
     assert ("birds", 1) in names
 
 
-def test_an_invalid_label_is_refused_before_anything_is_imported(
-    library: Library, files: list[Path]
-) -> None:
+def test_an_invalid_label_is_refused_before_the_import(library: Library, files: list[Path]) -> None:
     ran = library.run("import", EMAIL, *files, "--label", "x" * 101)
 
     assert (ran.code, ran.text) == (

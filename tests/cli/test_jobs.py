@@ -121,9 +121,7 @@ def test_a_worker_runs_a_job_and_stops_on_sigterm(empty: Library) -> None:
 
 
 @ON_POSTGRES
-def test_a_worker_that_starts_while_the_database_is_away_waits_for_it(
-    empty: Library, tmp_path: Path
-) -> None:
+def test_a_worker_waits_for_a_database_that_is_away(empty: Library, tmp_path: Path) -> None:
     add_export(empty)
     url = empty.environment["BOWERBIRD_DATABASE_URL"]
     [folder] = parse_qs(urlsplit(url).query)["host"]

@@ -57,16 +57,6 @@ def test_revokes_a_key_by_its_text_or_its_id(library: Library, *, by_text: bool)
     assert [row[1] for row in _listed(library)] == ["revoked", "live"]
 
 
-def test_a_revoked_key_cannot_be_revoked_again(library: Library) -> None:
-    text = _create(library)
-    library.run("key", "revoke", EMAIL, text)
-
-    ran = library.run("key", "revoke", EMAIL, text)
-
-    assert ran.code == 1
-    assert ran.text.startswith("Error: That key is not an active key of this account.")
-
-
 def test_a_key_of_another_account_is_neither_revoked_nor_printed(library: Library) -> None:
     library.run("account", "create", "bob@example.com")
     text = library.run("key", "create", "bob@example.com").out.strip()

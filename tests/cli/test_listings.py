@@ -83,9 +83,7 @@ def test_a_list_without_rows_is_an_empty_array(empty: Library, command: tuple[st
     assert empty.run(*command, "--json").out == "[]\n"
 
 
-def test_numbers_are_numbers_dates_have_an_offset_and_unknown_values_are_null(
-    empty: Library,
-) -> None:
+def test_numbers_are_numbers_dates_have_an_offset_unknown_is_null(empty: Library) -> None:
     account_id = empty.run("account", "create", EMAIL).out.strip()
     empty.run("key", "create", EMAIL)
     empty.add_jobs(int(account_id), "ja")

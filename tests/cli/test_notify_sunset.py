@@ -57,9 +57,7 @@ def send(library: Library, *more: str) -> Ran:
     return library.run("notify-sunset", *GIVEN, "--send", *more)
 
 
-def test_a_dry_run_lists_the_recipients_and_sends_nothing(
-    library: Library, server: MailServer
-) -> None:
+def test_a_dry_run_lists_recipients_and_sends_nothing(library: Library, server: MailServer) -> None:
     ran = library.run("notify-sunset", *GIVEN)
 
     assert ran.code == 0
@@ -69,9 +67,7 @@ def test_a_dry_run_lists_the_recipients_and_sends_nothing(
     assert library.sql("SELECT * FROM sunset_notice") == []
 
 
-def test_every_caller_gets_one_email_and_a_second_run_sends_none(
-    library: Library, server: MailServer
-) -> None:
+def test_every_caller_gets_one_email_in_two_runs(library: Library, server: MailServer) -> None:
     first = send(library)
     second = send(library)
 
@@ -116,9 +112,7 @@ def test_callers_beyond_the_first_page_get_an_email_too(
     assert emails_sent(server) == dict.fromkeys(CALLERS, 1)
 
 
-def test_an_account_without_an_email_address_is_listed(
-    library: Library, server: MailServer
-) -> None:
+def test_accounts_without_an_email_address_are_listed(library: Library, server: MailServer) -> None:
     account_id = library.value("SELECT account_id FROM person WHERE email = 'ann@example.com'")
     library.sql("UPDATE person SET email = '' WHERE email = 'ann@example.com'")
 
@@ -146,9 +140,7 @@ def test_a_refused_email_is_reported_and_sent_again_only_on_request(
     assert emails_sent(server) == dict.fromkeys(CALLERS, 1)
 
 
-def test_the_next_run_retries_after_a_temporary_failure(
-    library: Library, server: MailServer
-) -> None:
+def test_the_next_run_retries_a_temporary_failure(library: Library, server: MailServer) -> None:
     server.at_data = lambda to: "451 Later" if to.startswith("ben") else None
     first = send(library)
     server.at_data = lambda _: None

@@ -65,39 +65,12 @@ def test_an_invalid_label_is_refused_before_anything_is_saved(library: Library) 
     assert library.value("SELECT total FROM library") == 0
 
 
-def test_too_many_labels_are_refused(library: Library) -> None:
-    labels = [part for number in range(11) for part in ("--label", f"label {number}")]
-
-    ran = library.run("save", EMAIL, X, *labels)
-
-    assert (ran.code, ran.text) == (1, "Error: --label: at most 10 labels, got 11.\n")
-
-
 def test_a_link_that_is_not_text_is_reported_by_itself(library: Library) -> None:
     ran = library.run("save", EMAIL, "https://x.com/a/status/21?\udcff", X)
 
     assert ran.code == 1
     assert ran.out == f"new {X_ID} {X}\n"
     assert "'https://x.com/a/status/21?\\udcff' contains half of a surrogate pair" in ran.text
-
-
-def test_the_last_link_is_the_newest(library: Library) -> None:
-    numbers = [str(1000 + (number * 7) % 230) for number in range(230)]
-
-    library.run("save", EMAIL, *(f"https://x.com/a/status/{number}" for number in numbers))
-
-    listed = library.sql("SELECT post_id FROM bookmark ORDER BY sort_index DESC, number DESC")
-    assert [post_id for (post_id,) in listed] == numbers[::-1]
-
-
-def test_a_free_account_cannot_get_labels(library: Library) -> None:
-    library.run("account", "create", "free@example.com", "--plan", "free")
-
-    ran = library.run("save", "free@example.com", X, "--label", "x")
-
-    assert ran.code == 1
-    assert "needs a paid plan" in ran.text
-    assert library.run("save", "free@example.com", X).code == 0
 
 
 def test_fetch_asks_nobody_if_there_are_no_links_or_it_may_not(library: Library) -> None:
