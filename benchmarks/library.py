@@ -107,9 +107,8 @@ async def new_account(database: Database, number: int) -> tuple[Account, str]:
     store = AccountStore(database)
     await store.create(Membership(account_id, email, "pro", 0, now), email)
     key = new_key(account_id)
-    await KeyStore(database).create(
-        account_id, Key(f"key_{number}", "bench", now, None), key_hash(key)
-    )
+    stored, keys = Key(f"key_{number}", "bench", now, None), KeyStore(database)
+    await database.write(lambda within: keys.create(within, account_id, stored, key_hash(key)))
     account = await store.by_id(account_id, month=0)
     assert account
     return account, key

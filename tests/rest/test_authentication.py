@@ -98,8 +98,9 @@ async def test_a_revoked_key_is_refused_at_once_and_others_still_work(cast: Serv
 async def test_a_key_stored_under_another_account_is_rejected(cast: Service) -> None:
     # A well-formed key for alice's account, stored only under bob's.
     text = new_key(cast.alice.account_id)
-    await KeyStore(cast.database).create(
-        cast.bob.account_id, Key("odd", "", 1, None), key_hash(text)
+    key, keys = Key("odd", "", 1, None), KeyStore(cast.database)
+    await cast.database.write(
+        lambda within: keys.create(within, cast.bob.account_id, key, key_hash(text))
     )
 
     assert (await _get_count(cast, f"Bearer {text}".encode())).status_code == 401

@@ -194,7 +194,8 @@ async def _create(
     account_id, key = identity
     email = f"{name}@example.com"
     await AccountStore(database).create(Membership(account_id, email, plan, 0, now), email)
-    await KeyStore(database).create(account_id, Key(f"{name}-key", name, now, None), key_hash(key))
+    stored, keys = Key(f"{name}-key", name, now, None), KeyStore(database)
+    await database.write(lambda within: keys.create(within, account_id, stored, key_hash(key)))
 
 
 def _member(

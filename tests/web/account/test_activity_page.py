@@ -66,7 +66,7 @@ async def test_it_shows_what_the_person_and_the_command_line_did(house: House) -
     activity.set_address(str)
     created = await Keys(house.database, house.clock).create(account_id, "server")
     house.clock.now += MICROSECONDS
-    await Keys(house.database, house.clock).revoke(account_id, created.key.key_id)
+    await Keys(house.database, house.clock).revoke(account_id, created.record.key_id)
     house.clock.now += MICROSECONDS
     devices = Devices(house.database, house.clock)
     await devices.revoke(account_id, await devices.create(account_id, "Firefox"))

@@ -15,10 +15,11 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.turns import lock_library
-from bowerbird.library.accounts import tokens
-from bowerbird.library.accounts.devices import CreatedDevice, Devices
+from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.tokens import New, checked_name
 from bowerbird.lru import LruCache
 from bowerbird.model.connect_codes import code_hash, new_code, parse_code
+from bowerbird.model.devices import Device
 from bowerbird.model.sign_in import LinkKind, OneTimeLink
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -170,14 +171,14 @@ class ConnectCodes:
 
         The try was counted; a right one is taken back.
         """
-        name = tokens.checked_name("device", name)
+        name = checked_name("device", name)
         is_suspicious = self._tries.are_too_many
         code = parse_code(text)
         if code is None:
             raise _refused(is_suspicious=is_suspicious)
         hashed = await asyncio.to_thread(code_hash, code)
 
-        async def work(transaction: Transaction) -> tuple[int, CreatedDevice]:
+        async def work(transaction: Transaction) -> tuple[int, New[Device]]:
             now = self._clock()
             link = await self._store.open_link(transaction, hashed, now)
             if link is None or link.kind is not LinkKind.CONNECT:
@@ -188,15 +189,16 @@ class ConnectCodes:
             # First, so that others who use the same code wait here until this one has its device.
             if not await self._store.use(transaction, hashed, now):
                 raise _refused(is_suspicious=is_suspicious)
-            created = await self._devices.create_within(transaction, link.account_id, name)
-            await self._store.set_detail(transaction, hashed, created.device_id)
+            created = await self._devices.issue_within(transaction, link.account_id, name)
+            await self._store.set_detail(transaction, hashed, created.record.device_id)
             return link.account_id, created
 
         # A right code of an account with too many devices counts, too: it costs as much.
         account_id, created = await self._database.write(work)
         self._tries.take_back(network)
         person = await self._people.membership(account_id)
-        return Connected(created.token, created.device_id, person.email if person else "")
+        email = person.email if person else ""
+        return Connected(created.text, created.record.device_id, email)
 
 
 def _refused(*, is_suspicious: bool) -> Refusal:

@@ -1,25 +1,107 @@
-"""What API keys and devices share: a name, an id, and a secret of which only the hash is stored."""
+"""Creates, lists and revokes API keys and devices.
+
+Both have a name, an id, and a secret of which only the hash is stored.
+"""
 
 import secrets
-from collections.abc import Awaitable, Callable
-from typing import Final
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Final, Generic, NamedTuple, TypeVar
 
+from msgspec import Struct
+
+from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal, shown
-from bowerbird.model.keys import key_hash
+from bowerbird.library.access.activity import Activity
+from bowerbird.model.accounts import ActivityKind
+from bowerbird.model.keys import key_hash, new_key
+from bowerbird.storage.accounts.credentials import CredentialStore
+from bowerbird.storage.database import Database, Transaction
 
 _MAX_NAME_LENGTH: Final = 100
 _ID_BYTES: Final = 4
 
-Revoke = Callable[[str, bytes], Awaitable[str | None]]
-"""Revokes by id or hash; returns the id, or None if no active token has either."""
+Record = TypeVar("Record", bound=Struct)
 
 
 class NotLive(Refusal):
     """The account has no such key or device, or it was revoked."""
 
 
-def new_id() -> str:
-    return secrets.token_hex(_ID_BYTES)
+class Kind(NamedTuple):
+    name: str
+    prefix: str
+    created: ActivityKind
+    revoked: ActivityKind
+    refusal: type[NotLive]
+
+
+class New(NamedTuple, Generic[Record]):
+    # Cannot be shown again: only its hash is stored.
+    text: str
+    record: Record
+
+
+class Tokens(ABC, Generic[Record]):
+    kind: ClassVar[Kind]
+
+    def __init__(self, database: Database, clock: Clock, store: CredentialStore[Record]) -> None:
+        self._database = database
+        self._credentials = store
+        self._activity = Activity(database, clock)
+        self._clock = clock
+
+    @abstractmethod
+    def _bounds(self) -> tuple[int, int]:
+        """How many an account may have, and how many revoked ones are still listed."""
+
+    @abstractmethod
+    def _record(self, id: str, name: str, text: str) -> Record: ...
+
+    async def issue(self, account_id: int, name: str) -> New[Record]:
+        async def work(transaction: Transaction) -> New[Record]:
+            return await self.issue_within(transaction, account_id, name)
+
+        return await self._database.write(work, account_id)
+
+    async def issue_within(
+        self, transaction: Transaction, account_id: int, name: str
+    ) -> New[Record]:
+        kind, name = self.kind, checked_name(self.kind.name, name)
+        most, _ = self._bounds()
+        text = new_key(account_id, kind.prefix)
+        record = self._record(secrets.token_hex(_ID_BYTES), name, text)
+        entry = self._activity.entry(kind.created, name)
+        if not await self._credentials.create(
+            transaction, account_id, record, key_hash(text), entry, most=most
+        ):
+            raise Refusal(
+                Code.INVALID_REQUEST,
+                f"The account has {most} {kind.name}s, the maximum. Revoke one that is not used.",
+            )
+        return New(text, record)
+
+    async def all(self, account_id: int) -> Sequence[Record]:
+        return await self._credentials.all(account_id)
+
+    async def revoke(self, account_id: int, token_or_id: str) -> str:
+        """Revokes one by its text or id from the next request on; returns its id."""
+        kind, text, revoked = self.kind, token_or_id.strip(), None
+        # Tokens and ids are printable ASCII. PostgreSQL rejects some other characters.
+        if text.isascii() and text.isprintable():
+            entry = self._activity.entry(kind.revoked)
+            _, kept = self._bounds()
+            revoked = await self._credentials.revoke(
+                account_id, text, key_hash(text), self._clock(), entry, kept=kept
+            )
+        if revoked is None:
+            # The error does not repeat the token: it may be valid for another account.
+            is_secret = text.startswith(kind.prefix)
+            named = f"That {kind.name}" if is_secret else f"{kind.name.capitalize()} {shown(text)}"
+            raise kind.refusal(
+                Code.NOT_FOUND, f"{named} is not an active {kind.name} of this account."
+            )
+        return revoked
 
 
 def checked_name(kind: str, name: str) -> str:
@@ -31,19 +113,3 @@ def checked_name(kind: str, name: str) -> str:
             f"A {kind} name can have at most {_MAX_NAME_LENGTH} printable characters.",
         )
     return name
-
-
-async def revoke(
-    kind: str, prefix: str, token_or_id: str, refusal: type[NotLive], revoke: Revoke
-) -> str:
-    """Revokes a token by its text or id from the next request on; returns its id."""
-    text = token_or_id.strip()
-    revoked = None
-    # Tokens and ids are printable ASCII. PostgreSQL rejects some other characters.
-    if text.isascii() and text.isprintable():
-        revoked = await revoke(text, key_hash(text))
-    if revoked is None:
-        # The error does not repeat the token: it may be valid for another account.
-        named = f"That {kind}" if text.startswith(prefix) else f"{kind.capitalize()} {shown(text)}"
-        raise refusal(Code.NOT_FOUND, f"{named} is not an active {kind} of this account.")
-    return revoked

@@ -1,40 +1,48 @@
-"""Writes what keys and devices have in common. Only the hash of their secret is stored."""
+"""Reads and writes what keys and devices have in common. Only the hash of a secret is stored."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
 from bowerbird.model.accounts import ActivityEntry
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.queries import Queries
 
 ANY_NUMBER: Final = 2**31
 
+Record = TypeVar("Record", bound=msgspec.Struct)
 
-class CredentialStore:
-    def __init__(self, database: Database, sql: Queries) -> None:
+
+class CredentialStore(Generic[Record]):
+    def __init__(self, database: Database, resource: str, record: type[Record]) -> None:
         self._database = database
-        self._sql = sql
+        self._sql = database.queries(resource)
+        self._record = record
         self._activity = ActivityStore(database)
 
-    async def insert(
+    async def create(
         self,
         transaction: Transaction,
         account_id: int,
-        values: Mapping[str, Any],
-        entry: ActivityEntry | None,
+        record: Record,
+        hash: bytes,
+        entry: ActivityEntry | None = None,
         *,
-        most: int,
+        most: int = ANY_NUMBER,
     ) -> bool:
         """False if the account has so many active ones already."""
-        values = {"account_id": account_id, **values, "most": most}
+        fields = msgspec.structs.asdict(record)
+        values = {**fields, "account_id": account_id, "hash": hash, "most": most}
         if not await transaction.rows(self._sql["insert"], values):
             return False
         if entry is not None:
             await self._activity.add(transaction, account_id, entry)
         return True
+
+    async def all(self, account_id: int) -> Sequence[Record]:
+        rows = await self._database.rows(self._sql["list"], {"account_id": account_id})
+        return [self._record(*row) for row in rows]
 
     async def revoke(
         self,

@@ -1,38 +1,13 @@
-"""Reads and writes devices. Only the hash of a device's token is stored."""
+"""Reads and writes devices."""
 
-from collections.abc import Sequence
-
-from bowerbird.model.accounts import ActivityEntry
 from bowerbird.model.devices import Device, DeviceCaller
 from bowerbird.storage.accounts.credentials import CredentialStore
 from bowerbird.storage.database import Database, Reader, Transaction
 
 
-class DeviceStore(CredentialStore):
+class DeviceStore(CredentialStore[Device]):
     def __init__(self, database: Database) -> None:
-        super().__init__(database, database.queries("devices"))
-
-    async def create(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        device: Device,
-        token_hash: bytes,
-        *,
-        most: int,
-        entry: ActivityEntry,
-    ) -> bool:
-        values = {
-            "id": device.device_id,
-            "hash": token_hash,
-            "name": device.name,
-            "created_at": device.created_at,
-        }
-        return await self.insert(transaction, account_id, values, entry, most=most)
-
-    async def all(self, account_id: int) -> Sequence[Device]:
-        rows = await self._database.rows(self._sql["list"], {"account_id": account_id})
-        return [Device(*row) for row in rows]
+        super().__init__(database, "devices", Device)
 
     async def by_token(self, account_id: int, token_hash: bytes, month: int) -> DeviceCaller | None:
         values = {"account_id": account_id, "token_hash": token_hash, "month": month}

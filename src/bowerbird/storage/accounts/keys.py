@@ -1,41 +1,15 @@
-"""Reads and writes API keys. Only a key's hash is stored."""
+"""Reads and writes API keys."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from bowerbird.model.accounts import ActivityEntry, Key
-from bowerbird.storage.accounts.credentials import ANY_NUMBER, CredentialStore
+from bowerbird.model.accounts import Key
+from bowerbird.storage.accounts.credentials import CredentialStore
 from bowerbird.storage.database import Database, Transaction
 
 
-class KeyStore(CredentialStore):
+class KeyStore(CredentialStore[Key]):
     def __init__(self, database: Database) -> None:
-        super().__init__(database, database.queries("keys"))
-
-    async def create(
-        self,
-        account_id: int,
-        key: Key,
-        key_hash: bytes,
-        entry: ActivityEntry | None = None,
-        *,
-        most: int = ANY_NUMBER,
-    ) -> bool:
-        values = {
-            "id": key.key_id,
-            "hash": key_hash,
-            "name": key.name,
-            "created_at": key.created_at,
-            "shown": key.shown,
-        }
-
-        async def work(transaction: Transaction) -> bool:
-            return await self.insert(transaction, account_id, values, entry, most=most)
-
-        return await self._database.write(work, account_id)
-
-    async def all(self, account_id: int) -> Sequence[Key]:
-        rows = await self._database.rows(self._sql["list"], {"account_id": account_id})
-        return [Key(*row) for row in rows]
+        super().__init__(database, "keys", Key)
 
     async def count_live(self, account_id: int) -> int:
         rows = await self._database.rows(self._sql["count_live"], {"account_id": account_id})

@@ -1,7 +1,7 @@
 -- name: insert
 -- Reads from library, so that a deleted account gets no row.
 INSERT INTO device (account_id, device_id, token_hash, name, source_user_id, created_at)
-SELECT l.account_id, CAST(:id AS text), :hash, CAST(:name AS text), '',
+SELECT l.account_id, CAST(:device_id AS text), :hash, CAST(:name AS text), '',
        CAST(:created_at AS bigint)
   FROM library AS l
  WHERE l.account_id = :account_id

@@ -1,7 +1,7 @@
 -- name: insert
 -- Reads from library, so that a deleted account gets no row.
 INSERT INTO api_key (account_id, key_id, key_hash, name, created_at, shown)
-SELECT l.account_id, CAST(:id AS text), :hash, CAST(:name AS text),
+SELECT l.account_id, CAST(:key_id AS text), :hash, CAST(:name AS text),
        CAST(:created_at AS bigint), CAST(:shown AS text)
   FROM library AS l
  WHERE l.account_id = :account_id

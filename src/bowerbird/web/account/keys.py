@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
-from bowerbird.library.accounts.devices import Devices, NoLiveDevice
-from bowerbird.library.accounts.keys import Keys, NoLiveKey
+from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.accounts.tokens import NotLive
 from bowerbird.library.accounts.uses import VersionUse
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.ingest.runs import IngestRuns
@@ -162,8 +163,8 @@ class _KeysPage:
             visit,
             "key_new.html",
             key=created.text,
-            key_id=created.key.key_id,
-            key_name=created.key.name,
+            key_id=created.record.key_id,
+            key_name=created.record.name,
         )
 
     async def revoke(self, visit: Visit) -> Reply:
@@ -177,7 +178,7 @@ class _KeysPage:
     async def _after(self, change: Awaitable[str], said: str) -> Reply:
         try:
             await change
-        except (NoLiveKey, NoLiveDevice):
+        except NotLive:
             return self._pages.go(f"{PATH}?said={said}-before")
         return self._pages.go(f"{PATH}?said={said}")
 
