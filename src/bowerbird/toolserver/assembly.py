@@ -1,4 +1,4 @@
-"""Builds the tool server from the parts of the library that its tools call."""
+"""Builds the tool server from the services that its tools call."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,21 +6,8 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import Struct
 
-from bowerbird.library.access.call_allowance import CallCounter
-from bowerbird.library.accounts.account_state import AccountState
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.flags import Flags
-from bowerbird.library.bookmarks.highlights import Highlights
-from bowerbird.library.bulk.requests import BulkRequests
-from bowerbird.library.digests.digests import Digests
-from bowerbird.library.exports.exports import Exports
-from bowerbird.library.imports.runs import ImportRuns
-from bowerbird.library.imports.saving import Saving
-from bowerbird.library.labels.labels import Labels
-from bowerbird.library.statistics.facets import FacetCounts
-from bowerbird.library.views.views import Views
+from bowerbird.assembly import Services
 from bowerbird.settings import Settings
 from bowerbird.toolserver.protocol.http_endpoint import Answers, ToolServer
 from bowerbird.toolserver.protocol.resources import Resources
@@ -41,10 +28,8 @@ from bowerbird.toolserver.tools import (
 )
 from bowerbird.toolserver.tools.tool import BoundTool, ToolCall, ToolResult
 from bowerbird.wire.auth import Authenticator
-from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.responses import server_card
-from bowerbird.wire.responses.export_response import ExportAddresses
 
 if TYPE_CHECKING:
     from bowerbird.telemetry.traces import Traces
@@ -52,42 +37,19 @@ if TYPE_CHECKING:
 _PORTS: Final = {"http": 80, "https": 443}
 
 
-class ToolParts(Struct, frozen=True, kw_only=True):
-    """The parts of the library that the tools call."""
-
-    bookmarks: Bookmarks
-    flags: Flags
-    facets: FacetCounts
-    bulk: BulkRequests
-    highlights: Highlights
-    saving: Saving
-    labels: Labels
-    views: Views
-    exports: Exports
-    digests: Digests
-    imports: ImportRuns
-    state: AccountState
-    idempotency: Idempotency
-    export_addresses: ExportAddresses
-    # Called after a job is committed, for a worker in the same process.
-    wake_worker: Callable[[], None]
-
-
 def tool_server(
-    settings: Settings,
-    parts: ToolParts,
+    services: Services,
     *,
     authenticate: Authenticator,
-    calls: CallCounter,
     metrics: RequestMetrics,
     record_use: Callable[[int], None] = lambda _: None,
     traces: "Traces | None" = None,
 ) -> ToolServer:
-    tools = bind(parts)
+    settings, tools = services.settings, bind(services)
     if traces is not None:
         tools = [_traced(bound, traces) for bound in tools]
-    tool_calls = ToolCalls(tools, calls, settings.upgrade_url)
-    resources = Resources(parts.bookmarks, parts.views, parts.digests)
+    tool_calls = ToolCalls(tools, services.calls, settings.upgrade_url)
+    resources = Resources(services.bookmarks, services.views, services.digests)
 
     def load() -> Answers:
         from bowerbird.toolserver.protocol import exchange, sdk_server  # noqa: PLC0415 - 1.3 s and 30 MB
@@ -110,28 +72,30 @@ def tool_server(
     )
 
 
-def bind(parts: ToolParts) -> list[BoundTool]:
+def bind(services: Services) -> list[BoundTool]:
     """All tools, in the order of the catalogue."""
-    changes = bulk.BulkCalls(parts.bulk, parts.bookmarks, parts.idempotency, parts.wake_worker)
+    changes = bulk.BulkCalls(
+        services.bulk, services.bookmarks, services.idempotency, services.wake_worker
+    )
     return [
-        *bookmarks.bind(parts.bookmarks),
-        *facets.bind(parts.facets, parts.bookmarks),
-        *bulk.bind(changes, parts.flags),
-        *notes.bind(parts.flags, parts.highlights, parts.idempotency),
-        *saving.bind(parts.saving, parts.idempotency),
-        *labels.bind(parts.labels, changes, parts.idempotency),
-        *label_edits.bind(parts.labels, changes),
-        *views.bind(parts.views, parts.bookmarks, parts.idempotency),
+        *bookmarks.bind(services.bookmarks),
+        *facets.bind(services.facets, services.bookmarks),
+        *bulk.bind(changes, services.flags),
+        *notes.bind(services.flags, services.highlights, services.idempotency),
+        *saving.bind(services.saving, services.idempotency),
+        *labels.bind(services.labels, changes, services.idempotency),
+        *label_edits.bind(services.labels, changes),
+        *views.bind(services.views, services.bookmarks, services.idempotency),
         *exports.bind(
-            parts.exports,
-            parts.bookmarks,
-            parts.export_addresses,
-            parts.idempotency,
-            parts.wake_worker,
+            services.exports,
+            services.bookmarks,
+            services.export_addresses,
+            services.idempotency,
+            services.wake_worker,
         ),
-        *digests.bind(parts.digests, parts.idempotency),
-        *imports.bind(parts.imports, parts.idempotency),
-        *account.bind(parts.state),
+        *digests.bind(services.digests, services.idempotency),
+        *imports.bind(services.imports, services.idempotency),
+        *account.bind(services.state),
     ]
 
 

@@ -14,41 +14,20 @@ from urllib.parse import urlsplit
 import msgspec
 import structlog
 
-from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.assembly import Services
+from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.library import demo
 from bowerbird.library.access.attempt_limits import AttemptLimits
-from bowerbird.library.bookmarks.authors import Authors
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.flags import Flags
-from bowerbird.library.bookmarks.trash import Trash
-from bowerbird.library.bulk.requests import bulk_requests
-from bowerbird.library.labels.labels import Labels
-from bowerbird.library.labels.post_changes import PostChanges
-from bowerbird.library.media.kept import KeptImages
-from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
-from bowerbird.library.views.edits import ViewEdits
-from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account, Reading
 from bowerbird.model.sign_in import Session, SignedIn
-from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
-from bowerbird.storage.database import Database
-from bowerbird.storage.files.files import Files
 from bowerbird.storage.sqlite.rehearsal import RehearsalDatabase
 from bowerbird.web import templating
-from bowerbird.web.bulk.pages import BulkPages
-from bowerbird.web.library.filter_panels import FilterPanels
-from bowerbird.web.library.list_words import NoHits
-from bowerbird.web.library.lists import ListPages
-from bowerbird.web.library.reading import ReadingPage
-from bowerbird.web.library.sidebar import Sidebar
-from bowerbird.web.library.suggesting import SuggestingPages
-from bowerbird.web.media.pages import ShownImages
+from bowerbird.web.library.pages import LibraryPages
 from bowerbird.web.templating import Templates
-from bowerbird.web.views.pages import ViewPages
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import MAX_BYTES, Visit
@@ -75,9 +54,8 @@ Handle = Callable[[Visit], Awaitable[Reply]]
 class LookAround:
     """`site` renders the pages that are not of the demo."""
 
-    def __init__(
-        self, settings: Settings, site: VisitPages, files: Files, models: Models, clock: Clock
-    ) -> None:
+    def __init__(self, services: Services, site: VisitPages) -> None:
+        settings, clock = services.settings, services.clock
         self._site = site
         self._clock = clock
         self._limits = AttemptLimits(clock, BURST, REFILL)
@@ -87,13 +65,21 @@ class LookAround:
         self._filled_at = 0
         self._filling = asyncio.Lock()
         # A service that embeds may cost the operator money for every search of a stranger.
-        self._models = None if settings.embedding_url else models
+        self._models = None if settings.embedding_url else services.models
         self._embedding: asyncio.Task[None] | None = None
-        shown = replace(settings, site_url=f"{settings.site_origin}{PATH}")
+        shown = replace(settings, site_url=f"{settings.site_origin}{PATH}", fetch_posts="off")
         self._pages = VisitPages(shown, _DemoTemplates(shown, settings))
-        self._sidebar, self._routes = _sidebar_and_routes(
-            shown, self._library, files, self._models, self._now, pages=self._pages
+        looking = Services(
+            shown,
+            self._library,
+            self._now,
+            files=services.files,
+            models=self._models,
+            meaning=SemanticSearch(self._library, self._models, _VECTOR_BYTES),
+            wake_worker=lambda: None,
         )
+        library = LibraryPages(looking, self._pages, has_images=False)
+        self._sidebar, self._routes = library.sidebar, library.routes()
 
     def routes(self) -> list[PageRoute]:
         return [
@@ -216,42 +202,3 @@ class _DemoTemplates(Templates):
             # A stranger comes from the front page, and has its files already.
             "static": {name: base_path + path for name, path in templating.paths().items()},
         }
-
-
-def _sidebar_and_routes(
-    settings: Settings,
-    database: Database,
-    files: Files,
-    models: Models | None,
-    clock: Clock,
-    *,
-    pages: VisitPages,
-) -> tuple[Sidebar, list[PageRoute]]:
-    meaning = SemanticSearch(database, models, _VECTOR_BYTES)
-    bookmarks = Bookmarks(database, meaning, clock)
-    labels, authors = Labels(database, clock), Authors(database)
-    views = Views(database, bookmarks, clock)
-    facets = FacetCounts(database, bookmarks, meaning)
-    changes = PostChanges(database, Flags(database, clock), Trash(database, clock), labels)
-    sidebar = Sidebar(labels, views)
-    many = BulkPages(bulk_requests(database, clock, views, meaning, lambda: None), pages)
-    images = ShownImages(KeptImages(database, files), is_offered=False)
-    lists = ListPages(
-        bookmarks,
-        views,
-        sidebar,
-        pages,
-        no_hits=NoHits(bookmarks, labels, authors),
-        bulk=many,
-        clock=clock,
-        settings=settings,
-        demo=demo.Demo(database, views, clock),
-        images=images,
-    )
-    return sidebar, [
-        *lists.routes(),
-        *ReadingPage(bookmarks, lists, pages, changes=changes, many=many, images=images).routes(),
-        *ViewPages(views, ViewEdits(database, views), pages).routes(),
-        *FilterPanels(facets, authors, labels.listed, sidebar, pages, clock=clock).routes(),
-        *SuggestingPages(labels, views, authors, pages).routes(),
-    ]

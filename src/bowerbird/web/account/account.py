@@ -7,16 +7,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.clock import Clock, first_of_next_month
+from bowerbird.assembly import Services
+from bowerbird.clock import first_of_next_month
 from bowerbird.errors import Refusal
-from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_export import AccountDownload
-from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.accounts.keys import Keys
-from bowerbird.library.digests.digests import Digests
-from bowerbird.library.media.preferences import MediaPreferences
 from bowerbird.library.sign_in.email_changes import EmailChanges
-from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.instants import without_offset, zone_names
 from bowerbird.model.sign_in import Session
 from bowerbird.requests import decoding
@@ -25,32 +20,18 @@ from bowerbird.web.account.methods import Methods
 from bowerbird.web.account.reading import reading_form
 from bowerbird.web.media.pages import on_account_page
 from bowerbird.web.visits.pages import VisitPages
-from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/account"
+_SESSIONS: Final = f"{PATH}/sessions"
 # Has the same form for the schedule of digests.
 DIGESTS: Final = "/digests"
 _UNKNOWN_ZONE: Final = "There is no such time zone. Examples: Europe/Berlin, America/New_York, UTC."
 _HOUR_DIGITS: Final = 2
 # Names that only older programs use.
 _OLD_ZONES: Final = ("Etc/", "US/", "Brazil/", "Canada/", "Chile/", "Mexico/")
-
-
-class AccountParts(Struct, frozen=True):
-    """What the page shows and changes."""
-
-    accounts: Accounts
-    keys: Keys
-    calls: CallCounter
-    digests: Digests
-    sessions: Sessions
-    methods: Methods
-    emails: EmailChanges
-    download: AccountDownload
-    media: MediaPreferences
-    clock: Clock
 
 
 class _Typed(Struct, frozen=True):
@@ -62,27 +43,55 @@ class _Typed(Struct, frozen=True):
     problem: str = ""
 
 
-def routes(parts: AccountParts, pages: VisitPages) -> list[PageRoute]:
-    page = _AccountPage(parts, pages)
+def routes(
+    services: Services, methods: Methods, emails: EmailChanges, pages: VisitPages
+) -> list[PageRoute]:
+    page = _AccountPage(services, methods, emails, pages)
     return [
         PageRoute("GET", PATH, page.show),
         PageRoute("POST", f"{PATH}/preferences", page.change_preferences, page=PATH),
         PageRoute("POST", f"{PATH}/email", page.change_email, page=PATH),
         PageRoute("POST", f"{PATH}/export", page.download, page=PATH),
+        PageRoute("POST", "/sign-out", page.sign_out, Access.ANYONE),
+        PageRoute("POST", f"{_SESSIONS}/{{session_id}}/end", page.end_session, page=PATH),
+        PageRoute("POST", f"{_SESSIONS}/end-others", page.end_other_sessions, page=PATH),
     ]
 
 
 class _AccountPage:
-    def __init__(self, parts: AccountParts, pages: VisitPages) -> None:
-        self._parts = parts
+    def __init__(
+        self, services: Services, methods: Methods, emails: EmailChanges, pages: VisitPages
+    ) -> None:
+        self._services = services
+        self._methods = methods
+        self._emails = emails
+        self._download = AccountDownload(services.database, services.files, services.clock)
         self._pages = pages
+
+    async def sign_out(self, visit: Visit) -> Reply:
+        if visit.visitor is not None:
+            await self._services.sessions.sign_out(visit.visitor)
+        visit.leave()
+        return self._pages.go("/")
+
+    async def end_session(self, visit: Visit) -> Reply:
+        session_id = visit.request.path_params["session_id"]
+        await self._services.sessions.end(visit.signed_in, session_id)
+        if session_id == visit.signed_in.session.session_id:
+            visit.leave()
+            return self._pages.go("/")
+        return self._pages.go(f"{PATH}?said=session-ended#sessions")
+
+    async def end_other_sessions(self, visit: Visit) -> Reply:
+        await self._services.sessions.end_others(visit.signed_in)
+        return self._pages.go(f"{PATH}?said=sessions-ended#sessions")
 
     async def show(self, visit: Visit) -> Reply:
         return await self._shown(visit, _Typed())
 
     async def change_preferences(self, visit: Visit) -> Reply:
         try:
-            request = _preferences(visit, can_mail=self._parts.emails.can_mail)
+            request = _preferences(visit, can_mail=self._emails.can_mail)
         except Refusal as refused:
             is_zone = "time_zone" in refused.sentence
             typed = _Typed(
@@ -90,13 +99,13 @@ class _AccountPage:
                 problem="" if is_zone else refused.sentence,
             )
             return await self._shown(visit, typed, refused.status)
-        await self._parts.digests.change_preferences(visit.signed_in.account, request)
+        await self._services.digests.change_preferences(visit.signed_in.account, request)
         if visit.form.get("back") == DIGESTS:
             return self._pages.go(f"{DIGESTS}?said=preferences-saved#schedule")
         return self._pages.go(f"{PATH}?said=preferences-saved#you")
 
     async def change_email(self, visit: Visit) -> Reply:
-        emails, email = self._parts.emails, visit.form.get("email", "").strip()
+        emails, email = self._emails, visit.form.get("email", "").strip()
         change = emails.ask if emails.can_mail else emails.change
         try:
             await change(visit.signed_in, email)
@@ -107,8 +116,8 @@ class _AccountPage:
         return self._pages.go(f"{PATH}?said={said}#you")
 
     async def download(self, visit: Visit) -> Reply:
-        pieces = await self._parts.download.start(visit.signed_in.account)
-        day = without_offset(self._parts.clock())[:10]
+        pieces = await self._download.start(visit.signed_in.account)
+        day = without_offset(self._services.clock())[:10]
         saved_as = f'attachment; filename="bowerbird-{day}.json"'
         return Reply(
             200,
@@ -123,9 +132,9 @@ class _AccountPage:
         )
 
     async def _shown(self, visit: Visit, typed: _Typed, status: int = 200) -> Reply:
-        visitor, parts = visit.signed_in, self._parts
-        methods = await parts.methods.of(visit)
-        preferences = await parts.digests.preferences(visitor.account)
+        visitor, services = visit.signed_in, self._services
+        methods = await self._methods.of(visit)
+        preferences = await services.digests.preferences(visitor.account)
         return self._pages.show(
             visit,
             "account.html",
@@ -140,35 +149,35 @@ class _AccountPage:
             passkeys=methods.passkeys,
             providers=methods.providers,
             can_disconnect=methods.can_disconnect,
-            sessions=_sessions(visit, await parts.sessions.all(visit.account_id)),
+            sessions=_sessions(visit, await services.sessions.all(visit.account_id)),
             digest={
                 "frequency": preferences.frequency,
                 "hour": preferences.hour,
                 "mail": preferences.mail,
             },
-            removed_posts=await parts.accounts.removed_posts(visit.account_id),
+            removed_posts=await services.accounts.removed_posts(visit.account_id),
             reading=reading_form(visit),
             zones=_zones(visitor.time_zone),
-            images=on_account_page(await parts.media.state(visitor.account)),
-            can_mail=parts.emails.can_mail,
+            images=on_account_page(await services.media_preferences.state(visitor.account)),
+            can_mail=self._emails.can_mail,
             problem=typed.problem,
         )
 
     def _how_to_change_email(self, visit: Visit) -> str:
         """`confirm` with a link to the new address, `direct`, or `ask` the operator."""
-        if self._parts.emails.can_mail:
+        if self._emails.can_mail:
             return "confirm"
         return "direct" if visit.signed_in.is_owner else "ask"
 
     async def _usage(self, visit: Visit) -> dict[str, Any]:
-        parts, account = self._parts, visit.signed_in.account
-        next_month = date.fromisoformat(first_of_next_month(parts.clock()))
+        services, account = self._services, visit.signed_in.account
+        next_month = date.fromisoformat(first_of_next_month(services.clock()))
         return {
             "posts": account.total,
-            "key_count": await parts.keys.count_live(account.account_id),
-            "calls": parts.calls.used(account),
+            "key_count": await services.keys.count_live(account.account_id),
+            "calls": services.calls.used(account),
             # Calls of paid accounts are not counted.
-            "calls_limit": parts.calls.calls_per_month if account.is_free else None,
+            "calls_limit": services.calls.calls_per_month if account.is_free else None,
             "next_month": visit.times.date(next_month),
         }
 

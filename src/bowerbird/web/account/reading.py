@@ -1,6 +1,7 @@
 """The choices about reading: how posts look in this browser, and what the account wants.
 
-The page of a post and the account have the same form. Takes the time zone of the first browser.
+The page of a post and the account have the same form. Takes the time zone of the first browser, and
+what happens to posts that are removed at their source.
 """
 
 from typing import Any, Final
@@ -10,7 +11,7 @@ import msgspec
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.digests.digests import Digests
-from bowerbird.model.accounts import Reading
+from bowerbird.model.accounts import Reading, RemovedPostsChoice
 from bowerbird.model.labels import clean_name
 from bowerbird.requests import decoding
 from bowerbird.requests.digests import PreferencesRequest
@@ -25,6 +26,7 @@ from bowerbird.wire.responses.replies import Reply
 _ACCOUNT: Final = "/account"
 _PATH: Final = "/account/reading"
 _ZONE: Final = "/account/time-zone"
+_REMOVED: Final = "/account/removed-posts"
 _WORDS: Final = {
     "size": "Size of the text",
     "face": "Typeface",
@@ -70,8 +72,16 @@ def routes(accounts: Accounts, digests: Digests, pages: VisitPages) -> list[Page
             await digests.change_preferences(visit.signed_in.account, sent)
         return pages.json({})
 
+    async def choose_removed(visit: Visit) -> Reply:
+        choice = visit.form.get("choice", "")
+        if choice not in list(RemovedPostsChoice):
+            raise Refusal(Code.INVALID_REQUEST, "Choose keep, hide or trash.")
+        await accounts.set_removed_posts(str(visit.account_id), choice)
+        return pages.go(f"{_ACCOUNT}?said=preferences-saved#removed")
+
     return [
         PageRoute("POST", _PATH, choose, page=_ACCOUNT),
+        PageRoute("POST", _REMOVED, choose_removed, page=_ACCOUNT),
         PageRoute("POST", _ZONE, take_zone, page=_ACCOUNT, is_json=True),
     ]
 

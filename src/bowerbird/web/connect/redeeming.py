@@ -9,13 +9,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.accounts.connect_codes import ConnectCodes
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.ingest import RedeemRequest
 from bowerbird.settings import Settings
-from bowerbird.storage.database import Database
 from bowerbird.wire import bodies, router
 from bowerbird.wire.client_addresses import ClientAddresses, network_of
 from bowerbird.wire.metrics import RequestMetrics
@@ -41,13 +39,10 @@ class ConnectedResponse(Struct, frozen=True, kw_only=True):
 
 def surface(
     settings: Settings,
-    database: Database,
-    clock: Clock,
+    codes: ConnectCodes,
     addresses: ClientAddresses,
     metrics: RequestMetrics,
 ) -> Pipeline:
-    codes = ConnectCodes(database, clock)
-
     async def redeem(request: Request) -> Reply:
         origin = request.headers.get(b"origin")
         if origin is not None and not origin.startswith(_EXTENSIONS):

@@ -6,12 +6,9 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from bowerbird.clock import Clock
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaPreferences, MediaState
 from bowerbird.model.accounts import Account
-from bowerbird.settings import Settings
-from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.web.library.post_parts import ANIMATED, PostParts, urls_of
 from bowerbird.web.visits.formats import size_text
@@ -103,17 +100,6 @@ class MediaParts(Struct, frozen=True):
     kept: KeptImages
     preferences: MediaPreferences
     wake_worker: Callable[[], None]
-
-
-def media_parts(
-    database: Database,
-    files: Files,
-    clock: Clock,
-    settings: Settings,
-    wake_worker: Callable[[], None],
-) -> MediaParts:
-    preferences = MediaPreferences(database, clock, settings)
-    return MediaParts(files, KeptImages(database, files), preferences, wake_worker)
 
 
 def routes(parts: MediaParts, pages: VisitPages) -> list[PageRoute]:

@@ -1,4 +1,4 @@
-"""The page of a one-time link.
+"""The pages of one-time links that sign in, and of those that confirm a new email address.
 
 The token is in the fragment of the URL, so it is in no log. Opening the page changes nothing: a
 button sends the token, because mail programs and scanners open every link they see.
@@ -8,6 +8,8 @@ from typing import Final
 
 from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.accounts.accounts import EmailRefused
+from bowerbird.library.sign_in.email_changes import HOURS, EmailChanges
+from bowerbird.library.sign_in.email_changes import PATH as EMAIL_PATH
 from bowerbird.library.sign_in.invitations import DAYS, Invitations
 from bowerbird.library.sign_in.one_time_links import (
     MINUTES,
@@ -26,6 +28,7 @@ from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/link"
 _NEXT: Final = "/welcome?said=signed-in"
+_ACCOUNT: Final = ("/account", "Your account")
 
 
 def routes(
@@ -79,4 +82,31 @@ def routes(
     return [
         PageRoute("GET", PATH, show, Access.ANYONE),
         PageRoute("POST", PATH, redeem, Access.ANYONE),
+    ]
+
+
+def email_routes(emails: EmailChanges, limits: AttemptLimits, pages: VisitPages) -> list[PageRoute]:
+    def shown(visit: Visit, state: str, status: int = 200) -> Reply:
+        return pages.show(visit, "link_email.html", status=status, state=state, hours=HOURS)
+
+    async def show(visit: Visit) -> Reply:
+        # No redirect to the page for signing in: it would lose the token, which is in the fragment.
+        return shown(visit, "ready" if visit.visitor else "signed-out")
+
+    async def confirm(visit: Visit) -> Reply:
+        limits.count(network_of(visit.where.address))
+        if visit.visitor is None:
+            return shown(visit, "signed-out", 403)
+        try:
+            await emails.confirm(visit.visitor, visit.link_token)
+        except LinkRefused:
+            return shown(visit, "used", 410)
+        except EmailRefused as refused:
+            heading = "Your address was not changed"
+            return pages.problem(visit, refused.status, heading, refused.sentence, _ACCOUNT)
+        return pages.go("/account?said=email-changed#you")
+
+    return [
+        PageRoute("GET", EMAIL_PATH, show, Access.ANYONE),
+        PageRoute("POST", EMAIL_PATH, confirm, Access.ANYONE),
     ]

@@ -1,0 +1,108 @@
+"""The services of a library, each built once: the surfaces take from here what they offer.
+
+A new service is one line. Surfaces share these objects, because some of them have caches or count.
+"""
+
+from collections.abc import Callable
+
+from bowerbird.clock import Clock
+from bowerbird.library.access.call_allowance import CallCounter
+from bowerbird.library.accounts.account_state import AccountState
+from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.accounts.connect_codes import ConnectCodes
+from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.bookmarks.annotated_posts import AnnotatedPosts
+from bowerbird.library.bookmarks.authors import Authors
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.highlights import Highlights
+from bowerbird.library.bookmarks.trash import Trash
+from bowerbird.library.bookmarks.writing.annotation_changes import AnnotationChanges
+from bowerbird.library.bulk.requests import bulk_requests
+from bowerbird.library.demo import Demo
+from bowerbird.library.digests.digests import Digests
+from bowerbird.library.exports.exports import Exports
+from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.library.imports.saving import Saving
+from bowerbird.library.ingest.files import FileJobs
+from bowerbird.library.ingest.kept_pages import KeptPages
+from bowerbird.library.ingest.rates import Rates
+from bowerbird.library.labels.labels import Labels
+from bowerbird.library.labels.post_changes import PostChanges
+from bowerbird.library.links.reading import LinkReading
+from bowerbird.library.media.kept import KeptImages
+from bowerbird.library.media.preferences import MediaPreferences
+from bowerbird.library.sign_in.mailed_links import MailedLinks
+from bowerbird.library.sign_in.one_time_links import OneTimeLinks
+from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.library.statistics.facets import FacetCounts
+from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.library.views.views import Views
+from bowerbird.mail import Mailer
+from bowerbird.search.meaning.models import Models
+from bowerbird.settings import Settings
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.database import Database
+from bowerbird.storage.files.files import Files
+from bowerbird.storage.files.uploads import UploadFolders
+from bowerbird.wire.idempotency import Idempotency
+from bowerbird.wire.responses.export_response import ExportAddresses
+
+
+class Services:
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        clock: Clock,
+        *,
+        files: Files,
+        models: Models | None,
+        meaning: SemanticSearch,
+        wake_worker: Callable[[], None],
+    ) -> None:
+        """`wake_worker` is called after a job is committed, for a worker in the same process."""
+        self.settings, self.database, self.clock = settings, database, clock
+        self.files, self.models, self.wake_worker = files, models, wake_worker
+        self.uploads = UploadFolders(settings.data_dir)
+        self.idempotency = Idempotency(database, clock)
+        # Posts
+        fetches = settings.fetch_posts == "on"
+        self.bookmarks = Bookmarks(database, meaning, clock, fetches_posts=fetches)
+        self.flags = Flags(database, clock)
+        self.trash = Trash(database, clock)
+        self.highlights = Highlights(database, clock)
+        self.notes = AnnotationChanges(database, clock)
+        self.annotated = AnnotatedPosts(database, self.bookmarks)
+        self.authors = Authors(database)
+        self.facets = FacetCounts(database, self.bookmarks, meaning)
+        self.labels = Labels(database, clock)
+        self.changes = PostChanges(database, self.flags, self.trash, self.labels)
+        self.views = Views(database, self.bookmarks, clock)
+        self.bulk = bulk_requests(database, clock, self.views, meaning, wake_worker)
+        self.digests = Digests(database, clock, can_mail=Mailer(settings).is_ready)
+        self.kept_images = KeptImages(database, files)
+        self.media_preferences = MediaPreferences(database, clock, settings)
+        # Ways in and out
+        self.saving = Saving(database, clock)
+        self.imports = ImportRuns(database, clock)
+        self.file_jobs = FileJobs(database, clock)
+        self.rates = Rates(clock)
+        self.kept_pages = KeptPages(database, clock)
+        self.links = LinkReading(database, clock, settings)
+        self.demo = Demo(database, self.views, clock)
+        self.exports = Exports(database, files, clock, meaning)
+        self.export_addresses = ExportAddresses(settings.api_origin)
+        # People and programs
+        self.calls = CallCounter(AccountStore(database), clock, settings.free_calls_per_month)
+        self.state = AccountState(self.calls, meaning, clock)
+        self.accounts = Accounts(database, clock, settings.default_plan)
+        self.sessions = Sessions(database, clock)
+        self.one_time_links = OneTimeLinks(database, self.accounts, self.sessions, clock)
+        self.mailed_links = MailedLinks(
+            database, self.one_time_links, self.accounts, clock, settings
+        )
+        self.keys = Keys(database, clock)
+        self.devices = Devices(database, clock)
+        self.connect_codes = ConnectCodes(database, clock)

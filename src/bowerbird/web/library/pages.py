@@ -1,0 +1,53 @@
+"""The pages of a library that its account and the demo share."""
+
+from bowerbird.assembly import Services
+from bowerbird.library.views.edits import ViewEdits
+from bowerbird.web.bulk.pages import BulkPages
+from bowerbird.web.library.filter_panels import FilterPanels
+from bowerbird.web.library.list_words import NoHits
+from bowerbird.web.library.lists import ListPages
+from bowerbird.web.library.reading import ReadingPage
+from bowerbird.web.library.sidebar import Sidebar
+from bowerbird.web.library.suggesting import SuggestingPages
+from bowerbird.web.media.pages import ShownImages
+from bowerbird.web.views.pages import ViewPages
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+
+
+class LibraryPages:
+    def __init__(self, services: Services, pages: VisitPages, *, has_images: bool) -> None:
+        bookmarks, views, labels = services.bookmarks, services.views, services.labels
+        self.sidebar = Sidebar(labels, views)
+        self.many = BulkPages(services.bulk, pages)
+        self.view_edits = ViewEdits(services.database, views)
+        images = ShownImages(services.kept_images, is_offered=has_images)
+        self.lists = ListPages(
+            bookmarks,
+            views,
+            self.sidebar,
+            pages,
+            bulk=self.many,
+            no_hits=NoHits(bookmarks, labels, services.authors),
+            clock=services.clock,
+            settings=services.settings,
+            demo=services.demo,
+            images=images,
+        )
+        self._reading = ReadingPage(
+            bookmarks, self.lists, pages, changes=services.changes, many=self.many, images=images
+        )
+        self._views = ViewPages(views, self.view_edits, pages)
+        self._panels = FilterPanels(
+            services.facets,
+            services.authors,
+            labels.listed,
+            self.sidebar,
+            pages,
+            clock=services.clock,
+        )
+        self._suggesting = SuggestingPages(labels, views, services.authors, pages)
+
+    def routes(self) -> list[PageRoute]:
+        parts = (self.lists, self._reading, self._views, self._panels, self._suggesting)
+        return [route for part in parts for route in part.routes()]
