@@ -198,7 +198,7 @@ async def test_a_stopping_worker_releases_its_job_without_counting_the_attempt(
 
     pending = await shown(database, account_id, job_id)
     assert (pending.state, pending.tries) == ("pending", 0)
-    assert await JobStore(database).is_any_due(["errand"], EXPORTS)
+    assert await JobStore(database).claim(["errand"], EXPORTS, lease_s=60, now=system_clock())
 
 
 async def test_a_stopping_worker_releases_a_job_that_it_has_not_started(database: Database) -> None:

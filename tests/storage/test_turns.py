@@ -148,7 +148,7 @@ async def test_every_account_is_served_when_many_have_jobs(database: Database) -
         await store.complete(job, None, total=0, now=1, expires_at=None)
 
     assert len(served) == 300
-    assert not await store.is_any_due(KINDS, EMBEDDING)
+    assert await store.claim(KINDS, EMBEDDING, lease_s=60, now=system_clock()) is None
 
 
 async def test_an_excluded_account_gets_no_turn(database: Database) -> None:

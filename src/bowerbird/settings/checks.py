@@ -1,9 +1,10 @@
 """Refuses settings that have the right type but cannot work, alone or together."""
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
+from bowerbird.settings.table import Table
 from bowerbird.settings.values import (
     MAILBOX,
     PREFIX,
@@ -17,9 +18,6 @@ from bowerbird.settings.values import (
     check_secure_address,
     one_of,
 )
-
-if TYPE_CHECKING:
-    from bowerbird.settings.table import Settings
 
 _LAST_PORT: Final = 65_535
 # Each takes about 100 MB: a mistyped number must not stop the machine.
@@ -48,7 +46,7 @@ _LEAST: Final = {
 }
 
 
-def check(settings: "Settings") -> None:
+def check(settings: Table) -> None:
     one_of("DEFAULT_PLAN", settings.default_plan, ("free", "pro"))
     one_of("SIGN_UP", settings.sign_up, ("closed", "invite", "open"))
     for network in settings.trusted_proxies.split(","):
@@ -83,7 +81,7 @@ def check(settings: "Settings") -> None:
     _check_sources(settings)
 
 
-def _check_numbers(settings: "Settings") -> None:
+def _check_numbers(settings: Table) -> None:
     for name, least in _LEAST.items():
         value = getattr(settings, name)
         if value < least:
@@ -101,13 +99,13 @@ def _check_numbers(settings: "Settings") -> None:
         )
 
 
-def _check_data_folder(settings: "Settings") -> None:
+def _check_data_folder(settings: Table) -> None:
     folder = settings.data_dir.absolute()
     if folder.exists() and not folder.is_dir():
         raise BadSetting(f"{PREFIX}DATA_DIR: {folder} is a file, not a folder.")
 
 
-def _check_ports(settings: "Settings") -> None:
+def _check_ports(settings: Table) -> None:
     last_admin_port = settings.admin_port + settings.workers - 1 if settings.admin_port else 0
     for name, last in (("port", settings.port), ("admin_port", last_admin_port)):
         value = getattr(settings, name)
@@ -128,7 +126,7 @@ def _check_ports(settings: "Settings") -> None:
         )
 
 
-def _check_addresses(settings: "Settings") -> None:
+def _check_addresses(settings: Table) -> None:
     for name in ("base_url", "site_url", "mcp_url", "embedding_url", "intro_url"):
         check_address(name, getattr(settings, name))
     if urlsplit(settings.base_url).path.rstrip("/").endswith("/v1"):
@@ -144,7 +142,7 @@ def _check_addresses(settings: "Settings") -> None:
         check_key(name, getattr(settings, name))
 
 
-def _check_files(settings: "Settings") -> None:
+def _check_files(settings: Table) -> None:
     parts = urlsplit(settings.files_url)
     is_folder = parts.scheme == "file" and parts.netloc in ("", "localhost") and parts.path
     is_bucket = parts.scheme == "s3" and parts.netloc and not parts.query
@@ -159,7 +157,7 @@ def _check_files(settings: "Settings") -> None:
         raise BadSetting(f"{PREFIX}FILES_S3_{missing} is empty; an S3 key needs id and secret.")
 
 
-def _check_mail(settings: "Settings") -> None:
+def _check_mail(settings: Table) -> None:
     # The URL may contain a password, so error messages do not repeat it.
     if settings.smtp_url and not _is_mail_server(settings.smtp_url):
         raise BadSetting(
@@ -175,7 +173,7 @@ def _check_mail(settings: "Settings") -> None:
         raise BadSetting(f"{PREFIX}MAIL_FROM is empty; {PREFIX}SMTP_URL requires it.")
 
 
-def _check_sign_in(settings: "Settings") -> None:
+def _check_sign_in(settings: Table) -> None:
     for name in ("oidc_issuer", "github_url"):
         check_secure_address(name, getattr(settings, name))
     for provider in ("oidc", "google", "github", "x"):
@@ -192,7 +190,7 @@ def _check_sign_in(settings: "Settings") -> None:
         )
 
 
-def _check_sources(settings: "Settings") -> None:
+def _check_sources(settings: Table) -> None:
     if settings.sources_key and len(settings.sources_key) < _SHORTEST_SECRET:
         raise BadSetting(
             f"{PREFIX}SOURCES_KEY is too short; the minimum is {_SHORTEST_SECRET} characters."
@@ -208,7 +206,7 @@ def _check_sources(settings: "Settings") -> None:
         raise BadSetting(f"{PREFIX}X_API_URL is empty; leave it out for https://api.x.com.")
 
 
-def _check_together(settings: "Settings", first: str, second: str) -> None:
+def _check_together(settings: Table, first: str, second: str) -> None:
     """Two settings that work only together."""
     for given, missing in ((first, second), (second, first)):
         if getattr(settings, given) and not getattr(settings, missing):

@@ -3,13 +3,9 @@
 `make generate` writes docs/settings.md from this table; `make check` fails when the two differ.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
-
-from bowerbird.settings.checks import check
-from bowerbird.settings.environment import read
+from typing import Any
 
 
 def setting(default: Any, help: str, *, secret: bool = False) -> Any:
@@ -17,7 +13,7 @@ def setting(default: Any, help: str, *, secret: bool = False) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Table:
     data_dir: Path = setting(Path("data"), "Folder for the database and the files.")
     database_url: str = setting(
         "",
@@ -263,16 +259,6 @@ class Settings:
     stop_timeout_s: int = setting(
         30, "Seconds that open requests have to finish when the server stops."
     )
-
-    @classmethod
-    def from_env(cls, env: Mapping[str, str]) -> Self:
-        settings = cls(**read(env, cls))
-        settings.check()
-        return settings
-
-    def check(self) -> None:
-        """Raises BadSetting for values that have the right type but cannot work."""
-        check(self)
 
     @property
     def is_sqlite(self) -> bool:

@@ -84,9 +84,6 @@ class JobStore:
         values = {"kind": kind, "priority": priority, "limit": limit}
         return int((await self._database.rows(self._text("unfinished_of_kind"), values))[0][0])
 
-    async def is_any_due(self, kinds: Sequence[str], max_priority: int) -> bool:
-        return bool(await self._turns(kinds, max_priority, frozenset()))
-
     async def claim(
         self,
         kinds: Sequence[str],

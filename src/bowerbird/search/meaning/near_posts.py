@@ -10,10 +10,10 @@ from typing import Final
 from weakref import ReferenceType, ref
 
 from bowerbird.search.meaning.arrays import Floats, Integers, np
-from bowerbird.search.meaning.comparing import BlockScores, lowest_similarity, nearness_of
+from bowerbird.search.meaning.comparing import lowest_similarity
 from bowerbird.search.meaning.embedding import JOINED_FLOOR, NO_FLOOR
 from bowerbird.search.meaning.nearness import Nearness, joined
-from bowerbird.search.meaning.vectors import Block, Matrix, Numbers
+from bowerbird.search.meaning.vectors import Block, BlockScores, Matrix, Numbers, nearness_of
 
 # 16 bytes per post.
 _MOST_REMEMBERED: Final = 4_096

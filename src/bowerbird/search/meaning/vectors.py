@@ -28,7 +28,7 @@ from bowerbird.search.meaning.byte_products import (
     sums_of,
     transposed,
 )
-from bowerbird.search.meaning.comparing import BlockScores, nearness_of
+from bowerbird.search.meaning.comparing import inexact_places
 from bowerbird.search.meaning.embedding import NO_FLOOR
 from bowerbird.search.meaning.nearness import Nearness
 
@@ -205,6 +205,35 @@ class Block:
         is_post = np.zeros(len(self.numbers), np.bool_)
         is_post[places] = True
         return np.repeat(is_post, self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockScores:
+    """Some posts of a block, in the order of their places, and how similar each is to a query."""
+
+    block: Block
+    places: Integers
+    scores: Floats
+
+
+def nearness_of(
+    parts: Sequence[BlockScores], query: Floats, floor: float, *, is_cut: bool
+) -> Nearness:
+    """Joins the posts of several blocks, and compares those exactly that a list depends on."""
+    if not parts:
+        return Nearness(np.zeros(0, np.int64), np.zeros(0, np.float32), floor)
+    scores = np.concatenate([part.scores for part in parts])
+    inexact = inexact_places(scores, floor, is_cut=is_cut)
+    start = 0
+    for part in parts:
+        end = start + len(part.places)
+        first, last = np.searchsorted(inexact, (start, end))
+        chosen = inexact[first:last]
+        if len(chosen):
+            scores[chosen] = part.block.exact_similarity(query, part.places[chosen - start])
+        start = end
+    numbers = np.concatenate([part.block.numbers[part.places] for part in parts])
+    return Nearness(numbers, scores, floor)
 
 
 # Weak references: a remembered scan must not keep a matrix in memory that is no longer used.
