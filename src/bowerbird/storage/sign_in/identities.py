@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from bowerbird.model.sign_in import Passkey, ProviderIdentity
 from bowerbird.storage.database import Database, Reader, Transaction
@@ -22,14 +23,7 @@ class IdentityStore:
         self, transaction: Transaction, account_id: int, identity: ProviderIdentity
     ) -> bool:
         """False if the account is gone, or if the identity belongs to an account already."""
-        values = {
-            "issuer": identity.issuer,
-            "subject": identity.subject,
-            "account_id": account_id,
-            "identity_id": identity.identity_id,
-            "shown": identity.shown,
-            "created_at": identity.created_at,
-        }
+        values = {**asdict(identity), "account_id": account_id}
         return bool(await transaction.rows(self._sql["insert"], values))
 
     async def all(self, account_id: int) -> Sequence[ProviderIdentity]:
@@ -47,13 +41,7 @@ class IdentityStore:
         self, transaction: Transaction, account_id: int, identity: ProviderIdentity, used_at: int
     ) -> bool:
         """False if the account does not have the identity any more."""
-        values = {
-            "issuer": identity.issuer,
-            "subject": identity.subject,
-            "account_id": account_id,
-            "shown": identity.shown,
-            "used_at": used_at,
-        }
+        values = {**asdict(identity), "account_id": account_id, "used_at": used_at}
         return bool(await transaction.rows(self._sql["use"], values))
 
     async def has_issuer(self, reader: Reader, account_id: int, issuer: str) -> bool:
@@ -74,16 +62,7 @@ class PasskeyStore:
 
     async def insert(self, transaction: Transaction, account_id: int, passkey: Passkey) -> bool:
         """False if the account is gone, or has this passkey already."""
-        values = {
-            "account_id": account_id,
-            "credential_id": passkey.credential_id,
-            "passkey_id": passkey.passkey_id,
-            "public_key": passkey.public_key,
-            "sign_count": passkey.sign_count,
-            "name": passkey.name,
-            "transports": passkey.transports,
-            "created_at": passkey.created_at,
-        }
+        values = {**asdict(passkey), "account_id": account_id}
         return bool(await transaction.rows(self._sql["insert"], values))
 
     async def all(self, account_id: int, limit: int) -> Sequence[Passkey]:
@@ -130,7 +109,7 @@ class PasskeyStore:
 
 
 class WaysIn(Struct, frozen=True):
-    """One-time links do not count: only the operator can make them."""
+    """One-time links do not count: they need the operator or the mailbox."""
 
     passkeys: int
     providers: int

@@ -5,6 +5,8 @@ Only the hash of a link's token is stored. An attempt is stored until it would e
 
 from collections.abc import Sequence
 
+from msgspec.structs import asdict
+
 from bowerbird.model.sign_in import LinkKind, OneTimeLink
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 
@@ -24,15 +26,7 @@ class OneTimeLinkStore:
             return False
         await transaction.run(
             self._sql["insert"],
-            {
-                "link_hash": link_hash,
-                "link_id": link.link_id,
-                "kind": link.kind,
-                "account_id": link.account_id,
-                "detail": link.detail,
-                "created_at": link.created_at,
-                "expires_at": link.expires_at,
-            },
+            {**asdict(link), "link_hash": link_hash},
         )
         return True
 

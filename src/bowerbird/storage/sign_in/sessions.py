@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model.accounts import Account, Reading
@@ -25,10 +26,6 @@ class Alive(Struct, frozen=True):
     def at(cls, now: int) -> "Alive":
         return cls(now - IDLE_DAYS * _DAY, now - ABSOLUTE_DAYS * _DAY)
 
-    @property
-    def values(self) -> dict[str, int]:
-        return {"used_after": self.used_after, "created_after": self.created_after}
-
 
 class SessionStore:
     def __init__(self, database: Database) -> None:
@@ -39,17 +36,7 @@ class SessionStore:
         self, transaction: Transaction, account_id: int, session_hash: bytes, session: Session
     ) -> bool:
         """False if the account is gone."""
-        values = {
-            "account_id": account_id,
-            "session_hash": session_hash,
-            "session_id": session.session_id,
-            "method": session.method,
-            "device": session.device,
-            "address": session.address,
-            "created_at": session.created_at,
-            "last_used_at": session.last_used_at,
-            "proved_at": session.proved_at,
-        }
+        values = {**asdict(session), "account_id": account_id, "session_hash": session_hash}
         return bool(await transaction.rows(self._sql["insert"], values))
 
     async def by_token(
@@ -59,7 +46,7 @@ class SessionStore:
             "account_id": account_id,
             "session_hash": session_hash,
             "month": month,
-            **alive.values,
+            **asdict(alive),
         }
         rows = await self._database.rows(self._sql["by_token"], values)
         if not rows:
@@ -78,7 +65,7 @@ class SessionStore:
         )
 
     async def all(self, account_id: int, alive: Alive) -> Sequence[Session]:
-        values = {"account_id": account_id, "limit": _LISTED, **alive.values}
+        values = {"account_id": account_id, "limit": _LISTED, **asdict(alive)}
         return [Session(*row) for row in await self._database.rows(self._sql["list"], values)]
 
     async def end(self, transaction: Transaction, account_id: int, session_id: str) -> str | None:
@@ -105,22 +92,14 @@ class SessionStore:
 
     async def sweep(self, transaction: Transaction, account_id: int, alive: Alive) -> int:
         """Removes expired sessions."""
-        values = {"account_id": account_id, **alive.values}
+        values = {"account_id": account_id, **asdict(alive)}
         return len(await transaction.rows(self._sql["end_expired"], values))
 
     async def replace_token(
         self, transaction: Transaction, account_id: int, new_hash: bytes, session: Session
     ) -> bool:
         """Gives the session another cookie, and stores when and how the person proved it."""
-        values = {
-            "account_id": account_id,
-            "session_id": session.session_id,
-            "new_hash": new_hash,
-            "proved_at": session.proved_at,
-            "method": session.method,
-            "address": session.address,
-            "device": session.device,
-        }
+        values = {**asdict(session), "account_id": account_id, "new_hash": new_hash}
         return bool(await transaction.rows(self._sql["replace_token"], values))
 
     async def put_uses(self, uses: Mapping[tuple[int, str], int]) -> None:
