@@ -91,6 +91,24 @@ class Key(Struct, frozen=True):
     last_used_day: int | None = None
 
 
+class Device(Struct, frozen=True):
+    """A program that may send posts to the account, and not read them."""
+
+    device_id: str
+    name: str
+    # The account of the source that the device reads, or "" before its first run.
+    source_user_id: str
+    created_at: int
+    last_used_at: int | None = None
+    revoked_at: int | None = None
+
+
+class DeviceCaller(Account, frozen=True):
+    """An account, called by one of its devices."""
+
+    device_id: str = ""
+
+
 class ActivityKind(StrEnum):
     SIGNED_IN = "signed in"
     SIGNED_OUT = "signed out"

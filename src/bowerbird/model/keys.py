@@ -1,10 +1,13 @@
-"""Creates and parses API keys. Clients treat them as opaque; we read the account from them.
+"""Creates and parses keys, the tokens of sessions and one-time links, and connect codes.
 
-A key is `bwr_`, 11 characters for the account id, 30 random characters and a checksum of 6
-characters, all in base62.
+Clients treat keys as opaque; we read the account from them. A key is `bwr_`, 11 characters for the
+account id, 30 random characters and a checksum of 6 characters, all in base62. The token of a
+session begins with the account id too, so that it is found without a second index. People carry a
+connect code from the website to their extension.
 """
 
 import hashlib
+import re
 import secrets
 import string
 import zlib
@@ -77,3 +80,67 @@ def _base62(number: int, width: int) -> str:
         number, value = divmod(number, 62)
         characters.append(_ALPHABET[value])
     return "".join(reversed(characters))
+
+
+_RANDOM_BYTES: Final = 32
+# 16 hexadecimal digits of the account id, then 256 random bits.
+_SESSION: Final = re.compile(r"([0-9a-f]{16})\.[A-Za-z0-9_-]{43}")
+_LINK: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+class ParsedSession(NamedTuple):
+    account_id: int
+    session_hash: bytes
+
+
+def new_session_token(account_id: int) -> str:
+    return f"{account_id:016x}.{secrets.token_urlsafe(_RANDOM_BYTES)}"
+
+
+def parse_session_token(text: str) -> ParsedSession | None:
+    found = _SESSION.fullmatch(text)
+    if found is None or (account_id := int(found[1], 16)) >= 2**63:
+        return None
+    return ParsedSession(account_id, token_hash(text))
+
+
+def new_link_token() -> str:
+    return secrets.token_urlsafe(_RANDOM_BYTES)
+
+
+def is_link_token(text: str) -> bool:
+    return _LINK.fullmatch(text) is not None
+
+
+def token_hash(text: str) -> bytes:
+    # A token has 256 random bits, so one round without a salt is enough.
+    return hashlib.sha256(text.encode()).digest()
+
+
+# Crockford's base 32: no I, L, O or U, which look like other characters or spell words.
+_CODE_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_CODE_LENGTH: Final = 8
+_HALF: Final = _CODE_LENGTH // 2
+_LOOKALIKES: Final = str.maketrans("OIL", "011")
+_SALT: Final = b"bowerbird connect code"
+
+
+def new_code() -> str:
+    """40 random bits, such as K7QM-2XRD."""
+    code = "".join(secrets.choice(_CODE_ALPHABET) for _ in range(_CODE_LENGTH))
+    return f"{code[:_HALF]}-{code[_HALF:]}"
+
+
+def parse_code(text: str) -> str | None:
+    """The code as `new_code` writes it, or None if it is malformed."""
+    if not text.isascii():
+        return None
+    code = "".join(text.split()).replace("-", "").upper().translate(_LOOKALIKES)
+    if len(code) != _CODE_LENGTH or not set(code) <= set(_CODE_ALPHABET):
+        return None
+    return f"{code[:_HALF]}-{code[_HALF:]}"
+
+
+def code_hash(code: str) -> bytes:
+    """Takes about 15 ms and 4 MiB, so that the few bits cannot be found from a stored hash."""
+    return hashlib.scrypt(code.encode(), salt=_SALT, n=2**12, r=8, p=1, dklen=32)

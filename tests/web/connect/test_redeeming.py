@@ -13,7 +13,7 @@ import pytest
 from bowerbird import app
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.accounts.devices import Devices
-from bowerbird.model import connect_codes
+from bowerbird.model.keys import parse_code
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
@@ -244,7 +244,7 @@ async def test_tries_at_once_are_limited_too(house: House) -> None:
 
 async def test_a_code_may_be_typed_and_works_once(house: House) -> None:
     person = await house.owner()
-    assert connect_codes.parse_code("oOil-L234") == "0011-1234"
+    assert parse_code("oOil-L234") == "0011-1234"
     for form in ("{}", "  {}\n"):
         code = await code_of(person)
         written = form.format(code.lower().replace("-", " "))

@@ -14,8 +14,7 @@ from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.keys import Keys
 from bowerbird.library.accounts.tokens import Tokens
 from bowerbird.library.ingest.kept_pages import KeptPages, ReadAgain
-from bowerbird.model.accounts import Key
-from bowerbird.model.devices import Device
+from bowerbird.model.accounts import Device, Key
 from bowerbird.model.instants import with_offset
 from bowerbird.storage.database import Database
 

@@ -18,8 +18,8 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.accounts.tokens import New, checked_name
 from bowerbird.lru import LruCache
-from bowerbird.model.connect_codes import code_hash, new_code, parse_code
-from bowerbird.model.devices import Device
+from bowerbird.model.accounts import Device
+from bowerbird.model.keys import code_hash, new_code, parse_code
 from bowerbird.model.sign_in import LinkKind, OneTimeLink
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore

@@ -2,8 +2,7 @@
 
 from bowerbird.clock import Clock, month_of
 from bowerbird.library.accounts.tokens import Kind, NotLive, Tokens
-from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.devices import Device, DeviceCaller
+from bowerbird.model.accounts import ActivityKind, Device, DeviceCaller
 from bowerbird.model.keys import DEVICE_PREFIX, parse_key
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.devices import DeviceStore

@@ -11,9 +11,8 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.devices import Devices
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.runs import IngestRuns
-from bowerbird.model.accounts import Account, ActivityKind
+from bowerbird.model.accounts import Account, ActivityKind, Device
 from bowerbird.model.connections import KIND, TITLES, Connection, ConnectionState
-from bowerbird.model.devices import Device
 from bowerbird.model.imports import RunCounts
 from bowerbird.model.ingest import IngestRun
 from bowerbird.model.jobs import SOURCES

@@ -8,8 +8,7 @@ from typing import Final
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, device_of
-from bowerbird.model.accounts import Account
-from bowerbird.model.devices import DeviceCaller
+from bowerbird.model.accounts import Account, DeviceCaller
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.devices import DeviceStore
 from bowerbird.storage.database import Database, Transaction

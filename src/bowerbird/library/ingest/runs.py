@@ -14,8 +14,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.imports.intake import PreparedIntake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.removals import Removals
-from bowerbird.model.accounts import Account
-from bowerbird.model.devices import DeviceCaller
+from bowerbird.model.accounts import Account, DeviceCaller
 from bowerbird.model.imports import RunState
 from bowerbird.model.ingest import EndReason, IngestRun, SourceUser
 from bowerbird.model.instants import with_offset

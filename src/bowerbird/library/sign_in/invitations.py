@@ -8,7 +8,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.session_tokens import is_link_token, new_link_token, token_hash
+from bowerbird.model.keys import is_link_token, new_link_token, token_hash
 from bowerbird.model.sign_in import LinkKind, OneTimeLink
 from bowerbird.requests.limits import INVITATION_NOTE_MAX, INVITATIONS_MAX
 from bowerbird.storage.accounts.accounts import AccountStore

@@ -17,7 +17,7 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused, checked_email
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.session_tokens import is_link_token, new_link_token, token_hash
+from bowerbird.model.keys import is_link_token, new_link_token, token_hash
 from bowerbird.model.sign_in import LinkKind, OneTimeLink, Where
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.daily_use import SIGN_IN_LINKS, DailyUseStore

@@ -12,7 +12,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.uses import Uses
 from bowerbird.model import sign_in
 from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.session_tokens import new_session_token, parse_session_token, token_hash
+from bowerbird.model.keys import new_session_token, parse_session_token, token_hash
 from bowerbird.model.sign_in import Session, SignedIn, Where
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sign_in.sessions import Alive, SessionStore

@@ -1,6 +1,6 @@
 """Reads and writes devices."""
 
-from bowerbird.model.devices import Device, DeviceCaller
+from bowerbird.model.accounts import Device, DeviceCaller
 from bowerbird.storage.accounts.credentials import CredentialStore
 from bowerbird.storage.database import Database, Reader, Transaction
 

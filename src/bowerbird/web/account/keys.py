@@ -14,9 +14,8 @@ from bowerbird.library.accounts.tokens import NotLive
 from bowerbird.library.accounts.uses import VersionUse
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.ingest.runs import IngestRuns
-from bowerbird.model.accounts import Key
+from bowerbird.model.accounts import Device, Key
 from bowerbird.model.connections import Network
-from bowerbird.model.devices import Device
 from bowerbird.model.ingest import IngestRun
 from bowerbird.storage.database import Database
 from bowerbird.web.site import ShowPublished
