@@ -86,63 +86,49 @@ def test_the_published_document_has_the_version_of_this_release() -> None:
     assert promised["info"]["version"] == __version__, "run: bowerbird spec --publish"
 
 
-BREAKING: list[tuple[str, Rule, str, Change]] = [
+BREAKING: list[tuple[Rule, str, Change]] = [
+    (Rule.ENDPOINT, "GET /v1/labels", lambda d: d["paths"].pop("/v1/labels")),
     (
-        "an endpoint removed",
-        Rule.ENDPOINT,
-        "GET /v1/labels",
-        lambda d: d["paths"].pop("/v1/labels"),
-    ),
-    (
-        "a method removed",
         Rule.ENDPOINT,
         "DELETE /v1/views/{slug}",
         lambda d: d["paths"]["/v1/views/{slug}"].pop("delete"),
     ),
     (
-        "a status removed",
         Rule.STATUS,
         "POST /v1/labels/batch 207",
         lambda d: operation(d, "batchLabels")["responses"].pop("207"),
     ),
     (
-        "a header removed",
         Rule.HEADER,
         "POST /v1/views 201 Location",
         lambda d: operation(d, "createView")["responses"]["201"]["headers"].pop("Location"),
     ),
     (
-        "a field of an answer removed",
         Rule.FIELD,
         "GET /v1/bookmarks 200.data[].author_id",
         lambda d: without(d, "Bookmark", "author_id"),
     ),
     (
-        "a field of an answer renamed",
         Rule.FIELD,
         "GET /v1/bookmarks 200.meta.total_count",
         lambda d: renamed(d, "ListMeta", "total_count"),
     ),
     (
-        "a field deep in an answer removed",
         Rule.FIELD,
         "GET /v1/bookmarks 200.data[].tweet_details.quoted_tweet.article.plain_text",
         lambda d: schema(d, "Article")["properties"].pop("plain_text"),
     ),
     (
-        "a field that may be missing now",
         Rule.PRESENT,
         "GET /v1/bookmarks 200.data[].is_read",
         lambda d: schema(d, "Bookmark")["required"].remove("is_read"),
     ),
     (
-        "a field of an answer retyped",
         Rule.TYPE,
         "GET /v1/bookmarks 200.data[].sort_index",
         lambda d: schema(d, "Bookmark")["properties"]["sort_index"].update(type="string"),
     ),
     (
-        "a field that may be null now",
         Rule.TYPE,
         "GET /v1/bookmarks 200.data[].author_username",
         lambda d: schema(d, "Bookmark")["properties"]["author_username"].update(
@@ -150,43 +136,28 @@ BREAKING: list[tuple[str, Rule, str, Change]] = [
         ),
     ),
     (
-        "another format",
         Rule.TYPE,
         "GET /v1/bookmarks ?posted_from",
         lambda d: parameter(d, "posted_from")["schema"].update(format="date"),
     ),
     (
-        "a parameter retyped",
         Rule.TYPE,
         "GET /v1/bookmarks ?limit",
         lambda d: parameter(d, "limit")["schema"].update(type="string"),
     ),
+    (Rule.PARAMETER, "GET /v1/bookmarks ?tag", lambda d: one_less(d, "tag")),
     (
-        "a parameter removed",
-        Rule.PARAMETER,
-        "GET /v1/bookmarks ?tag",
-        lambda d: one_less(d, "tag"),
-    ),
-    (
-        "a field of a request removed",
         Rule.PARAMETER,
         "POST /v1/labels/add body.label_id",
         lambda d: schema(d, "LabelRequest")["properties"].pop("label_id"),
     ),
     (
-        "a body no longer read",
         Rule.PARAMETER,
         "POST /v1/labels/{label_id}/merge body",
         lambda d: operation(d, "mergeLabel").pop("requestBody"),
     ),
+    (Rule.REQUIRED, "GET /v1/bookmarks ?q", lambda d: parameter(d, "q").update(required=True)),
     (
-        "a parameter made required",
-        Rule.REQUIRED,
-        "GET /v1/bookmarks ?q",
-        lambda d: parameter(d, "q").update(required=True),
-    ),
-    (
-        "a required parameter added",
         Rule.REQUIRED,
         "GET /v1/labels ?page",
         lambda d: operation(d, "listLabels")["parameters"].append(
@@ -194,13 +165,11 @@ BREAKING: list[tuple[str, Rule, str, Change]] = [
         ),
     ),
     (
-        "a field of a request made required",
         Rule.REQUIRED,
         "POST /v1/labels/add body.label_name",
         lambda d: needs(d, "LabelRequest", "label_name"),
     ),
     (
-        "a body asked for where there was none",
         Rule.REQUIRED,
         "POST /v1/bookmarks/{post_id}/restore body",
         lambda d: operation(d, "restoreBookmark").update(
@@ -208,61 +177,51 @@ BREAKING: list[tuple[str, Rule, str, Change]] = [
         ),
     ),
     (
-        "a value no longer accepted",
         Rule.ACCEPTED,
         "GET /v1/bookmarks ?sort_by",
         lambda d: parameter(d, "sort_by")["schema"]["enum"].remove("title"),
     ),
     (
-        "a list of values where any text went",
         Rule.ACCEPTED,
         "GET /v1/bookmarks ?author",
         lambda d: parameter(d, "author")["schema"].update(enum=["ada"]),
     ),
     (
-        "a limit tightened",
         Rule.ACCEPTED,
         "POST /v1/labels/batch body.operations",
         lambda d: schema(d, "BatchRequest")["properties"]["operations"].update(maxItems=10),
     ),
     (
-        "another pattern",
         Rule.ACCEPTED,
         "POST /v1/labels/add ?Idempotency-Key",
         lambda d: parameter(d, "Idempotency-Key", "addLabel")["schema"].update(pattern="^x$"),
     ),
     (
-        "another pattern of an alternative",
         Rule.ACCEPTED,
         "GET /v1/bookmarks ?posted_to",
         lambda d: parameter(d, "posted_to")["schema"]["anyOf"][-1].update(pattern="^x$"),
     ),
     (
-        "fields beside the known ones refused",
         Rule.ACCEPTED,
         "POST /v1/labels/add body",
         lambda d: schema(d, "LabelRequest").update(additionalProperties=False),
     ),
     (
-        "an excluding limit",
         Rule.ACCEPTED,
         "GET /v1/bookmarks ?limit",
         lambda d: parameter(d, "limit")["schema"].update(exclusiveMinimum=1),
     ),
     (
-        "another excluding limit",
         Rule.ACCEPTED,
         "GET /v1/bookmarks ?limit",
         lambda d: parameter(d, "limit")["schema"].update(exclusiveMaximum=50),
     ),
     (
-        "items told where any went",
         Rule.ACCEPTED,
         "POST /v1/labels/add body.label_id",
         lambda d: schema(d, "LabelRequest")["properties"]["label_id"].update(items={}),
     ),
     (
-        "a code renamed",
         Rule.VALUE,
         "GET /v1/labels 429.code",
         lambda d: d["components"]["responses"]["RATE_LIMITED"]["content"]["application/json"][
@@ -270,7 +229,6 @@ BREAKING: list[tuple[str, Rule, str, Change]] = [
         ]["properties"]["code"].update(enum=["SLOWLY"]),
     ),
     (
-        "a code of several removed",
         Rule.VALUE,
         "GET /v1/bookmarks 402.code",
         lambda d: operation(d, "listBookmarks")["responses"]["402"]["content"]["application/json"][
@@ -278,43 +236,36 @@ BREAKING: list[tuple[str, Rule, str, Change]] = [
         ]["properties"]["code"]["enum"].remove("FILTER_NOT_ALLOWED"),
     ),
     (
-        "another status in the envelope",
         Rule.VALUE,
         "GET /v1/labels 200.status",
         lambda d: schema(d, "ListLabelsAnswer")["properties"]["status"].update(const=False),
     ),
     (
-        "a state of an export removed",
         Rule.VALUE,
         "POST /v1/exports/pdf 202.data.status",
         lambda d: schema(d, "ExportResponse")["properties"]["status"]["enum"].remove("expired"),
     ),
     (
-        "the list of values no longer told",
         Rule.VALUE,
         "POST /v1/exports/pdf 202.data.status",
         lambda d: schema(d, "ExportResponse")["properties"].update(status={"type": "string"}),
     ),
     (
-        "an array of nobody knows what",
         Rule.TYPE,
         "GET /v1/labels 200.data[]",
         lambda d: schema(d, "ListLabelsAnswer")["properties"]["data"].pop("items"),
     ),
     (
-        "a header that may be missing now",
         Rule.PRESENT,
         "GET /v1/labels 200 ETag",
         lambda d: d["components"]["headers"]["ETag"].update(required=False),
     ),
     (
-        "a header retyped",
         Rule.TYPE,
         "GET /v1/labels 429 Retry-After",
         lambda d: d["components"]["headers"]["Retry-After"]["schema"].update(type="string"),
     ),
     (
-        "another default",
         Rule.DEFAULT,
         "GET /v1/bookmarks ?is_unread_only",
         lambda d: parameter(d, "is_unread_only")["schema"].update(default=False),
@@ -322,9 +273,7 @@ BREAKING: list[tuple[str, Rule, str, Change]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("rule", "place", "change"), [pytest.param(*row[1:], id=row[0]) for row in BREAKING]
-)
+@pytest.mark.parametrize(("rule", "place", "change"), BREAKING)
 def test_a_breaking_change_is_named_with_its_rule(rule: Rule, place: str, change: Change) -> None:
     changed = made()
     change(changed)
@@ -364,7 +313,7 @@ def test_a_deprecation_may_be_withdrawn() -> None:
 
 
 def test_every_rule_is_tested_with_a_breaking_change() -> None:
-    assert {rule for _, rule, _, _ in BREAKING} | {Rule.KEY, Rule.SUNSET} == set(Rule)
+    assert {rule for rule, _, _ in BREAKING} | {Rule.KEY, Rule.SUNSET} == set(Rule)
 
 
 @pytest.mark.parametrize(
