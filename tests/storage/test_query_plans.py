@@ -206,6 +206,8 @@ async def test_facets_read_only_the_account_on_sqlite(
         assert "INDEX bookmark_by_author " in plan
     if "tag" in asked:
         assert "INDEX label_by_name " in plan
+    if by in ("author", "language") and asked in ({}, ALL):
+        assert f"COVERING INDEX bookmark_by_{by} " in plan
 
 
 @pytest.mark.parametrize("by", KINDS)
