@@ -84,6 +84,8 @@ class ChangedLabel(Struct, frozen=True):
     is_new: bool = False
     # Merging: the label that its posts get.
     into_id: int | None = None
+    # Merging: whether it was the favourite label, which that one is then.
+    was_favourite: bool = False
     # Undoing: the label that its posts get back, if another label has its name by now.
     now_id: int | None = None
     color: str | None = None

@@ -8,6 +8,7 @@ import pytest
 from bowerbird.library.access import turns
 from bowerbird.library.bulk import turn as bulk_turn
 from bowerbird.model.bulk import BulkRow, BulkState
+from bowerbird.storage.accounts.accounts import AccountStore
 from tests.support import make, writing
 from tests.support.bulk import change, change_all, changes, finish, undo
 from tests.support.imports import dump
@@ -130,6 +131,30 @@ async def test_merged_labels_are_separated_again(alice: Member) -> None:
 
     assert undone.restored == done.changed == 5
     assert await dump(alice) == before
+
+
+async def _favourite(member: Member) -> str:
+    accounts = AccountStore(member.database)
+    return (await accounts.reading(member.database, member.account_id)).favourite
+
+
+async def test_the_favourite_label_follows_renames_and_merges_and_their_undo(alice: Member) -> None:
+    await alice.save_all([make.post(tags=["Favourite"]), make.post(tags=["Best"])])
+    first, best = [await writing.label_id(alice, name) for name in ("Favourite", "Best")]
+    path = f"/v1/labels/{first}"
+
+    await writing.send(alice, "PATCH", f"/v1/labels/{best}", {"label_name": "Finest"})
+    assert await _favourite(alice) == "favourite"
+    await writing.send(alice, "PATCH", path, {"label_name": "Dear"})
+    assert await _favourite(alice) == "Dear"
+    merged = await changes(alice).run_label(await alice.account(), first, best)
+    assert await _favourite(alice) == "Finest"
+    await undo(alice, merged)
+    assert await _favourite(alice) == "Dear"
+    # It was not the favourite one: the favourite stays.
+    merged = await changes(alice).run_label(await alice.account(), best, first)
+    await undo(alice, merged)
+    assert await _favourite(alice) == "Dear"
 
 
 async def test_a_label_that_was_created_again_gets_the_posts_back(alice: Member) -> None:

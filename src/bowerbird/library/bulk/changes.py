@@ -31,6 +31,7 @@ from bowerbird.model.bulk import (
 )
 from bowerbird.model.jobs import CHANGES, JobState
 from bowerbird.model.labels import Label
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bulk import BulkStore, packed
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.jobs import JobStore
@@ -76,6 +77,7 @@ class BulkChanges:
         self._store = BulkStore(database)
         self._jobs = JobStore(database)
         self._labels = LabelStore(database)
+        self._accounts = AccountStore(database)
         self._libraries = LibraryStore(database)
         self._changesets = Changesets(database)
         self._renames = LabelRenames(database)
@@ -126,8 +128,12 @@ class BulkChanges:
         label = found[label_id]
         assert label is not None
         kept = await self._kept(transaction, account, label)
-        if into_id is not None:
-            kept = msgspec.structs.replace(kept, into_id=int(into_id))
+        into = found[into_id] if into_id is not None else None
+        if into is not None:
+            was_favourite = await self._accounts.follow_label(
+                transaction, account.account_id, label.name, into.name
+            )
+            kept = msgspec.structs.replace(kept, into_id=into.label_id, was_favourite=was_favourite)
         action = BulkAction.DELETE_LABEL if into_id is None else BulkAction.MERGE_LABELS
         row = self._new(number, action, kept, label.bookmark_count)
         await self._store.insert(transaction, account.account_id, row)
@@ -156,10 +162,21 @@ class BulkChanges:
         # What is left of a change that is still working is not done any more.
         await self._store.delete_parts(transaction, account.account_id, row.number)
         labels = [msgspec.structs.replace(one, is_begun=False) for one in row.labels]
+        if row.label is not None and row.label.was_favourite:
+            await self._unfollow(transaction, account.account_id, row.label)
         row = msgspec.structs.replace(
             row, state=BulkState.UNDOING, labels=labels, finished_at=None, job_id=""
         )
         return await self._first_turn(transaction, account, row)
+
+    async def _unfollow(
+        self, transaction: Transaction, account_id: int, label: ChangedLabel
+    ) -> None:
+        """Makes a merged label the favourite again, unless another one was chosen since."""
+        assert label.into_id is not None
+        into = await self._labels.by_id(transaction, account_id, label.into_id)
+        if into is not None:
+            await self._accounts.follow_label(transaction, account_id, into.name, label.name)
 
     async def prepare_undo(self, account: Account, change_id: str) -> None:
         """Does what would delay others within the transaction of the undo."""

@@ -13,6 +13,7 @@ from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, Posi
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow, BulkState
 from bowerbird.model.labels import name_key
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
@@ -24,6 +25,7 @@ class LabelRenaming:
         self._renames = LabelRenames(database)
         self._libraries = LibraryStore(database)
         self._labels = LabelStore(database)
+        self._accounts = AccountStore(database)
         self._store = BulkStore(database)
         self._clock = clock
 
@@ -61,6 +63,7 @@ class LabelRenaming:
             return False
         renamed = msgspec.structs.replace(label, name=after, name_key=key, former_name=label.name)
         await self._labels.update(transaction, library, renamed)
+        await self._accounts.follow_label(transaction, account_id, before, after)
         return True
 
 

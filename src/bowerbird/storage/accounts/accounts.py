@@ -13,6 +13,7 @@ from bowerbird.model.accounts import (
     Reading,
     RemovedPostsChoice,
 )
+from bowerbird.model.labels import name_key
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 
@@ -165,6 +166,18 @@ class AccountStore:
             await transaction.run(self._sql["set_reading"], values)
 
         await self._database.write(work)
+
+    async def follow_label(
+        self, transaction: Transaction, account_id: int, before: str, after: str
+    ) -> bool:
+        """Whether the favourite label was the one of a name. Then it is the one of the other."""
+        reading = await self.reading(transaction, account_id)
+        if name_key(reading.favourite) != name_key(before):
+            return False
+        changed = msgspec.structs.replace(reading, favourite=after)
+        values = {"account_id": account_id, **msgspec.structs.asdict(changed)}
+        await transaction.run(self._sql["set_reading"], values)
+        return True
 
     async def add_calls(self, month: int, calls: Mapping[int, int]) -> None:
         rows = [{"account_id": a, "month": month, "calls": n} for a, n in sorted(calls.items())]
