@@ -335,6 +335,7 @@ async def _overviews(album: Album, reader: Reader) -> None:
     person = reader.person
     await digesting.make(reader.member, "2026-08-31T08:00:00+00:00")
     album["highlights-searched"] = await person.open("/highlights?q=best")
+    album["highlights-not-again"] = await person.open("/highlights?said=not-again&post=1")
     for name, path in (
         ("statistics", "/statistics"),
         ("highlights", "/highlights"),

@@ -27,7 +27,8 @@ def listed(page: str) -> list[str]:
 
 def of_today(page: str) -> str:
     found: list[str] = re.findall(r'<section class="daily".*?</section>', page, re.DOTALL)
-    return found[0]
+    # Each page has a token of its own.
+    return re.sub(r'name="csrf" value="[^"]+"', "", found[0])
 
 
 async def test_notes_and_highlights_are_listed_by_post_the_latest_first(ann: Reader) -> None:
@@ -114,3 +115,25 @@ async def test_an_account_without_any_is_told_how_to_begin(ann: Reader) -> None:
 
     assert "No highlight yet" in page
     assert 'class="daily"' not in await ann.page("/digests")
+
+
+async def test_one_that_is_left_out_does_not_come_again_until_that_is_undone(ann: Reader) -> None:
+    for number in (1, 2):
+        await save(ann, number, f"Passage {number} of two", f"Passage {number}")
+    [shown] = re.findall(r'name="post" value="(\d)"', of_today(await ann.page("/digests")))
+    other = "21"[int(shown) - 1]
+    path = "/highlights/again"
+
+    answer = await ann.person.send(path, "/highlights", post=shown)
+
+    page = await ann.page(answer.headers["location"])
+    assert f"Passage {other}<" in of_today(page)
+    assert f'name="post" value="{shown}" data-undo>Undo</button>' in page
+    for another in range(3):
+        assert f"Passage {other}<" in of_today(await ann.page(f"/highlights?another={another}"))
+    await ann.person.send(path, "/highlights", post=other)
+    assert 'class="daily"' not in await ann.page("/highlights")
+    # Posts that the library lacks change nothing.
+    await ann.person.send(path, "/highlights", post="77")
+    await ann.person.send(path, "/highlights", post=shown, again="true")
+    assert f"Passage {shown}<" in of_today(await ann.page("/highlights"))

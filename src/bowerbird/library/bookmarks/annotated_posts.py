@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.library.access import plans
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.cursors import Keyset
@@ -25,7 +26,8 @@ from bowerbird.search.queries.term_spans import Span, TermSpans
 from bowerbird.search.queries.text_language import language_of_texts
 from bowerbird.storage.bookmarks.annotations import AnnotationStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
 
 Kind = Literal["both", "highlights", "notes"]
 PER_PAGE: Final = 20
@@ -37,6 +39,8 @@ _COST_MAX: Final = 100_000
 # Few posts have the text that the index looks for in another place.
 _CANDIDATES: Final = 5
 _CACHED_COUNTS: Final = 1_024
+# Of more posts, those that were left out first can come again.
+_NOT_AGAIN_MAX: Final = 1_000
 _SORT: Final = Sort()
 
 
@@ -80,6 +84,8 @@ _annotated: Final = msgspec.json.Decoder(_Annotated).decode
 
 class AnnotatedPosts:
     def __init__(self, database: Database, bookmarks: Bookmarks) -> None:
+        self._database = database
+        self._libraries = LibraryStore(database)
         self._bookmarks = bookmarks
         self._store = BookmarkStore(database)
         self._annotations = AnnotationStore(database)
@@ -141,6 +147,21 @@ class AnnotatedPosts:
         body, _ = await self._store.contents(account, numbers[first : first + _CANDIDATES])
         found = (one for one in _split(Page(body, 0, None)) if _read_texts(one))
         return next(found, b""), chosen
+
+    async def show_again(self, account: Account, post_id: str, *, is_wanted: bool) -> None:
+        """Whether a post may be the one of a day. Nothing happens if the library lacks it."""
+        found = await self._store.numbers(account, _filter("both"), [post_id])
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account.account_id)
+            before = await self._annotations.not_again(transaction, account.account_id)
+            numbers = [number for number in before if number not in found]
+            if not is_wanted:
+                numbers = [*numbers, *found][-_NOT_AGAIN_MAX:]
+            await self._annotations.set_not_again(transaction, account.account_id, numbers)
+
+        if found:
+            await self._database.write(work)
 
     async def _read(
         self, account: Account, filter: BookmarkFilter, after: After | None, limit: int

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+import msgspec
+
 from bowerbird.model.accounts import Account
-from bowerbird.storage.database import Database, Transaction, place_values
+from bowerbird.storage.database import Database, Reader, Transaction, place_values
 
 # A prime. It times the number of a bookmark, which has 40 bits, fits into 63.
 _MODULUS: Final = 1_000_003
+_numbers: Final = msgspec.json.Decoder(list[int]).decode
 
 
 class AnnotationStore:
@@ -48,11 +51,23 @@ class AnnotationStore:
         rows = await self._database.slow_rows(self._sql["highlight_count"], values)
         return int(rows[0][0])
 
+    async def not_again(self, reader: Reader, account_id: int) -> list[int]:
+        """The numbers of the posts that are not shown again as the one of a day."""
+        rows = await reader.rows(self._sql["not_again"], {"account_id": account_id})
+        return _numbers(rows[0][0]) if rows else []
+
+    async def set_not_again(
+        self, transaction: Transaction, account_id: int, numbers: Sequence[int]
+    ) -> None:
+        values = {"account_id": account_id, "numbers": msgspec.json.encode(numbers).decode()}
+        await transaction.run(self._sql["set_not_again"], values)
+
     async def in_order_of_day(self, account: Account, day: int, limit: int) -> Sequence[int]:
-        """The numbers of posts that may have a note or highlights.
+        """The numbers of posts that may have a note or highlights, and may be shown again.
 
         `day`: a random number; each one gives another order.
         """
+        left_out = await self.not_again(self._database, account.account_id)
         values = {
             "account_id": account.account_id,
             **place_values(account),
@@ -60,6 +75,7 @@ class AnnotationStore:
             "shift": day // _MODULUS % _MODULUS,
             "modulus": _MODULUS,
             "limit": limit,
+            "not_again": self._database.number_list(left_out),
         }
         rows = await self._database.slow_rows(self._sql["in_order_of_day"], values)
         return [row[0] for row in rows]

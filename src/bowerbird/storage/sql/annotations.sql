@@ -22,6 +22,16 @@ DELETE FROM replaced_annotation
    AND replaced_at >= :oldest
 RETURNING content
 
+-- name: not_again
+SELECT l.not_again
+  FROM library AS l
+ WHERE l.account_id = :account_id
+
+-- name: set_not_again
+UPDATE library
+   SET not_again = :numbers
+ WHERE account_id = :account_id
+
 -- name: accounts_with_expired
 SELECT DISTINCT r.account_id
   FROM replaced_annotation AS r

@@ -23,6 +23,8 @@ from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/highlights"
 DOWNLOAD: Final = f"{PATH}/download"
+AGAIN: Final = f"{PATH}/again"
+_LEFT_OUT: Final = "not-again"
 _KINDS: Final[dict[Kind, str]] = {"both": "Both", "highlights": "Highlights", "notes": "Notes"}
 # The page of the post has the rest.
 _NOTE_SHOWN: Final = 2_000
@@ -42,7 +44,11 @@ class HighlightPages:
         self._clock = clock
 
     def routes(self) -> list[PageRoute]:
-        return [PageRoute("GET", PATH, self.show), PageRoute("GET", DOWNLOAD, self.download)]
+        return [
+            PageRoute("GET", PATH, self.show),
+            PageRoute("GET", DOWNLOAD, self.download),
+            PageRoute("POST", AGAIN, self.again, page=PATH),
+        ]
 
     async def show(self, visit: Visit) -> Reply:
         account, kind = visit.signed_in.account, _kind(visit)
@@ -75,7 +81,17 @@ class HighlightPages:
             newest="" if cursor is None else _url(q=search, show=kind),
             download=f"{DOWNLOAD}?{urlencode({'show': kind})}",
             daily=await self.daily(visit, parts) if is_first else None,
+            left_out=visit.query.get("post", "") if visit.query.get("said") == _LEFT_OUT else "",
         )
+
+    async def again(self, visit: Visit) -> Reply:
+        """Leaves the post of a day out from now on, or takes that back."""
+        account, post_id = visit.signed_in.account, visit.form.get("post", "")
+        is_wanted = visit.form.get("again") == "true"
+        await self._posts.show_again(account, post_id, is_wanted=is_wanted)
+        if is_wanted:
+            return self._pages.go(_url(said="again"))
+        return self._pages.go(_url(said=_LEFT_OUT, post=post_id))
 
     async def daily(self, visit: Visit, parts: PostParts | None = None) -> Values | None:
         """What `daily.html` takes: the note or highlight of the day, or another one."""

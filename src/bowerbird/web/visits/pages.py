@@ -55,6 +55,8 @@ MESSAGES: Final = {
     "highlight-removed": "The highlight is removed.",
     "annotation-undone": "Undone.",
     "comment-saved": "The comment is saved.",
+    "not-again": "That one does not come back.",
+    "again": "It can come back.",
     "trash-deleted": "Deleted for good.",
     "label-added": "The label is added.",
     "label-removed": "The label is removed.",

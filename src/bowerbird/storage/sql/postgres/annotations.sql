@@ -18,6 +18,7 @@ SELECT a.number
           FROM content AS c
          WHERE c.account_id = CAST(:account_id AS bigint)
            AND position(CAST('\x22686967686c6967687473223a5b7b' AS bytea) IN c.rendering) > 0) AS a
+ WHERE a.number <> ALL(CAST(:not_again AS bigint[]))
  ORDER BY (a.number + CAST(:shift AS bigint)) * CAST(:factor AS bigint) % CAST(:modulus AS bigint),
           a.number
  LIMIT :limit

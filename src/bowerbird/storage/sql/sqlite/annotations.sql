@@ -18,5 +18,6 @@ SELECT a.number
           FROM content AS c
          WHERE c.place BETWEEN :place AND :place_end
            AND instr(c.rendering, x'22686967686c6967687473223a5b7b') > 0) AS a
+ WHERE a.number NOT IN (SELECT left_out.value FROM json_each(:not_again) AS left_out)
  ORDER BY (a.number + :shift) * :factor % :modulus, a.number
  LIMIT :limit
