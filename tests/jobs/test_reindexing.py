@@ -75,8 +75,8 @@ async def test_a_sweep_reads_many_accounts_at_once_and_writes_none_that_has_a_jo
     setattr(cast.database, "slow_rows", watched)  # noqa: B010 - mypy forbids the assignment
     writes = WatchedWrites(cast.database)
     await jobs.sweep()
-    # The second page is empty. The first sweep of a process also looks for posts without a time or a
-    # language.
+    # The second page is empty. The first sweep of a process also looks for posts without a time or
+    # without a language.
     assert (len(statements), len(writes.rows)) == (4, 3)
     await jobs.sweep()
 

@@ -85,7 +85,10 @@ async def test_a_key_in_the_query_string_or_in_a_cookie_is_not_accepted(cast: Se
 
 async def test_a_revoked_key_is_refused_at_once_and_others_still_work(cast: Service) -> None:
     keys, second = KeyStore(cast.database), new_key(cast.alice.account_id)
-    await keys.create(cast.alice.account_id, Key("second", "", 1, None), key_hash(second))
+    made, owner = Key("second", "", 1, None), cast.alice.account_id
+    await cast.database.write(
+        lambda transaction: keys.create(transaction, owner, made, key_hash(second)), owner
+    )
     assert (await _get_count(cast, f"Bearer {cast.alice.key}".encode())).status_code == 200
 
     await keys.revoke(cast.alice.account_id, "alice-key", b"", cast.clock())

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, UnsetType
 
 X: Final = "x"
 MASTODON: Final = "mastodon"
@@ -62,6 +62,8 @@ def _in_short_code(code: str) -> int | None:
 
 
 class SocialNetwork(Struct, frozen=True):
+    # Stored with every post.
+    number: int
     name: str
     # The instant in the id that a post has there. None if its ids contain no time.
     time_in_id: Callable[[str], int | None] | None = None
@@ -69,24 +71,55 @@ class SocialNetwork(Struct, frozen=True):
 
 NETWORKS: Final[Mapping[str, SocialNetwork]] = {
     # The id of a post of X is its id here: model/derived_fields.py reads its time.
-    X: SocialNetwork("X"),
-    MASTODON: SocialNetwork("Mastodon", _in_mastodon_id),
-    BLUESKY: SocialNetwork("Bluesky", _in_bluesky_id),
-    REDDIT: SocialNetwork("Reddit"),
-    YOUTUBE: SocialNetwork("YouTube"),
-    TIKTOK: SocialNetwork("TikTok", _in_tiktok_id),
-    TUMBLR: SocialNetwork("Tumblr"),
-    LINKEDIN: SocialNetwork("LinkedIn", _in_linkedin_id),
-    INSTAGRAM: SocialNetwork("Instagram", _in_short_code),
-    THREADS: SocialNetwork("Threads", _in_short_code),
-    FACEBOOK: SocialNetwork("Facebook"),
+    X: SocialNetwork(0, "X"),
+    MASTODON: SocialNetwork(1, "Mastodon", _in_mastodon_id),
+    BLUESKY: SocialNetwork(2, "Bluesky", _in_bluesky_id),
+    REDDIT: SocialNetwork(3, "Reddit"),
+    YOUTUBE: SocialNetwork(4, "YouTube"),
+    TIKTOK: SocialNetwork(5, "TikTok", _in_tiktok_id),
+    TUMBLR: SocialNetwork(6, "Tumblr"),
+    LINKEDIN: SocialNetwork(7, "LinkedIn", _in_linkedin_id),
+    INSTAGRAM: SocialNetwork(8, "Instagram", _in_short_code),
+    THREADS: SocialNetwork(9, "Threads", _in_short_code),
+    FACEBOOK: SocialNetwork(10, "Facebook"),
 }
+
+
+# The number of a network is in these bits of the number that has the media types of a post.
+BITS: Final = 0xFF00
+_SHIFT: Final = 8
+_BY_BITS: Final = {known.number << _SHIFT: name for name, known in NETWORKS.items()}
+# In speech, and in addresses.
+_OTHER_NAMES: Final = {"twitter": X, "bsky": BLUESKY, "youtu": YOUTUBE, "redd": REDDIT}
+
+
+def bits_of(network: str | UnsetType | None) -> int:
+    """All bits for a network that is not in the table."""
+    known = NETWORKS.get(network or X)
+    return known.number << _SHIFT if known else BITS
+
+
+def of_bits(bits: int) -> str:
+    """The network; "" if it is not in the table."""
+    return _BY_BITS.get(bits & BITS, "")
+
+
+def called(text: str) -> str | None:
+    """The network that somebody names: YouTube, youtube.com, twitter."""
+    name = text.strip().lower().removeprefix("www.").partition(".")[0]
+    name = _OTHER_NAMES.get(name, name)
+    return name if name in NETWORKS else None
 
 
 def name_of(network: str) -> str:
     """The name for people. A post from a file may have a network that is not in the table."""
     known = NETWORKS.get(network or X)
     return known.name if known else network
+
+
+def icon_of(network: str) -> str:
+    """The name of its drawing in web/templates/icons.html."""
+    return f"on-{network or X}" if (network or X) in NETWORKS else "link"
 
 
 def named(conjunction: str) -> str:

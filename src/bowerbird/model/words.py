@@ -105,6 +105,7 @@ class Field(StrEnum):
     LANGUAGE = "lang"
     HAS = "has"
     IS = "is"
+    SITE = "site"
     BEFORE = "before"
     AFTER = "after"
 

@@ -164,13 +164,13 @@ class StateRequest(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_field
         return change_of(self, FLAG_ACTIONS[self.is_read, self.is_archived])
 
 
-By = Literal["author", "label", "month", "domain", "media", "language"]
+By = Literal["author", "label", "month", "domain", "media", "language", "network"]
 KINDS: Final[tuple[By, ...]] = get_args(By)
 FacetBy = Annotated[
     By,
     about(
         "What to count by. month: when the post was bookmarked, in the account's time zone. "
-        "domain: the sites that posts link to.",
+        "domain: the sites that posts link to. network: where posts were published.",
         "author",
         parameter={"enum": list(KINDS)},
     ),

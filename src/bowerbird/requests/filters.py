@@ -269,8 +269,8 @@ class WordFilters(BookmarkFilters, frozen=True, kw_only=True):
         str | None,
         about(
             'Words that must all occur; "a phrase", -word to exclude, wo* for a prefix, this OR '
-            "that, parentheses, and the fields author:, label:, lang:, has:, is:, before: and "
-            "after:.",
+            "that, parentheses, and the fields author:, label:, lang:, has:, is:, site:, before: "
+            "and after:.",
             '"blue things" bower* -paint',
             filter=Reader("words", _read_words),
             gates_in=_gates_in_words,

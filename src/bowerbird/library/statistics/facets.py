@@ -1,4 +1,4 @@
-"""Counts of the bookmarks that match, by author, label, month, site, type of media or language."""
+"""Counts of the bookmarks that match, by one of the kinds of `By`."""
 
 import asyncio
 import re
@@ -21,6 +21,7 @@ from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.instants import local_day, zone_of
+from bowerbird.model.networks import name_of
 from bowerbird.requests.bookmarks import FacetsQuery
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import sent
@@ -98,11 +99,11 @@ class Facet(Struct, frozen=True):
     """A value of the property, and how many bookmarks have it."""
 
     value: str
-    """A handle, a label, a month such as 2026-10, a site, a type of media or a language."""
+    """A handle, label, month such as 2026-10, site, type of media, language or network."""
     count: int
     """Number of bookmarks with this value."""
     name: str | UnsetType = UNSET
-    """The display name of an author."""
+    """The display name of an author or a network."""
 
 
 class Facets(Struct, frozen=True):
@@ -166,20 +167,24 @@ class FacetCounts:
                 return await self._authors(account, filter, posts, limit)
             case "label":
                 rows = await self._store.labels(account, filter, limit)
-                found = [Facet(name, count) for name, count, _ in rows]
-                return Facets(found, posts, rows[0][2] if rows else 0)
+                named = [Facet(name, count) for name, count, _ in rows]
+                return Facets(named, posts, rows[0][2] if rows else 0)
             case "month":
-                months = await self._months(account, filter)
-                return Facets(months[:limit], posts, len(months))
+                found = await self._months(account, filter)
             case "domain":
                 return await self._domains(account, filter, posts, limit)
             case "language":
-                rows = await self._store.languages(account, filter)
-                return Facets([Facet(*row) for row in rows[:limit]], posts, len(rows))
+                found = [Facet(*row) for row in await self._store.languages(account, filter)]
+            case "network":
+                counts = await self._store.networks(account, filter)
+                counts.pop("", None)
+                found = [
+                    Facet(one.value, one.count, name_of(one.value)) for one in _largest(counts)
+                ]
             case "media":
                 counts = await self._store.media(account, filter)
-                types = _largest({name: count for name, count in counts.items() if count})
-                return Facets(types[:limit], posts, len(types))
+                found = _largest({name: count for name, count in counts.items() if count})
+        return Facets(found[:limit], posts, len(found))
 
     async def _authors(
         self, account: Account, filter: BookmarkFilter, posts: int, limit: int

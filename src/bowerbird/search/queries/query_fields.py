@@ -6,6 +6,7 @@ from typing import Final
 
 from bowerbird.model import instants, languages, media
 from bowerbird.model.labels import name_key
+from bowerbird.model.networks import NETWORKS, called
 from bowerbird.model.words import NOTE, Condition, Field, order_key
 
 STATES: Final = ("read", "unread", "archived")
@@ -22,7 +23,8 @@ INSTEAD: Final[Mapping[str, str]] = {
     **dict.fromkeys(("type", "media", "filter", "media_type"), "has:"),
     "state": "is:",
     "language": "lang:",
-    **dict.fromkeys(("site", "url", "domain", "title", "intitle", "text", "to", "in"), ""),
+    "network": "site:",
+    **dict.fromkeys(("url", "domain", "title", "intitle", "text", "to", "in"), ""),
 }
 _OPERATORS: Final[Mapping[str, str]] = {"NOT": "-word", "|": "OR", "||": "OR", "&&": "a space"}
 _HELP: Final[Mapping[Field, str]] = {
@@ -31,6 +33,7 @@ _HELP: Final[Mapping[Field, str]] = {
     Field.LANGUAGE: "a code such as en or de",
     Field.HAS: f"one of {', '.join(_HAS)}",
     Field.IS: f"one of {', '.join(STATES)}",
+    Field.SITE: f"one of {', '.join(NETWORKS)}",
     Field.BEFORE: "a date such as 2026-01-31, 2026-01 or -7d",
     Field.AFTER: "a date such as 2026-01-31, 2026-01 or -7d",
 }
@@ -108,6 +111,7 @@ _READERS: Final[Mapping[Field, Callable[[str], str | None]]] = {
     Field.LANGUAGE: _language,
     Field.HAS: _media,
     Field.IS: _state,
+    Field.SITE: called,
 }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from bowerbird.model import media
+from bowerbird.model import media, networks
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing
@@ -41,6 +41,11 @@ class FacetStore:
         [row] = await self._rows("by_media", account, filter)
         return dict(zip(media.BITS, row, strict=True))
 
+    async def networks(self, account: Account, filter: BookmarkFilter) -> dict[str, int]:
+        """The posts of each network; those of unknown ones under ""."""
+        rows = await self._rows("by_network", account, filter)
+        return {networks.of_bits(bits): count for bits, count in rows}
+
     async def renderings(self, account: Account, numbers: Sequence[int]) -> dict[int, bytes]:
         """The stored JSON of these posts by number."""
         values = {
@@ -56,5 +61,6 @@ class FacetStore:
     ) -> Sequence[Row]:
         fragments, values = narrowing(self._database, account, filter)
         conditions = [FRAGMENTS.get(f) or self._filters.get(f"filter_{f}", f) for f in fragments]
-        sql = self._sql[name].format(filters=" AND ".join(conditions) or "TRUE", media=_MEDIA)
+        matching = " AND ".join(conditions) or "TRUE"
+        sql = self._sql[name].format(filters=matching, media=_MEDIA, networks=networks.BITS)
         return await self._database.slow_rows(sql, {**values, **more})

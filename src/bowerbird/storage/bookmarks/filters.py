@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from string import ascii_lowercase
 from typing import Any, Final
 
-from bowerbird.model import media
+from bowerbird.model import media, networks
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.instants import UNKNOWN
@@ -119,6 +119,12 @@ class QueryConditions:
             # Not NULL for posts whose language nothing has looked for, so that NOT includes them.
             code = self._named(code_of(condition.value))
             return f"b.language = {code} AND b.language IS NOT NULL"
+        if condition.field is Field.SITE:
+            bits = networks.bits_of(condition.value)
+            return f"b.media & {networks.BITS} = {self._named(bits)}"
+        return self._dated(condition)
+
+    def _dated(self, condition: Condition) -> str:
         if condition.instant is None:
             return "FALSE"
         instant = self._named(condition.instant)

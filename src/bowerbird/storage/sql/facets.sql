@@ -26,6 +26,13 @@ SELECT b.bookmarked_at / 900000000, count(*)
    AND {filters}
  GROUP BY b.bookmarked_at / 900000000
 
+-- name: by_network
+SELECT b.media & {networks}, count(*)
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND {filters}
+ GROUP BY b.media & {networks}
+
 -- name: by_media
 SELECT {media}
   FROM bookmark AS b

@@ -35,7 +35,8 @@ class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
         about(
             'Text to search for. In mode keyword every word must occur; "a phrase", -word to '
             "exclude, wo* for a prefix, a OR b, ( ), author:ada, label:x, "
-            "has:video|image|link|note, is:read|unread|archived, before:2026-01-31, after:-7d."
+            "has:video|image|link|note, is:read|unread|archived, site:x|youtube, "
+            "before:2026-01-31, after:-7d."
         ),
     ]
     mode: Annotated[

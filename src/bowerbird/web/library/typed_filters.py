@@ -65,7 +65,7 @@ def _filter(piece: Piece) -> tuple[str, str]:
     """The parameter of a list and its value; "" if it has none for this field."""
     assert piece.field is not None
     found = query_fields.condition(piece.field, piece.text, None)
-    if found is None or piece.field is Field.IS:
+    if found is None or piece.field in (Field.IS, Field.SITE):
         return "", ""
     if piece.field is Field.LANGUAGE:
         return "language", found.value

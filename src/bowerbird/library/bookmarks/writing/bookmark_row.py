@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from bowerbird.library.bookmarks.writing.words_ahead import words_ahead
-from bowerbird.model import languages
+from bowerbird.model import languages, networks
 from bowerbird.model.bookmarks import RENDER_VERSION, ImportRecord, Post, own_words, rendering
 from bowerbird.model.imports import Incoming, Placement
 from bowerbird.model.instants import UNKNOWN
@@ -38,7 +38,7 @@ def draft_of(incoming: Incoming, words: str) -> Row:
     return {
         "post_id": arrival.post_id,
         "posted_at": incoming.posted_at,
-        "media": bits_of(arrival.tweet_details),
+        "media": bits_of(arrival.tweet_details) | networks.bits_of(arrival.source),
         "author_key": order_key(arrival.author_username),
         "author_name_key": order_key(arrival.author_details.name),
         "title_key": order_key(_title(arrival)),
