@@ -1,4 +1,4 @@
-"""Pages that no reader understood: kept for a week, and read again after an upgrade."""
+"""Pages that no reader understood: kept for a year, and read again after an upgrade."""
 
 import json
 
@@ -122,11 +122,14 @@ async def test_old_rows_are_swept(laptop: Sender, cast: Service, alice: Member) 
     laptop.clock.now += 2 * ingesting.DAY
     await cast.app.sweeping.sweep()
     assert await counts(alice) == {
-        "ingest_page": 0, "kept_page": 0, "file_import": 0, "ingest_run": 1, "source_post": 1
+        "ingest_page": 0, "kept_page": 1, "file_import": 0, "ingest_run": 1, "source_post": 1
     }  # fmt: skip
     laptop.clock.now += 30 * ingesting.DAY
     await cast.app.sweeping.sweep()
     assert (await counts(alice))["ingest_run"] == 0
+    cast.clock.now += 330 * ingesting.DAY
+    await cast.app.sweeping.sweep()
+    assert (await counts(alice))["kept_page"] == 0
 
 
 async def counts(member: Member) -> dict[str, int]:

@@ -44,7 +44,7 @@ and the same codes as those of /v1.
 Send the token of a device, or an API key, as `Authorization: Bearer <TOKEN>`. A device token works
 only here. Bodies may be compressed: `Content-Encoding: gzip` or `zstd`.
 
-A page that cannot be read is answered with 200 and kept for a week. Never send it again: the server
+A page that cannot be read is answered with 200 and kept for a year. Never send it again: the server
 reads it again after an upgrade. Everything may be repeated; a repetition changes nothing.
 """
 

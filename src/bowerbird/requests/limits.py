@@ -142,7 +142,7 @@ INGEST_UNFINISHED_FILES: Final = 2
 # Files of an account that are kept between the check on the page for imports and the import.
 CHECKED_FILES_MAX: Final = 2
 CHECKED_FILE_S: Final = 86_400
-KEPT_PAGES_MAX: Final = 200
+KEPT_PAGES_MAX: Final = 1_000
 KEPT_BYTES_MAX: Final = 20_000_000
 # Pages of a folder that came before its name, read again with one request.
 KEPT_PAGES_READ_AT_ONCE: Final = 10

@@ -17,6 +17,7 @@ class Expiry(Struct, frozen=True, kw_only=True):
     stopped_before: int
     undo_kept: int
     pages_before: int
+    kept_before: int
     runs_before: int
     sessions_used_after: int
     sessions_created_after: int

@@ -1,4 +1,4 @@
-"""Keeps pages that no reader understood for a week, and reads them again."""
+"""Keeps pages that no reader understood for a year, and reads them again."""
 
 import asyncio
 import secrets

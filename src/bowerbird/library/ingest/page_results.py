@@ -52,7 +52,7 @@ class PageResult(Struct, frozen=True, kw_only=True):
     errors: list[str]
     """Sentences about the page."""
     is_kept: bool
-    """Whether the page is kept for a week and read again after an upgrade."""
+    """Whether the page is kept for a year and read again after an upgrade."""
     is_unknown_form: bool
     """Whether the source has changed its answers: most posts of the page have a form that the
     server does not know. Nothing is recorded as gone, removed or complete."""

@@ -30,7 +30,12 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
 from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.imports.runs import RunStore
-from bowerbird.storage.ingest.kept_pages import RETENTION_DAYS, FileImportStore, KeptPageStore
+from bowerbird.storage.ingest.kept_pages import (
+    KEPT_PAGE_DAYS,
+    RETENTION_DAYS,
+    FileImportStore,
+    KeptPageStore,
+)
 from bowerbird.storage.ingest.runs import IngestRunStore
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore, SpentAttemptStore
 from bowerbird.storage.sign_in.sessions import Alive, SessionStore
@@ -165,7 +170,7 @@ class Sweeping:
 
         async def kept(transaction: Transaction) -> int:
             return await self._kept_pages.sweep(
-                transaction, account_id, pages_before, _KEPT_PAGES_PER_TRANSACTION
+                transaction, account_id, expiry.kept_before, _KEPT_PAGES_PER_TRANSACTION
             )
 
         async def files(transaction: Transaction) -> int:
@@ -239,6 +244,7 @@ def _expiry(now: int) -> Expiry:
         stopped_before=now - _STOPPED_AFTER,
         undo_kept=change_log.KEPT,
         pages_before=now - RETENTION_DAYS * _DAY,
+        kept_before=now - KEPT_PAGE_DAYS * _DAY,
         runs_before=now - _RUNS_KEPT_DAYS * _DAY,
         sessions_used_after=alive.used_after,
         sessions_created_after=alive.created_after,

@@ -9,6 +9,8 @@ from bowerbird.model.ingest import FileImport, KeptPage, KeptPageHead
 from bowerbird.storage.database import Database, Reader, Transaction
 
 RETENTION_DAYS: Final = 7
+# X may have changed its answers, and the reader that knows them comes with an update.
+KEPT_PAGE_DAYS: Final = 365
 
 
 class KeptPageStore:

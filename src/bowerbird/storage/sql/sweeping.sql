@@ -43,7 +43,7 @@ SELECT l.account_id,
            OR EXISTS (SELECT 1
                         FROM kept_page AS k
                        WHERE k.account_id = l.account_id
-                         AND k.created_at < :pages_before)
+                         AND k.created_at < :kept_before)
            OR EXISTS (SELECT 1
                         FROM file_import AS f
                        WHERE f.account_id = l.account_id
