@@ -26,7 +26,18 @@ interface Connection {
 }
 
 type RunKind = "full" | "incremental" | "visit";
-type EndReason = "end" | "caught_up" | "interrupted" | "gave_up";
+type EndReason = "end" | "caught_up" | "interrupted";
+/** locked: X has locked or suspended the account. down: X answers with an error, or not at all. */
+type TroubleKind = "limit" | "signed_out" | "locked" | "down";
+
+/** Why X shows no list of bookmarks. */
+interface Trouble {
+  kind: TroubleKind;
+  /** When it is tried again, or 0 if the person has to do something. */
+  until: number;
+  tries: number;
+  at: number;
+}
 
 /** A run of the ingest protocol, from the first page until its end was sent. */
 interface Run {
@@ -56,6 +67,8 @@ interface Run {
   inserted: number;
   /** The lowest sortIndex so far, as text: it exceeds 2^53. */
   lowest: string;
+  /** The place of its next page in the list: empty for the top, null if X did not say it in a known form. */
+  cursor: string | null;
   startedAt: number;
   pageAt: number;
 }
@@ -94,11 +107,13 @@ interface Sync {
   run: string;
   tab: number;
   browserSession: string;
-  /** The page is being loaded: its first page of the list is the top. */
-  awaitsTop: boolean;
-  why: "" | "you" | "full" | "tab" | "left" | "idle" | "gap" | "unread" | "stalled" | "user" | "end" | "caught_up";
+  why: "" | "you" | "full" | "tab" | "left" | "idle" | "gap" | "unread" | "empty" | "stalled" | "user" | "end" | "caught_up" | TroubleKind;
+  /** When it goes on by itself, or 0. */
+  until: number;
   startedAt: number;
   changedAt: number;
+  /** When its tab last showed a part of the list that the sync has already. */
+  heardAt: number;
   /** How long it ran before the last pause. */
   ranMs: number;
   seen: number;
@@ -155,6 +170,7 @@ interface View {
   /** The last list is proved, and nothing waits. */
   isComplete: boolean;
   unread: Unread | null;
+  trouble: Trouble | null;
   latest: Post[];
   readsOpened: boolean;
   /** X does not say which account is signed in, so a second one is not noticed. */
@@ -167,11 +183,15 @@ interface View {
 
 interface SaveOutcome { state: "sent" | "waiting" | "refused" | "off"; sentence: string; }
 
-declare var bowerbirdX: Readonly<{ operations: string[]; changes: string[]; opened: string[]; post: RegExp }>;
-declare var bowerbirdWhy: (sync: Sync, at: string) => string;
+declare var bowerbirdX: Readonly<{
+  operations: string[]; changes: string[]; opened: string[]; post: RegExp; signIn: RegExp; locked: RegExp;
+}>;
+declare var bowerbirdWhy: (sync: Pick<Sync, "why">, at: string, until?: string) => string;
+declare var bowerbirdChanged: (safe: number, isKept: boolean) => string;
+declare var bowerbirdTroubles: Record<TroubleKind, string>;
+declare var bowerbirdEmpty: string;
 declare var bowerbirdSaid: Record<string, string>;
 declare var bowerbirdEvents: EventTarget;
-declare var bowerbirdShown: (postId: string, operations?: Set<string>) => Captured | null;
 declare var bowerbirdOpened: (postId: string) => Captured | null;
 declare var bowerbirdFrame: (name: string, styles: string) => { host: HTMLElement; root: ShadowRoot };
 declare var bowerbirdElement: (

@@ -124,17 +124,20 @@ async function storeListed(captured, document, tab) {
   const listed = readList(document, cursorIn);
   const request = `${captured.user} ${cursorIn}`;
   if (!listed.isKnown && (await isRepeated(request))) return { isKept: false, isFull: false, isEnd: false };
-  const run = (await sync.runOf(tab, captured.user, !cursorIn)) ?? (await runs.ofList(tab, captured.user, !cursorIn));
+  const found = listed.posts.flatMap((post) => (post.index === null ? [] : [post.index]));
+  const run = (await sync.runOf(tab, captured.user, cursorIn, lowestOf(found))) ?? (await runs.ofList(tab, captured.user, !cursorIn));
+  if (listed.isKnown) await chrome.storage.local.remove("trouble");
   if (!run) return { isKept: false, isFull: false, isEnd: false };
   const lowest = run.lowest ? BigInt(run.lowest) : null;
   // The list goes down. A page that X shows again must not be counted again.
   const fresh = listed.posts.filter((post) => post.index !== null && (lowest === null || post.index < lowest));
-  const indexes = fresh.flatMap((post) => (post.index === null ? [] : [post.index]));
-  const low = indexes.reduce((a, b) => (a === null || b < a ? b : a), lowest);
+  const low = lowestOf(lowest === null ? found : [lowest, ...found]);
   const isKept = await addPage(captured, run, fresh.length, {
     user: run.user || captured.user,
     seen: run.seen + fresh.length,
     lowest: low === null ? "" : String(low),
+    // After an error of X, its page asks for the same part again.
+    cursor: listed.cursor || (document?.errors ? run.cursor : null),
   });
   if (isKept) await chrome.storage.session.set({ unknown: listed.isKnown ? null : { request, at: Date.now() } });
   if (!cursorIn) await noteLatest(listed.posts.map((post) => shortly(post.result)));
@@ -144,6 +147,11 @@ async function storeListed(captured, document, tab) {
     await sync.noteEnd(run.id, "end");
   }
   return { isKept, isFull: false, isEnd: listed.isEnd };
+}
+
+/** @param {bigint[]} indexes @returns {bigint | null} */
+function lowestOf(indexes) {
+  return indexes.reduce((/** @type {bigint | null} */ a, b) => (a === null || b < a ? b : a), null);
 }
 
 /**

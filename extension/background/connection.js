@@ -61,6 +61,6 @@ async function deviceName() {
 export async function forget() {
   await chrome.storage.local.remove([
     "connection", "sending", "sync", "known", "latest", "refused", "last_sent_at", "has_read_all", "list", "unread",
-    "confirmed_users", "ignored_users", "bound_user", "usernames", "is_viewer_unknown",
+    "confirmed_users", "ignored_users", "bound_user", "usernames", "is_viewer_unknown", "trouble",
   ]);
 }

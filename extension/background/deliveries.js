@@ -98,7 +98,7 @@ async function sendPage(library, item) {
   }));
   await unread.note(item.operation, run.id, isUnread, answer?.is_kept === true);
   await sync.noteInserted(run.id, inserted);
-  if (run.role !== "side") await noteList({ run: run.id, posts: run.seen, isProved: false });
+  if (run.role !== "side") await noteListed(run, answer);
   if (answer?.stop !== true || run.role === "side") return;
   const reason = answer.stop_reason === "caught_up" ? "caught_up" : "end";
   await runs.settle(run.tab, true);
@@ -144,6 +144,17 @@ async function start(library, run, user) {
 /** @param {LastList} list */
 async function noteList(list) {
   await chrome.storage.local.set({ list });
+}
+
+/**
+ * A list that was read to its end stays so if somebody opens it and sees new bookmarks above known ones.
+ * @param {Run} run
+ * @param {any} answer
+ */
+async function noteListed(run, answer) {
+  const { list } = await chrome.storage.local.get("list");
+  const isConnected = run.role === "list" && answer?.inserted < answer?.received && !answer?.unreadable;
+  if (!list?.isProved || !isConnected) await noteList({ run: run.id, posts: run.seen, isProved: false });
 }
 
 /** @param {string} user */
@@ -201,7 +212,7 @@ async function finish(library, item) {
   const isRead = item.reason === "caught_up" || item.reason === "end";
   if (answer && run.kind === "full" && item.reason === "end") {
     await chrome.storage.local.set({ has_read_all: answer.proved_end === true });
-    if (answer.proved_end === false) await sync.noteGap(run.id, run.isUnread ? "unread" : "gap");
+    if (answer.proved_end === false) await sync.noteGap(run.id, run.isUnread ? "unread" : run.seen ? "gap" : "empty");
   } else if (answer && isRead && run.isUnread) {
     await sync.noteGap(run.id, "unread");
   }

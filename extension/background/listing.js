@@ -24,6 +24,7 @@ function instructionsOf(document) {
  * @typedef {object} Listed
  * @property {{id: string, index: bigint | null, result: any}[]} posts
  * @property {boolean} isEnd whether the list ends with this page
+ * @property {string} cursor what X's page asks for the next page with; empty if that is not known
  * @property {boolean} isKnown whether it is a list at all
  */
 
@@ -35,7 +36,7 @@ function instructionsOf(document) {
  */
 export function readList(document, cursorIn) {
   const instructions = instructionsOf(document);
-  if (!instructions) return { posts: [], isEnd: false, isKnown: false };
+  if (!instructions) return { posts: [], isEnd: false, cursor: "", isKnown: false };
   let cursor = "";
   let stopsIfEmpty = false;
   let isTerminated = false;
@@ -65,7 +66,7 @@ export function readList(document, cursorIn) {
   // An unknown entry may be a cursor or a post.
   const isWhole = entries > 0 && entries === cursors + posts.length && !document.errors;
   const isEnd = isTerminated || (isWhole && (!cursor || isRepeated || (stopsIfEmpty && !posts.length)));
-  return { posts, isEnd, isKnown: true };
+  return { posts, isEnd, cursor, isKnown: true };
 }
 
 /**

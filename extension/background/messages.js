@@ -13,6 +13,8 @@ import { Refused, Unreachable } from "./server.js";
 import * as sync from "./sync.js";
 import { confirmRemovals, refresh, view } from "./view.js";
 
+const TROUBLES = new Set(["limit", "signed_out", "locked", "down"]);
+
 /** @typedef {(message: any, tab: number | undefined) => Promise<unknown>} Handler */
 
 /** What our scripts in a page may ask for. @type {Record<string, Handler>} */
@@ -30,11 +32,20 @@ const FROM_PAGES = {
     await noteRefused("This browser could not store an answer of X. Open the post or the bookmarks page again.");
     await badge.show();
   },
-  panel: async (_, tab) => panelOf(await view(), tab),
+  panel: async (_, tab) => {
+    const all = await view();
+    // It says how many posts are safe.
+    if (all.unread && !all.known) await refresh();
+    return panelOf(all.unread && !all.known ? await view() : all, tab);
+  },
   // In order: a page of the list that arrived before belongs to the visit that ends here.
   start: ({ kind }, tab) => inOrder(async () => sync.start(kind === "full" ? "full" : await usualKind(), tab)),
   pause: () => inOrder(() => sync.pause("you")),
   resume: (_, tab) => inOrder(() => sync.resume(tab)),
+  cursor: (_, tab) => sync.placeIn(tab),
+  trouble: ({ kind, until }, tab) => inOrder(async () => {
+    if (TROUBLES.has(kind) && (await connection.get())) await sync.noteTrouble(kind, Number(until) || 0, tab);
+  }),
   left: async (_, tab) => {
     await inOrder(async () => {
       const synced = await sync.get();
@@ -42,8 +53,7 @@ const FROM_PAGES = {
     });
   },
   stalled: async (_, tab) => {
-    const synced = await sync.get();
-    if (synced?.tab === tab) await sync.stop("stalled");
+    await inOrder(() => sync.noteSilence(tab));
     await badge.show();
     await sender.drain();
   },
@@ -103,10 +113,11 @@ async function usualKind() {
  * @param {number | undefined} tab
  */
 function panelOf(all, tab) {
-  const { state, waiting, isFull, sync: synced, perMinute, hasReadAll, list, isComplete, unread } = all;
+  const { state, waiting, isFull, sync: synced, perMinute, hasReadAll, list, isComplete, unread, trouble } = all;
   const isHere = synced !== null && synced.tab === tab;
   const hasProblem = all.problem !== null;
-  return { state, waiting, isFull, sync: synced, perMinute, hasProblem, hasReadAll, list, isComplete, unread, isHere };
+  const safe = all.known?.posts ?? 0;
+  return { state, waiting, isFull, sync: synced, perMinute, hasProblem, hasReadAll, list, isComplete, unread, trouble, safe, isHere };
 }
 
 /** @param {string} text */

@@ -58,6 +58,7 @@ export async function begin(about) {
     seen: 0,
     inserted: 0,
     lowest: "",
+    cursor: about.isFromTop ? "" : null,
     startedAt: Date.now(),
     pageAt: Date.now(),
   };

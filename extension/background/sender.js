@@ -7,12 +7,11 @@ import * as queue from "./queue.js";
 import { noteRefused } from "./refused.js";
 import { Refused, holdRequests, releaseRequests } from "./server.js";
 import { goOnWithRoom } from "./sync.js";
+import { SHORTEST_ALARM_MS, wakeAt } from "./waking.js";
 
 export const ALARM = "send";
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 300_000;
-// Alarms of a browser are at least half a minute away.
-const SHORTEST_ALARM_MS = 30_000;
 // A request that fails once or twice is no reason to disturb the person.
 const QUIET_FAILURES = 2;
 const QUIET_MS = 60_000;
@@ -105,7 +104,7 @@ async function sendOne() {
     return false;
   }
   if (Date.now() < sending.retryAt) {
-    wakeAt(sending.retryAt);
+    wakeAt(ALARM, sending.retryAt, drain);
     return false;
   }
   // If the worker is stopped in the middle, the alarm starts it again.
@@ -163,16 +162,8 @@ async function fail(error, item, before) {
   const sentence = error instanceof Error ? error.message : String(error);
   await setState({ failures, retryAt, problem: { kind: isBusy ? "busy" : "unreachable", sentence, since } });
   waiting.get(item.id)?.({ state: "waiting", sentence: "" });
-  wakeAt(retryAt);
+  wakeAt(ALARM, retryAt, drain);
   return false;
-}
-
-/** @param {number} moment */
-function wakeAt(moment) {
-  const wait = moment - Date.now();
-  // The worker lives for half a minute after its last work; later, only an alarm wakes it.
-  if (wait < SHORTEST_ALARM_MS) setTimeout(drain, Math.max(0, wait));
-  chrome.alarms.create(ALARM, { when: Math.max(moment, Date.now() + SHORTEST_ALARM_MS) });
 }
 
 /**

@@ -3,12 +3,20 @@
 
 import * as queue from "./queue.js";
 import * as runs from "./runs.js";
+import { wakeAt } from "./waking.js";
 
 const BOOKMARKS = "https://x.com/i/bookmarks";
 const TABS = ["https://x.com/i/bookmarks*", "https://twitter.com/i/bookmarks*"];
 // A sync that waited for room goes on when half of it is free.
 const ROOM = 0.5;
 const IDLE_MS = 300_000;
+export const ALARM = "go on";
+// As long as X's limits last, unless it says when they end.
+const LIMIT_MS = 900_000;
+const LONGEST_LIMIT_MS = 86_400_000;
+const CLOCKS_MS = 2_000;
+const DOWN_MS = 60_000;
+const LASTS_MS = 6 * 86_400_000;
 
 /** @returns {Promise<Sync | null>} */
 export async function get() {
@@ -46,10 +54,22 @@ async function browserSession() {
 }
 
 /**
+ * Begins a sync, or goes on with one of this kind that did not reach its end.
  * @param {RunKind} kind
  * @param {number} [from] the tab whose panel started it
  */
 export async function start(kind, from) {
+  const before = await get();
+  const isOpenEnded = before !== null && !["running", "done"].includes(before.state) && before.kind === kind;
+  if (isOpenEnded && (await unfinished(before))) await resume(from);
+  else await begin(kind, from);
+}
+
+/**
+ * @param {RunKind} kind
+ * @param {number} [from]
+ */
+async function begin(kind, from) {
   const before = await get();
   if (before && before.state !== "done") await runs.end(before.run, "interrupted");
   const tab = from ?? (await bookmarksTab());
@@ -58,20 +78,39 @@ export async function start(kind, from) {
   const now = Date.now();
   /** @type {Sync} */
   const sync = {
-    state: "running", kind, run: run.id, tab, browserSession: await browserSession(), awaitsTop: true, why: "",
-    startedAt: now, changedAt: now, ranMs: 0, seen: 0, inserted: 0, oldest: 0,
+    state: "running", kind, run: run.id, tab, browserSession: await browserSession(), why: "", until: 0,
+    startedAt: now, changedAt: now, heardAt: 0, ranMs: 0, seen: 0, inserted: 0, oldest: 0,
   };
   await (order = order.then(() => chrome.storage.local.set({ sync })));
   // From the top: what the page asked for before belongs to another run.
-  await chrome.tabs.reload(tab);
+  await load(tab);
+}
+
+/**
+ * The run of a sync, if it can go on where it stopped.
+ * @param {Sync} sync
+ * @returns {Promise<Run | null>}
+ */
+async function unfinished({ run: id, why }) {
+  const run = await runs.get(id);
+  // The library forgets the pages of a run after a week, and then cannot tell that none is missing.
+  const isKnown = run !== undefined && Date.now() - run.startedAt < LASTS_MS;
+  return isKnown && run.cursor !== null && !run.isUnread && why !== "gap" ? run : null;
 }
 
 /** The tab with the bookmarks, or a new one. */
 async function bookmarksTab() {
   const [found] = await chrome.tabs.query({ url: TABS });
-  const tab = found ?? (await chrome.tabs.create({ url: BOOKMARKS }));
+  // Its page must not ask for the list before the sync knows the tab.
+  const tab = found ?? (await chrome.tabs.create({ url: "about:blank" }));
   if (found?.id !== undefined) await chrome.tabs.update(found.id, { active: true });
   return tab.id ?? -1;
+}
+
+/** @param {number} tab */
+async function load(tab) {
+  if (await isOpen(tab)) await chrome.tabs.reload(tab);
+  else await chrome.tabs.update(tab, { url: BOOKMARKS });
 }
 
 /** @param {Sync["why"]} why */
@@ -83,21 +122,81 @@ export function pause(why) {
 export async function resume(from) {
   const sync = await get();
   if (!sync || sync.state === "done" || sync.state === "running") return;
-  if (sync.state === "gave_up") {
-    await start(sync.kind, from);
+  if (!(await unfinished(sync))) {
+    await begin(sync.kind, from);
     return;
   }
-  const isSameTab = sync.browserSession === (await browserSession()) && (await isOpen(sync.tab));
-  const tab = isSameTab && (from === undefined || from === sync.tab) ? sync.tab : (from ?? (await bookmarksTab()));
-  const reopened = await runs.update(sync.run, () => ({ isEnded: false, tab }));
-  if (!reopened) {
-    await start(sync.kind, tab);
-    return;
-  }
-  const isMoved = tab !== sync.tab || !isSameTab;
   const session = await browserSession();
-  await update(() => ({ state: "running", why: "", tab, browserSession: session, awaitsTop: isMoved }));
-  if (isMoved) await chrome.tabs.reload(tab);
+  const isSameTab = sync.browserSession === session && (await isOpen(sync.tab));
+  const tab = isSameTab && (from === undefined || from === sync.tab) ? sync.tab : (from ?? (await bookmarksTab()));
+  await runs.update(sync.run, () => ({ isEnded: false, tab }));
+  await update(() => ({ state: "running", why: "", until: 0, tab, browserSession: session }));
+  // Otherwise X's page is where it was. A new one is led there: see `placeIn`.
+  const isStill = tab === sync.tab && isSameTab && ["you", "full"].includes(sync.why);
+  if (!isStill) await load(tab);
+}
+
+/**
+ * Where X's page in this tab has to go on, or nothing.
+ * @param {number | undefined} tab
+ */
+export async function placeIn(tab) {
+  const sync = await get();
+  if (!sync || sync.tab !== tab || !["running", "paused"].includes(sync.state)) return "";
+  return (await runs.get(sync.run))?.cursor ?? "";
+}
+
+/** @param {Sync | null} sync whether it goes on by itself */
+const isWaiting = (sync) => sync?.state === "paused" && sync.until > 0;
+
+/** @returns {Promise<Trouble | null>} why X shows no list, since it last did not */
+export async function trouble() {
+  return (await chrome.storage.local.get("trouble")).trouble ?? null;
+}
+
+/**
+ * X refuses to show the list. A sync waits, and goes on by itself if time helps.
+ * @param {TroubleKind} kind
+ * @param {number} given the moment that X named
+ * @param {number | undefined} tab
+ */
+export async function noteTrouble(kind, given, tab) {
+  const before = await trouble();
+  const tries = before?.kind === kind ? before.tries : 0;
+  const until = untilOf(kind, given, tries);
+  // X's page asks again and again.
+  const isKnown = before?.kind === kind && (!until || before.until > Date.now());
+  const now = isKnown ? before : { kind, until, tries: tries + 1, at: Date.now() };
+  if (!isKnown) await chrome.storage.local.set({ trouble: now });
+  await update((sync) => (sync.tab === tab && sync.state === "running" ? { state: "paused", why: kind, until: now.until } : null));
+  await wait();
+}
+
+/**
+ * @param {TroubleKind} kind
+ * @param {number} given
+ * @param {number} tries
+ */
+function untilOf(kind, given, tries) {
+  const now = Date.now();
+  if (kind === "down") return now + Math.min(DOWN_MS * 2 ** tries, LIMIT_MS);
+  if (kind !== "limit") return 0;
+  const isLikely = given > now - LIMIT_MS && given < now + LONGEST_LIMIT_MS;
+  // The clocks of X and of this computer differ a little.
+  return isLikely ? Math.max(given, now) + CLOCKS_MS : now + LIMIT_MS;
+}
+
+/** Wakes a sync that waits for X. */
+async function wait() {
+  const sync = await get();
+  if (sync && isWaiting(sync)) wakeAt(ALARM, sync.until, goOn);
+}
+
+export async function goOn() {
+  const sync = await get();
+  if (!sync || !isWaiting(sync)) return;
+  if (Date.now() < sync.until) await wait();
+  else await resume();
 }
 
 /** @param {number} tab */
@@ -115,27 +214,48 @@ export async function stop(why) {
   // The end of the list may have come in a form that nothing here knows: the list seems to go on then.
   const isUnread = why === "stalled" && before !== null && (await runs.get(before.run))?.isUnread === true;
   const said = isUnread ? "unread" : why;
-  const sync = await update((now) => (["running", "paused"].includes(now.state) ? { state, why: said } : null));
-  if (sync?.state === state) await runs.end(sync.run, why === "stalled" ? "gave_up" : "interrupted");
+  const sync = await update((now) => (["running", "paused"].includes(now.state) ? { state, why: said, until: 0 } : null));
+  if (sync?.state === state) await runs.end(sync.run, "interrupted");
+}
+
+/** The tab has scrolled for a while, and nothing more has come. @param {number | undefined} tab */
+export async function noteSilence(tab) {
+  const sync = await get();
+  if (!sync || sync.tab !== tab || sync.state !== "running") return;
+  const run = await runs.get(sync.run);
+  const isRead = run !== undefined && run.pageAt > sync.changedAt;
+  if (!isRead && sync.heardAt < sync.changedAt) {
+    await noteTrouble("down", 0, tab);
+    return;
+  }
+  // X shows the list, but not from where the sync stopped: the next one begins at the top.
+  if (!isRead) await runs.update(sync.run, () => ({ cursor: "" }));
+  await stop("stalled");
 }
 
 /**
  * @param {number} tab
  * @param {string} user
- * @param {boolean} isTop
- * @returns {Promise<Run | null>} the run of the sync, if it runs in this tab
+ * @param {string} cursor
+ * @param {bigint | null} lowest the place of the last post of the page
+ * @returns {Promise<Run | null>} the run of the sync, if it runs in this tab and the page is its next one
  */
-export async function runOf(tab, user, isTop) {
+export async function runOf(tab, user, cursor, lowest) {
   const sync = await get();
   if (!sync || sync.tab !== tab || !["running", "paused"].includes(sync.state)) return null;
-  if (sync.awaitsTop && !isTop) return null;
   const run = await runs.get(sync.run);
   if (!run || run.isEnded) return null;
   if (run.user && user && run.user !== user) {
     await stop("user");
     return null;
   }
-  if (sync.awaitsTop) await update(() => ({ awaitsTop: false }));
+  const isBelow = lowest !== null && run.lowest !== "" && lowest < BigInt(run.lowest);
+  if (typeof run.cursor === "string" && run.cursor !== cursor && !isBelow) {
+    await update(() => ({ heardAt: Date.now() }));
+    return null;
+  }
+  // X shows posts again, before it was expected.
+  if (isWaiting(sync)) await update(() => ({ state: "running", why: "", until: 0 }));
   return run;
 }
 
@@ -170,7 +290,7 @@ export async function noteEnd(run, reason) {
 /**
  * The server did not get the list without a gap, or could not read all of it, so the sync is not complete.
  * @param {string} run
- * @param {"gap" | "unread"} why
+ * @param {"gap" | "unread" | "empty"} why
  */
 export function noteGap(run, why) {
   return update((sync) => (sync.run === run && sync.state === "done" ? { state: "interrupted", why } : null));
@@ -191,13 +311,17 @@ export async function goOnWithRoom() {
 export async function pauseIdle() {
   const sync = await get();
   const run = sync?.state === "running" ? await runs.get(sync.run) : undefined;
-  if (run && Date.now() - Math.max(run.pageAt, sync?.changedAt ?? 0) > IDLE_MS) await pause("idle");
+  if (!sync || !run || Date.now() - Math.max(run.pageAt, sync.changedAt) <= IDLE_MS) return;
+  // X's page did not even load.
+  if (Math.max(run.pageAt, sync.heardAt) < sync.changedAt) await noteTrouble("down", 0, sync.tab);
+  else await pause("idle");
 }
 
 /** @param {number} tab */
 export async function noteClosedTab(tab) {
   const sync = await get();
-  if (sync?.tab === tab && ["running", "paused"].includes(sync.state)) await stop("tab");
+  // A sync that waits for X opens another tab.
+  if (sync?.tab === tab && ["running", "paused"].includes(sync.state) && !isWaiting(sync)) await stop("tab");
   await runs.endOfTab(sync?.run ?? "", tab);
 }
 
@@ -206,7 +330,12 @@ export async function noteStart() {
   const sync = await get();
   const { browser_session: known } = await chrome.storage.session.get("browser_session");
   const session = await browserSession();
-  if (known) return;
-  if (sync && sync.browserSession !== session && ["running", "paused"].includes(sync.state)) await stop("tab");
-  await runs.endAll(sync?.run ?? "");
+  if (!known) {
+    const isOld = sync !== null && sync.browserSession !== session && ["running", "paused"].includes(sync.state);
+    if (isOld && !isWaiting(sync)) await stop("tab");
+    // Another tab may have its number now.
+    if (isOld) await update(() => ({ tab: -1 }));
+    await runs.endAll(sync?.run ?? "");
+  }
+  await wait();
 }

@@ -11,12 +11,13 @@ import * as unread from "./unread.js";
 /** @returns {Promise<View>} */
 export async function view() {
   const library = await connection.get();
-  const [waiting, fullness, sending, synced, unreadPages, kept] = await Promise.all([
+  const [waiting, fullness, sending, synced, unreadPages, trouble, kept] = await Promise.all([
     queue.totals(),
     queue.fullness(),
     sender.state(),
     sync.get(),
     unread.get(),
+    sync.trouble(),
     chrome.storage.local.get(["known", "refused", "last_sent_at", "has_read_all", "list", "latest", "reads_opened", "usernames", "ignored_users", "is_viewer_unknown"]),
   ]);
   const isFull = fullness >= 1;
@@ -37,8 +38,9 @@ export async function view() {
     lastSentAt: kept.last_sent_at ?? 0,
     hasReadAll: kept.has_read_all === true,
     list: kept.list ?? null,
-    isComplete: kept.list?.isProved === true && !waiting.items && !sending.problem && !unreadPages,
+    isComplete: kept.list?.isProved === true && !waiting.items && !sending.problem && !unreadPages && !trouble,
     unread: unreadPages,
+    trouble,
     latest: kept.latest ?? [],
     readsOpened: kept.reads_opened === true,
     isViewerUnknown: kept.is_viewer_unknown === true,

@@ -26,6 +26,7 @@ chrome.runtime.onMessage.addListener((message, from, reply) => {
 
 chrome.alarms.onAlarm.addListener(async ({ name }) => {
   if (name === TIDY) await inOrder(tidy);
+  if (name === sync.ALARM) await inOrder(sync.goOn);
   await sender.drain();
 });
 

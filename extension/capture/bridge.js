@@ -5,7 +5,6 @@
 {
   const OPERATIONS = new Set(globalThis.bowerbirdX.operations);
   const OPENED = new Set(globalThis.bowerbirdX.opened);
-  const POSTS = new Set([...OPENED, "Bookmarks"]);
   const PATH = /^\/i\/api\/graphql\/([A-Za-z0-9_-]{1,64})\/[A-Za-z]+(?:_?[vV][0-9]+)?\/?$/;
   // Everything else in the variables is left out, such as the words of a search.
   const VARIABLES = ["cursor", "count", "bookmark_collection_id", "tweet_id", "tweetId", "focalTweetId"];
@@ -15,8 +14,11 @@
   const MAX_OPENED_PER_MINUTE = 60;
   const REMEMBERED = 6;
   const RETRIES = [300, 1_500, 5_000, 15_000];
+  // The numbers of X's errors.
+  const SIGNED_OUT = [32, 89, 215, 239, 353];
+  const LOCKED = [63, 64, 326];
 
-  /** Answers that show single posts: a post that is saved later is found in them. @type {Captured[]} */
+  /** The posts that the person opened last. @type {Captured[]} */
   let recent = [];
   let minute = 0;
   let taken = 0;
@@ -27,9 +29,7 @@
 
   const events = new EventTarget();
   globalThis.bowerbirdEvents = events;
-  globalThis.bowerbirdShown = (postId, operations = POSTS) =>
-    recent.find((one) => operations.has(one.operation) && one.body.includes(`"${postId}"`)) ?? null;
-  globalThis.bowerbirdOpened = (postId) => globalThis.bowerbirdShown(postId, OPENED);
+  globalThis.bowerbirdOpened = (postId) => recent.find((one) => one.body.includes(`"${postId}"`)) ?? null;
 
   /** @param {unknown} value @returns {Record<string, unknown>} */
   const record = (value) =>
@@ -65,7 +65,7 @@
 
   /** @param {unknown} message @returns {Captured | null} */
   const checked = (message) => {
-    const { operation, url, sent, body, user, username, at } = record(message);
+    const { operation, url, sent, body, shown, user, username, at } = record(message);
     if (typeof operation !== "string" || !OPERATIONS.has(operation)) return null;
     if (typeof url !== "string" || url.length > 64_000 || typeof sent !== "string") return null;
     if (typeof body !== "string" || body.length > MAX_BODY || !/^\s*[[{]/.test(body)) return null;
@@ -88,7 +88,39 @@
       user,
       username: typeof username === "string" && /^[A-Za-z0-9_]{1,20}$/.test(username) ? username : "",
       at: moment,
+      ...(typeof shown === "string" && shown.length <= MAX_BODY ? { shown } : {}),
     };
+  };
+
+  /**
+   * Why X shows no list.
+   * @param {number} status
+   * @param {string} body
+   * @returns {TroubleKind | null}
+   */
+  const troubleOf = (status, body) => {
+    const { errors, data } = body.length <= 20_000 && body.includes('"errors"') ? parsed(body) : {};
+    const reported = Array.isArray(errors) ? errors.map(record) : [];
+    const isGood = status >= 200 && status <= 299;
+    // X also reports errors beside a list.
+    if (isGood && (!reported.length || Object.values(record(data)).some(Boolean))) return null;
+    const has = (/** @type {number[]} */ codes) => reported.some(({ code }) => codes.includes(Number(code)));
+    const says = (/** @type {RegExp} */ words) => reported.some(({ message }) => words.test(String(message)));
+    if (status === 429 || has([88])) return "limit";
+    if (has(LOCKED) || says(/suspended|locked/i)) return "locked";
+    if (status === 401 || status === 403 || has(SIGNED_OUT)) return "signed_out";
+    return status >= 500 || isGood ? "down" : null;
+  };
+
+  /**
+   * @param {unknown} message
+   * @returns {{kind: TroubleKind, until: number} | null}
+   */
+  const troubleIn = (message) => {
+    const { operation, status, resetsAt, body } = record(message);
+    if (operation !== "Bookmarks" || typeof status !== "number" || typeof body !== "string") return null;
+    const kind = troubleOf(status, body);
+    return kind && { kind, until: kind === "limit" ? Number(resetsAt) * 1_000 || 0 : 0 };
   };
 
   /** A page that sends messages in a loop must not fill the queue. */
@@ -131,15 +163,6 @@
     chrome.runtime.sendMessage({ type: "lost" }).catch(() => {});
   };
 
-  /**
-   * The post of a change, if an earlier answer has it.
-   * @param {Captured} change
-   */
-  const withPost = (change) => {
-    const shown = globalThis.bowerbirdShown(String(change.variables.tweet_id ?? ""));
-    return shown && change.operation === "CreateBookmark" ? { ...change, shown: shown.body } : change;
-  };
-
   // For a post that is saved from the popup or the menu.
   chrome.runtime.onMessage.addListener((message, _, reply) => {
     if (message?.type === "shown") reply(globalThis.bowerbirdOpened(String(message.post)));
@@ -152,10 +175,20 @@
     if (message.bowerbird !== "captured") return;
     event.stopImmediatePropagation();
     const captured = checked(message.captured);
-    if (!captured || isRepeated(captured) || isTooMuch(captured.operation)) return;
-    if (POSTS.has(captured.operation)) recent = [captured, ...recent].slice(0, REMEMBERED);
-    const complete = withPost(captured);
+    const trouble = troubleIn(message.captured);
+    const isRefused = Number(record(message.captured).status) >= 400;
+    if (!trouble && (!captured || isRefused || isRepeated(captured))) return;
+    if (isTooMuch(captured?.operation ?? "")) return;
+    if (captured && OPENED.has(captured.operation)) recent = [captured, ...recent].slice(0, REMEMBERED);
     // One after the other, in the order of the page.
-    delivering = delivering.then(() => deliver(complete));
+    delivering = delivering.then(async () => {
+      if (captured && !isRefused) await deliver(captured);
+      if (trouble) await chrome.runtime.sendMessage({ type: "trouble", ...trouble }).catch(() => {});
+    });
   });
+
+  // A sync that goes on in this tab. X's page has not asked for its list yet, or for its beginning.
+  chrome.runtime.sendMessage({ type: "cursor" }).then((cursor) => {
+    if (cursor) window.postMessage({ bowerbird: "continue", cursor: String(cursor) }, location.origin);
+  }, () => {});
 }

@@ -1,23 +1,28 @@
 // Runs in the page's own world, before its scripts. Copies the answers about bookmarks that X's
-// page asked for, and changes nothing: the page gets its answer as if this script did not exist.
-// Never reads request headers, cookies or storage.
+// page asked for; the page gets its answer as if this script did not exist. It sends no request,
+// and changes one thing in the page's own: a sync that goes on lets X's page ask for the part of
+// the list where it stopped. Never reads request headers, cookies or storage.
 // @ts-check
 "use strict";
 {
   // The same names as in shared/x.js: Chromium loads a script into only one world of a page.
   // X adds versions to them.
-  const OPERATION = new RegExp(
-    "^/i/api/graphql/[^/]+/(Bookmarks|BookmarkFolderTimeline|BookmarkSearchTimeline|" +
-      "BookmarkFoldersSlice|CreateBookmark|DeleteBookmark|TweetDetail|TweetResultByRestId)" +
-      "(?:_?[vV][0-9]+)?/?$",
-  );
+  const OPERATIONS = new Set([
+    "Bookmarks", "BookmarkFolderTimeline", "BookmarkSearchTimeline", "BookmarkFoldersSlice",
+    "CreateBookmark", "DeleteBookmark", "TweetDetail", "TweetResultByRestId",
+  ]);
+  const PATH = /^\/i\/api\/graphql\/[^/]+\/([A-Za-z]+?)(?:_?[vV][0-9]+)?\/?$/;
   const CHANGES = new Set(["CreateBookmark", "DeleteBookmark"]);
   const MAX_ANSWER = 8_000_000;
   const MAX_REQUEST = 20_000;
+  // About 500 posts.
+  const MAX_SEEN = 8_000_000;
 
   /**
+   * A request of X's page. The operation is empty if it is none of those above.
+   * @typedef {{operation: string, name: string, url: string, isMoved: boolean}} Asked
    * @param {unknown} address
-   * @returns {{operation: string, url: string} | null}
+   * @returns {Asked | null}
    */
   const wanted = (address) => {
     const text = String(address);
@@ -25,12 +30,63 @@
     if (!text.includes("/i/api/graphql/")) return null;
     try {
       const url = new URL(text, location.href);
-      const found = OPERATION.exec(url.pathname);
-      return found?.[1] ? { operation: found[1], url: url.href } : null;
+      const name = PATH.exec(url.pathname)?.[1] ?? "";
+      const operation = OPERATIONS.has(name) ? name : "";
+      const isMoved = operation === "Bookmarks" && isContinued(url);
+      return name ? { operation, name, url: url.href, isMoved } : null;
     } catch {
       return null;
     }
   };
+
+  /** Where the sync goes on, and the place in the list that X's page asks for instead. */
+  let [goesOnAt, asksFor] = ["", ""];
+
+  /** Leads a request for the second page to where the sync goes on. @param {URL} url */
+  const isContinued = (url) => {
+    if (!goesOnAt) return false;
+    const variables = JSON.parse(url.searchParams.get("variables") ?? "{}");
+    const { cursor } = variables;
+    // The first page of the list is the page's own.
+    if (!cursor || (asksFor && asksFor !== cursor)) return false;
+    asksFor = cursor;
+    url.searchParams.set("variables", JSON.stringify({ ...variables, cursor: goesOnAt }));
+    return true;
+  };
+
+  window.addEventListener("message", (event) => {
+    if (event.source !== window || event.data?.bowerbird !== "continue") return;
+    event.stopImmediatePropagation();
+    goesOnAt = String(event.data.cursor);
+  });
+
+  /** Answers that show posts, the latest first. They stay here until one of their posts is saved. @type {string[]} */
+  const seen = [];
+  let seenSize = 0;
+
+  /** @param {string} body */
+  const remember = (body) => {
+    if (body.length > MAX_SEEN || !body.includes('"rest_id"')) return;
+    seen.unshift(body);
+    seenSize += body.length;
+    while (seenSize > MAX_SEEN) seenSize -= seen.pop()?.length ?? 0;
+  };
+
+  /** The answer that shows the post which a change names. @param {string} operation @param {string} sent */
+  const shownFor = (operation, sent) => {
+    const id = operation === "CreateBookmark" ? /"tweet_id"\s*:\s*"([0-9]{1,19})"/.exec(sent)?.[1] : undefined;
+    const names = new RegExp(`"rest_id"\\s*:\\s*"${id}"`);
+    return id ? seen.find((body) => names.test(body)) : undefined;
+  };
+
+  /**
+   * X may rename its list of bookmarks. Lists of a part of them, and other lists, are left alone.
+   * @param {Asked} request
+   * @param {string} body
+   */
+  const isRenamedList = ({ name, url }, body) =>
+    /bookmark|saved/i.test(name) && !/folder|collection|search|delete|create|clear/i.test(name) &&
+    /^\/i\/bookmarks(\/all)?\/?$/.test(location.pathname) && !/rawQuery|collection_id/.test(url) && /cursor/i.test(body);
 
   /** The X account that the page is signed in to, as the page itself says. */
   const viewer = () => {
@@ -45,14 +101,22 @@
   };
 
   /**
-   * @param {{operation: string, url: string}} request
+   * @param {Asked} request
    * @param {string} sent
    * @param {string} body
+   * @param {number} status
+   * @param {string | null} resetsAt when X's limit ends, in seconds
    */
-  const hand = (request, sent, body) => {
-    if (body.length > MAX_ANSWER) return;
-    const captured = { ...request, sent, body, ...viewer(), at: Date.now() };
-    window.postMessage({ bowerbird: "captured", captured }, location.origin);
+  const hand = (request, sent, body, status, resetsAt) => {
+    const isGood = status >= 200 && status <= 299;
+    if (body.length > (isGood ? MAX_ANSWER : MAX_REQUEST)) return;
+    const operation = request.operation || (isGood && isRenamedList(request, body) ? "Bookmarks" : "");
+    if (operation && (isGood || operation === "Bookmarks")) {
+      const shown = shownFor(operation, sent);
+      const captured = { operation, url: request.url, sent, body, shown, status, resetsAt, ...viewer(), at: Date.now() };
+      window.postMessage({ bowerbird: "captured", captured }, location.origin);
+    }
+    if (isGood) remember(body);
   };
 
   /** @param {unknown} body */
@@ -82,14 +146,15 @@
     const request = wanted(input instanceof Request ? input.url : input);
     if (!request) return Reflect.apply(pageFetch, this, arguments);
     const sent = sentBody(request.operation, input, init).catch(() => "");
+    const moved = () => [input instanceof Request ? new Request(request.url, input) : request.url, init];
     /** @type {Promise<Response>} */
-    const answer = Reflect.apply(pageFetch, this, arguments);
+    const answer = Reflect.apply(pageFetch, this, request.isMoved ? moved() : arguments);
     answer.then(
       (response) => {
-        if (!response.ok) return;
         // Copied before the page can read it, and read later.
         const copy = response.clone();
-        Promise.all([sent, copy.text()]).then(([text, body]) => hand(request, text, body), () => {});
+        const resetsAt = response.headers.get("x-rate-limit-reset");
+        Promise.all([sent, copy.text()]).then(([text, body]) => hand(request, text, body, response.status, resetsAt), () => {});
       },
       () => {},
     );
@@ -97,7 +162,7 @@
   };
   window.fetch = watchedFetch;
 
-  /** @type {WeakMap<XMLHttpRequest, {operation: string, url: string} | null>} */
+  /** @type {WeakMap<XMLHttpRequest, Asked | null>} */
   const opened = new WeakMap();
   const pageOpen = XMLHttpRequest.prototype.open;
   const pageSend = XMLHttpRequest.prototype.send;
@@ -113,7 +178,9 @@
    * @param {any[]} parts
    */
   const watchedOpen = function open(...parts) {
-    opened.set(this, wanted(parts[1]));
+    const request = wanted(parts[1]);
+    opened.set(this, request);
+    if (request?.isMoved) parts[1] = request.url;
     return Reflect.apply(pageOpen, this, parts);
   };
   XMLHttpRequest.prototype.open = watchedOpen;
@@ -124,9 +191,10 @@
       const sent = asText(body);
       // loadend comes after the page's own handlers of load.
       this.addEventListener("loadend", () => {
-        if (this.status < 200 || this.status > 299) return;
+        // The request was ended before its answer.
+        if (!this.status) return;
         try {
-          hand(request, sent, textOf(this));
+          hand(request, sent, textOf(this), this.status, this.getResponseHeader("x-rate-limit-reset"));
         } catch {
           // The page used the object again.
         }

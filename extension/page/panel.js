@@ -2,13 +2,14 @@
 // @ts-check
 "use strict";
 {
-  /** @typedef {Pick<View, "state" | "waiting" | "isFull" | "sync" | "perMinute" | "hasReadAll" | "list" | "isComplete" | "unread"> & {hasProblem: boolean, isHere: boolean}} PanelView */
+  /** @typedef {Pick<View, "state" | "waiting" | "isFull" | "sync" | "perMinute" | "hasReadAll" | "list" | "isComplete" | "unread" | "trouble"> & {hasProblem: boolean, safe: number, isHere: boolean}} PanelView */
   const POLL_MS = 1_000;
   // As a person would scroll; X needs a moment to show a page.
   const STEP_MS = 350;
   const JITTER_MS = 350;
   const NUDGE_MS = 8_000;
   const GIVE_UP_MS = 60_000;
+  const CHANGED = "X changed something";
 
   const number = new Intl.NumberFormat("en");
   const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
@@ -58,8 +59,13 @@
     }
     if (sync && sync.state !== "done") {
       const isOver = sync.state === "gave_up";
-      const texts = [title(isOver ? "Stopped" : `Paused at ${number.format(sync.seen)}`), line(globalThis.bowerbirdWhy(sync, clock.format(sync.changedAt))), ...numbers(sync)];
-      return { texts, buttons: [button("main", isOver ? "Start" : "Resume", "resume")] };
+      const until = clock.format(sync.until);
+      const paused = isOver ? "Stopped" : `Paused at ${number.format(sync.seen)}`;
+      const changed = sync.why === "unread" && now.unread ? globalThis.bowerbirdChanged(now.safe, now.unread.isKept) : "";
+      const heading = sync.why in troubles ? named(sync.why, sync.until) : changed ? CHANGED : paused;
+      const said = changed || globalThis.bowerbirdWhy(sync, clock.format(sync.changedAt), until);
+      const texts = [title(heading), line(said), ...numbers(sync)];
+      return { texts, buttons: [button("main", isOver ? "Start" : sync.until ? "Try now" : "Resume", "resume")] };
     }
     return { texts: [title(summary(now)), ...result(now).map((text) => line(text)), ...(isOfThisPage(now) && sync ? numbers(sync) : [])], buttons: starts(hasReadAll) };
   };
@@ -67,19 +73,26 @@
   /** @param {PanelView} now */
   const isOfThisPage = ({ sync, isHere }) => sync !== null && isHere && sync.changedAt >= openedAt;
 
+  const troubles = globalThis.bowerbirdTroubles;
+  /** @param {string} kind @param {number} until */
+  const named = (kind, until) => `${troubles[/** @type {TroubleKind} */ (kind)]}${kind === "limit" ? ` until ${clock.format(until)}` : ""}`;
+
   /** What counts most: a problem comes before what waits, and that before a result. @param {PanelView} now */
-  const summary = ({ state, hasProblem, waiting, isComplete, list, hasReadAll, unread }) => {
+  const summary = ({ state, hasProblem, waiting, isComplete, list, hasReadAll, unread, trouble }) => {
     if (hasProblem && state === "error") return "Nothing is sent at the moment";
+    if (trouble) return named(trouble.kind, trouble.until);
     if (waiting.items) return "Sending";
-    if (unread) return "X has changed its pages";
+    if (unread) return CHANGED;
     if (isComplete) return "Up to date";
     return list || hasReadAll ? "Not read to the end" : "Read all bookmarks";
   };
 
   /** @param {PanelView} now */
   const result = (now) => {
-    const { sync, hasReadAll } = now;
+    const { sync, hasReadAll, unread, safe } = now;
+    if (unread) return [globalThis.bowerbirdChanged(safe, unread.isKept)];
     if (!sync) return [hasReadAll ? "New bookmarks are read when you open this page." : "Send all your bookmarks to your library. This page will scroll by itself."];
+    if (sync.why === "end" && !sync.seen) return [globalThis.bowerbirdEmpty];
     if (isOfThisPage(now)) return [sync.why === "end" ? "The end of the list is reached." : "Everything below is in your library already."];
     const at = new Date(sync.changedAt).toDateString() === new Date().toDateString() ? clock.format(sync.changedAt) : day.format(sync.changedAt);
     return [`Last sync ${at}: ${number.format(sync.seen)} ${sync.seen === 1 ? "post" : "posts"}.`];
@@ -186,7 +199,11 @@
   let wasOnList = false;
   globalThis.bowerbirdOnPath(() => {
     clearInterval(polling);
-    if (wasOnList && !isOnList()) ask("left");
+    const { signIn, locked } = globalThis.bowerbirdX;
+    const kind = signIn.test(location.pathname) ? "signed_out" : locked.test(location.pathname) ? "locked" : "";
+    // The list, or the tab of a sync, led here.
+    if (kind) ask("trouble", { kind });
+    else if (wasOnList && !isOnList()) ask("left");
     wasOnList = isOnList();
     openedAt = Date.now();
     isClosed = false;

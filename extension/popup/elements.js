@@ -1,6 +1,8 @@
 // Makes elements of the popup. Texts are texts, never markup.
 // @ts-check
 
+import "../shared/sentences.js";
+
 /** @type {Record<string, string>} */
 const ICONS = {
   sync: "M16.25 8A6.4 6.4 0 0 0 5 5.9L3.5 7.5M3.5 3.8v3.7h3.7M3.75 12a6.4 6.4 0 0 0 11.25 2.1l1.5-1.6M16.5 16.2v-3.7h-3.7",
@@ -88,6 +90,9 @@ export const day = (moment) => date.format(moment);
 export function time(moment) {
   return new Date(moment).toDateString() === new Date().toDateString() ? clock.format(moment) : date.format(moment);
 }
+
+/** What X says, and until when. @param {{kind: TroubleKind, until: number}} trouble */
+export const troubleName = ({ kind, until: end }) => `${globalThis.bowerbirdTroubles[kind]}${kind === "limit" ? ` until ${time(end)}` : ""}`;
 
 /** @param {number} moment */
 export function ago(moment) {

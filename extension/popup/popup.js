@@ -19,11 +19,13 @@ const REFRESH_MS = 15_000;
  * @returns {[string, string]} the colour of the state, and its name
  */
 function stateOf(view) {
-  const { state, problem, refused, known, waiting, isComplete } = view;
+  const { state, problem, refused, known, waiting, isComplete, trouble } = view;
   if (state === "off") return ["", "not connected"];
   if (state === "syncing") return ["busy", "syncing"];
   if (isChanged(view)) return ["hold", "kept for later"];
-  if (state === "paused") return ["hold", "paused"];
+  const isHelped = ["signed_out", "locked"].includes(trouble?.kind ?? "");
+  if (isHelped && ["paused", "done"].includes(state)) return ["err", "needs you"];
+  if (state === "paused") return ["hold", view.sync?.until ? "waiting" : "paused"];
   // What is tried again by itself needs nobody.
   const isUnanswered = problem ? !["unreachable", "busy"].includes(problem.kind) : state !== "error" && Boolean(refused || known?.held);
   if (isUnanswered) return ["err", "needs you"];

@@ -11,6 +11,9 @@ globalThis.bowerbirdX = Object.freeze({
   changes: ["CreateBookmark", "DeleteBookmark"],
   /** Answers that show the post that the person opened. */
   opened: ["TweetDetail", "TweetResultByRestId"],
-  /** The path of a post, with its id. */
-  post: /^\/(?:[A-Za-z0-9_]{1,20}|i\/web)\/status(?:es)?\/([1-9][0-9]{0,18})(?:\/|$)/,
+  /** The path of a post or of an article, with its id. */
+  post: /^\/(?:[A-Za-z0-9_]{1,20}|i\/web)\/(?:status(?:es)?|article)\/([1-9][0-9]{0,18})(?:\/|$)/,
+  /** Pages that X shows instead of the list. */
+  signIn: /^\/(?:i\/flow\/login|login|i\/flow\/signup)/,
+  locked: /^\/account\/(?:access|suspended)/,
 });

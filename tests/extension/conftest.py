@@ -31,7 +31,11 @@ def x(shared_x: FakeX) -> FakeX:
     shared_x.operation_ids = dict(x_answers.OPERATION_IDS)
     shared_x.delay_s = 0.0
     shared_x.most_listed = None
+    shared_x.limit = None
     shared_x.failing_with = 0
+    shared_x.failing_code = 0
+    shared_x.is_signed_out = False
+    shared_x.operation_names = {}
     shared_x.reporting = ""
     shared_x.has_trace_ids = True
     shared_x.renamed = {}

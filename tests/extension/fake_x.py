@@ -6,7 +6,9 @@ of a signed-in person. The GraphQL operations refuse requests without them.
 
 import asyncio
 import json
+import math
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +29,7 @@ EVIL: Final = "evil.example"
 MASTODON: Final = "mastodon.example"
 BLUESKY: Final = "bsky.app"
 HOSTS: Final = ("x.com", "twitter.com", EVIL, MASTODON, BLUESKY)
+SIGN_IN: Final = "/i/flow/login"
 
 # A test looks for these in everything that the library's server receives.
 AUTHORIZATION: Final = "Bearer AAAAAAAAfakeauthorization3bdd6a"
@@ -52,6 +55,30 @@ class Asked(NamedTuple):
 
 
 @dataclass
+class Limit:
+    """After so many pages of the list, X shows none for so many seconds."""
+
+    pages: int
+    lasts_s: float
+    shown: int = 0
+    resets_at: int = 0
+    # How often it was reached.
+    reached: int = 0
+
+    def is_reached(self) -> bool:
+        if self.shown < self.pages:
+            self.shown += 1
+            return False
+        if not self.resets_at:
+            self.resets_at = math.ceil(time.time() + self.lasts_s)
+            self.reached += 1
+        if time.time() < self.resets_at:
+            return True
+        self.shown, self.resets_at = 1, 0
+        return False
+
+
+@dataclass
 class FakeX:
     world: World = field(default_factory=World)
     operation_ids: dict[str, str] = field(default_factory=lambda: dict(x_answers.OPERATION_IDS))
@@ -59,13 +86,19 @@ class FakeX:
     delay_s: float = 0.0
     # The page of bookmarks after this many posts waits until the number is raised.
     most_listed: int | None = None
-    # Answers with this status instead, such as 429.
+    limit: Limit | None = None
+    # Answers with this status instead, such as 429, and with this number of an error.
     failing_with: int = 0
+    failing_code: int = 0
+    # Pages lead to the one where people sign in.
+    is_signed_out: bool = False
     # Answers with this error instead, in the form of GraphQL. Each has an id of its own.
     reporting: str = ""
     has_trace_ids: bool = True
     # New names of fields, which the script of its pages knows.
     renamed: dict[str, str] = field(default_factory=dict)
+    # New names of operations.
+    operation_names: dict[str, str] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
     # Hosts that a browser wanted to reach through the proxy, and that are not played here.
     refused: list[str] = field(default_factory=list)
@@ -110,10 +143,14 @@ class FakeX:
             return await self._graphql(request)
         if request.method != "GET" or path == "/favicon.ico":
             return _http(b"", "404 Not Found")
+        if self.is_signed_out or path == SIGN_IN:
+            return _sign_in(path)
         return self._page("hostile.js" if path == "/hostile" else "client.js")
 
     async def _graphql(self, request: Request) -> bytes:
-        *_, operation_id, operation = request.url.path.split("/")
+        *_, operation_id, name = request.url.path.split("/")
+        old_names = {new: old for old, new in self.operation_names.items()}
+        operation = old_names.get(name, name)
         if request.method == "GET":
             variables = json.loads(parse_qs(request.url.query)["variables"][0])
         else:
@@ -128,13 +165,24 @@ class FakeX:
             await until(lambda: self._may_answer(variables))
         if self.delay_s:
             await asyncio.sleep(self.delay_s)
+        return self._refusal(operation) or _json(
+            x_answers.answer(self.world, operation, variables, self.renamed)
+        )
+
+    def _refusal(self, operation: str) -> bytes | None:
+        if self.failing_with and self.failing_code:
+            error = {"code": self.failing_code, "message": "The test says so."}
+            return _json({"errors": [error]}, f"{self.failing_with} Failed")
         if self.failing_with:
             return _http(b"Rate limit exceeded\n", f"{self.failing_with} Failed")
+        if operation == "Bookmarks" and self.limit and self.limit.is_reached():
+            resets = f"x-rate-limit-reset: {self.limit.resets_at}\r\n"
+            return _http(b"Rate limit exceeded\n", "429 Too Many Requests", resets)
         if self.reporting:
             trace_id = secrets.token_hex(8) if self.has_trace_ids else "0" * 16
             error = {"message": self.reporting, "tracing": {"trace_id": trace_id}}
             return _json({"errors": [error], "data": {}})
-        return _json(x_answers.answer(self.world, operation, variables, self.renamed))
+        return None
 
     async def _may_answer(self, variables: dict[str, Any]) -> bool:
         below = x_answers.read_cursor(variables.get("cursor"))
@@ -153,6 +201,7 @@ class FakeX:
                 "operationIds": self.operation_ids,
                 "authorization": AUTHORIZATION,
                 "folders": len(viewer.folders),
+                "operationNames": self.operation_names,
                 "renamed": self.renamed,
             },
         }
@@ -178,6 +227,12 @@ def _is_signed_in(request: Request) -> bool:
         and headers.get("x-csrf-token") == CSRF
         and f"auth_token={SESSION}" in headers.get("cookie", "")
     )
+
+
+def _sign_in(path: str) -> bytes:
+    if path == SIGN_IN:
+        return _http(b"<!doctype html><title>Log in to X</title><p>Log in to X.</p>")
+    return _http(b"", "302 Found", f"Location: {SIGN_IN}\r\n")
 
 
 def _other_page(host: str) -> str:

@@ -1,10 +1,11 @@
 """What the extension does alike in Chromium and in Firefox, each as one test of both."""
 
 from tests.extension.browsers import wait_for, wait_for_text
-from tests.extension.fake_x import X
+from tests.extension.fake_x import Limit, X
 from tests.extension.library import body_of
 from tests.extension.patience import wait_until
 from tests.extension.person import Person, wait_for_panel
+from tests.extension.x_account import Form
 
 # An opened post that is not a bookmark: only the name of the account is noted.
 LAST_MESSAGE = """() => {
@@ -148,12 +149,13 @@ def read_a_changed_list(person: Person) -> None:
 
     person.start(tab, "button.quiet[data-do=start]")
 
-    wait_for_panel(tab, "X has changed its pages", patience_s=60)
+    wait_for_panel(tab, "X changed something; 45 posts are safe", patience_s=60)
     wait_until(lambda: person.ask("view")["unread"])
     tab.close()
     popup = person.popup()
-    for sentence in ("pages of bookmarks could not be read", "45 posts", "kept in your library"):
-        shown = wait_for_text(popup, sentence)
+    said = "X changed something; 45 posts are safe, the new ones are kept until Bowerbird "
+    shown = wait_for_text(popup, f"{said}understands them.")
+    assert "pages of bookmarks could not be read" in shown
     assert "up to date" not in shown.lower()
     assert person.library.posts() == before
 
@@ -179,9 +181,86 @@ def visit_a_list_of_another_form(person: Person, names: dict[str, str]) -> None:
 
     person.bookmarks()
 
-    wait_for_text(person.popup(), "X has changed its pages")
+    wait_for_text(person.popup(), "X changed something; 25 posts are safe")
     view = person.ask("view")
     assert (view["isComplete"], view["list"]["isProved"]) == (False, False)
     assert person.library.posts() == before
     assert view["unread"]["isKept"]
     wait_until(lambda: person.ask("view")["unread"]["pages"] == kept_pages(person))
+
+
+def sync_over_several_limits(person: Person) -> None:
+    person.x.world.sign_in(saved=400)
+    person.x.limit = Limit(pages=8, lasts_s=3)
+    tab = person.bookmarks()
+    person.start(tab)
+
+    wait_until(lambda: person.ask("view")["isComplete"], 100)
+
+    person.assert_same_library()
+    assert person.x.limit.reached >= 2
+    # Each limit costs the first page again, and no other one: 21 pages with the last one.
+    asked = len(person.x.asked_for("Bookmarks"))
+    assert asked < 21 + 6 * person.x.limit.reached
+    assert all(one.is_of_page for one in person.x.asked)
+    wait_until(lambda: person.library.ends_of_syncs()[-1:] == [("full", "end")])
+
+
+def end_limit(person: Person) -> None:
+    """The moment that X named has passed, as far as the extension knows when it looks again."""
+    sync = person.stored("sync")
+    person.set(sync={**sync, "until": sync["changedAt"]})
+    person.x.limit = None
+
+
+def restart_during_a_limit(person: Person) -> None:
+    person.x.world.sign_in(saved=200)
+    person.x.limit = Limit(pages=6, lasts_s=600)
+    tab = person.bookmarks()
+    person.start(tab)
+    wait_for_panel(tab, "X asks to wait until")
+    wait_until(lambda: person.waiting() == 0)
+    seen = person.ask("view")["sync"]["seen"]
+    assert 0 < seen < 200
+    end_limit(person)
+
+    person.browser.restart()
+
+    wait_until(lambda: person.ask("view")["isComplete"], 90)
+    person.assert_same_library()
+
+
+def save_from_a_feed(person: Person, path: str) -> None:
+    person.x.world.sign_in()
+    posts = [person.x.world.add_post(form) for form in (Form.PLAIN, Form.WRAPPED, Form.LONG)]
+    person.x.world.feed = [post.id for post in posts]
+    requests = len(person.library.way.requests)
+    tab = person.browser.open(
+        f"{X}/{person.x.world.viewer.username if path == 'profile' else path}"
+    )
+
+    for _ in posts:
+        tab.click("[data-testid=bookmark]")
+
+    wait_until(lambda: len(person.library.post_ids()) == len(posts))
+    texts_in = {post["tweet_details"]["text"] for post in person.library.posts()}
+    assert texts_in == {post.text for post in posts}
+    # Only the posts that were saved are sent, not the list around them.
+    assert person.library.pages(requests) == []
+
+
+def read_an_article(person: Person) -> None:
+    account = person.x.world.sign_in()
+    post = person.x.world.add_post(Form.ARTICLE)
+    account.save(post.id)
+    person.sync().close()
+    person.assert_same_library()
+    assert person.library.posts()[0]["tweet_details"]["article"].get("plain_text") is None
+
+    person.browser.open(f"{X}/{post.author.username}/article/{post.id}")
+
+    def text() -> str | None:
+        found: str | None = person.library.posts()[0]["tweet_details"]["article"].get("plain_text")
+        return found
+
+    wait_until(lambda: text() == f"The whole article {post.id}.")

@@ -33,6 +33,21 @@ def test_an_answer_of_another_form_reaches_the_library(
     flows.visit_a_list_of_another_form(person, names)
 
 
+def test_a_list_with_another_name_is_read_all_the_same(person: Person) -> None:
+    person.x.world.sign_in(saved=45)
+    person.x.operation_names = {"Bookmarks": "SavedPostsTimeline"}
+
+    person.sync()
+
+    person.assert_same_library()
+    wait_until(lambda: person.ask("view")["isComplete"])
+
+
+def test_a_list_with_another_name_and_form_is_kept(person: Person) -> None:
+    person.x.operation_names = {"Bookmarks": "BookmarkTimeline"}
+    flows.visit_a_list_of_another_form(person, {"bookmark_timeline_v2": "saved_posts"})
+
+
 def test_other_ids_of_entries_do_not_end_a_sync_early(person: Person) -> None:
     person.x.world.sign_in(saved=45)
     person.x.renamed = {"entryId": "id"}

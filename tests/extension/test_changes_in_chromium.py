@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from tests.extension import flows
 from tests.extension.browsers import Tab, wait_for_text
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import BLUESKY, MASTODON, X
@@ -36,6 +39,26 @@ def test_a_bookmark_on_x_is_in_the_library_within_seconds_and_so_is_its_removal(
 
     wait_until(lambda: person.library.posts()[0].get("removed_at"), SECONDS)
     assert person.library.post_ids() == [post.id, *before]
+
+
+@pytest.mark.parametrize("path", ["home", "search", "profile"])
+def test_a_bookmark_made_in_any_list_of_x_arrives_whole(person: Person, path: str) -> None:
+    flows.save_from_a_feed(person, path)
+
+
+def test_a_post_that_no_answer_showed_arrives_as_a_link(person: Person) -> None:
+    person.x.world.sign_in()
+    post = person.x.world.add_post()
+    tab = person.browser.open(f"{X}/home")
+
+    tab.evaluate("(id) => window.save(id)", post.id)
+
+    person.library.wait_for([post.id])
+    assert person.library.posts()[0]["tweet_details"]["link"].endswith(f"/status/{post.id}")
+
+
+def test_the_body_of_an_article_is_read_when_its_page_shows_it(person: Person) -> None:
+    flows.read_an_article(person)
 
 
 def test_a_removed_bookmark_follows_the_setting_of_the_account(person: Person) -> None:
@@ -102,6 +125,47 @@ def test_saving_a_post_that_only_the_list_showed_sends_no_list_again(person: Per
     wait_until(lambda: person.library.labelled("birds") == {first})
     wait_until(lambda: person.waiting() == 0)
     assert person.library.pages(before) == []
+
+
+# Addresses, and what is sent of them: nothing if it is not the page of a single post.
+ADDRESSES = {
+    "https://x.com/ada/article/1990000000000000000": "https://x.com/ada/status/1990000000000000000",
+    "https://www.reddit.com/r/birds/comments/1abcd2/owls/": "Reddit",
+    "https://old.reddit.com/r/birds/comments/1abcd2/": "Reddit",
+    "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=3": "https://www.youtube.com/watch?v=dQw4w9WgXcQ",
+    "https://www.youtube.com/shorts/dQw4w9WgXcQ": "YouTube",
+    "https://youtu.be/dQw4w9WgXcQ": "YouTube",
+    "https://www.tiktok.com/@ada/video/7300000000000000000": "TikTok",
+    "https://www.linkedin.com/feed/update/urn:li:activity:7250000000000000000/": "LinkedIn",
+    "https://www.linkedin.com/posts/ada_owls-activity-7250000000000000000-aBcD": "LinkedIn",
+    "https://www.threads.com/@ada/post/DAbCdEfGhIj": "Threads",
+    "https://www.instagram.com/p/DAbCdEfGhIj/": "Instagram",
+    "https://www.instagram.com/ada/reel/DAbCdEfGhIj/": "Instagram",
+    "https://mastodon.example/@ada/112233445566778899": "Mastodon",
+    "https://www.youtube.com/@ada/112233": "",
+    "https://www.youtube.com/watch": "",
+    "https://www.tiktok.com/@ada/112233": "",
+    "https://www.reddit.com/r/birds/": "",
+    "https://medium.com/@ada/112233": "",
+    "https://evil.example/?https://x.com/ada/status/20": "",
+}
+
+
+def test_the_popup_knows_the_posts_of_each_network_by_their_address(person: Person) -> None:
+    script = """async (addresses) => {
+      const { postAt } = await import("/background/links.js");
+      return addresses.map((address) => postAt(address));
+    }"""
+
+    found = person.browser.desk().evaluate(script, list(ADDRESSES))
+
+    for (address, wanted), post in zip(ADDRESSES.items(), found, strict=True):
+        if not wanted:
+            assert post is None, address
+        elif wanted.startswith("https:"):
+            assert post["link"] == wanted
+        else:
+            assert (post["network"], post["link"]) == (wanted, address)
 
 
 def test_posts_of_mastodon_and_bluesky_are_saved_by_their_link(

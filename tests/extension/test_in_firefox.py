@@ -122,6 +122,26 @@ def test_an_answer_of_another_form_reaches_the_library(firefox_person: Person) -
     flows.visit_a_list_of_another_form(firefox_person, {"bookmark_timeline_v2": "saved_posts"})
 
 
+def test_a_sync_waits_for_each_limit_of_x_and_goes_on_where_it_stopped(
+    firefox_person: Person,
+) -> None:
+    flows.sync_over_several_limits(firefox_person)
+
+
+def test_a_limit_outlasts_the_browser_and_the_sync_goes_on_by_itself(
+    firefox_person: Person,
+) -> None:
+    flows.restart_during_a_limit(firefox_person)
+
+
+def test_a_bookmark_made_in_the_home_timeline_arrives_whole(firefox_person: Person) -> None:
+    flows.save_from_a_feed(firefox_person, "home")
+
+
+def test_the_body_of_an_article_is_read_when_its_page_shows_it(firefox_person: Person) -> None:
+    flows.read_an_article(firefox_person)
+
+
 def test_malformed_messages_of_a_hostile_page_have_no_effect(firefox_person: Person) -> None:
     flows.send_malformed_messages(firefox_person)
 

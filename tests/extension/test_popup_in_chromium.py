@@ -22,8 +22,9 @@ SYNC: dict[str, Any] = {
     "run": "one",
     "tab": 1,
     "browserSession": "",
-    "awaitsTop": False,
     "why": "",
+    "until": 0,
+    "heardAt": 0,
     "startedAt": SINCE,
     "changedAt": SINCE,
     "ranMs": 60_000,
@@ -78,9 +79,8 @@ STATES: dict[str, tuple[dict[str, Any], list[str]]] = {
         },
         [
             "kept for later",
-            "X has changed its pages",
+            "X changed something; 1,248 posts are safe, the new ones are kept until Bowerbird",
             "13 pages of bookmarks could not be read",
-            "1,248 posts are safe in your library",
             "Nothing was marked as deleted or removed",
         ],
     ),
@@ -96,6 +96,29 @@ STATES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "gave up": (
         {"sync": {**SYNC, "state": "gave_up", "why": "stalled"}},
         ["Stopped at 1,260", "X stopped sending posts"],
+    ),
+    "limit": (
+        {"sync": {**SYNC, "state": "paused", "why": "limit", "until": 4_000_000_000_000}},
+        ["waiting", "X asks to wait until", "goes on by itself", "Try now", "Stop here"],
+    ),
+    "signed out": (
+        {
+            "sync": {**SYNC, "state": "paused", "why": "signed_out"},
+            "trouble": {"kind": "signed_out", "until": 0, "tries": 1, "at": SINCE},
+        },
+        ["needs you", "X is signed out", "Sign in on x.com", "Resume"],
+    ),
+    "locked": (
+        {"trouble": {"kind": "locked", "until": 0, "tries": 1, "at": SINCE}},
+        ["needs you", "X has locked the account", "do what X asks"],
+    ),
+    "down": (
+        {"trouble": {"kind": "down", "until": SINCE, "tries": 1, "at": SINCE}},
+        ["connected", "X does not answer", "tries again by itself"],
+    ),
+    "empty list": (
+        {"has_read_all": True, "list": {"run": "one", "posts": 0, "isProved": True}},
+        ["up to date", "X shows no bookmarks for this account"],
     ),
     "revoked": (
         problem("revoked"),

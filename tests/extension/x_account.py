@@ -25,6 +25,7 @@ class Form(StrEnum):
     WRAPPED = "wrapped"
     # With a text that is longer than 280 characters.
     LONG = "long"
+    ARTICLE = "article"
     # Deleted, or of a suspended author: the list has only its id.
     GONE = "gone"
 
@@ -100,6 +101,8 @@ class World:
     """All posts and accounts, and the account that the browser is signed in to."""
 
     posts: dict[str, Post] = field(default_factory=dict)
+    # The posts of the home timeline, of profiles and of searches.
+    feed: list[str] = field(default_factory=list)
     viewer: XAccount = field(default_factory=lambda: XAccount("7000", "nobody"))
 
     def add_post(self, form: Form = Form.PLAIN) -> Post:

@@ -19,8 +19,11 @@ OPERATION_IDS: Final = {
     "TweetDetail": "_8aYOgEDz35BrBcBal1-_w",
     "CreateBookmark": "aoDbu3RHznuiSkQ9aNM67Q",
     "DeleteBookmark": "Wlmlj2-xzyS1GN3a6cj-mQ",
-    # Not an operation about bookmarks: nothing may read its answers.
+    "TweetResultByRestId": "Xl5pC_lBk_gcO2ItU39DQw",
+    # Not about bookmarks: their answers stay in the page.
     "HomeTimeline": "HCosKfLNW1AcOo3la3mMgg",
+    "UserTweets": "HeWHY26ItCfUmm1e6ITjeA",
+    "SearchTimeline": "AIdc203rPpK_k_2KWSdm7g",
 }
 _CURSOR: Final = "HBb"
 
@@ -44,9 +47,30 @@ def _bookmarks(world: World, variables: Json) -> Json:
     return {"data": {"bookmark_timeline_v2": {"timeline": listed}}}
 
 
-def _home(world: World, variables: Json) -> Json:
-    listed = _page(world, world.viewer.in_order(), variables)
-    return {"data": {"home": {"home_timeline_urt": listed}}}
+def _feed(world: World) -> Json:
+    """Posts that nobody saved yet."""
+    saved = world.viewer.saved
+    entries = [_entry(world.posts[one], int(one), is_saved=one in saved) for one in world.feed]
+    return {"instructions": [{"type": "TimelineAddEntries", "entries": entries}]}
+
+
+def _home(world: World, _: Json) -> Json:
+    return {"data": {"home": {"home_timeline_urt": _feed(world)}}}
+
+
+def _user_posts(world: World, _: Json) -> Json:
+    return {"data": {"user": {"result": {"timeline": {"timeline": _feed(world)}}}}}
+
+
+def _found(world: World, _: Json) -> Json:
+    timeline = {"search_timeline": {"timeline": _feed(world)}}
+    return {"data": {"search_by_raw_query": timeline}}
+
+
+def _article(world: World, variables: Json) -> Json:
+    post = world.posts[variables["tweetId"]]
+    tweet = _tweet(post, is_saved=post.id in world.viewer.saved, has_body=True)
+    return {"data": {"tweetResult": {"result": tweet}}}
 
 
 def _folder(world: World, variables: Json) -> Json:
@@ -98,7 +122,10 @@ _ANSWERS: Final = {
     "TweetDetail": _detail,
     "CreateBookmark": _create,
     "DeleteBookmark": _delete,
+    "TweetResultByRestId": _article,
     "HomeTimeline": _home,
+    "UserTweets": _user_posts,
+    "SearchTimeline": _found,
 }
 
 
@@ -171,7 +198,7 @@ def _result(post: Post, *, is_saved: bool) -> Json:
     return tweet
 
 
-def _tweet(post: Post, *, is_saved: bool) -> Json:
+def _tweet(post: Post, *, is_saved: bool, has_body: bool = False) -> Json:
     author = {
         "__typename": "User",
         "rest_id": post.author.id,
@@ -205,6 +232,11 @@ def _tweet(post: Post, *, is_saved: bool) -> Json:
         "source": "<a>X Web App</a>",
         "views": {"count": "77", "state": "EnabledWithCount"},
     }
+    if post.form is Form.ARTICLE:
+        # Lists have the title, and only the page of the article has its text.
+        article = {"rest_id": f"9{post.id}"[:19], "title": f"About {post.id}"}
+        body = {"plain_text": f"The whole article {post.id}."} if has_body else {}
+        tweet["article"] = {"article_results": {"result": {**article, **body}}}
     if post.form is Form.LONG:
         note = {"id": "Tm90ZQ==", "text": post.text, "entity_set": {}}
         tweet["note_tweet"] = {"is_expandable": True, "note_tweet_results": {"result": note}}

@@ -1,7 +1,7 @@
 // Connected, and no sync runs: what is in the library, and what is not known to be there.
 // @ts-check
 
-import { ago, button, counted, icon, make, note, viewerNote, waits } from "../elements.js";
+import { ago, button, counted, icon, make, note, time, troubleName, viewerNote, waits } from "../elements.js";
 
 /** @param {View} view @param {import("../asking.js").Actions} actions */
 export function doneView(view, actions) {
@@ -17,8 +17,9 @@ export function doneView(view, actions) {
 }
 
 /** @param {View} view */
-function title({ isComplete, waiting, list, known, unread }) {
-  if (unread) return "X has changed its pages";
+function title({ isComplete, waiting, list, known, unread, trouble }) {
+  if (trouble) return troubleName(trouble);
+  if (unread) return "X changed something";
   if (isComplete) return known ? inLibrary(known) : "Up to date";
   if (waiting.items) return `${waits(waiting)} to be sent`;
   if (!list) return "Nothing read yet";
@@ -26,8 +27,10 @@ function title({ isComplete, waiting, list, known, unread }) {
 }
 
 /** @param {View} view */
-function text({ isComplete, waiting, list, known, lastSentAt }) {
+function text({ isComplete, waiting, list, known, lastSentAt, trouble }) {
   const sent = lastSentAt ? `Last sent ${ago(lastSentAt)}. ` : "";
+  if (trouble) return globalThis.bowerbirdWhy({ why: trouble.kind }, time(trouble.at), time(trouble.until));
+  if (isComplete && list?.posts === 0 && !known?.posts) return globalThis.bowerbirdEmpty;
   if (isComplete) return `${sent}New bookmarks follow as you save them.`;
   const has = known?.posts ? `${inLibrary(known)}. ` : "";
   if (waiting.items) return `${sent}${has}`;

@@ -1,7 +1,6 @@
 // Saves the post of the tab behind the popup, with labels.
 // @ts-check
 
-import "../../shared/sentences.js";
 import { postAt } from "../../background/links.js";
 import { ask } from "../asking.js";
 import { make } from "../elements.js";

@@ -1,8 +1,7 @@
 // A sync that runs, and one that waits for the person.
 // @ts-check
 
-import "../../shared/sentences.js";
-import { button, day, make, note, number, time, viewerNote, waits } from "../elements.js";
+import { button, day, make, note, number, time, troubleName, viewerNote, waits } from "../elements.js";
 
 /**
  * Only if the length of the list is known: the first sync does not know it.
@@ -46,14 +45,18 @@ export function pausedView(view, actions) {
     ? [note("", `New bookmarks are still noted: ${waits(view.waiting).toLowerCase()} to be sent.`)]
     : [];
   const restart = () => actions.run(isOver ? "start" : "resume", isOver ? { kind: sync.kind } : {});
+  const kind = /** @type {TroubleKind} */ (sync.why);
+  const heading = kind in globalThis.bowerbirdTroubles ? troubleName({ kind, until: sync.until }) : `${title} ${number(sync.seen)}`;
+  const second = sync.until
+    ? button("Stop here", "quiet", () => actions.run("stop"))
+    : make("a", { class: "btn", href: view.libraryUrl }, "Open the library");
   return [
-    make("h1", {}, `${title} ${number(sync.seen)}`),
-    make("p", { class: "soft" }, globalThis.bowerbirdWhy(sync, time(sync.changedAt))),
+    make("h1", {}, heading),
+    make("p", { class: "soft" }, globalThis.bowerbirdWhy(sync, time(sync.changedAt), time(sync.until))),
     ...bar(view, sync),
     place(view, sync),
     ...viewerNote(view),
     ...waiting,
-    make("div", { class: "row low" }, button(isOver ? "Start again" : "Resume", "main grow", restart, "play"),
-      make("a", { class: "btn", href: view.libraryUrl }, "Open the library")),
+    make("div", { class: "row low" }, button(isOver ? "Start" : sync.until ? "Try now" : "Resume", "main grow", restart, "play"), second),
   ];
 }

@@ -45,7 +45,7 @@
   };
 
   const ask = (operation, variables, send) => {
-    const url = `/i/api/graphql/${fake.operationIds[operation]}/${operation}`;
+    const url = `/i/api/graphql/${fake.operationIds[operation]}/${fake.operationNames[operation] ?? operation}`;
     const query = new URLSearchParams({
       variables: JSON.stringify(variables),
       features: JSON.stringify({ graphql_timeline_v2_bookmark_timeline: true }),
@@ -102,9 +102,8 @@
   };
 
   const instructionsOf = (data) => {
-    const [holder] = Object.values(data);
-    const timeline = holder.bookmarks_search_timeline ?? holder;
-    return (timeline.timeline ?? timeline).instructions;
+    const find = (value) => value?.instructions ?? Object.values(value ?? {}).map(find).find(Boolean);
+    return find(data);
   };
 
   const show = (place, answer) => {
@@ -136,6 +135,7 @@
     if (scrollY + innerHeight < document.documentElement.scrollHeight - AHEAD * innerHeight) return;
     current.isLoading = true;
     tell(current);
+    let isRefused = false;
     const variables = { ...current.variables };
     if (current.cursor) variables.cursor = current.cursor;
     try {
@@ -145,9 +145,11 @@
     } catch (error) {
       // X shows a button to try again; here scrolling does.
       console.info("not loaded", String(error));
+      isRefused = /^Error: [0-9]+$/.test(String(error));
     }
     current.isLoading = false;
     tell(current);
+    if (isRefused) return;
     if (current === list) requestAnimationFrame(loadMore);
   };
 
@@ -162,6 +164,18 @@
     const place = element("section", { role: "region" });
     column.append(place);
     show(place, await ask("TweetDetail", { focalTweetId: tweetId }, byXhr));
+  };
+
+  const openArticle = async (tweetId) => {
+    const { data } = await ask("TweetResultByRestId", { tweetId }, byXhr);
+    const { result } = data.tweetResult;
+    column.append(element("section", { role: "region" }, result.article.article_results.result.plain_text, article(result)));
+  };
+
+  const openFeed = async (operation, variables) => {
+    const place = element("section", { role: "region" });
+    column.append(place);
+    show(place, await ask(operation, variables, inTurn()));
   };
 
   const openBookmarks = async (folder) => {
@@ -186,6 +200,10 @@
     document.title = `${location.pathname} / X`;
     if (first === "i" && second === "bookmarks") openBookmarks(third === "all" ? "" : third);
     else if (second === "status") openPost(third);
+    else if (second === "article") openArticle(third);
+    else if (first === "home") openFeed("HomeTimeline", { count: 20 });
+    else if (first === "search") openFeed("SearchTimeline", { rawQuery: "owls" });
+    else if (first === viewer.screen_name) openFeed("UserTweets", { userId: viewer.id_str });
   };
 
   // X is one page whose address changes.
@@ -206,6 +224,7 @@
   document.querySelector("#react-root").prepend(nav);
   addEventListener("scroll", loadMore, { passive: true });
   addEventListener("popstate", route);
+  window.save = (tweetId) => change("CreateBookmark", tweetId);
   // For tests: a request as the page sends it, and how long it took.
   window.timed = async (operation, transport) => {
     const began = performance.now();

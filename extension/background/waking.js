@@ -1,0 +1,16 @@
+// Wakes the worker at a moment, also after the browser has stopped it.
+// @ts-check
+
+// Alarms of a browser are at least half a minute away, and the worker lives as long after its last work.
+export const SHORTEST_ALARM_MS = 30_000;
+
+/**
+ * @param {string} alarm its listener does the same work
+ * @param {number} moment
+ * @param {() => unknown} work
+ */
+export function wakeAt(alarm, moment, work) {
+  const wait = moment - Date.now();
+  if (wait < SHORTEST_ALARM_MS) setTimeout(work, Math.max(0, wait));
+  chrome.alarms.create(alarm, { when: Math.max(moment, Date.now() + SHORTEST_ALARM_MS) });
+}
