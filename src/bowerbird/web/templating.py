@@ -32,6 +32,8 @@ _TYPES: Final = {
 _COMMENTS: Final = re.compile(
     rb"^[ \t]*(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE
 )
+# Comments and spaces of a style sheet are a tenth of its compressed size. Strings stay as they are.
+_CSS_SPACES: Final = re.compile(rb'("[^"\n]*")|/\*(?:[^*]|\*(?!/))*\*/|\s*([{};,])\s*|(?<=:) ')
 
 
 @cache
@@ -62,6 +64,8 @@ def _static_files() -> tuple[tuple[str, bytes], ...]:
 
 def _sent(file: Traversable) -> bytes:
     body = file.read_bytes()
+    if file.name.endswith(".css"):
+        return _CSS_SPACES.sub(rb"\1\2", body)
     return _COMMENTS.sub(b"", body) if file.name.endswith(".js") else body
 
 

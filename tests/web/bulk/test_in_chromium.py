@@ -133,10 +133,10 @@ def test_the_bar_of_the_selection_fits_a_phone(page: Page) -> None:
     }"""
     page.goto(f"{LIST}&is_unread_only=false")
     row = page.locator(".posts li .post").first
-    # Unread posts have a bead besides the box.
-    assert row.evaluate(shown) == [True, "1"]
+    # The picture of the author is in the place of the box, and unread posts have a bead.
+    assert row.evaluate(shown) == [True, "0"]
     row.get_by_role("button", name="Mark read").click()
-    assert row.evaluate(shown) == [False, "1"]
+    assert row.evaluate(shown) == [False, "0"]
     row.get_by_role("button", name="Mark unread").click()
     boxes(page).nth(0).check(force=True)
     assert row.evaluate(shown) == [True, "1"]

@@ -8,7 +8,15 @@ from playwright.sync_api import Page, expect
 
 from tests.support import make
 from tests.web.accessibility import each_look, violations, violations_in_each_look
-from tests.web.chromium import FOR_AXE, follow, for_axe, is_too_wide
+from tests.web.chromium import (
+    FOR_AXE,
+    SMALL_PHONE,
+    follow,
+    for_axe,
+    is_too_wide,
+    on_a_phone,
+    wait_until,
+)
 from tests.web.library.browsing import press
 from tests.web.library_posts import POSTS
 
@@ -51,7 +59,8 @@ def test_axe_finds_no_problem_in_the_filters(page: Page, look: str) -> None:
 def test_nothing_is_requested_elsewhere_and_no_page_is_too_wide(page: Page) -> None:
     for path in PAGES:
         page.goto(path, wait_until="networkidle")
-        for width in (360, 390, 1280):
+        # 640: a window of 1280 at 200 % zoom.
+        for width in (360, 390, 640, 1280):
             page.set_viewport_size({"width": width, "height": 844})
             assert not is_too_wide(page), path
 
@@ -154,3 +163,42 @@ def test_an_opened_post_is_read_and_a_long_one_keeps_its_place(page: Page) -> No
     page.goto(path)
     expect(third).to_be_in_viewport()
     assert third.bounding_box() == top
+
+
+@on_a_phone
+def test_a_row_on_a_phone_has_a_menu_a_long_press_and_a_swipe(page: Page) -> None:
+    page.goto("/library?is_unread_only=false")
+    post, menu = page.get_by_role("article").filter(has_text="Finally."), page.get_by_role("dialog")
+    said, undo = page.get_by_role("status"), page.get_by_role("button", name="Undo")
+    post.get_by_role("link", name="More").tap()
+    menu.get_by_role("button", name="Archive").tap()
+    expect(said).to_contain_text("Archived.")
+    expect(post).to_have_count(0)
+    undo.tap()
+    expect(said).to_contain_text("Undone.")
+
+    finger = {"pointerType": "touch", "isPrimary": True}
+    post.dispatch_event("pointerdown", finger)
+    expect(menu.get_by_role("button", name="Move to the trash")).to_be_visible()
+    post.dispatch_event("pointerup", finger)
+    page.keyboard.press("Escape")
+    expect(menu).to_have_count(0)
+
+    post.evaluate("(row) => row.scrollTo(row.scrollWidth, 0)")
+    # Another test may have opened it.
+    post.get_by_role("button", name=re.compile("Mark (un)?read")).tap()
+    expect(said).to_contain_text("Marked ")
+    wait_until(lambda: post.evaluate("(row) => row.scrollLeft") == 0)
+    undo.tap()
+    expect(said).to_contain_text("Undone.")
+
+
+@pytest.mark.browser(java_script_enabled=False, **SMALL_PHONE)
+def test_a_phone_without_scripts_has_the_sheet_of_the_view_and_the_page_of_a_row(
+    page: Page,
+) -> None:
+    page.goto("/library")
+    page.locator(".view summary").tap()
+    follow(page, page.get_by_role("link", name="Compact"))
+    follow(page, page.get_by_role("link", name="More").first)
+    assert "/p/" in page.url

@@ -13,6 +13,8 @@ const PLACES = { u: "/library", a: "/library?is_unread_only=false&hide_archived=
 let current = null;
 let sequenceUntil = 0;
 let isOff = stored() === "yes";
+/** Most phones have no keys, and a row that is swiped must have something that Tab reaches. */
+const isTouched = matchMedia("(pointer: coarse)").matches;
 
 /** @returns {string | null} */
 function stored() {
@@ -35,16 +37,21 @@ function setReachable(post, isIn) {
   }
 }
 
+/** @returns {boolean} whether only one row is in the tab order */
+function isRoving() {
+  return !isOff && !isTouched;
+}
+
 /** @param {HTMLElement} post */
 function makeCurrent(post) {
   if (post === current) return;
   if (current) {
     current.removeAttribute("tabindex");
-    if (!isOff) setReachable(current, false);
+    if (isRoving()) setReachable(current, false);
   }
   current = post;
   post.tabIndex = 0;
-  if (!isOff) setReachable(post, true);
+  if (isRoving()) setReachable(post, true);
 }
 
 /** @param {HTMLElement | undefined} post */
@@ -187,14 +194,14 @@ document.addEventListener("toggle", (event) => {
   if (script) import(script);
 }, true);
 
-// The palette, the sheet of keys and the form that saves are loaded when somebody first opens one.
+// The palette, the sheet of keys, the form that saves and the menu of a row are loaded when somebody first opens one.
 /** @type {Record<string, string>} event that opens it -> its script, in the data of the link to the keys */
-const LATER = { "library:palette": "commands", "library:help": "commands", "library:save": "saving" };
+const LATER = { "library:palette": "commands", "library:help": "commands", "library:save": "saving", "library:row-menu": "menu" };
 const loaded = new Set();
 /** @type {string[] | null} keys that are pressed while a script is loaded: they are for what it opens */
 let early = null;
 for (const [name, script] of Object.entries(LATER)) {
-  document.addEventListener(name, async () => {
+  document.addEventListener(name, async (event) => {
     if (loaded.has(script)) return;
     loaded.add(script);
     early = [];
@@ -202,7 +209,7 @@ for (const [name, script] of Object.entries(LATER)) {
     const keys = early;
     early = null;
     if (!loaded.has(script)) return;
-    fire(name, document);
+    fire(name, event.target);
     const field = document.activeElement;
     if (!keys.length || !(field instanceof HTMLInputElement)) return;
     field.value += keys.filter((key) => key.length === 1).join("");
@@ -214,10 +221,22 @@ document.addEventListener("click", (event) => {
   if (event.metaKey || event.ctrlKey || event.shiftKey || !(event.target instanceof Element)) return;
   const link = event.target.closest("a[href]");
   const isHelp = link?.matches("[data-help]");
+  if (link?.matches(".rowmore")) {
+    event.preventDefault();
+    return void fire("library:row-menu", link);
+  }
   if (!isHelp && link?.getAttribute("href") !== `${helpData().base}/save`) return;
   event.preventDefault();
   fire(isHelp ? "library:help" : "library:save", document);
 });
+
+// A long press opens the menu of a row, so that its script is there before the first one.
+if (isTouched && posts().length) {
+  addEventListener("load", () => {
+    loaded.add("menu");
+    import(helpData().menu ?? "").catch(() => loaded.delete("menu"));
+  });
+}
 
 /** @returns {DOMStringMap} what the link to the keys says about the site */
 function helpData() {
@@ -333,7 +352,7 @@ function pressed(event) {
 
 function start() {
   const all = posts();
-  if (!isOff) for (const post of all) if (post !== current) setReachable(post, false);
+  if (isRoving()) for (const post of all) if (post !== current) setReachable(post, false);
   const first = document.querySelector(".posts li:target > .post") ?? all[0];
   if (first instanceof HTMLElement) makeCurrent(first);
 }
@@ -345,7 +364,7 @@ document.addEventListener("focusin", (event) => {
   if (post instanceof HTMLElement) makeCurrent(post);
 });
 document.addEventListener("library:rows", (event) => {
-  if (isOff || !(event instanceof CustomEvent)) return;
+  if (!isRoving() || !(event instanceof CustomEvent)) return;
   for (const added of event.detail.rows) setReachable(added, false);
 });
 document.addEventListener("library:replaced", start);
@@ -357,5 +376,5 @@ document.addEventListener("library:keys", (event) => {
   if (!(event instanceof CustomEvent)) return;
   isOff = event.detail.isOff;
   try { localStorage.setItem(OFF, isOff ? "yes" : "no"); } catch { /* Private windows refuse it. */ }
-  for (const post of posts()) setReachable(post, isOff || post === current);
+  for (const post of posts()) setReachable(post, !isRoving() || post === current);
 });

@@ -281,6 +281,8 @@ function make(action, row, isUndo, label = "") {
   show(action, row);
   lastUndo = isUndo ? null : { name: opposite, value };
   say(isUndo ? { text: "Undone." } : { text: SAID[action], undo: lastUndo });
+  // With the next frame, as below: a row that somebody has swiped goes back.
+  requestAnimationFrame(() => row.querySelector(".post")?.scrollTo({ left: 0 }));
   // Last, because it makes the browser lay out the page.
   if (hasFocus) focusOn(next);
   sending = Promise.race([left, sending]).then(shown).then(() => send(action, value)).then(() => {
