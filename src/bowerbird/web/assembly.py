@@ -9,7 +9,6 @@ from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.accounts.accounts import AccountList
 from bowerbird.library.accounts.deletion import AccountDeletion
 from bowerbird.library.accounts.uses import VersionUse
-from bowerbird.library.bookmarks.trash_list import TrashList
 from bowerbird.library.ingest.files import CheckedFiles, CheckedImports
 from bowerbird.library.labels.post_changes import LabelChanges
 from bowerbird.library.sign_in.attempts import Attempts, SignUpLimits
@@ -211,7 +210,7 @@ def visits(
             *StatisticsPage(Statistics(database, clock), pages).routes(),
             *NotePages(services.notes, pages).routes(),
             *many.routes(),
-            *TrashPages(TrashList(database, clock), many, list_pages, pages).routes(),
+            *TrashPages(library.trash, many, list_pages, pages).routes(),
         ]
         return PageVisits(
             routes,

@@ -143,4 +143,4 @@ async def test_many_posts_are_deleted_in_short_transactions(
     )
 
     assert removed == [2, 2, 1]
-    assert await store.count(account.account_id, 0) == 0
+    assert await store.count(account.account_id, 0, 9) == 0

@@ -29,7 +29,9 @@ def today(house: House) -> None:
 
 
 async def fill(reader: Reader) -> None:
-    """Posts in every state with every label, by two authors, now and years ago."""
+    """Posts in every state with every label, by two authors, then and now; one in the trash."""
+    post_id = (await reader.member.save(text="gone"))["post_id"]
+    await reader.change("/library", trash=post_id)
     for number, state in enumerate(STATES * 3):
         await reader.member.save(
             text=f"nest {'egg' if number > 7 else ''} number {number}, seen by @ines",
@@ -43,7 +45,7 @@ async def fill(reader: Reader) -> None:
 
 def numbers(page: str) -> Iterator[tuple[str, int]]:
     """The links of a page that have a number, or have one beside them."""
-    links = r'<a [^>]*?href="(/(?:library|views/)[^"]*)"[^>]*>(.*?)</a>'
+    links = r'<a [^>]*?href="(/(?:library|views/|trash)[^"]*)"[^>]*>(.*?)</a>'
     beside = (
         r'(?:<span class="(?:soft num|count num)">([\d,]+)|</th><td class="r">([\d,]+)'
         r"| \(([\d,]+)\))?"
@@ -89,13 +91,13 @@ async def test_the_numbers_of_the_sidebar_and_the_labels_agree_with_their_lists(
         created = await writing.send(ann.member, "POST", "/v1/views", view)
         slug = created.json()["data"]["slug"]
 
-    # Three states, two views and two labels in the sidebar of each.
-    await assert_agree(ann, "/library", 7)
-    await assert_agree(ann, "/labels", 9)
-    await assert_agree(ann, "/views", 9)
-    await assert_agree(ann, f"/views/{slug}", 8)
+    # Four states, two views and two labels in the sidebar of each.
+    await assert_agree(ann, "/library", 8)
+    await assert_agree(ann, "/labels", 10)
+    await assert_agree(ann, "/views", 10)
+    await assert_agree(ann, f"/views/{slug}", 9)
     # Five states above the list; and the panels of the filters.
-    await assert_agree(ann, "/library?is_unread_only=false", 12)
+    await assert_agree(ann, "/library?is_unread_only=false", 13)
     for kind, least in (("type", 1), ("author", 1), ("label", 2)):
         path = f"/library/panels/{kind}"
         await assert_agree(ann, path, least)

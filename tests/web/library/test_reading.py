@@ -10,6 +10,7 @@ import pytest
 from tests.support import saving, writing
 from tests.support.saving import stored
 from tests.web.house import Reader
+from tests.web.library.test_threads import part
 
 pytestmark = pytest.mark.anyio
 
@@ -20,6 +21,12 @@ OPENED = {
     "Sec-Fetch-Dest": "document",
     "Sec-Fetch-User": "?1",
 }
+
+
+def count_of(page: str, name: str) -> str:
+    """A number in the sidebar."""
+    found: list[str] = re.findall(rf'data-count="{name}">([^<]*)<', page)
+    return found[0]
 
 
 async def test_a_post_shows_all_that_is_stored_about_it(ann: Reader) -> None:
@@ -275,6 +282,25 @@ async def test_opening_a_post_marks_it_read_and_nothing_else_does(ann: Reader) -
     await ann.person.send("/account/reading", "/account", favourite="favourite")
     assert "data-opening" not in (await get(path, headers=OPENED)).text
     assert not await is_read()
+
+
+async def test_opening_a_thread_marks_its_posts_read_and_they_are_marked_as_one(
+    ann: Reader,
+) -> None:
+    await ann.member.save_all([part(1, number) for number in range(3)])
+    await ann.member.save()
+    path, posts = "/p/9101", "9100 9101 9102"
+    shown = await ann.person.client.get(path)
+    assert count_of(shown.text, "bead") == "4"
+    assert 'data-opening="3"' in shown.text
+
+    shown = await ann.person.client.get(path, headers=OPENED)
+    assert count_of(shown.text, "bead") == "1"
+    assert count_of(await ann.page("/library"), "bead") == "1"
+    assert f'name="unread" value="{posts}" formaction="/library/many"' in shown.text
+    undone = await ann.person.send("/library/many", path, back=path, unread=posts)
+    shown = await ann.person.client.get(undone.headers["location"], headers=OPENED)
+    assert count_of(shown.text, "bead") == "4"
 
 
 async def test_a_post_that_is_read_and_has_left_its_list_keeps_its_neighbours(ann: Reader) -> None:

@@ -207,14 +207,14 @@ FRAME: dict[str, Any] = {
     "reading": {"star": "a", "marks_read": True, "looks": [("size", "Size", ("small",), "small")]},
     **dict.fromkeys(("theme", "message", "problem", "undo_post", "search", "clear_url"), ""),
     **dict.fromkeys(("edit_url", "save_url", "newer", "pending", "relaxed", "hidden_url"), ""),
-    **dict.fromkeys(("meant", "meant_url", "list_before", "undo_annotation", "order"), ""),
+    **dict.fromkeys(
+        ("meant", "meant_url", "list_before", "undo_annotation", "order", "marked"), ""
+    ),
     **dict.fromkeys(("panels", "clear_filters"), ""),
-    **dict.fromkeys(("hints", "chips", "buckets", "kept_fields", "orders"), ()),
+    **dict.fromkeys(("hints", "chips", "buckets", "kept_fields", "orders", "opened"), ()),
     **dict.fromkeys(("side_views", "side_labels", "label_names", "states"), ()),
     **dict.fromkeys(("is_owner", "is_compact", "is_best", "is_cut", "is_archive"), False),
-    **dict.fromkeys(
-        ("is_unread_only", "hides_archived", "can_show_images", "is_read_by_script"), True
-    ),
+    **dict.fromkeys(("is_unread_only", "hides_archived", "can_show_images"), True),
     **dict.fromkeys(("label_total", "labels_shown", "account_total", "hidden", "total"), 1),
     **dict.fromkeys(("here", "back", "older"), "/library"),
     **dict.fromkeys(("email", "nonce", "csrf", "title", "heading", "search_words"), "n"),

@@ -52,11 +52,15 @@ class TrashList:
         end = found[PAGE - 1] if len(found) > PAGE else None
         return TrashPage(
             [TrashedPost(*one, kept_until=one.trashed_at + KEPT) for one in found[:PAGE]],
-            await self._store.count(account.account_id, oldest),
+            await self._store.count(account.account_id, oldest, _LAST),
             None
             if end is None
             else cursors.write(Named(f"{end.trashed_at} {end.post_id}"), bound_to),
         )
+
+    async def count(self, account: Account, limit: int) -> int:
+        """How many posts can still be restored, as far as a limit."""
+        return await self._store.count(account.account_id, self._clock() - KEPT, limit)
 
     async def delete(self, account: Account, post_ids: Sequence[str]) -> None:
         """Deletes posts in the trash for good."""

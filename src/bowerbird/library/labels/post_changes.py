@@ -8,7 +8,7 @@ from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.operations import Op
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
-from bowerbird.requests.bookmarks import UpdateRequest
+from bowerbird.requests.bookmarks import FlagsRequest, UpdateRequest
 from bowerbird.requests.labels import LabelChange, LabelRequest
 from bowerbird.storage.database import Database
 
@@ -25,6 +25,13 @@ class PostChanges:
         await turns.run(
             self._database,
             lambda t: self._flags.update_one(t, account, post_id, change),
+            account.account_id,
+        )
+
+    async def mark_read(self, account: Account, post_ids: list[str]) -> None:
+        await turns.run(
+            self._database,
+            lambda t: self._flags.update(t, account, post_ids, FlagsRequest(is_read=True)),
             account.account_id,
         )
 

@@ -27,6 +27,8 @@ SELECT t.post_id, t.bookmark, t.trashed_at
 
 -- name: count
 SELECT count(*)
-  FROM trash AS t
- WHERE t.account_id = :account_id
-   AND t.trashed_at >= :oldest
+  FROM (SELECT t.post_id
+          FROM trash AS t
+         WHERE t.account_id = :account_id
+           AND t.trashed_at >= :oldest
+         LIMIT :limit) AS restorable

@@ -47,6 +47,8 @@ class BulkPages:
             row = await self._bulk.run(account, request_of(account, visit.form))
         except Refusal as refused:
             return self._refused(visit, refused)
+        if visit.is_of_script:
+            return self._pages.json({"said": sentences.sentence(row)})
         # The button of a thread has its posts; their row is named after the first.
         first = visit.form.get(action_of(visit.form), "").partition(" ")[0]
         place = f"p-{first}" if first.isascii() and first.isdigit() else _TOP

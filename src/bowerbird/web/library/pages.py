@@ -1,6 +1,10 @@
 """The pages of a library that its account and the demo share."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from bowerbird.assembly import Services
+from bowerbird.library.bookmarks.trash_list import TrashList
 from bowerbird.library.views.edits import ViewEdits
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library.filter_panels import FilterPanels
@@ -13,12 +17,15 @@ from bowerbird.web.media.pages import ShownImages
 from bowerbird.web.views.pages import ViewPages
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
 
 
 class LibraryPages:
     def __init__(self, services: Services, pages: VisitPages, *, has_images: bool) -> None:
         bookmarks, views, labels = services.bookmarks, services.views, services.labels
-        self.sidebar = Sidebar(labels, views)
+        self._sessions = services.sessions
+        self.trash = TrashList(services.database, services.clock)
+        self.sidebar = Sidebar(labels, views, self.trash)
         self.many = BulkPages(services.bulk, pages)
         self.view_edits = ViewEdits(services.database, views)
         images = ShownImages(services.kept_images, is_offered=has_images)
@@ -35,7 +42,13 @@ class LibraryPages:
             images=images,
         )
         self._reading = ReadingPage(
-            bookmarks, self.lists, pages, changes=services.changes, many=self.many, images=images
+            bookmarks,
+            self.lists,
+            pages,
+            changes=services.changes,
+            many=self.many,
+            images=images,
+            counted=self._counted,
         )
         self._views = ViewPages(views, self.view_edits, pages)
         self._panels = FilterPanels(
@@ -51,3 +64,8 @@ class LibraryPages:
     def routes(self) -> list[PageRoute]:
         parts = (self.lists, self._reading, self._views, self._panels, self._suggesting)
         return [route for part in parts for route in part.routes()]
+
+    async def _counted(self, visit: Visit) -> Mapping[str, Any]:
+        """The sidebar as it is after a change. A visitor of the demo has no session."""
+        visitor = await self._sessions.visitor(visit.secret)
+        return await self.sidebar.values(visitor or visit.signed_in)

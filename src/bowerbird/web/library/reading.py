@@ -1,7 +1,7 @@
 """/p/{post_id}: one post with all that is stored about it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
@@ -15,7 +15,7 @@ from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.networks import name_of
-from bowerbird.requests.bookmarks import SimilarQuery, UpdateRequest
+from bowerbird.requests.bookmarks import SimilarQuery
 from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX
 from bowerbird.web.account.reading import reading_form
 from bowerbird.web.bulk.pages import BulkPages
@@ -58,7 +58,10 @@ class ReadingPage:
         changes: PostChanges,
         many: BulkPages,
         images: ShownImages,
+        counted: Callable[[Visit], Awaitable[Mapping[str, Any]]],
     ) -> None:
+        """`counted`: the sidebar as it is after a change."""
+        self._counted = counted
         self._changes = changes
         self._images = images
         self._bookmarks = bookmarks
@@ -93,17 +96,19 @@ class ReadingPage:
         parts = await self._lists.parts(visit)
         await self._images.add(account, parts, [bookmark])
         before = self._list_before(visit)
-        strand = await self._strand(account, bookmark, parts)
+        strand, thread = await self._strand(account, bookmark, parts)
         # Before it is marked read, which may take it out of the list.
         known = visit.query.get("beside", "")
         beside = await self._beside(account, post_id, strand, before, known)
-        marks_read = _marks_read(visit, bookmark)
-        if marks_read and visit.is_opened_by_person:
+        opened = _opened(visit, thread)
+        if opened and visit.is_opened_by_person:
             # A post can be read while it cannot be marked; the script of the page tries again.
             with suppress(Refusal):
-                await self._changes.update(account, post_id, UpdateRequest(is_read=True))
+                await self._changes.mark_read(account, [each["post_id"] for each in opened])
+                visit.sidebar = await self._counted(visit)
                 body = await self._bookmarks.get(account, post_id)
                 [bookmark] = post_parts.bookmarks_in(body)
+                opened = []
         # A long note takes up to 0.4 s to render; other requests go on during that time.
         post = await asyncio.to_thread(parts.on_page, bookmark)
         said = visit.query.get("said", "")
@@ -116,7 +121,9 @@ class ReadingPage:
             list_before=before,
             previous=beside[0] and _with_list(beside[0], before, ("", post_id)),
             following=beside[1] and _with_list(beside[1], before, (post_id, "")),
-            is_read_by_script=marks_read and not bookmark.get("is_read"),
+            opened=opened,
+            opened_fresh=sum(not each.get("is_archived") for each in opened),
+            marked=" ".join(each["post_id"] for each in thread) if len(thread) > 1 else "",
             note_max=NOTE_MAX,
             quote_max=HIGHLIGHT_QUOTE_MAX,
             name_problem=name_problem,
@@ -176,8 +183,11 @@ class ReadingPage:
 
     async def _strand(
         self, account: Account, bookmark: dict[str, Any], parts: PostParts
-    ) -> list[dict[str, Any]]:
-        """The saved posts of its thread, or those that it answers, and the post itself."""
+    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """The saved posts of its thread, or those that it answers, and the post itself.
+
+        Then those that are read as one: of the thread, or only the post.
+        """
         meta = _meta(bookmark)
         first_id = meta.get("tweet_conversation_id")
         if (meta.get("tweet_is_thread") or meta.get("is_sub_tweet_of_thread")) and isinstance(
@@ -188,7 +198,7 @@ class ReadingPage:
             found = [each for each in found if _author(each) == author]
             if any(each["post_id"] == bookmark["post_id"] for each in found):
                 await self._images.add(account, parts, found)
-                return [parts.on_page(each, is_part=True) for each in found]
+                return [parts.on_page(each, is_part=True) for each in found], found
         strand = [bookmark]
         seen = {bookmark["post_id"]}
         while len(strand) <= _ANSWERED_SHOWN:
@@ -201,7 +211,7 @@ class ReadingPage:
             seen.add(answered)
             strand = [*post_parts.bookmarks_in(body), *strand]
         await self._images.add(account, parts, strand[:-1])
-        return [parts.on_page(each, is_part=True) for each in strand]
+        return [parts.on_page(each, is_part=True) for each in strand], [bookmark]
 
     async def _near(self, account: Account, post_id: str, parts: PostParts) -> list[dict[str, Any]]:
         """Similar posts, if the plan includes them and the vectors are ready."""
@@ -227,10 +237,11 @@ def _with_list(post_id: str, before: str, beside: tuple[str, str]) -> str:
     return f"{of_post(post_id)}?{urlencode({'from': before, **known})}"
 
 
-def _marks_read(visit: Visit, bookmark: dict[str, Any]) -> bool:
-    """Whether opening the page marks the post read: not again after somebody has changed it."""
-    wants = visit.signed_in.reading.marks_read
-    return wants and not bookmark.get("is_read") and "said" not in visit.query
+def _opened(visit: Visit, posts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The posts that opening the page marks read: none after somebody has changed them there."""
+    if not visit.signed_in.reading.marks_read or {"said", "change"} & set(visit.query):
+        return []
+    return [each for each in posts if not each.get("is_read")]
 
 
 def _author(bookmark: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from bowerbird.library.bookmarks.trash_list import TrashList
 from bowerbird.library.labels.label_list import LabelUse
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.views.counts import Count, CountState
@@ -20,6 +21,7 @@ from bowerbird.web.library.addresses import LIBRARY, Address, everything, of_vie
 
 _LABELS_SHOWN: Final = 12
 _SUGGESTED: Final = 200
+_TRASH_COUNTED: Final = 1_000
 # Up to 100 kB each.
 _KEPT: Final = 200
 UNREAD: Final = Address(LIBRARY, {})
@@ -44,7 +46,8 @@ class _Views(Struct, frozen=True):
 
 
 class Sidebar:
-    def __init__(self, labels: Labels, views: Views) -> None:
+    def __init__(self, labels: Labels, views: Views, trash: TrashList) -> None:
+        self._trash = trash
         self._labels = labels
         self._views = views
         # By account. Every page has the sidebar, and most libraries change less often.
@@ -61,7 +64,7 @@ class Sidebar:
                 ("library", "All posts", ALL.url(), account.total),
                 *_favourites(star, labels.uses),
                 ("archive", "Archive", ARCHIVE.url(), account.archived),
-                ("trash", "Trash", TRASH, None),
+                ("trash", "Trash", TRASH, await self._trashed(account)),
             ],
             "side_views": await self._views_of(account),
             # The plan of a free account refuses the list of a label.
@@ -76,6 +79,11 @@ class Sidebar:
     async def colours(self, account: Account) -> Mapping[str, str]:
         """The colours that were chosen, by the name of the label."""
         return (await self._labels_of(account)).colours
+
+    async def _trashed(self, account: Account) -> int | str:
+        """Every page counts them, so as far as a limit."""
+        count = await self._trash.count(account, _TRASH_COUNTED)
+        return count if count < _TRASH_COUNTED else f"{_TRASH_COUNTED:,} or more"
 
     async def _views_of(self, account: Account) -> Sequence[tuple[str, str, str]]:
         state = (account.epoch, account.version, self._views.this_minute())

@@ -14,13 +14,18 @@ const LONG = 2;
 async function markRead() {
   const [button, form] = [document.querySelector("[data-opening]"), document.getElementById("change")];
   if (!(button instanceof HTMLButtonElement) || !(form instanceof HTMLFormElement)) return;
+  const fresh = Number(button.dataset.opening);
   button.removeAttribute("data-opening");
   const fields = [...new FormData(form)].map(([name, value]) => [name, String(value)]);
   const body = new URLSearchParams([...fields, [button.name, button.value]]);
-  const answer = await fetch(form.action, { method: "POST", headers: { Accept: "application/json" }, body, keepalive: true });
+  const action = button.hasAttribute("formaction") ? button.formAction : form.action;
+  const answer = await fetch(action, { method: "POST", headers: { Accept: "application/json" }, body, keepalive: true });
   const other = document.querySelector("template[data-opened]");
   if (!answer.ok || !(other instanceof HTMLTemplateElement)) return;
   button.replaceWith(other.content.cloneNode(true));
+  const count = document.querySelector(".side [data-count=bead]");
+  const left = Number((count?.textContent ?? "").replaceAll(",", "")) - fresh;
+  if (count) count.textContent = Math.max(0, left).toLocaleString("en");
   const state = document.querySelector("[data-read-state]");
   if (state) state.textContent = (state.textContent ?? "").replace("unread", "read");
 }

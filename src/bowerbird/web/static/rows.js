@@ -170,6 +170,7 @@ function count(row, before, after) {
     ["library", (s) => s.isHere],
     ["archive", (s) => s.isHere && s.isArchived],
     ["star", (s) => s.isHere && s.isStarred],
+    ["trash", (s) => !s.isHere],
   ];
   for (const [name, isCounted] of counted) {
     add(document.querySelector(`.side [data-count=${name}]`), Number(isCounted(after)) - Number(isCounted(before)));
