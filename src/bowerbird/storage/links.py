@@ -1,7 +1,7 @@
 """Posts that are only links: which are due, and when each host may be asked."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -104,9 +104,15 @@ class LinkStore:
         rows = await self._database.rows(self._sql["one"], values)
         if not rows:
             return PostContent(ContentState.WHOLE)
-        state, reason = rows[0]
-        link = None if state is None else LinkState(state == WAITING, Reason(reason))
-        return content_of(link, is_fetched=is_fetched)
+        return _content(rows[0], is_fetched=is_fetched)
+
+    async def contents(
+        self, account_id: int, post_ids: Sequence[str], *, is_fetched: bool
+    ) -> dict[str, PostContent]:
+        """Of the given posts that are only links, by id."""
+        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        rows = await self._database.rows(self._sql["states"], values)
+        return {row[0]: _content(row[1:], is_fetched=is_fetched) for row in rows}
 
     async def counts(self, account_id: int) -> LinkCounts:
         rows = await self._database.slow_rows(self._sql["counts"], {"account_id": account_id})
@@ -143,3 +149,10 @@ class LinkStore:
         """Forgets some hosts; False if none was left."""
         values = {"before": before, "limit": _AT_ONCE}
         return bool(await transaction.rows(self._sql["forget_hosts"], values))
+
+
+def _content(row: Sequence[Any], *, is_fetched: bool) -> PostContent:
+    """Of the state and the reason of a link, which are none if nobody has asked for its text."""
+    state, reason = row
+    link = None if state is None else LinkState(state == WAITING, Reason(reason))
+    return content_of(link, is_fetched=is_fetched)

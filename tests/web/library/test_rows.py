@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from bowerbird.model.links import LEFT, SENTENCES, FailedLink, Reason
+from bowerbird.storage.links import LinkStore
 from tests.support import writing
 from tests.web.house import House, Reader, ids
 
@@ -113,7 +115,8 @@ async def test_a_row_says_when_a_post_was_posted_and_saved(ann: Reader, house: H
     assert dates(page, post["post_id"]) == "16 Aug 2025 saved yesterday"
 
 
-async def test_a_link_without_its_text_shows_its_address_and_when_it_was_saved(
+@pytest.mark.both
+async def test_a_link_without_its_text_shows_its_address_and_its_state(
     ann: Reader, house: House
 ) -> None:
     house.clock.now = 1_777_933_830_000_000  # 4 May 2026, 22:30 UTC
@@ -125,5 +128,14 @@ async def test_a_link_without_its_text_shows_its_address_and_when_it_was_saved(
         assert "Saved 4 May 2026, 22:30, without its text." in page
         assert "Without text" not in page
     page = await ann.page(f"{ALL}&density=compact")
-    assert ">x.com/i/status/29</a>" in page
+    assert ">x.com/i/status/29 (being fetched)</a>" in page
+    assert "Its network is being asked for it." in await ann.page(ALL)
+
+    failed = FailedLink("29", LEFT, Reason.NO_SOURCE, 1, 0)
+    links, account_id = LinkStore(house.database), ann.member.account_id
+    await house.database.write(
+        lambda transaction: links.failed(transaction, account_id, [failed]), account_id
+    )
+    assert f"without its text. {SENTENCES[Reason.NO_SOURCE]}<" in await ann.page(ALL)
+    assert "x.com/i/status/29 (not fetched)" in await ann.page(f"{ALL}&density=grid")
     assert dates(page, "29") == "saved 22:30"

@@ -1,6 +1,7 @@
 """Reading bookmarks: lists, counts and single bookmarks. REST and the tools call this."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -130,6 +131,16 @@ class Bookmarks:
         """How much of a post the library has."""
         return await self._links.content(
             account.account_id, post_id, is_fetched=self._fetches_posts
+        )
+
+    async def link_states(
+        self, account: Account, post_ids: Sequence[str]
+    ) -> Mapping[str, PostContent]:
+        """Of the given posts that are only links, by id. One read, or none without posts."""
+        if not post_ids:
+            return {}
+        return await self._links.contents(
+            account.account_id, post_ids, is_fetched=self._fetches_posts
         )
 
     async def thread(self, account: Account, first_id: str) -> bytes:

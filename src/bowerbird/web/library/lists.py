@@ -120,6 +120,7 @@ class ListPages:
             self._texts, dates, self._base_path, by_author, colours, star=visit.signed_in.star
         )
         parts.images = {} if shows_images(visit) else None
+        parts.awaits_images = self._images.is_offered
         return parts
 
     async def meaning(self, visit: Visit) -> Reply:
@@ -272,7 +273,9 @@ class ListPages:
             shown.found.body, shown.found.threads, has_images=parts.images is not None
         )
         urls = [url for post in posts for url in post.urls]
-        await self._images.add_urls(visit.signed_in.account, parts, urls)
+        account = visit.signed_in.account
+        await self._images.add_urls(account, parts, urls)
+        parts.links = await self._bookmarks.link_states(account, self._rows.bare(posts))
         return self._rows.groups(look, parts, posts)
 
     async def _empty(self, visit: Visit, shown: Shown) -> Reply:

@@ -17,9 +17,19 @@ from bowerbird.model import json_depth
 from bowerbird.model.bookmarks import Post, PostDetails
 from bowerbird.model.derived_fields import time_in_id
 from bowerbird.model.labels import COLORS, name_key
+from bowerbird.model.links import PostContent  # noqa: TC001 - as the other models
 from bowerbird.model.media import KnownImage, avatar_url, image_url, shown_urls, url_key
 from bowerbird.web.library.addresses import everything, of_post
-from bowerbird.web.library.texts import LinkedTexts, Passages, language_of, marked, web_url
+from bowerbird.web.library.texts import (
+    LinkedTexts,
+    Passages,
+    language_of,
+    link_sign,
+    link_words,
+    marked,
+    metrics,
+    web_url,
+)
 from bowerbird.web.media import demo_pictures
 from bowerbird.web.visits.formats import Dates
 
@@ -38,13 +48,6 @@ _LISTED_QUOTE: Final = 2_000
 PAGE_CHARACTERS: Final = 100_000
 _WORDS_PER_MINUTE: Final = 220
 _LONGEST_MS: Final = 1_000_000_000
-_METRICS: Final = (
-    ("favorite_count", "like", "likes"),
-    ("retweet_count", "repost", "reposts"),
-    ("reply_count", "reply", "replies"),
-    ("quote_count", "quote", "quotes"),
-    ("bookmark_count", "bookmark", "bookmarks"),
-)
 
 
 def bookmarks_in(body: bytes) -> list[Values]:
@@ -77,6 +80,10 @@ class PostParts:
     ) -> None:
         # What is known about images, by URL; None if the page shows no images.
         self.images: dict[str, KnownImage] | None = None
+        # Whether images that are not known may arrive.
+        self.awaits_images = False
+        # What is known of posts that are only links, by their id.
+        self.links: Mapping[str, PostContent] = {}
         # Lists load small images.
         self._is_listed = True
         self._texts = texts
@@ -125,13 +132,13 @@ class PostParts:
         hit = _dict(bookmark, "highlight") if is_searched else {}
         is_of_author = _text(hit, "field").startswith("author")
         snippet = None if is_of_author else marked(hit.get("html"))
-        link = _bare_link(details)
+        link, content = _bare_link(details), self.links.get(_text(bookmark, "post_id"))
         return {
             **self._head(bookmark, details),
             "original": web_url(details.get("link")),
             "line": snippet
             or _line(text or _text(_dict(details, "article"), "preview_text"))
-            or _address(link),
+            or _address(link) + link_sign(content),
             **self._both_dates(bookmark, details, date_field, has_headings=False),
             "kind": _kind(details) or (("link", "Link") if link else None),
         }
@@ -144,13 +151,17 @@ class PostParts:
         pictures = post["pictures"]["shown"] if post["pictures"] else []
         cards, cover = post["cards"], _dict(details, "article").get("cover_image")
         shown = [*pictures, *(card["picture"] for card in cards if card["picture"])]
+        absent = post["pictures"]["absent"] if post["pictures"] else []
         if cover and not shown:
-            shown = arranged([self._picture({"type": "image", "url": cover})])["shown"]
+            found = arranged([self._picture({"type": "image", "url": cover})])
+            shown, absent = found["shown"], [*absent, *found["absent"]]
         named = [card["title"] or card["domain"] for card in cards]
         return {
             **line,
             "line": line["line"] or "".join(named[:1]),
             "front": shown[0] if shown else None,
+            # Its place in the cell is kept.
+            "coming": next((each for each in absent if each["key"] and self.awaits_images), None),
             "badge": _badge(line["kind"], pictures, cards),
         }
 
@@ -179,7 +190,7 @@ class PostParts:
             "source": _text(bookmark, "source") or "x",
             "note": note,
             "note_markup": note_markup(note) if note else "",
-            "metrics": _metrics(_dict(_dict(details, "meta"), "non_real_time_engagement_metrics")),
+            "metrics": metrics(_dict(_dict(details, "meta"), "non_real_time_engagement_metrics")),
             "words": len(text.split()) + len(body.split()),
             "gone": self._dates.of(_text(bookmark, "gone_at")),
             "gone_reason": _text(bookmark, "gone_reason"),
@@ -259,17 +270,15 @@ class PostParts:
         }
 
     def _bare_card(self, bookmark: Values, url: str) -> Values:
-        """A post of which only the link is known.
-
-        When somebody asked for its text, and when last, belongs into the description.
-        """
+        """A post of which only the link is known, and whether its text is on its way."""
         saved = self._dates.of(_text(bookmark, "bookmarked_at"))
         when = f"{_saved_verb(bookmark).capitalize()} {saved.text}" if saved else "Saved"
+        content = self.links.get(_text(bookmark, "post_id"))
         return {
             "url": url,
             "domain": _host(url),
             "title": _address(url),
-            "description": f"{when}, without its text.",
+            "description": f"{when}, without its text.{link_words(content)}",
             "picture": None,
         }
 
@@ -534,15 +543,6 @@ def _kind(details: Values) -> tuple[str, str] | None:
         if kind in ("image", "photo"):
             return "image", "Image"
     return None
-
-
-def _metrics(counts: Values) -> list[str]:
-    found = ((counts.get(name), one, many) for name, one, many in _METRICS)
-    return [f"{n:,} {one if n == 1 else many}" for n, one, many in found if _is_count(n)]
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def _length(milliseconds: object) -> str:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 from msgspec import Struct
 
+from bowerbird.model.links import ContentState, PostContent
 from bowerbird.web.library.addresses import everything
 from bowerbird.web.visits.formats import Dates
 
@@ -27,6 +28,19 @@ _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
 _SHOWN_URL: Final = 48
 # Most URLs have only characters that need no encoding.
 _PLAIN_URL: Final = re.compile(r"https?://[\w.:-]+(?:/[\w.~/%+=&?,;:@!-]*)?", re.ASCII)
+_METRICS: Final = (
+    ("favorite_count", "like", "likes"),
+    ("retweet_count", "repost", "reposts"),
+    ("reply_count", "reply", "replies"),
+    ("quote_count", "quote", "quotes"),
+    ("bookmark_count", "bookmark", "bookmarks"),
+)
+_LINK_SIGNS: Final = {
+    ContentState.FETCHING: "being fetched",
+    ContentState.LINK: "not fetched",
+    ContentState.GONE: "gone",
+    ContentState.WHOLE: "fetched",
+}
 _HIT: Final = re.compile(r"(?:[^<>]|</?mark>)*")
 _SCRIPTS: Final = (
     ("ja", re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9d]")),
@@ -258,3 +272,23 @@ def _is_passage(one: object) -> bool:
 
 def _is_lost(one: Values) -> bool:
     return not isinstance(one.get("start"), int) or not isinstance(one.get("end"), int)
+
+
+def link_sign(content: PostContent | None) -> str:
+    """What follows the address of a post that is only a link."""
+    return f" ({_LINK_SIGNS[content.state]})" if content else ""
+
+
+def link_words(content: PostContent | None) -> str:
+    """What follows the sentence that a post has no text yet."""
+    if content is None:
+        return ""
+    is_asked = content.state is ContentState.FETCHING
+    said = ["Its network is being asked for it." if is_asked else "", content.problem]
+    return "".join(f" {sentence}" for sentence in said if sentence)
+
+
+def metrics(counts: dict[str, Any]) -> list[str]:
+    found = ((counts.get(name), one, many) for name, one, many in _METRICS)
+    numbers = ((n, one, many) for n, one, many in found if type(n) is int and n > 0)
+    return [f"{n:,} {one if n == 1 else many}" for n, one, many in numbers]

@@ -2,7 +2,7 @@
 // pressed, so that no text moves under the eyes.
 // @ts-check
 
-const LINES = "p.absent[data-image]";
+const LINES = ".absent[data-image]";
 const FIRST_MILLISECONDS = 3_000;
 const SLOWEST_MILLISECONDS = 30_000;
 const SLOWER = 1.25;
@@ -62,6 +62,8 @@ function put(line, image) {
     badge.textContent = moving;
     link.append(go, badge);
   }
+  const face = line.closest(".face");
+  if (face) return face.replaceChildren(...link.children);
   const into = block(line);
   into.append(link);
   const count = into.childElementCount;
@@ -72,6 +74,8 @@ function put(line, image) {
 /** @param {HTMLElement} line @param {Kept} image */
 function offer(line, image) {
   line.removeAttribute("data-image");
+  // A cell of the grid has kept its place.
+  if (line.closest(".face")) return put(line, image);
   arrived.set(line, image);
   const box = line.getBoundingClientRect();
   if (box.top >= innerHeight || box.bottom <= 0) return put(line, image);
