@@ -151,7 +151,12 @@ def _with_images(post: bytes, place: int) -> bytes:
     record: dict[str, Any] = msgspec.json.decode(post)
     attached = [{"type": "image", "url": url, "alt_text": "a bird"} for url in _urls(place)]
     saved_at = (_FIRST_SAVED + timedelta(hours=place)).isoformat(timespec="milliseconds")
-    record |= {"sort_index": place << 20, "bookmarked_at": saved_at, "is_archived": False}
+    record |= {
+        "sort_index": place << 20,
+        "bookmarked_at": saved_at,
+        "is_archived": False,
+        "is_read": False,
+    }
     record["tweet_details"]["attachments"] = attached
     record["tweet_details"]["quoted_tweet"] = None
     record["tweet_details"]["article"] = None
