@@ -21,13 +21,18 @@ _READABLE: Final = 0o100644 << 16
 BROWSERS: Final = ("chromium", "firefox")
 
 
-def manifest(browser: str) -> dict[str, Any]:
-    """The manifest for one store: the keys of the other browser cause warnings there."""
+def manifest(browser: str, firefox_id: str = "") -> dict[str, Any]:
+    """The manifest for one store: the keys of the other browser cause warnings there.
+
+    Who signs the extension for Firefox needs an id under a domain of their own.
+    """
     common: dict[str, Any] = json.loads((SOURCE / "manifest.json").read_text(encoding="utf-8"))
     if browser == "chromium":
         del common["background"]["scripts"], common["browser_specific_settings"]
     else:
         del common["background"]["service_worker"], common["minimum_chrome_version"]
+        if firefox_id:
+            common["browser_specific_settings"]["gecko"]["id"] = firefox_id
     return common
 
 
@@ -39,17 +44,17 @@ def files() -> Iterator[tuple[str, bytes]]:
             yield name, path.read_bytes()
 
 
-def build(folder: Path) -> list[Path]:
+def build(folder: Path, firefox_id: str = "") -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("bowerbird-*.zip"):
         old.unlink()
     version = manifest("chromium")["version"]
-    return [_pack(folder, browser, version) for browser in BROWSERS]
+    return [_pack(folder, version, browser, manifest(browser, firefox_id)) for browser in BROWSERS]
 
 
-def _pack(folder: Path, browser: str, version: str) -> Path:
+def _pack(folder: Path, version: str, browser: str, wanted: dict[str, Any]) -> Path:
     target = folder / f"bowerbird-{browser}-{version}.zip"
-    declared = json.dumps(manifest(browser), indent=2).encode() + b"\n"
+    declared = json.dumps(wanted, indent=2).encode() + b"\n"
     with zipfile.ZipFile(target, "w") as packed:
         for name, content in [("manifest.json", declared), *files()]:
             entry = zipfile.ZipInfo(name, _FIRST_TIME_OF_ZIP)
@@ -63,7 +68,9 @@ def _pack(folder: Path, browser: str, version: str) -> Path:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Pack the extension for the stores.")
     parser.add_argument("folder", nargs="?", type=Path, default=Path("dist"), help="default: dist")
-    for path in build(parser.parse_args().folder):
+    parser.add_argument("--firefox-id", default="", help="such as extension@your-domain.org")
+    given = parser.parse_args()
+    for path in build(given.folder, given.firefox_id):
         print(f"{path} ({path.stat().st_size:,} bytes)")
     return 0
 

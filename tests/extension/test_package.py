@@ -112,6 +112,8 @@ def test_each_store_gets_a_manifest_of_its_own() -> None:
     assert "browser_specific_settings" not in chromium
     assert "minimum_chrome_version" not in firefox
     assert chromium["content_scripts"] == firefox["content_scripts"]
+    signed = build.manifest("firefox", "extension@birds.test")["browser_specific_settings"]
+    assert signed["gecko"]["id"] == "extension@birds.test"
 
 
 def test_the_zips_are_small_and_always_the_same(tmp_path: Path) -> None:
