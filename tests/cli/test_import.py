@@ -23,13 +23,13 @@ def _summary(
     file: object, found: int, *, new: int = 0, changed: int = 0, unchanged: int = 0
 ) -> str:
     return (
-        f"{file}: Bowerbird JSON\n  posts found {found}\n  new {new}\n  changed {changed}\n"
+        f"{file}: Bowerbird JSON\n  found {found}\n  new {new}\n  changed {changed}\n"
         f"  unchanged {unchanged}\n"
     )
 
 
 def _invalid(count: int) -> str:
-    return f"  left out {count}\n    invalid: {count}\n"
+    return f"  left out {count}\n    invalid {count}\n"
 
 
 def _report(ran: Ran) -> str:

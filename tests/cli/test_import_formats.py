@@ -29,7 +29,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 def _counts(text: str) -> dict[str, tuple[str, int, int]]:
     """The format, the posts and the new posts of each file."""
-    pattern = r"^(\S+): (.+)\n  posts found (\d+)\n  new (\d+)\n"
+    pattern = r"^(\S+): (.+)\n  found (\d+)\n  new (\d+)\n"
     found = re.findall(pattern, text, re.MULTILINE)
     return {Path(name).name: (format, int(n), int(new)) for name, format, n, new in found}
 
@@ -105,12 +105,12 @@ def test_what_is_left_out_is_counted_by_reason_and_named_with_its_line(
     file = tmp_path / "pocket.csv"
     rows = [f"T,https://example.com/{n},1700000000,,unread" for n in range(25)]
     file.write_text("title,url,time_added,tags,status\n" + "\n".join(rows) + "\nT,,1,,unread\n")
-    refused = tmp_path / "refused.txt"
+    refused, links = tmp_path / "refused.txt", tmp_path / "links.txt"
 
-    ran = library.run("import", EMAIL, file, "--refused", refused)
+    ran = library.run("import", EMAIL, file, "--refused", refused, "--links", links)
 
     assert ran.code == 1
-    assert "  left out 26\n    not a link to a post: 25\n    invalid: 1\n" in ran.out
+    assert "  left out 26\n    not a post 25\n    invalid 1\n" in ran.out
     assert (
         "  Nothing in this file can be imported. "
         "Left out: 25 links that are not posts and 1 row that cannot be read.\n" in ran.out
@@ -120,6 +120,7 @@ def test_what_is_left_out_is_counted_by_reason_and_named_with_its_line(
     assert f"and 6 more in {file}; --refused FILE writes all of them.\n" in ran.text
     assert refused.read_text().startswith(sentence)
     assert len(refused.read_text().splitlines()) == 26
+    assert links.read_text().splitlines() == [f"https://example.com/{n}" for n in range(25)]
 
 
 def test_a_list_of_links_without_a_post_is_still_one(library: Library, tmp_path: Path) -> None:
@@ -140,7 +141,7 @@ def test_likes_are_imported_on_request_and_labelled(library: Library, files: lis
     without = library.run("import", EMAIL, likes)
     ran = library.run("import", EMAIL, likes, "--with-likes")
 
-    assert "    liked posts (--with-likes imports them): 1\n" in without.out
+    assert "    not requested 1\n" in without.out
     sentence = "Only liked posts are in this file; to import them, add --with-likes."
     assert f"  {sentence}\n" in without.out
     assert "  new 1\n" in ran.out

@@ -258,7 +258,10 @@ async def test_an_unknown_file_fails_with_one_sentence(
 
     assert (job["status"], job["error"]) == (
         "failed",
-        "This file cannot be imported. It looks like a PDF.",
+        (
+            "This file cannot be imported. It looks like a PDF. "
+            "Choose what the program exports as JSON, CSV, HTML or text."
+        ),
     )
     assert (await alice.get("/v1/imports")).json()["data"] == []
 

@@ -193,8 +193,10 @@ async def test_the_report_is_json(alice: Member) -> None:
             "line": 2,
             "reason": "not_a_post",
             "sentence": "'https://example.com' is not a link to a post.",
+            "link": "https://example.com",
         }
     ]
+    assert file["links"] == ["https://example.com"]
 
 
 async def test_an_old_export_does_not_empty_a_post_that_was_completed_since(alice: Member) -> None:

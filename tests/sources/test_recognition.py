@@ -51,7 +51,32 @@ def refusal(data: bytes) -> str:
     ],
 )
 def test_an_unknown_file_is_refused_in_one_sentence(data: bytes, kind: str) -> None:
-    assert refusal(data) == f"This file cannot be imported. It looks like {kind}."
+    sentence = refusal(data)
+
+    assert sentence.startswith(f"This file cannot be imported. It looks like {kind}.")
+    assert sentence.count(". ") >= (1 if "first" in kind else 2)
+
+
+@pytest.mark.parametrize(
+    ("data", "closest"),
+    [
+        (
+            b"title,time_added\nT,1700000000\n",
+            "Pocket CSV, which also has 'url'.",
+        ),
+        (
+            b'[{"extended": "", "toread": "no"}]',
+            "Closest to it: Pinboard JSON, which also has 'href'.",
+        ),
+    ],
+)
+def test_an_unknown_file_is_compared_with_the_known_formats(data: bytes, closest: str) -> None:
+    sentence = refusal(data)
+
+    assert closest in sentence
+    assert sentence.endswith(
+        "A column or field with links, or a text with one per line, is enough."
+    )
 
 
 def test_a_sentence_shows_no_control_characters() -> None:

@@ -1,25 +1,35 @@
 """Prints what an import did with each file: counts on stdout, single records on stderr."""
 
-from typing import IO
+from typing import IO, Final
 
 import click
 
-from bowerbird.library.imports.report import WORDING, FileReport, ImportReport, Row, nothing_new
+from bowerbird.library.imports.report import (
+    COUNTS,
+    FileReport,
+    ImportReport,
+    Row,
+    name_of,
+    nothing_new,
+)
 from bowerbird.sources.file_posts import shown
-from bowerbird.sources.found import Reason
+
+_ALWAYS: Final = ("found", "new", "changed", "unchanged")
 
 
 class LeftOutRows:
-    """Counts the records that were left out, and writes all of them to a file."""
+    """Counts the records that were left out, and writes all of them, and their links, to files."""
 
-    def __init__(self, output: IO[str] | None) -> None:
-        self._output = output
+    def __init__(self, output: IO[str] | None, links: IO[str] | None = None) -> None:
+        self._output, self._links = output, links
         self._counts: dict[int, int] = {}
 
     def add(self, file: FileReport, row: Row) -> None:
         self._counts[id(file)] = self.count(file) + 1
         if self._output is not None:
             self._output.write(f"{_line(file, row)}\n")
+        if self._links is not None and row.link:
+            self._links.write(f"{row.link}\n")
 
     def count(self, file: FileReport) -> int:
         return self._counts.get(id(file), 0)
@@ -34,21 +44,14 @@ def print_file(file: FileReport, rows: LeftOutRows) -> None:
         click.echo(f"{file.name}: {file.problem}", err=True)
         return
     click.echo(f"{file.name}: {file.format}")
-    counts = {
-        "posts found": file.found,
-        "new": file.new,
-        "changed": file.changed,
-        "unchanged": file.unchanged,
-    }
-    for name, count in counts.items():
-        click.echo(f"  {name} {count}")
-    _print_if_any("deleted here, not imported again", file.ignored_deleted)
-    _print_left_out(file)
-    _print_if_any("new labels", file.labels_created, _label_names(file))
-    _print_if_any("labels left out", file.labels_left_out)
-    _print_if_any("labels shortened", file.labels_shortened)
-    _print_if_any("notes", file.notes)
-    _print_if_any("dates of saving in the future, not used", file.future_dates)
+    for field in COUNTS:
+        count = getattr(file, field)
+        # The first four add up, so they are there even if they are 0.
+        if count or field in _ALWAYS:
+            names = _label_names(file) if field == "labels_created" else ""
+            click.echo(f"  {name_of(field)} {count}{names}")
+        if field == "ignored_deleted":
+            _print_left_out(file)
     for notice in file.notices:
         click.echo(f"  {notice}")
     for row in file.rows:
@@ -58,10 +61,12 @@ def print_file(file: FileReport, rows: LeftOutRows) -> None:
 
 
 def _print_left_out(file: FileReport) -> None:
-    _print_if_any("left out", sum(file.left_out.values()))
+    if not file.left_out:
+        return
+    click.echo(f"  left out {sum(file.left_out.values())}")
     for reason, count in file.left_out.items():
-        click.echo(f"    {WORDING[Reason(reason)].in_command}: {count}")
-    if file.left_out and (sentence := nothing_new(file, "add --with-likes")):
+        click.echo(f"    {name_of(reason)} {count}")
+    if sentence := nothing_new(file, "add --with-likes"):
         click.echo(f"  {sentence}")
 
 
@@ -69,11 +74,6 @@ def _label_names(file: FileReport) -> str:
     names = ", ".join(map(shown, file.new_labels))
     more = file.labels_created - len(file.new_labels)
     return f": {names} and {more} more" if more else f": {names}"
-
-
-def _print_if_any(name: str, count: int, more: str = "") -> None:
-    if count:
-        click.echo(f"  {name} {count}{more}")
 
 
 def print_end(report: ImportReport, email: str) -> None:

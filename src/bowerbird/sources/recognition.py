@@ -13,7 +13,7 @@ from bowerbird.sources import (
     programs,
 )
 from bowerbird.sources.file_posts import shown
-from bowerbird.sources.formats import Beginning, Format
+from bowerbird.sources.formats import Beginning, Format, column_name
 from bowerbird.sources.networks import bluesky, mastodon, x_archive
 from bowerbird.sources.x import files as x_files
 
@@ -51,6 +51,8 @@ _KINDS_BY_START: Final = (
 )
 _BYTES_LOOKED_AT: Final = 4096
 _NAMES_SHOWN: Final = 4
+_CLOSE_SHOWN: Final = 2
+_CHOOSE: Final = "Choose what the program exports as JSON, CSV, HTML or text."
 
 
 class UnknownFile(Exception):  # noqa: N818 - named for what it is
@@ -60,11 +62,46 @@ class UnknownFile(Exception):  # noqa: N818 - named for what it is
 def recognise(beginning: Beginning) -> Format:
     kind = _binary_kind(beginning.data)
     if kind:
-        raise UnknownFile(f"This file cannot be imported. It looks like {kind}.")
+        advice = "" if "first" in kind or "instead" in kind else f" {_CHOOSE}"
+        raise UnknownFile(f"This file cannot be imported. It looks like {kind}.{advice}")
     for format in FORMATS:
         if format.fits(beginning):
             return format
-    raise UnknownFile(f"This file cannot be imported. It looks like {_text_kind(beginning)}.")
+    raise UnknownFile(
+        f"This file cannot be imported. It looks like {_text_kind(beginning)}."
+        f"{_closest(beginning)} {_advice(beginning)}"
+    )
+
+
+def _closest(beginning: Beginning) -> str:
+    """The formats that have some of the columns or fields of the file, as a sentence."""
+    keys = {column_name(path.rpartition(".")[2]) for path in beginning.json}
+    names = keys | set(beginning.columns)
+    shared = {
+        format.name: (len(format.signature & names) / len(format.signature), format.signature)
+        for format in FORMATS
+        if format.signature & names
+    }
+    close = sorted(shared, key=lambda name: -shared[name][0])[:_CLOSE_SHOWN]
+    said = [
+        f"{name}, which also has {_listed(sorted(shared[name][1] - names))}"
+        for name in close
+        if shared[name][1] - names
+    ]
+    return f" Closest to it: {'; '.join(said)}." if said else ""
+
+
+def _advice(beginning: Beginning) -> str:
+    if not beginning.text.strip():
+        return _CHOOSE
+    if x_archive.part_name(beginning):
+        return "Choose the whole archive, or like.js from it."
+    if beginning.text.lstrip()[0] == "<":
+        return "Export the bookmarks of the browser or program, or save the links as text."
+    return (
+        "Nothing at its beginning is a link to a post or the id of one. A column or field with "
+        "links, or a text with one per line, is enough."
+    )
 
 
 def _binary_kind(data: bytes) -> str:

@@ -80,10 +80,10 @@ async def test_a_check_tells_what_is_left_out_and_why(house: House) -> None:
     said = text_of(await checked(house, person, rows, "raindrop.csv"))
 
     assert "Found: Raindrop CSV" in said
-    assert "New posts 2 kept" in said
-    assert "Links that are not posts 1 left out: a library holds only posts" in said
-    assert "Dates of saving in the future 1 not used" in said
-    assert "Posts with a note of yours 1 kept with their notes" in said
+    assert "New 2 kept" in said
+    assert "Not a post 1 links that are not posts: left out" in said
+    assert "Future dates 1 dates of saving in the future: not used" in said
+    assert "Notes 1 posts with a note of yours, which is kept" in said
     assert "Line 3" in said
     assert "The row that is left out Line" in said
     assert "until you import or cancel it, and until " in said
@@ -113,7 +113,12 @@ async def test_a_file_of_which_everything_is_left_out_says_why(house: House) -> 
     )
     assert "Nothing in this file is new" not in said
     # As the command counts them.
-    assert "Posts found 0 New 0 Known already 0 Left out 3" in said
+    assert "Found 0 New 0 Changed 0 Left out 3" in said
+    # The links are listed, and a file has them.
+    assert "2 links that are not posts https://example.org/a https://example.org/b" in said
+    listed = await person.open(f"{check.request.url.path}/links")
+    assert listed.text == "https://example.org/a\nhttps://example.org/b\n"
+    assert listed.headers["content-disposition"] == 'attachment; filename="links.txt"'
     assert f'action="{check.request.url.path}/import"' not in check.text
 
 
@@ -149,7 +154,7 @@ async def test_liked_posts_come_along_only_on_request(house: House) -> None:
     plain = await checked(house, person, likes, "like.js")
     chosen = await checked(house, person, likes, "like.js", part("likes", "yes"))
 
-    assert "Liked posts 1 left out" in text_of(plain)
+    assert "Not requested 1 liked posts: left out" in text_of(plain)
     sentence = "Only liked posts are in this file; to import them, choose it again with"
     assert sentence in text_of(plain)
     assert "Bring in 1 post" in text_of(chosen)

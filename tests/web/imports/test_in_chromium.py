@@ -41,13 +41,29 @@ def test_a_file_is_checked_imported_and_undone(page: Page, sample: Path) -> None
     choose(page, sample)
     expect(page.get_by_text("Nothing has been written yet.")).to_be_visible()
     expect(page.get_by_text(sample.name, exact=True)).to_be_visible()
-    expect(page.get_by_text("Not readable")).to_be_visible()
+    expect(page.get_by_role("row", name="Invalid")).to_be_visible()
     page.get_by_text("The row that is left out").click()
     expect(page.get_by_text("post_id: must be a string")).to_be_visible()
     page.get_by_role("button", name="Bring in 2 posts").click()
     expect(page.get_by_role("heading", name="2 posts are in")).to_be_visible()
     undo(page)
     expect(page.get_by_role("status")).to_contain_text("The import is undone: 2 posts removed.")
+
+
+@pytest.mark.browser(accept_downloads=True)
+def test_links_that_are_not_posts_are_listed_and_downloaded(page: Page, tmp_path: Path) -> None:
+    file, links = tmp_path / "links.csv", tmp_path / "links.txt"
+    file.write_text("URL\nhttps://x.com/ada/status/20\nhttps://example.org/a\n", encoding="utf-8")
+    choose(page, file)
+    page.get_by_role("button", name="Bring in 1 post").click()
+    page.get_by_text("The link that is not a post").click()
+    expect(page.get_by_role("link", name="https://example.org/a")).to_be_visible()
+    with page.expect_download() as started:
+        page.get_by_role("link", name="Download the links").click()
+    started.value.save_as(links)
+    assert links.read_text(encoding="utf-8") == "https://example.org/a\n"
+    undo(page)
+    expect(page.get_by_role("status")).to_contain_text("The import is undone: 1 post removed.")
 
 
 @pytest.mark.browser(java_script_enabled=False, accept_downloads=True)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 import click
 
@@ -50,10 +50,18 @@ _INTERRUPTED: Final = 130
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the line and reason of every record that is left out to FILE.",
 )
+@click.option(
+    "--links",
+    "links_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write every link that is not a post to FILE.",
+)
 def import_files(
     email: str,
     files: Sequence[str],
     refused_file: Path | None,
+    links_file: Path | None,
     label: str | None,
     *,
     dry_run: bool,
@@ -82,12 +90,19 @@ def import_files(
     options = ImportOptions(with_likes, label, dry_run)
     for file in files:
         import_sources.require_readable(file)
-    if refused_file is not None and refused_file.exists():
-        raise click.ClickException(
-            f"{refused_file} already exists. Choose another file for --refused."
-        )
     second = closing(SecondCore()) if second_core.is_useful() else nullcontext()
-    with _left_out_rows(refused_file) as rows, progress_bars() as advance, second as core:
+    for option, file_path in (("--refused", refused_file), ("--links", links_file)):
+        if file_path is not None and file_path.exists():
+            raise click.ClickException(
+                f"{file_path} already exists. Choose another file for {option}."
+            )
+    with (
+        _written(refused_file) as refused,
+        _written(links_file) as links,
+        progress_bars() as advance,
+        second as core,
+    ):
+        rows = LeftOutRows(refused, links)
         work = _Work(email, files, options, rows, advance, core=core)
         try:
             with_library(work.run)
@@ -158,10 +173,10 @@ class _Work:
 
 
 @contextmanager
-def _left_out_rows(file: Path | None) -> Iterator[LeftOutRows]:
+def _written(file: Path | None) -> Iterator[IO[str] | None]:
     if file is None:
-        yield LeftOutRows(None)
+        yield None
         return
     descriptor = private_files.open_new(file, belongs_to_folder=False)
     with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as output:
-        yield LeftOutRows(output)
+        yield output

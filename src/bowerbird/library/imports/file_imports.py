@@ -20,7 +20,14 @@ from bowerbird.library.imports.chunks import Chunk, chunks
 from bowerbird.library.imports.dry_runs import DryRun
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, unwritten
 from bowerbird.library.imports.planning import index_words
-from bowerbird.library.imports.report import LABELS, FileReport, ImportReport, Row
+from bowerbird.library.imports.report import (
+    LABELS,
+    MAX_LINKS,
+    MAX_LINKS_CHARACTERS,
+    FileReport,
+    ImportReport,
+    Row,
+)
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.second_core import SecondCore
 from bowerbird.model import instants
@@ -90,6 +97,8 @@ class FileImports:
         self._stopping = asyncio.Event()
         # The labels of the current file that are too long.
         self._shortened = set[str]()
+        # How many characters of links that are not posts its report can still have.
+        self._link_room = MAX_LINKS_CHARACTERS
         self._dry_run = DryRun(database, clock, account) if options.is_dry_run else None
         self.report = ImportReport(is_dry_run=options.is_dry_run)
 
@@ -100,6 +109,7 @@ class FileImports:
         """
         report = FileReport(name=name)
         self._shortened.clear()
+        self._link_room = MAX_LINKS_CHARACTERS
         self.report.files.append(report)
         choices = Choices(with_likes=self._options.with_likes, now=self._clock())
         try:
@@ -252,8 +262,11 @@ class FileImports:
             report.notice(remark.sentence)
             return
         sentence = remark.sentence.removeprefix(f"Line {remark.line}: ")
-        row = Row(remark.line, remark.reason.value, sentence)
+        row = Row(remark.line, remark.reason.value, sentence, remark.link)
         report.leave_out(row)
+        if row.link and len(report.links) < MAX_LINKS and len(row.link) <= self._link_room:
+            self._link_room -= len(row.link)
+            report.links.append(row.link)
         self._on_row(report, row)
 
 

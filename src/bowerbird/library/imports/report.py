@@ -10,6 +10,9 @@ from bowerbird.sources.found import Reason
 MAX_ROWS: Final = 20
 MAX_NOTICES: Final = 20
 MAX_NEW_LABELS: Final = 20
+MAX_LINKS: Final = 5_000
+# The report of a file is stored as one value.
+MAX_LINKS_CHARACTERS: Final = 512 << 10
 
 
 class Wording(NamedTuple):
@@ -17,10 +20,7 @@ class Wording(NamedTuple):
 
     one: str
     many: str
-    # Of a line of the command's report.
-    in_command: str
-    # Of a row on the website, and what happens to these records.
-    heading: str
+    # What happens to these records.
     outcome: str
 
 
@@ -28,38 +28,45 @@ WORDING: Final = {
     Reason.NOT_A_POST: Wording(
         "link that is not a post",
         "links that are not posts",
-        "not a link to a post",
-        "Links that are not posts",
-        "left out: a library holds only posts",
+        "links that are not posts: left out, because a library holds only posts",
     ),
     Reason.UNAVAILABLE: Wording(
         "post that is no longer available",
         "posts that are no longer available",
-        "not available any more",
-        "Not available any more",
         "left out: deleted or protected at the source",
     ),
-    Reason.ADVERTISEMENT: Wording(
-        "advertisement", "advertisements", "advertisements", "Advertisements", "left out"
-    ),
+    Reason.ADVERTISEMENT: Wording("advertisement", "advertisements", "left out"),
     Reason.NOT_SAVED: Wording(
         "post that was seen but not saved",
         "posts that were seen but not saved",
-        "seen but not saved",
-        "Seen, not saved",
-        "left out: they were not in the list of saved posts",
+        "left out: seen, but not in the list of saved posts",
     ),
     Reason.NOT_REQUESTED: Wording(
-        "liked post",
-        "liked posts",
-        "liked posts (--with-likes imports them)",
-        "Liked posts",
-        "left out, unless you choose the file with likes",
+        "liked post", "liked posts", "liked posts: left out, unless they are asked for"
     ),
     Reason.INVALID: Wording(
-        "row that cannot be read", "rows that cannot be read", "invalid", "Not readable", "left out"
+        "row that cannot be read", "rows that cannot be read", "left out: not readable"
     ),
 }
+# The counts of a file and what they mean. People read the names of the API, with spaces.
+COUNTS: Final = {
+    "found": "posts in the file",
+    "new": "kept",
+    "changed": "known, with more in the file: filled in or changed",
+    "unchanged": "known already: left as they are",
+    "ignored_deleted": "posts you deleted here: left out, as you wished",
+    "labels_created": "labels that the library did not have",
+    "labels_left_out": "left out: there is no room for more",
+    "labels_shortened": "labels that were too long",
+    "notes": "posts with a note of yours, which is kept",
+    "future_dates": "dates of saving in the future: not used",
+}
+
+
+def name_of(key: str) -> str:
+    return key.replace("_", " ")
+
+
 _DELETED: Final = ("post that you deleted here", "posts that you deleted here")
 
 
@@ -73,6 +80,8 @@ class Row(Struct, frozen=True):
     """Why it is left out; labels if it is imported without some of its labels."""
     sentence: str
     """The reason as a sentence."""
+    link: str = ""
+    """The link, if it is one that is not a post."""
 
 
 LABELS: Final = "labels"
@@ -112,6 +121,8 @@ class FileReport(Struct, kw_only=True):
     """Dates of saving that are in the future, and therefore not used."""
     rows: list[Row] = []
     """The first records that are left out, or imported without some of their labels."""
+    links: list[str] = []
+    """The links that are not posts: at most the first 5,000, and 512 KiB."""
     notices: list[str] = []
     """Sentences about the file. No record is lost by them."""
 

@@ -18,6 +18,12 @@ from bowerbird.wire.responses.replies import Reply
 
 FILES: Final = f"{PATH}/files"
 _WITH_LIKES: Final = "likes"
+_LIST: Final = (
+    (b"content-type", b"text/plain; charset=utf-8"),
+    (b"content-disposition", b'attachment; filename="links.txt"'),
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+)
 
 
 def routes(parts: ImportParts, pages: VisitPages) -> list[PageRoute]:
@@ -27,6 +33,7 @@ def routes(parts: ImportParts, pages: VisitPages) -> list[PageRoute]:
         PageRoute("POST", FILES, steps.check, page=PATH, max_upload_bytes=router.MAX_BODY_BYTES),
         PageRoute("GET", one, steps.shown),
         PageRoute("GET", f"{one}/state", steps.state, is_json=True),
+        PageRoute("GET", f"{one}/links", steps.links, is_page=False),
         PageRoute("POST", f"{one}/import", steps.bring_in, page=PATH),
         PageRoute("POST", f"{one}/cancel", steps.cancel, page=PATH),
     ]
@@ -68,6 +75,11 @@ class _FileSteps:
 
     async def state(self, visit: Visit) -> Reply:
         return self._pages.json(rows.state(await self._job(visit)))
+
+    async def links(self, visit: Visit) -> Reply:
+        """The links of a file that are not posts, one per line."""
+        links = [link for file in report_of(await self._job(visit)).files for link in file.links]
+        return Reply(200, list(_LIST), "".join(f"{link}\n" for link in links).encode())
 
     async def bring_in(self, visit: Visit) -> Reply:
         job_id = visit.request.path_params["job_id"]
@@ -160,4 +172,5 @@ def _file(job: FileImport) -> dict[str, Any]:
     """The file of a job, with what is known about its content."""
     file = report_of(job).files[0] if report_of(job).files else None
     shown = rows.report(file) if file else {"name": "The file"}
-    return {"file": shown | {"size": size_text(job.size)}}
+    links = f"{FILES}/{job.job_id}/links"
+    return {"file": shown | {"size": size_text(job.size), "links_path": links}}

@@ -2,29 +2,25 @@
 
 from typing import Any, Final
 
-from bowerbird.library.imports.report import WORDING, FileReport, nothing_new
+from bowerbird.library.imports.report import (
+    COUNTS,
+    WORDING,
+    FileReport,
+    name_of,
+    nothing_new,
+)
 from bowerbird.library.imports.runs import Run
 from bowerbird.model import instants
 from bowerbird.model.connections import NAMES
 from bowerbird.model.imports import RunState, UndoCounts
 from bowerbird.model.ingest import VISIT, FileImport
 from bowerbird.model.jobs import UNFINISHED
-from bowerbird.requests import limits
 from bowerbird.sources.found import Reason
 from bowerbird.web.library.addresses import LIBRARY, Address
 from bowerbird.web.visits.formats import Moment, Times, size_text
 
-# What a row of the report is called, and what happens to it.
-_OTHERS: Final = {
-    "ignored_deleted": ("Posts you deleted here", "left out, as you wished"),
-    "labels_left_out": (
-        "Labels without room",
-        f"left out: a post can have {limits.POST_LABELS_MAX}, a library {limits.LABELS_MAX:,}",
-    ),
-    "labels_shortened": ("Long labels", f"shortened to {limits.LABEL_NAME_MAX} characters"),
-    "future_dates": ("Dates of saving in the future", "not used"),
-    "notes": ("Posts with a note of yours", "kept with their notes"),
-}
+# How many of the links that are not posts a page shows. A file has all of them.
+_LINKS_SHOWN: Final = 100
 _STATES: Final = {
     RunState.RUNNING: ("running", "busy"),
     RunState.FINISHED: ("", ""),
@@ -56,7 +52,6 @@ def mark(job: FileImport) -> str:
 
 
 def report(file: FileReport) -> dict[str, Any]:
-    left_out = sum(file.left_out.values()) + file.ignored_deleted
     return {
         "name": file.name,
         "format": file.format,
@@ -64,29 +59,28 @@ def report(file: FileReport) -> dict[str, Any]:
         "new": file.new,
         "changed": file.changed,
         "unchanged": file.unchanged,
-        "left_out": left_out,
+        "left_out": sum(file.left_out.values()),
         "outcomes": _outcomes(file),
         "nothing_new": nothing_new(file, "choose it again with “Liked posts too”"),
         "labels_created": file.labels_created,
         "new_labels": file.new_labels,
         "rows": [{"line": row.line, "sentence": row.sentence} for row in file.rows],
         "loses_labels": file.labels_left_out > 0,
+        "links": file.links[:_LINKS_SHOWN],
+        "links_kept": len(file.links),
+        "link_count": file.left_out.get(Reason.NOT_A_POST, 0),
         "notices": file.notices,
     }
 
 
 def _outcomes(file: FileReport) -> list[dict[str, Any]]:
-    rows = [
-        ("New posts", file.new, "kept"),
-        ("Known, with more in the file", file.changed, "filled in or changed"),
-        ("Known already", file.unchanged, "left as they are"),
+    counts = [(field, getattr(file, field), text) for field, text in COUNTS.items()]
+    reasons = [(one, n, WORDING[Reason(one)].outcome) for one, n in file.left_out.items()]
+    return [
+        {"name": name_of(field).capitalize(), "count": count, "text": text}
+        for field, count, text in (*counts, *reasons)
+        if count
     ]
-    for reason, count in file.left_out.items():
-        wording = WORDING[Reason(reason)]
-        rows.append((wording.heading, count, wording.outcome))
-    for field, (name, text) in _OTHERS.items():
-        rows.append((name, getattr(file, field), text))
-    return [{"name": name, "count": count, "text": text} for name, count, text in rows if count]
 
 
 def run(one: Run, times: Times) -> dict[str, Any]:
