@@ -20,6 +20,7 @@ import msgspec
 
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
+from bowerbird.jobs.links import LinkJobs
 from bowerbird.jobs.media import MediaJobs
 from bowerbird.jobs.sources import SourceJobs
 from bowerbird.jobs.worker import JobKind, Progress, Recurring, Worker
@@ -119,7 +120,7 @@ async def started(
 async def work_until(
     is_over: Callable[[], Awaitable[bool]],
     database: Database,
-    jobs: MediaJobs | SourceJobs,
+    jobs: LinkJobs | MediaJobs | SourceJobs,
     report: Report,
     lease_s: float,
 ) -> None:
