@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
+from bowerbird.model.networks import bits_of
 from bowerbird.storage import migrations
 from bowerbird.storage.postgres import schema as postgres_schema
 from bowerbird.storage.sqlite import schema as sqlite_schema
@@ -65,6 +66,25 @@ OLD_NOTES = (
     """ ({first}1, 1, CAST('{{"post_id":"1","note":"mine"' AS {bytes})),"""
     """ ({first}2, 1, CAST('{{"post_id":"2"' AS {bytes}))"""
 )
+# Of Mastodon and of a network that is not known; of X, also with a number that looks like another.
+OLD_NETWORKS = """
+INSERT INTO bookmark (account_id, number, post_id, sort_index, is_read, is_archived, imported_at,
+                      bookmarked_at, posted_at, media, author_key, author_name_key, title_key,
+                      quote_count, reply_count, retweet_count, bookmark_count, favorite_count,
+                      content_hash)
+SELECT 1, n.number, n.post_id, 0, {no}, {no}, 0,
+       0, 0, 128, '', '', '', 0, 0, 0, 0, 0, {empty}
+  FROM (SELECT 1 AS number, '10000000000000000001' AS post_id
+         UNION ALL SELECT 2, '10000000000000000002' UNION ALL SELECT 3, '20'
+         UNION ALL SELECT 4, '10000000000000000003') AS n
+"""
+OLD_SOURCES = """
+INSERT INTO content ({place}, render_version, rendering)
+VALUES ({first}1, 1, CAST('{{"source":"mastodon","source_id":"a.example/1"' AS {bytes})),
+       ({first}2, 1, CAST('{{"source":"elsewhere","source_id":"1"' AS {bytes})),
+       ({first}3, 1, CAST('{{"post_id":"20"' AS {bytes})),
+       ({first}4, 1, CAST('{{"post_id":"10000000000000000003"' AS {bytes}))
+"""
 IN_SQLITE = {
     "no": "0",
     "empty": "x''",
@@ -115,6 +135,12 @@ CASES = {
     ),
     "notes wait to be indexed": Case(
         13, (OLD_LIBRARY, OLD_NOTES), "SELECT * FROM unindexed_note", [(1, 1)]
+    ),
+    "posts have the number of their network": Case(
+        33,
+        (OLD_LIBRARY, OLD_NETWORKS, OLD_SOURCES),
+        "SELECT number, media FROM bookmark ORDER BY number",
+        [(1, 128 | bits_of("mastodon")), (2, 128 | bits_of("elsewhere")), (3, 128), (4, 128)],
     ),
     "posts wait to be counted": Case(
         23,

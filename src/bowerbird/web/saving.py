@@ -25,7 +25,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Post, PostDetails
 from bowerbird.model.derived_fields import time_in_id
 from bowerbird.model.labels import name_key
-from bowerbird.model.networks import name_of, named
+from bowerbird.model.networks import icon_of, name_of, named
 from bowerbird.requests.limits import NOTE_MAX
 from bowerbird.requests.saving import SaveRequest
 from bowerbird.sources import post_links
@@ -196,6 +196,7 @@ def _words(post: PostLink, times: Times) -> dict[str, Any]:
     return {
         "posted": None if posted is None else times.day(posted),
         "network": name_of(post.network),
+        "icon": icon_of(post.network),
         "author": post.author_username,
         "link": post.link if post.link.startswith("http") else "",
     }

@@ -14,7 +14,7 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.networks import name_of
+from bowerbird.model.networks import icon_of, name_of
 from bowerbird.requests.bookmarks import SimilarQuery
 from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX
 from bowerbird.web.account.reading import reading_form
@@ -132,6 +132,7 @@ class ReadingPage:
             star=parts.star,
             content=content,
             network=name_of(post["source"]),
+            network_icon=icon_of(post["source"]),
             strand=strand,
             near=await self._near(account, post_id, parts),
             json=msgspec.json.format(json_depth.cut(body), indent=2).decode(),
