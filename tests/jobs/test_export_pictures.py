@@ -1,10 +1,13 @@
 """PDF exports show the images that are kept, and describe the others."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from bowerbird.images.hosts import DEMO_HOST
+from bowerbird.jobs.export_pictures import ExportPictures
 from bowerbird.requests import limits
 from tests.exports.documents import Document
 from tests.support import exporting, pictures
@@ -108,3 +111,23 @@ async def test_a_lost_file_is_described(cast: Service, shelf: Shelf, tmp_path: P
 
     assert sum(shown.images()) == 0
     assert shown.contains("lost")
+
+
+async def test_the_drawings_of_the_demo_are_typeset(
+    cast: Service, shelf: Shelf, tmp_path: Path
+) -> None:
+    await cast.alice.save(
+        text="demo", attachments=[image(f"https://{DEMO_HOST}/kingfisher.jpg", alt_text="a bird")]
+    )
+    account = await cast.alice.account()
+    page = (await cast.alice.client.get("/v1/bookmarks")).json()["data"]
+    pictures_of = ExportPictures(cast.database, shelf.files, tmp_path / "pictures")
+
+    await pictures_of.add(account, json.dumps(page).encode()[1:-1])
+    folder = await pictures_of.finish()
+    shown, notes = await document(cast, tmp_path)
+
+    assert folder is not None
+    assert (folder / "demo-kingfisher.svg").exists()
+    assert notes == []
+    assert shown.contains("a bird")

@@ -3,9 +3,12 @@
 By arithmetic with fixed seeds, so nothing in them comes from anywhere else.
 """
 
+import json
 import math
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import Final
 
@@ -295,7 +298,7 @@ def code() -> str:
     return drawn
 
 
-PICTURES: Final[dict[str, tuple[Size, Callable[[], str]]]] = {
+PICTURES: dict[str, tuple[Size, Callable[[], str]]] = {
     "bower-avenue": (WIDE, bower),
     "bower-paint": (TALL, paint),
     "moon-spica": (WIDE, moon),
@@ -403,6 +406,43 @@ PICTURES: Final[dict[str, tuple[Size, Callable[[], str]]]] = {
     ),
     "candle-bookshop": (TALL, candle),
 }
+
+
+# Ground, feathers and beak.
+_PLUMAGE: Final = (
+    ("#dfe9e3", "#2f6f8f", "#d9813a"),
+    ("#f0e3cf", "#8a3b2e", "#3a3a3a"),
+    ("#e3e0ef", "#54478c", "#e0a93f"),
+    ("#dcead2", "#4c6a3c", "#c2542d"),
+    ("#f3dcd8", "#b3476b", "#5a3a22"),
+    ("#d8e6f0", "#1f3f66", "#e6c04f"),
+    ("#efe9d0", "#a67c1f", "#4a4a4a"),
+)
+
+
+def face(author: str) -> str:
+    """The picture of an author: the head of a bird, another one for each name."""
+    draw = _seeded(sum(place * ord(letter) for place, letter in enumerate(author, 1)))
+    ground, feathers, beak = draw.choice(_PLUMAGE)
+    side, high, tuft = draw.choice((-1, 1)), draw.randrange(26, 34), draw.randrange(4, 15)
+    x, eye = 48 + side * 22, 48 + side * 9
+    return (
+        _rect(0, 0, 96, 96, ground)
+        + _shape("M20 96q4-48 28-48t28 48z", feathers)
+        + _circle(48, 16 + high, 26, feathers)
+        + _line(f"M48 {high - 8}q{-side * 4} {-tuft} {-side * tuft} {-tuft}", feathers, 5)
+        + _shape(f"M{x} {high + 6}l{side * 24} 10{-side * 24:+d} 10z", beak)
+        + _circle(eye, high + 10, 6, "#fbfaf6")
+        + _circle(eye + side, high + 10, 3, "#16181c")
+    )
+
+
+def authors() -> list[str]:
+    posts = resources.files("bowerbird.fixtures").joinpath("posts.json").read_text("utf-8")
+    return sorted({post["author_username"] for post in json.loads(posts)})
+
+
+PICTURES |= {f"people-{name}": ((96, 96), partial(face, name)) for name in authors()}
 
 
 def drawn(name: str) -> str:

@@ -1,6 +1,7 @@
 """Copies the kept images of the posts of a PDF export to its folder."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ import msgspec
 
 from bowerbird.exports import posts_file
 from bowerbird.exports.posts_file import Picture, Pictures
+from bowerbird.images import drawings, hosts
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
@@ -17,6 +19,7 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.media import MediaStore
 
+_DEMO: Final = hosts.DEMO_HOST.encode()
 # The typesetter reads no others.
 _READABLE: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
@@ -39,12 +42,23 @@ class ExportPictures:
         if self._has_any is None:
             state = await self._store.account(self._database, account.account_id)
             self._has_any = state is not None and state.files > 0
-        if not self._has_any:
+        has_drawings = _DEMO in page
+        if not self._has_any and not has_drawings:
             return
         urls = await asyncio.to_thread(_urls, page)
+        if has_drawings:
+            await asyncio.to_thread(self._draw, urls)
         for url, image in (await self._kept.among(account, urls)).items():
             if image.type in _READABLE and await self._copy(account, image):
                 self._pictures[url] = Picture(image.media_id, image.width, image.height)
+
+    def _draw(self, urls: Sequence[str]) -> None:
+        """The pictures of the demo, which are part of the package."""
+        for url in urls:
+            if drawing := drawings.by_url().get(url):
+                self._folder.mkdir(exist_ok=True)
+                (self._folder / drawing.file).write_bytes(drawing.content)
+                self._pictures[url] = Picture(drawing.file, drawing.width, drawing.height)
 
     async def finish(self) -> Path | None:
         """The folder with the pictures; None if there are none."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from bowerbird.images import drawings as drawn_pictures
 from bowerbird.library import demo
-from bowerbird.model.media import image_urls
-from bowerbird.web.media import demo_pictures
+from bowerbird.model.media import shown_urls
 from tests.support.keeping import Shelf
 from tests.web import demo_pictures as drawings
 from tests.web.house import Reader
@@ -19,9 +19,9 @@ _POSTS: list[dict[str, Any]] = json.loads(
 
 
 def test_every_image_of_the_samples_is_drawn() -> None:
-    urls = {url for post in _POSTS for url in image_urls(post["tweet_details"])}
+    urls = {url for post in _POSTS for url in shown_urls(post)}
 
-    assert urls == set(demo_pictures.by_url())
+    assert urls == set(drawn_pictures.by_url())
     assert len(urls) == len(drawings.PICTURES)
 
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 from markupsafe import Markup
 
+from bowerbird.images import drawings
 from bowerbird.library.bookmarks.threads import Thread
 from bowerbird.model import json_depth
 from bowerbird.model.bookmarks import Post, PostDetails
@@ -19,6 +20,7 @@ from bowerbird.model.derived_fields import time_in_id
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.model.links import PostContent  # noqa: TC001 - as the other models
 from bowerbird.model.media import KnownImage, avatar_url, image_url, shown_urls, url_key
+from bowerbird.web import templating
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.texts import (
     LinkedTexts,
@@ -30,7 +32,6 @@ from bowerbird.web.library.texts import (
     metrics,
     web_url,
 )
-from bowerbird.web.media import demo_pictures
 from bowerbird.web.visits.formats import Dates
 
 Values = dict[str, Any]
@@ -311,11 +312,8 @@ class PostParts:
     def _post(self, bookmark: Values, details: Values) -> Values:
         """The head of a post and the parts of its body."""
         attached = [each for each in _list(details, "attachments") if isinstance(each, dict)]
-        meta, head, bare = (
-            _dict(details, "meta"),
-            self._head(bookmark, details),
-            _bare_link(details),
-        )
+        meta, head = _dict(details, "meta"), self._head(bookmark, details)
+        bare = _bare_link(details)
         return {
             **head,
             "initials": _initials(head["name"]),
@@ -363,8 +361,8 @@ class PostParts:
         """A file of a URL that the page shows: where it is, and its size."""
         if self.images is None or not url:
             return None
-        if drawn := demo_pictures.by_url().get(url):
-            src = self._base_path + drawn.path
+        if drawn := drawings.by_url().get(url):
+            src = self._base_path + templating.paths()[drawn.file]
             return {"src": src, "width": drawn.width, "height": drawn.height}
         known = self.images.get(url)
         file = known and ((self._is_listed and known.small) or known.file)
