@@ -52,3 +52,7 @@ def _png(width: int, height: int, pixels: bytes) -> bytes:
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+# The beginning of an MP4 file.
+MP4: Final = b"\0\0\0\x18ftypisom\0\0\x02\0isommp42" + bytes(range(200))

@@ -23,6 +23,7 @@ from bowerbird.outgoing.addresses import Resolve
 from bowerbird.outgoing.requests import OutgoingRequests, PrivateAddress
 
 MAX_BYTES: Final = 16 * 1024 * 1024
+VIDEO_BYTES_MAX: Final = 32 * 1024 * 1024
 MAX_PIXELS: Final = 40_000_000
 MAX_REDIRECTS: Final = 3
 TIMEOUT_S: Final = 30.0
@@ -30,6 +31,7 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # The server may answer otherwise a while later.
 _TEMPORARY: Final = frozenset({408, 425, 429})
 _FIRST_ERROR_OF_SERVER: Final = 500
+_DIGITS: Final = 18
 _HEADERS: Final = {
     "Accept": ", ".join(formats.TYPES),
     # A small compressed answer could become a huge one.
@@ -50,6 +52,8 @@ class Reason(StrEnum):
     TYPE = "type"
     PIXELS = "pixels"
     # Those below may pass.
+    # The quota for videos is used.
+    ROOM = "room"
     BUSY = "busy"
     TIME = "time"
     UNREACHABLE = "unreachable"
@@ -58,7 +62,7 @@ class Reason(StrEnum):
 # Then the host has a problem, and its other images wait too.
 TEMPORARY: Final = frozenset({Reason.BUSY, Reason.TIME, Reason.UNREACHABLE})
 # A host that refuses one image may give it later.
-RETRIED: Final = TEMPORARY | {Reason.REFUSED}
+RETRIED: Final = TEMPORARY | {Reason.REFUSED, Reason.ROOM}
 _GONE: Final = frozenset({404, 410})
 
 
@@ -99,43 +103,49 @@ class Fetcher:
     ) -> None:
         await self._requests.__aexit__(kind, error, trace)
 
-    async def fetch(self, url: str, instance: str = "") -> FetchedImage:
-        """`instance` is the server of the post, from which pictures may come too."""
+    async def fetch(
+        self, url: str, instance: str = "", video_room: int | None = None
+    ) -> FetchedImage:
+        """`instance` is the server of the post, from which pictures may come too.
+
+        `video_room`: how many bytes a video may have; None if it must be an image.
+        """
         try:
             async with asyncio.timeout(self._timeout_s):
-                content = await self._followed(url, instance)
+                content = await self._followed(url, instance, video_room)
         except (TimeoutError, httpx2.TimeoutException):
             raise NotFetched(Reason.TIME) from None
         except (httpx2.HTTPError, OSError, UnicodeError) as error:
             raise NotFetched(Reason.UNREACHABLE) from error
-        found = formats.format_of(content)
+        is_video = video_room is not None and formats.is_video(content)
+        found = formats.VIDEO if is_video else formats.format_of(content)
         if found is None:
             raise NotFetched(Reason.TYPE)
         if found.width * found.height > MAX_PIXELS:
             raise NotFetched(Reason.PIXELS)
         return FetchedImage(content, found)
 
-    async def _followed(self, url: str, instance: str) -> bytes:
+    async def _followed(self, url: str, instance: str, video_room: int | None) -> bytes:
         for _ in range(MAX_REDIRECTS + 1):
-            answer = await self._get(url, instance)
+            answer = await self._get(url, instance, video_room)
             if isinstance(answer, bytes):
                 return answer
             url = _joined(url, answer)
         raise NotFetched(Reason.REDIRECTS)
 
-    async def _get(self, url: str, instance: str) -> bytes | str:
+    async def _get(self, url: str, instance: str, video_room: int | None) -> bytes | str:
         """The content, or the URL of a redirect."""
         parsed = _parsed(url)
         if not self._allowed.has(parsed.raw_host.decode("ascii").lower(), instance):
             raise NotFetched(Reason.HOST)
         try:
             async with self._requests.response("GET", parsed, _HEADERS) as response:
-                return await _read(response)
+                return await _read(response, video_room)
         except PrivateAddress:
             raise NotFetched(Reason.ADDRESS) from None
 
 
-async def _read(response: httpx2.Response) -> bytes | str:
+async def _read(response: httpx2.Response, video_room: int | None) -> bytes | str:
     status = response.status_code
     if status in _REDIRECTS and "location" in response.headers:
         return str(response.headers["location"])
@@ -144,10 +154,17 @@ async def _read(response: httpx2.Response) -> bytes | str:
     if response.headers.get("content-encoding", "identity") != "identity":
         raise NotFetched(Reason.TYPE)
     content = bytearray()
+    stated = response.headers.get("content-length", "")
+    size = int(stated) if stated.isascii() and stated.isdecimal() and len(stated) < _DIGITS else 0
     async for part in response.aiter_raw():
         content += part
-        if len(content) > MAX_BYTES:
-            raise NotFetched(Reason.SIZE)
+        most, problem = MAX_BYTES, Reason.SIZE
+        if video_room is not None and formats.is_video(content):
+            most = min(VIDEO_BYTES_MAX, video_room)
+            if VIDEO_BYTES_MAX >= max(len(content), size) > most:
+                problem = Reason.ROOM
+        if max(len(content), size) > most:
+            raise NotFetched(problem)
     return bytes(content)
 
 

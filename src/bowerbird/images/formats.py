@@ -129,4 +129,15 @@ _READERS: Final[tuple[tuple[str, Callable[[bytes], bool], Callable[[bytes], Size
     ("image/webp", lambda c: c[:4] == b"RIFF" and c[8:12] == b"WEBP", _webp),
     ("image/avif", lambda c: c[4:8] == b"ftyp" and c[8:12] in _AVIF_BRANDS, _avif),
 )
+# MP4, the only form in which X and Mastodon give videos and animations. Its size is not read.
+VIDEO: Final = ImageFormat("video/mp4", 0, 0)
+_VIDEO_BRANDS: Final = frozenset(
+    {b"isom", b"iso2", b"iso4", b"iso5", b"iso6", b"mp41", b"mp42", b"avc1", b"M4V ", b"dash"}
+)
+
+
+def is_video(content: bytes | bytearray) -> bool:
+    return content[4:8] == b"ftyp" and bytes(content[8:12]) in _VIDEO_BRANDS
+
+
 TYPES: Final = tuple(media_type for media_type, *_ in _READERS)

@@ -102,7 +102,8 @@ FOLDER: Final = "media"
 IMAGES_PER_POST_MAX: Final = 40
 URL_MAX: Final = 2_048
 _IMAGES: Final = frozenset({"image", "photo"})
-_WITH_PREVIEW: Final = frozenset({"video", "gif", "animated_gif", "link"})
+_MOVING: Final = frozenset({"video", "gif", "animated_gif"})
+_WITH_PREVIEW: Final = _MOVING | {"link"}
 
 
 class MediaAccount(Struct, frozen=True):
@@ -158,11 +159,17 @@ class FailedImage(Struct, frozen=True):
 
 
 class KeptImage(Struct, frozen=True):
+    """A kept file. Width and height of a video are 0."""
+
     media_id: str
     type: str
     bytes: int
     width: int
     height: int
+
+    @property
+    def is_video(self) -> bool:
+        return self.type.startswith("video/")
 
 
 class KnownImage(Struct, frozen=True):
@@ -203,6 +210,29 @@ def image_url(attachment: Mapping[str, Any]) -> str:
     if kind in _IMAGES:
         return _url(attachment, "url") or _url(attachment, "preview_image")
     return _url(attachment, "preview_image") if kind in _WITH_PREVIEW else ""
+
+
+def video_urls(details: Mapping[str, Any]) -> list[str]:
+    """The URLs of the videos and animations of a post and of the post that it quotes."""
+    quoted = details.get("quoted_tweet")
+    parts = (details, quoted if isinstance(quoted, dict) else {})
+    attached = [part.get("attachments") for part in parts]
+    return [
+        url
+        for some in attached
+        for each in (some if isinstance(some, list) else [])
+        if isinstance(each, dict)
+        and each.get("type") in _MOVING
+        and (url := _url(each, "url"))
+        # A playlist names many files.
+        and not url.partition("?")[0].endswith(".m3u8")
+    ][:IMAGES_PER_POST_MAX]
+
+
+def kept_video(attachment: Mapping[str, Any], known: Mapping[str, KnownImage]) -> KeptImage | None:
+    """The file of a moving picture that is kept."""
+    found = known.get(_url(attachment, "url")) if attachment.get("type") in _MOVING else None
+    return found.file if found and found.file and found.file.is_video else None
 
 
 def image_urls(details: Mapping[str, Any]) -> list[str]:

@@ -41,6 +41,7 @@ _LEAST: Final = {
     "sqlite_mapped_mb": 0,
     "vector_cache_mb": 0,
     "media_quota_mb": 1,
+    "video_quota_mb": 1,
     "postgres_connections": 1,
     "stop_timeout_s": 0,
 }
@@ -56,6 +57,7 @@ def check(settings: Table) -> None:
     one_of("TOOL_PRELOAD", settings.tool_preload, ("on", "off"))
     one_of("MODEL_BUILD", settings.model_build, ("on", "off"))
     one_of("KEEP_MEDIA", settings.keep_media, ("on", "off"))
+    one_of("KEEP_VIDEO", settings.keep_video, ("on", "off"))
     one_of("FETCH_POSTS", settings.fetch_posts, ("on", "off"))
     one_of("EMAIL_SIGN_IN", settings.email_sign_in, ("on", "off"))
     one_of("TRACES", settings.traces, ("on", "off"))

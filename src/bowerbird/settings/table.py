@@ -146,6 +146,14 @@ class Table:
     media_quota_mb: int = setting(
         1_000, "Size of the images that are kept for one account, in megabytes."
     )
+    keep_video: str = setting(
+        "off",
+        "`on`: the videos and GIFs of posts that are saved from then on are kept as well, where "
+        "images are. See [library.md](library.md).",
+    )
+    video_quota_mb: int = setting(
+        2_000, "Size of the videos that are kept for one account, in megabytes."
+    )
     media_hosts: str = setting(
         "",
         "Further hosts from which images may be downloaded, separated by commas, such as "

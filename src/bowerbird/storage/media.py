@@ -252,6 +252,10 @@ class MediaStore:
         values = {"account_id": account_id, "files": files, "bytes": size}
         await transaction.run(self._sql["take_room"], values)
 
+    async def video_bytes(self, reader: Reader, account_id: int) -> int:
+        rows = await reader.rows(self._sql["video_bytes"], {"account_id": account_id})
+        return int(rows[0][0])
+
     async def is_full(self, transaction: Transaction, account_id: int, quota: int) -> None:
         await transaction.run(self._sql["is_full"], {"account_id": account_id, "quota": quota})
 

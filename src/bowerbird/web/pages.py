@@ -91,7 +91,7 @@ def _policy(nonce: str, *, calls: str, forms: str, worker_policy: str = "") -> s
     worker, types = ("worker-src 'self'; ", worker_policy) if worker_policy else ("", "'none'")
     return (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
-        f"img-src 'self'; manifest-src 'self'; {connect}{worker}base-uri 'none'; "
+        f"img-src 'self'; media-src 'self'; manifest-src 'self'; {connect}{worker}base-uri 'none'; "
         f"form-action {forms}; "
         "frame-ancestors 'none'; require-trusted-types-for 'script'; "
         f"trusted-types {types}"

@@ -350,3 +350,41 @@ async def test_a_list_shows_an_image_that_arrived_since_it_was_drawn(
     await shelf.run()
 
     assert "<img" in await ann.page("/library")
+
+
+async def test_a_kept_video_plays_here_and_is_sent_in_ranges(
+    ann: Reader, shelf: Shelf, tmp_path: Path
+) -> None:
+    film = shelf.hosts.put(f"https://{X}/film.mp4", pictures.MP4)
+    post = await ann.member.save(attachments=[video(film, shelf.picture("still"))])
+    page = f"/p/{post['post_id']}"
+    await shelf.run()
+    assert re.search(rf'<a href="{film}" rel="noreferrer"><img', await ann.page(page))
+    await ann.member.remove(post["post_id"])
+    await shelf.run()
+    post = await ann.member.save(attachments=[video(film, shelf.picture("still"))])
+    page = f"/p/{post['post_id']}"
+    await Shelf(ann.member, shelf.hosts, tmp_path, {"keep_video": "on"}).run()
+
+    found = re.search(r'<a href="(/media/\w+)" data-view="Video"><img', await ann.page(page))
+
+    assert found
+    whole = await ann.person.client.get(found[1])
+    assert (whole.status_code, whole.content) == (200, pictures.MP4)
+    assert whole.headers["content-type"] == "video/mp4"
+    tag = whole.headers["etag"]
+    size = len(pictures.MP4)
+    part = {"Range": "bytes=10-19"}
+    for headers, status, content in (
+        (part, 206, pictures.MP4[10:20]),
+        ({**part, "If-Range": tag}, 206, pictures.MP4[10:20]),
+        ({**part, "If-Range": '"other"'}, 200, pictures.MP4),
+        ({"Range": "bytes=-5"}, 206, pictures.MP4[-5:]),
+        ({"Range": f"bytes={size}-"}, 416, b""),
+    ):
+        sent = await ann.person.client.get(found[1], headers=headers)
+        assert (sent.status_code, sent.content) == (status, content)
+        if status != 200:
+            first, last = (10, 19) if "10-19" in headers["Range"] else (size - 5, size - 1)
+            span = "*" if status == 416 else f"{first}-{last}"
+            assert sent.headers["content-range"] == f"bytes {span}/{size}"

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,17 @@ def test_an_image_opens_large_and_its_keys_work(page: Page) -> None:
     page.keyboard.press("Escape")
     expect(viewer).to_have_count(0)
     expect(link).to_be_focused()
+
+
+def test_a_kept_video_is_loaded_by_a_press_and_not_before(page: Page) -> None:
+    page.goto(f"/p/{POSTS[3]['post_id']}")
+    link = page.locator("a[data-view]")
+    expect(page.locator("video")).to_have_count(0)
+    link.evaluate("(link) => { link.dataset.view = 'Video'; }")
+    link.click()
+    player = page.get_by_role("dialog", name="Image").locator("video[controls][poster]")
+    expect(player).to_have_attribute("src", re.compile(r"/media/\w+$"))
+    expect(player).to_have_attribute("aria-label", "Picture 3")
 
 
 # Where the rows in view are, and how many images and buttons there are.

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -18,7 +18,7 @@ from bowerbird.errors import Refusal
 from bowerbird.images import hosts
 from bowerbird.library.access.turns import lock_library
 from bowerbird.model.media import DueImage, FailedImage, KeptImage, file_name
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.media import LEFT_OUT, WAITING, MediaStore
@@ -53,6 +53,8 @@ class _Outcome(Enum):
     # Its host fails at the moment.
     HOST_WAITS = auto()
     FULL = auto()
+    # A video for which there is none; images go on.
+    NO_ROOM = auto()
     SWITCHED_OFF = auto()
 
 
@@ -74,11 +76,15 @@ class _Taken(NamedTuple):
 
 
 class Downloads:
-    def __init__(self, database: Database, files: Files, clock: Clock, quota: int) -> None:
+    def __init__(
+        self, database: Database, files: Files, clock: Clock, quota: int, video_quota: int | None
+    ) -> None:
+        """`video_quota` is None if no videos are kept."""
         self._database = database
         self._files = files
         self._clock = clock
         self._quota = quota
+        self._video_quota = video_quota
         self._store = MediaStore(database)
         self._libraries = LibraryStore(database)
 
@@ -89,7 +95,8 @@ class Downloads:
         done = total - sum(n for (state, _), n in counts.items() if state == WAITING)
         turn = _Turn(self, account_id, fetcher)
         while due := await self._store.due_sources(account_id, self._clock(), _BATCH):
-            outcomes = await self._kept(account_id, await turn.take(due))
+            video_room = await self._video_room(self._database, account_id)
+            outcomes = await self._kept(account_id, await turn.take(due, video_room))
             await self._record(account_id, list(zip(due, outcomes, strict=True)))
             for outcome in outcomes:
                 if isinstance(outcome, Refusal):
@@ -98,6 +105,11 @@ class Downloads:
                 return
             done += len(due)
             await progress(min(done, total), total)
+
+    async def _video_room(self, reader: Reader, account_id: int) -> int | None:
+        if self._video_quota is None:
+            return None
+        return max(self._video_quota - await self._store.video_bytes(reader, account_id), 0)
 
     async def _kept(
         self, account_id: int, fetched: "Sequence[Outcome | _Taken]"
@@ -131,11 +143,13 @@ class Downloads:
             if state is None or not state.is_keeping or state.is_clearing:
                 return [_Outcome.SWITCHED_OFF] * len(taken), set()
             recording = _Recording(self._store, transaction, account_id, self._clock())
-            room = self._quota - state.bytes
-            outcomes = [await recording.keep(one, room) for one in taken]
+            has_video = any(one.files[0].image.is_video for one in taken)
+            video_room = await self._video_room(transaction, account_id) if has_video else None
+            rooms = {False: self._quota - state.bytes, True: video_room or 0}
+            outcomes = [await recording.keep(one, rooms) for one in taken]
             if recording.used:
                 await self._store.take_room(
-                    transaction, account_id, len(recording.used), recording.bytes
+                    transaction, account_id, len(recording.used), recording.bytes[False]
                 )
             if _Outcome.FULL in outcomes:
                 await self._store.is_full(transaction, account_id, self._quota)
@@ -173,11 +187,12 @@ class _Recording:
         self._transaction = transaction
         self._account_id = account_id
         self._now = now
-        # The new files that are needed, and their size.
+        # The new files that are needed, and the size of images and of videos.
         self.used: set[str] = set()
-        self.bytes = 0
+        self.bytes = {False: 0, True: 0}
 
-    async def keep(self, taken: _Taken, room: int) -> _Outcome:
+    async def keep(self, taken: _Taken, rooms: Mapping[bool, int]) -> _Outcome:
+        """`rooms` has that for images, and for videos."""
         ids: list[str] = []
         new: list[_Stored] = []
         for each in taken.files:
@@ -191,8 +206,9 @@ class _Recording:
             if not used:
                 new.append(each)
         size = sum(each.image.bytes for each in new)
-        if new and self.bytes + size > room:
-            return _Outcome.FULL
+        is_video = taken.files[0].image.is_video
+        if new and self.bytes[is_video] + size > rooms[is_video]:
+            return _Outcome.NO_ROOM if is_video else _Outcome.FULL
         media_id, small_id = ids[0], ids[-1] if ids[-1] != ids[0] else None
         if not await self._store.source_is_kept(
             self._transaction, self._account_id, taken.due.url_key, media_id, small_id
@@ -203,7 +219,7 @@ class _Recording:
                 self._transaction, self._account_id, each.image, each.content_hash, self._now
             )
         self.used |= {each.image.media_id for each in new}
-        self.bytes += size
+        self.bytes[is_video] += size
         return _Outcome.KEPT
 
 
@@ -218,10 +234,12 @@ class _Turn:
         self._failures: Counter[str] = Counter()
         self._has_ended = False
 
-    async def take(self, due: Sequence[DueImage]) -> "list[Outcome | _Taken]":
-        return await asyncio.gather(*(self._one(image) for image in due))
+    async def take(
+        self, due: Sequence[DueImage], video_room: int | None
+    ) -> "list[Outcome | _Taken]":
+        return await asyncio.gather(*(self._one(image, video_room) for image in due))
 
-    async def _one(self, due: DueImage) -> "Outcome | _Taken":
+    async def _one(self, due: DueImage, video_room: int | None) -> "Outcome | _Taken":
         from bowerbird.images.fetching import TEMPORARY, NotFetched  # noqa: PLC0415 - httpx2
 
         host = hosts.host_of(due.url)
@@ -231,7 +249,7 @@ class _Turn:
             if self._failures[host] >= _FAILURES_OF_HOST:
                 return _Outcome.HOST_WAITS
             try:
-                fetched = await self._fetcher.fetch(due.url, due.instance)
+                fetched = await self._fetcher.fetch(due.url, due.instance, video_room)
                 small = await self._small(due, fetched)
                 files = [
                     await self._downloads.store(self._account_id, each)
@@ -267,6 +285,8 @@ def _failure(due: DueImage, outcome: "Outcome", now: int) -> FailedImage | None:
     if outcome is _Outcome.HOST_WAITS:
         due_at = now + _HOST_PAUSE_S * MICROSECONDS
         return FailedImage(due.url_key, WAITING, Reason.BUSY, due.tries, due_at)
+    if outcome is _Outcome.NO_ROOM:
+        outcome = Reason.ROOM
     if not isinstance(outcome, Reason):
         return None
     if outcome in RETRIED and due.tries < len(RETRIES_S):

@@ -44,8 +44,10 @@ class Keeping:
         self._fetcher = fetcher or self._new_fetcher
         self._is_on = settings.keep_media == "on"
         self._quota = settings.media_quota_mb * MEGABYTE
-        self._noting = ImageNoting(database, files, clock, self._allowed)
-        self._downloads = Downloads(database, files, clock, self._quota)
+        with_videos = settings.keep_video == "on"
+        self._noting = ImageNoting(database, files, clock, self._allowed, with_videos=with_videos)
+        video_quota = settings.video_quota_mb * MEGABYTE if with_videos else None
+        self._downloads = Downloads(database, files, clock, self._quota, video_quota)
         self._store = MediaStore(database)
         self._accounts = AccountStore(database)
         self._libraries = LibraryStore(database)

@@ -42,12 +42,17 @@ class KeptImages:
             raise errors.not_found("image", media_id)
         return found
 
-    async def open(self, account: Account, image: KeptImage) -> OpenFile:
-        opened = await self.find_file(account, image)
+    async def open(
+        self, account: Account, image: KeptImage, first: int = 0, end: int = 0
+    ) -> OpenFile:
+        """The bytes from `first` up to `end`, or all."""
+        opened = await self.find_file(account, image, first, end)
         if opened is None:
             raise errors.not_found("image", image.media_id)
         return opened
 
-    async def find_file(self, account: Account, image: KeptImage) -> OpenFile | None:
+    async def find_file(
+        self, account: Account, image: KeptImage, first: int = 0, end: int = 0
+    ) -> OpenFile | None:
         """None if the file is gone, for example because only the database was restored."""
-        return await self._files.open(file_name(account.account_id, image.media_id), 0, 0)
+        return await self._files.open(file_name(account.account_id, image.media_id), first, end)

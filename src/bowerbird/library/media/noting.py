@@ -11,7 +11,7 @@ from bowerbird.images.hosts import AllowedHosts
 from bowerbird.library.access.turns import lock_library
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.media import ImageLink, UnknownPost, file_name, shown_urls
+from bowerbird.model.media import ImageLink, UnknownPost, file_name, shown_urls, video_urls
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.libraries import LibraryStore
@@ -29,12 +29,19 @@ Report = Callable[[], Awaitable[None]]
 
 class ImageNoting:
     def __init__(
-        self, database: Database, files: Files, clock: Clock, allowed: AllowedHosts
+        self,
+        database: Database,
+        files: Files,
+        clock: Clock,
+        allowed: AllowedHosts,
+        *,
+        with_videos: bool,
     ) -> None:
         self._database = database
         self._files = files
         self._clock = clock
         self._allowed = allowed
+        self._with_videos = with_videos
         self._store = MediaStore(database)
         self._libraries = LibraryStore(database)
 
@@ -105,9 +112,12 @@ class ImageNoting:
         if not isinstance(details, dict):
             return []
         instance = hosts.instance_of(_text(decoded, "source"), _text(details, "link"))
+        found = shown_urls(decoded)
+        if self._with_videos:
+            found = dict.fromkeys(video_urls(details), "") | found
         return [
             self._link(url, instance, small)
-            for url, small in shown_urls(decoded).items()
+            for url, small in found.items()
             if hosts.host_of(url) != hosts.DEMO_HOST
         ]
 

@@ -17,6 +17,8 @@ from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.media import KEPT, LEFT_OUT, WAITING, MediaStore
 
 MEGABYTE: Final = 1_000_000
+# The reason of a video for which the quota has no room, as in images/fetching.py.
+NO_ROOM: Final = "room"
 
 
 class MediaState(Struct, frozen=True):
@@ -33,6 +35,10 @@ class MediaState(Struct, frozen=True):
     left_out: dict[str, int]
     bytes: int
     quota: int
+    # Whether the operator lets accounts keep videos, how much, and how many have no room.
+    keeps_videos: bool
+    video_quota: int
+    without_room: int
 
     @property
     def total(self) -> int:
@@ -48,6 +54,8 @@ class MediaPreferences:
         self._jobs = JobStore(database)
         self.is_offered = settings.keep_media == "on"
         self._quota = settings.media_quota_mb * MEGABYTE
+        self._keeps_videos = self.is_offered and settings.keep_video == "on"
+        self._video_quota = settings.video_quota_mb * MEGABYTE
 
     async def state(self, account: Account) -> MediaState:
         held = await self._store.account(self._database, account.account_id)
@@ -66,6 +74,9 @@ class MediaPreferences:
             },
             bytes=held.bytes,
             quota=self._quota,
+            keeps_videos=self._keeps_videos,
+            video_quota=self._video_quota,
+            without_room=sum(n for (_, reason), n in counts.items() if reason == NO_ROOM),
         )
 
     async def switch(self, account: Account, *, is_keeping: bool) -> None:

@@ -154,10 +154,11 @@ DELETE FROM vector
                         WHERE s.account_id = :account_id AND s.model = vector.model))
 
 -- name: media_counts
--- The stored number and size of kept files, and the true ones.
+-- The stored number of kept files and the size of images, and the true ones.
 SELECT m.files, m.bytes,
        (SELECT count(*) FROM media_file AS f WHERE f.account_id = :account_id),
-       (SELECT coalesce(sum(f.bytes), 0) FROM media_file AS f WHERE f.account_id = :account_id)
+       (SELECT coalesce(sum(f.bytes), 0) FROM media_file AS f
+         WHERE f.account_id = :account_id AND f.type <> 'video/mp4')
   FROM media_account AS m
  WHERE m.account_id = :account_id
 
@@ -165,7 +166,8 @@ SELECT m.files, m.bytes,
 UPDATE media_account
    SET files = (SELECT count(*) FROM media_file AS f WHERE f.account_id = :account_id),
        bytes = (SELECT coalesce(sum(f.bytes), 0)
-                  FROM media_file AS f WHERE f.account_id = :account_id)
+                  FROM media_file AS f
+                 WHERE f.account_id = :account_id AND f.type <> 'video/mp4')
  WHERE account_id = :account_id
 
 -- name: vector_counts

@@ -195,9 +195,10 @@ DELETE FROM media_file
                     WHERE s.account_id = :account_id AND s.media_id = :media_id)
    AND NOT EXISTS (SELECT 1 FROM media_source AS s
                     WHERE s.account_id = :account_id AND s.small_id = :media_id)
-RETURNING bytes
+RETURNING CASE WHEN type = 'video/mp4' THEN 0 ELSE bytes END
 
 -- name: give_back
+-- Videos have a quota of their own, so that their bytes are not counted here.
 UPDATE media_account
    SET files = files - :files, bytes = bytes - :bytes, full_at = 0
  WHERE account_id = :account_id
@@ -236,6 +237,12 @@ UPDATE media_source
 UPDATE media_account
    SET files = files + :files, bytes = bytes + :bytes
  WHERE account_id = :account_id
+
+-- name: video_bytes
+SELECT CAST(coalesce(sum(f.bytes), 0) AS {bigint})
+  FROM media_file AS f
+ WHERE f.account_id = :account_id
+   AND f.type = 'video/mp4'
 
 -- name: is_full
 UPDATE media_account

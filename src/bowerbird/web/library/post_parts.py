@@ -19,7 +19,7 @@ from bowerbird.model.bookmarks import Post, PostDetails
 from bowerbird.model.derived_fields import time_in_id
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.model.links import PostContent  # noqa: TC001 - as the other models
-from bowerbird.model.media import KnownImage, avatar_url, image_url, shown_urls, url_key
+from bowerbird.model.media import KnownImage, avatar_url, image_url, kept_video, shown_urls, url_key
 from bowerbird.web import templating
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.texts import (
@@ -338,12 +338,12 @@ class PostParts:
 
     def _picture(self, attachment: Values) -> Values:
         """A picture with its kept image, if the page shows images and has it."""
-        shown = picture(attachment)
-        url = image_url(attachment)
-        if found := self._kept_file(url):
-            return shown | found
-        if self.images is None or not url:
-            return shown
+        shown, url = picture(attachment), image_url(attachment)
+        if video := kept_video(attachment, self.images or {}):
+            shown |= {"url": f"{self._base_path}/media/{video.media_id}", "is_kept": True}
+        found = self._kept_file(url)
+        if found or self.images is None or not url:
+            return shown | (found or {})
         known = self.images.get(url)
         if known is None:
             # No worker has looked at the post yet.
@@ -366,7 +366,7 @@ class PostParts:
             return {"src": src, "width": drawn.width, "height": drawn.height}
         known = self.images.get(url)
         file = known and ((self._is_listed and known.small) or known.file)
-        if not file or file.type == ANIMATED:
+        if not file or file.type == ANIMATED or file.is_video:
             return None
         src = f"{self._base_path}/media/{file.media_id}"
         return {"src": src, "width": file.width, "height": file.height}
@@ -440,6 +440,8 @@ def picture(attachment: Values) -> Values:
         "alt": _text(attachment, "alt_text"),
         "url": web_url(attachment.get("url")),
         "length": _length(attachment.get("duration_ms")),
+        # Whether `url` is the file of a video that is kept here.
+        "is_kept": False,
         "src": "",
         "words": "",
         "is_waiting": False,

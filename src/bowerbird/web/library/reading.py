@@ -94,7 +94,7 @@ class ReadingPage:
         body, content = await self._bookmarks.get_with_content(account, post_id)
         [bookmark] = post_parts.bookmarks_in(body)
         parts = await self._lists.parts(visit)
-        await self._images.add(account, parts, [bookmark])
+        await self._images.add(account, parts, [bookmark], with_videos=True)
         before = self._list_before(visit)
         strand, thread = await self._strand(account, bookmark, parts)
         # Before it is marked read, which may take it out of the list.
@@ -198,7 +198,7 @@ class ReadingPage:
             author = _author(bookmark)
             found = [each for each in found if _author(each) == author]
             if any(each["post_id"] == bookmark["post_id"] for each in found):
-                await self._images.add(account, parts, found)
+                await self._images.add(account, parts, found, with_videos=True)
                 return [parts.on_page(each, is_part=True) for each in found], found
         strand = [bookmark]
         seen = {bookmark["post_id"]}
@@ -211,7 +211,7 @@ class ReadingPage:
                 break
             seen.add(answered)
             strand = [*post_parts.bookmarks_in(body), *strand]
-        await self._images.add(account, parts, strand[:-1])
+        await self._images.add(account, parts, strand[:-1], with_videos=True)
         return [parts.on_page(each, is_part=True) for each in strand], [bookmark]
 
     async def _near(self, account: Account, post_id: str, parts: PostParts) -> list[dict[str, Any]]:

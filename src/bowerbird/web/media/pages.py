@@ -1,6 +1,6 @@
 """/media/{media_id}, and whether images are kept and shown."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -9,6 +9,7 @@ from msgspec import Struct
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaPreferences, MediaState
 from bowerbird.model.accounts import Account
+from bowerbird.model.media import video_urls
 from bowerbird.storage.files.files import Files
 from bowerbird.web.library.post_parts import ANIMATED, PostParts, urls_of
 from bowerbird.web.visits.formats import size_text
@@ -16,6 +17,7 @@ from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit, is_own_path
 from bowerbird.wire.responses.replies import Header, Reply
+from bowerbird.wire.responses.streaming import ByteRange, NotSatisfiable, requested_range
 
 # The name of the cookie of a browser that shows no images.
 COOKIE: Final = "images"
@@ -48,10 +50,19 @@ class ShownImages:
         }
 
     async def add(
-        self, account: Account, parts: PostParts, bookmarks: Iterable[dict[str, Any]]
+        self,
+        account: Account,
+        parts: PostParts,
+        bookmarks: Sequence[dict[str, Any]],
+        *,
+        with_videos: bool = False,
     ) -> None:
-        """Lets the parts show the kept images of these posts."""
-        await self.add_urls(account, parts, urls_of(bookmarks))
+        """Lets the parts show the kept images of these posts. Only a post's page plays videos."""
+        urls = urls_of(bookmarks)
+        for each in bookmarks if with_videos else ():
+            details = each.get("tweet_details")
+            urls += video_urls(details) if isinstance(details, dict) else []
+        await self.add_urls(account, parts, urls)
 
     async def add_urls(self, account: Account, parts: PostParts, urls: Iterable[str]) -> None:
         """One read, unless the browser shows no images."""
@@ -69,9 +80,11 @@ STATE: Final = "/account/images/state"
 _ACCOUNT: Final = "/account"
 _COOKIE_DAYS: Final = 400
 _PAGES: Final = ("/library", "/p/", "/views/", _ACCOUNT)
+# Nothing in the file can run, even if somebody opens it alone. A browser plays a video in a page of
+# its own, which loads it.
+_POLICY: Final = b"sandbox; default-src 'none'"
+_VIDEO_POLICY: Final = b"sandbox; default-src 'none'; media-src 'self'"
 _HEADERS: Final[list[Header]] = [
-    # Nothing in the file can run, even if somebody opens it alone.
-    (b"content-security-policy", b"sandbox; default-src 'none'"),
     (b"x-content-type-options", b"nosniff"),
     (b"content-disposition", b"inline"),
     # Another image has another id.
@@ -87,6 +100,7 @@ _WORDS: Final = {
     "type": "not images of a known type",
     "size": "too large",
     "pixels": "with too many pixels",
+    "room": "videos without room",
     "address": "at a private address",
     "redirects": "behind too many redirects",
     "busy": "on sites that did not answer",
@@ -120,15 +134,36 @@ class _MediaPages:
         self._pages = pages
 
     async def file(self, visit: Visit) -> Reply:
+        """The file, or the part of it that a player asks for."""
         account, kept = visit.signed_in.account, self._parts.kept
         image = await kept.find(account, visit.request.path_params["media_id"])
+        # Another content has another id.
+        tag = b'"%b"' % image.media_id.encode()
+        sent = visit.request.headers
+        try:
+            span = (
+                None
+                if sent.get(b"if-range", tag) != tag
+                else requested_range(sent.get(b"range"), image.bytes)
+            )
+        except NotSatisfiable:
+            return Reply(416, [(b"content-range", b"bytes */%d" % image.bytes)])
+        part = span or ByteRange(0, image.bytes)
         headers = [
             (b"content-type", image.type.encode()),
-            (b"content-length", b"%d" % image.bytes),
+            (b"content-length", b"%d" % (part.end - part.first)),
+            (b"accept-ranges", b"bytes"),
+            (b"etag", tag),
+            (b"content-security-policy", _VIDEO_POLICY if image.is_video else _POLICY),
             *_HEADERS,
         ]
-        opened = await kept.open(account, image)
-        return Reply(200, headers, stream=opened.chunks)
+        if span is None:
+            return Reply(200, headers, stream=(await kept.open(account, image)).chunks)
+        headers.append(
+            (b"content-range", b"bytes %d-%d/%d" % (part.first, part.end - 1, image.bytes))
+        )
+        opened = await kept.open(account, image, part.first, part.end)
+        return Reply(206, headers, stream=opened.chunks)
 
     async def arrivals(self, visit: Visit) -> Reply:
         """Which of the images that a page waits for are here, for a script."""
@@ -142,7 +177,7 @@ class _MediaPages:
                 "height": file.height,
             }
             for key, file in files.items()
-            if file is not None and file.type != ANIMATED
+            if file is not None and file.type != ANIMATED and not file.is_video
         }
         return self._pages.json({"images": images})
 
@@ -191,6 +226,9 @@ def on_account_page(state: MediaState) -> dict[str, Any] | None:
         "is_keeping": state.is_keeping,
         "is_clearing": state.is_clearing,
         "is_full": state.is_full,
+        "keeps_videos": state.keeps_videos,
+        "video_quota": size_text(state.video_quota),
+        "without_room": state.without_room,
         "progress": _progress(state),
         "mark": _mark(state),
         "kept": state.kept,

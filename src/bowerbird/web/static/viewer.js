@@ -1,4 +1,5 @@
-// Shows the images of a post large, one at a time. Without it, each link opens its file.
+// Shows the images of a post large, one at a time, and plays its kept videos. Without it, each link
+// opens its file.
 // @ts-check
 
 const LINKS = "a[data-view]";
@@ -24,18 +25,41 @@ function button(name, sign, act) {
   return made;
 }
 
+/** @param {HTMLAnchorElement} link @param {HTMLImageElement | null} small @param {string} alt */
+function still(link, small, alt) {
+  const made = document.createElement("img");
+  made.alt = alt;
+  made.setAttribute("width", small?.getAttribute("width") ?? "");
+  made.setAttribute("height", small?.getAttribute("height") ?? "");
+  made.src = link.href;
+  return made;
+}
+
+/** @param {HTMLAnchorElement} link @param {HTMLImageElement | null} poster @param {string} alt */
+function playing(link, poster, alt) {
+  const made = document.createElement("video");
+  made.controls = true;
+  made.playsInline = true;
+  made.setAttribute("aria-label", alt);
+  if (poster) made.poster = poster.src;
+  // An animation is a silent video that begins again.
+  made.loop = made.muted = link.dataset.view === "Animation";
+  made.autoplay = true;
+  made.src = link.href;
+  return made;
+}
+
 /** @param {number} by */
 function step(by) {
   place = (place + by + links.length) % links.length;
-  const shown = dialog?.querySelector("img");
-  const small = links[place]?.querySelector("img");
-  if (!dialog || !shown || !small) return;
-  shown.alt = small.alt;
-  shown.setAttribute("width", small.getAttribute("width") ?? "");
-  shown.setAttribute("height", small.getAttribute("height") ?? "");
-  shown.src = links[place]?.href ?? "";
-  const caption = dialog.querySelector("figcaption");
-  if (caption) caption.textContent = links.length > 1 ? `${place + 1} of ${links.length}. ${small.alt}` : small.alt;
+  const link = links[place];
+  const caption = dialog?.querySelector("figcaption");
+  if (!caption || !link) return;
+  const small = link.querySelector("img");
+  const alt = small?.alt ?? link.dataset.view ?? "";
+  caption.previousElementSibling?.remove();
+  caption.before(link.dataset.view ? playing(link, small, alt) : still(link, small, alt));
+  caption.textContent = links.length > 1 ? `${place + 1} of ${links.length}. ${alt}` : alt;
 }
 
 function made() {
@@ -46,7 +70,7 @@ function made() {
   const caption = document.createElement("figcaption");
   caption.dir = "auto";
   caption.setAttribute("aria-live", "polite");
-  figure.append(document.createElement("img"), caption);
+  figure.append(caption);
   const row = document.createElement("div");
   row.className = "row";
   if (links.length > 1) {
@@ -55,7 +79,9 @@ function made() {
   row.append(button("Close", "×", () => found.close()));
   found.append(row, figure);
   found.addEventListener("keydown", (event) => {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    // A player has uses of its own for the arrows.
+    const isPlayer = event.target instanceof HTMLVideoElement;
+    const by = isPlayer ? 0 : { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (by && links.length > 1) step(by);
     // The keys of the page rest.
     event.stopPropagation();

@@ -27,7 +27,7 @@ UPDATE media_source
    SET state = 'waiting', reason = '', tries = 0, due_at = :now
  WHERE account_id = :account_id
    AND state = 'left_out'
-   AND reason IN ('gone', 'refused', 'busy', 'time', 'unreachable')
+   AND reason IN ('gone', 'refused', 'room', 'busy', 'time', 'unreachable')
    AND url_key IN (SELECT k.url_key FROM media_link AS k
                     WHERE k.account_id = :account_id
                       AND k.post_id IN (SELECT wanted.value FROM json_each(:post_ids) AS wanted))
