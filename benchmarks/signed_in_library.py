@@ -1,5 +1,7 @@
 """A busy service with the session of its owner, for measuring pages."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -31,8 +33,11 @@ _ACCOUNTS, _KEYS, _JOBS = 40, 50, 40
 _SMART_VIEWS: Final = PINNED_VIEWS_SHOWN
 
 
-async def fill(folder: Path, count: int) -> str:
-    """Creates a busy service; returns the token of the owner's session."""
+async def fill(folder: Path, count: int, pictures: Sequence[str] = ()) -> str:
+    """Creates a busy service; returns the token of the owner's session.
+
+    Each post has one of the pictures, if any are given.
+    """
     database = await open_database(Settings(data_dir=folder))
     try:
         accounts, sessions = Accounts(database, system_clock), Sessions(database, system_clock)
@@ -51,23 +56,36 @@ async def fill(folder: Path, count: int) -> str:
             return await sessions.start(transaction, owner, "link", where)
 
         token = await database.write(work)
-        await _fill_library(database, owner, count)
+        await _fill_library(database, owner, count, pictures)
         return token
     finally:
         await database.close()
 
 
-async def _fill_library(database: Database, owner: int, count: int) -> None:
+async def _fill_library(
+    database: Database, owner: int, count: int, pictures: Sequence[str]
+) -> None:
     account = await AccountStore(database).by_id(owner, month=0)
     assert account
     upsert = Upsert(database, system_clock)
     for first in track(range(0, count, _POSTS_PER_WRITE), description="Filling the library"):
         batch = posts.batch(0, first, _POSTS_PER_WRITE)
+        if pictures:
+            batch = [
+                _with_picture(post, pictures[number % len(pictures)])
+                for number, post in enumerate(batch)
+            ]
         await upsert.take(account, [read(post).incoming for post in batch])
     edits = ViewEdits(database, Views(database, Bookmarks(database), system_clock))
     for number in range(_SMART_VIEWS):
         query = NewViewQuery(q="thea", posted_from=f"20{number:02d}-01-01")
         await edits.create(account, NewView(name=f"View {number}", base_query=query))
+
+
+def _with_picture(post: bytes, url: str) -> bytes:
+    bookmark = json.loads(post)
+    bookmark["tweet_details"]["attachments"] = [{"type": "image", "url": url}]
+    return json.dumps(bookmark).encode()
 
 
 def origin(port: int) -> str:
