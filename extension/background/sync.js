@@ -196,7 +196,8 @@ export async function goOn() {
   const sync = await get();
   if (!sync || !isWaiting(sync)) return;
   if (Date.now() < sync.until) await wait();
-  else await resume();
+  // A browser that is starting may have no window for the tab yet.
+  else await resume().catch(() => wakeAt(ALARM, Date.now() + CLOCKS_MS, goOn));
 }
 
 /** @param {number} tab */
