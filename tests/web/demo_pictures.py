@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-FOLDER: Final = Path(__file__).parents[2] / "src" / "bowerbird" / "web" / "static"
+FOLDER: Final = Path(__file__).parents[2] / "src" / "bowerbird" / "images" / "demo"
 WIDE, SQUARE, TALL = (720, 480), (600, 600), (540, 720)
 Size = tuple[int, int]
 

@@ -27,7 +27,7 @@ def by_url() -> Mapping[str, Drawing]:
     That of an author, `…/people/wren.png`, is `demo-people-wren.svg`.
     """
     drawings = {}
-    for file in resources.files("bowerbird.web").joinpath("static").iterdir():
+    for file in resources.files("bowerbird.images").joinpath("demo").iterdir():
         if name := _NAME.fullmatch(file.name):
             content = file.read_bytes()
             size = _SIZE.search(content)

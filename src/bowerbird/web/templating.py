@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE
+from bowerbird.images import drawings
 from bowerbird.settings import Settings
 from bowerbird.web import navigation, page_examples
 from bowerbird.web.pages import NONCE_PLACEHOLDER
@@ -59,7 +60,8 @@ def icon() -> Document:
 def _static_files() -> tuple[tuple[str, bytes], ...]:
     folder = resources.files("bowerbird.web").joinpath("static")
     found = [entry for entry in folder.iterdir() if entry.name.rpartition(".")[2] in _TYPES]
-    return tuple((entry.name, _sent(entry)) for entry in sorted(found, key=lambda e: e.name))
+    drawn = [(drawing.file, drawing.content) for drawing in drawings.by_url().values()]
+    return tuple(sorted([*((entry.name, _sent(entry)) for entry in found), *drawn]))
 
 
 def _sent(file: Traversable) -> bytes:
