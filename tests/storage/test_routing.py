@@ -117,6 +117,7 @@ def statements() -> dict[tuple[str, str], str]:
             "direction": "DESC",
             "sort": "b.sort_index",
             "media": "count(*)",
+            "networks": "65280",
             "words": ":words",
             "labels": ":labels",
             "table": "bookmark",

@@ -67,7 +67,7 @@ class ContentState(StrEnum):
 
 
 SENTENCES: Final = {
-    Reason.NONE: "Nobody has asked for its text.",
+    Reason.NONE: "Its text has not been asked for.",
     Reason.NO_SOURCE: "Its network shows single posts only to people who are signed in.",
     Reason.SIGN_IN: "Its server shows it only to people who are signed in.",
     Reason.GONE: "Its network says that there is no such post: it was deleted, or is not public.",

@@ -7,7 +7,6 @@ text, never markup.
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import msgspec
 from markupsafe import Markup
@@ -25,11 +24,13 @@ from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.texts import (
     LinkedTexts,
     Passages,
+    host_of,
     language_of,
     link_sign,
     link_words,
     marked,
     metrics,
+    site_name,
     web_url,
 )
 from bowerbird.web.visits.formats import Dates
@@ -277,7 +278,7 @@ class PostParts:
         content = self.links.get(_text(bookmark, "post_id"))
         return {
             "url": url,
-            "domain": _host(url),
+            "domain": host_of(url),
             "title": _address(url),
             "description": f"{when}, without its text.{link_words(content)}",
             "picture": None,
@@ -286,7 +287,8 @@ class PostParts:
     def _head(self, bookmark: Values, details: Values) -> Values:
         """The values that every form of a post has."""
         post_id, text = _text(bookmark, "post_id"), _text(details, "text")
-        handle = _text(bookmark, "author_username")
+        handle, name = _text(bookmark, "author_username"), _name(bookmark)
+        site = host_of(web_url(details.get("link")))
         names = [name for name in _list(bookmark, "tags") if isinstance(name, str)]
         star = next((name for name in names if name_key(name) == self._star_key), "")
         return {
@@ -294,8 +296,9 @@ class PostParts:
             # See of_thread.
             "thread": None,
             "url": self._base_path + of_post(post_id),
-            "name": _name(bookmark) or _host(web_url(details.get("link"))) or _UNKNOWN,
-            "handle": handle,
+            "name": name or site_name(_text(bookmark, "source"), site) or _UNKNOWN,
+            # Not twice.
+            "handle": "" if name == f"@{handle}" else handle,
             "author_url": self._author_url(handle),
             "language": language_of(text or _text(_dict(details, "article"), "title")),
             "is_read": bookmark.get("is_read") is True,
@@ -480,7 +483,7 @@ def card(link: Values) -> Values:
     url = web_url(link.get("url"))
     return {
         "url": url,
-        "domain": _text(link, "domain") or _host(url),
+        "domain": _text(link, "domain") or host_of(url),
         "title": _text(link, "title") or url,
         "description": _text(link, "description")[:_LIST_CHARACTERS],
     }
@@ -567,15 +570,8 @@ def _line(text: str) -> str:
     return " ".join(text[:_LIST_CHARACTERS].split())
 
 
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
-
-
 def _initials(name: str) -> str:
-    words = [word for word in name.split() if word[0].isalnum()]
+    words = [word for word in name.removeprefix("@").split() if word[0].isalnum()]
     return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper()
 
 

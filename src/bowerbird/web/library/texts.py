@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup, escape
 from msgspec import Struct
 
 from bowerbird.model.links import ContentState, PostContent
+from bowerbird.model.networks import MASTODON, NETWORKS, X
 from bowerbird.web.library.addresses import everything
 from bowerbird.web.visits.formats import Dates
 
@@ -126,6 +127,19 @@ def web_url(value: object) -> str:
     scheme, separator, rest = value.partition("://")
     is_web = scheme.lower() in ("http", "https") and bool(separator) and rest[:1] not in ("", "/")
     return quote(value, safe="%/:=&?~#+!$,;'@()*[]") if is_web else ""
+
+
+def host_of(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def site_name(network: str, host: str) -> str:
+    """What stands in place of an author: the name of the network, or of one server of many."""
+    known = NETWORKS.get(network)
+    return host if known is None or network in (X, MASTODON) else known.name
 
 
 def marked(html: object) -> Markup | None:
