@@ -13,7 +13,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text(encoding="u
 
 
 def test_the_documentation_has_the_same_hosts() -> None:
-    stated = re.findall(r"^\| (X|Bluesky|Reddit) \| (.+) \|$", PAGE, re.MULTILINE)
+    stated = re.findall(r"^\| (X|Bluesky|YouTube|Reddit) \| (.+) \|$", PAGE, re.MULTILINE)
 
     assert {name.lower(): tuple(re.findall(r"`([^`]+)`", row)) for name, row in stated} == HOSTS
 

@@ -6,7 +6,9 @@ every other process.
 
 import asyncio
 import hashlib
+from collections.abc import Mapping
 from importlib import resources
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -34,7 +36,9 @@ _CREATED_AT: Final = 1_791_612_000_000_000
 
 
 class Fixtures:
-    def __init__(self) -> None:
+    def __init__(self, pictures: Mapping[str, str] = MappingProxyType({})) -> None:
+        """`pictures`: where the pictures of sample posts are really, by their addresses there."""
+        self._pictures = pictures
         self.database = RehearsalDatabase()
         self._account: Account | None = None
         self._filling = asyncio.Lock()
@@ -44,22 +48,27 @@ class Fixtures:
         if self._account is None:
             async with self._filling:
                 if self._account is None:
-                    self._account = await self.database.fill(_fill)
+                    self._account = await self.database.fill(self._fill)
         return self._account
 
+    async def _fill(self, database: Database) -> Account:
+        store = AccountStore(database)
+        await store.create(Membership(_ACCOUNT_ID, _EMAIL, Plan.PRO, 0, _CREATED_AT), _EMAIL)
+        account = await _account(store)
+        records = _read("posts", list[msgspec.Raw])
+        posts = [own_json.read(self._with_pictures(bytes(record))).incoming for record in records]
+        await Upsert(database, _clock).take(account, posts)
+        await database.write(lambda transaction: _label_and_view(database, transaction, account))
+        epoch = _epoch()
+        # Not secret: a forged download link only leads to a file of public sample posts.
+        await SecretStore(database).put_new(SECRET, epoch.to_bytes(32), _CREATED_AT)
+        # A random epoch would make cursors and ETags of one process invalid in another.
+        return msgspec.structs.replace(await _account(store), epoch=epoch)
 
-async def _fill(database: Database) -> Account:
-    store = AccountStore(database)
-    await store.create(Membership(_ACCOUNT_ID, _EMAIL, Plan.PRO, 0, _CREATED_AT), _EMAIL)
-    account = await _account(store)
-    posts = [own_json.read(bytes(record)).incoming for record in _read("posts", list[msgspec.Raw])]
-    await Upsert(database, _clock).take(account, posts)
-    await database.write(lambda transaction: _label_and_view(database, transaction, account))
-    epoch = _epoch()
-    # Not secret: a forged download link only leads to a file of public sample posts.
-    await SecretStore(database).put_new(SECRET, epoch.to_bytes(32), _CREATED_AT)
-    # A random epoch would make cursors and ETags of one process invalid in another.
-    return msgspec.structs.replace(await _account(store), epoch=epoch)
+    def _with_pictures(self, post: bytes) -> bytes:
+        for address, place in self._pictures.items():
+            post = post.replace(f'"{address}"'.encode(), f'"{place}"'.encode())
+        return post
 
 
 async def _label_and_view(database: Database, transaction: Transaction, account: Account) -> None:

@@ -10,11 +10,13 @@ from starlette.types import Receive
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import CATALOGUE, Code, Refusal
+from bowerbird.images import drawings
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.openapi.sandbox_routes import NONE, SIMULATED
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.sandbox.routes import routes
 from bowerbird.settings import Settings
+from bowerbird.web import templating
 from bowerbird.wire import router
 from bowerbird.wire.auth import unauthorized
 from bowerbird.wire.deprecation import Route
@@ -81,7 +83,14 @@ def build(
     *,
     deprecations: Mapping[Route, list[Header]] | None = None,
 ) -> Pipeline:
-    fixtures = Fixtures()
+    # The samples name a host that does not exist, so that no stranger's server is ever asked.
+    paths = templating.paths()
+    fixtures = Fixtures(
+        {
+            address: settings.site_origin + paths[drawing.file]
+            for address, drawing in drawings.by_url().items()
+        }
+    )
     return serve(
         routes(fixtures, clock, settings),
         fixtures,

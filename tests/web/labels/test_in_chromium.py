@@ -279,7 +279,8 @@ def test_the_page_of_a_post_has_the_picker_too(page: Page) -> None:
 @pytest.mark.browser(viewport={"width": 390, "height": 844})
 def test_hostile_names_stay_text_in_the_picker(page: Page) -> None:
     page.goto(LIST)
-    post(page, 4).get_by_role("link", name="Label", exact=True).click()
+    post(page, 4).get_by_role("link", name="More").click()
+    page.get_by_role("dialog").get_by_role("button", name="Label").click()
     for name in HOSTILE:
         expect(page.locator(".picker bdi").get_by_text(name, exact=True)).to_be_visible()
     page.keyboard.type("<img src=x>")
