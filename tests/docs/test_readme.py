@@ -95,7 +95,8 @@ def test_the_first_request_returns_the_shown_response(server: Server, key: str) 
 
     for command, shown in requests:
         answered = shell(server, f"export KEY={key}\n{command}")
-        assert without_moments(json.loads(answered)) == without_moments(json.loads(here(server, shown)))
+        expected = json.loads(here(server, shown))
+        assert without_moments(json.loads(answered)) == without_moments(expected)
 
 
 def without_moments(answer: dict[str, Any]) -> dict[str, Any]:
