@@ -15,7 +15,7 @@ const NETWORKS = [
   { name: "Bluesky", hosts: ["bsky.app"], path: /^\/profile\/[A-Za-z0-9.:_-]+\/post\/[A-Za-z0-9._~:-]+\/?$/, menu: ["/profile/*/post/*"] },
   { name: "Reddit", hosts: ["reddit.com"], path: /^(?:\/(?:r|u|user)\/[A-Za-z0-9_-]{1,50})?\/(?:comments|gallery)\/[0-9a-z]{1,13}(?:\/|$)/i, menu: ["/*comments/*", "/gallery/*"] },
   { name: "YouTube", hosts: ["youtube.com"], path: /^\/watch$/, menu: ["/watch?*"], parameter: "v" },
-  { name: "YouTube", hosts: ["youtube.com"], path: new RegExp(`^/(?:shorts|live)/${ID}{11}/?$|^/post/${ID}{20,60}/?$`), menu: ["/shorts/*", "/live/*", "/post/*"] },
+  { name: "YouTube", hosts: ["youtube.com"], path: new RegExp(`^/(?:shorts|live)/${ID}{11}/?$`), menu: ["/shorts/*", "/live/*"] },
   { name: "YouTube", hosts: ["youtu.be"], path: new RegExp(`^/${ID}{11}/?$`), menu: ["/*"] },
   { name: "TikTok", hosts: ["tiktok.com"], path: /^\/@[A-Za-z0-9_.-]{1,64}\/(?:video|photo)\/[0-9]{1,20}\/?$/, menu: ["/*/video/*", "/*/photo/*"] },
   { name: "LinkedIn", hosts: ["linkedin.com"], path: /^\/feed\/update\/urn:li:(?:activity|share|ugcPost):[0-9]{1,20}\/?$|^\/posts\/[^/]{1,300}(?:activity|share|ugcPost)-[0-9]{10,20}[^/]*\/?$/i, menu: ["/feed/update/*", "/posts/*"] },

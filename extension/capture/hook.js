@@ -109,6 +109,8 @@
    */
   const hand = (request, sent, body, status, resetsAt) => {
     const isGood = status >= 200 && status <= 299;
+    // Only once: the person may read the list in this tab later.
+    if (isGood && request.isMoved) goesOnAt = "";
     if (body.length > (isGood ? MAX_ANSWER : MAX_REQUEST)) return;
     const operation = request.operation || (isGood && isRenamedList(request, body) ? "Bookmarks" : "");
     if (operation && (isGood || operation === "Bookmarks")) {

@@ -49,6 +49,21 @@ async def test_posts_are_found_by_their_language(alice: Member, bob: Member) -> 
     assert found == [("de", 2), ("en", 2), ("nl", 1)]
 
 
+async def test_a_language_that_most_posts_have_is_read_in_the_order_of_the_list(
+    alice: Member,
+) -> None:
+    posts = [make.post(post_id=str(one), text=GERMAN, posted_at=_day(one)) for one in range(1, 9)]
+    await alice.save_all([*posts, make.post(post_id="20", text=ENGLISH, posted_at=_day(5))])
+
+    for language in ("de", "de,fr"):
+        found = await alice.crawl(language=language, sort_by="posted_at", limit="1")
+        assert found == ["8", "7", "6", "5", "4", "3", "2", "1"]
+
+
+def _day(number: int) -> str:
+    return f"2026-02-{number:02}T00:00:00+00:00"
+
+
 @pytest.mark.parametrize("value", ["english", "en,,d", ","])
 async def test_a_value_that_is_no_code_is_refused(alice: Member, value: str) -> None:
     answer = await alice.get("/v1/bookmarks", language=value)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from bowerbird.sources.post_links import parse
+from bowerbird.sources.recognition import UnknownFile
 from tests.sources.program_files import FILES, PAGE, POST, SAVED, YOUTUBE, Said
 from tests.support.source_files import Report, report
 
@@ -45,6 +46,39 @@ def test_a_file_is_recognised_and_says_what_it_says(name: str) -> None:
 def _author(found: Report) -> str:
     """A file of ids does not name it."""
     return found.post.record.tweet_details.link.split("/")[3]
+
+
+OTHER = "https://x.com/eve/status/1908771653022654999"
+NUMBER = POST.rpartition("/")[2]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"quoted_url,tweet_url,text\n{OTHER},{POST},hello\n",
+        f"tweet_id,reply_url,text\n{NUMBER},{OTHER},hello\n",
+        f"author_id,id,text,username\n1908771653022650000,{NUMBER},hello,ada\n",
+        f"id,text,url,quoted_status_url\n{NUMBER},hello,,{OTHER}\n",
+        json.dumps([{"id": NUMBER, "text": "hello", "author_username": "ada", "quoted": OTHER}]),
+    ],
+)
+def test_a_record_is_the_post_itself_not_one_that_it_quotes_or_answers(content: str) -> None:
+    found = report(content)
+
+    assert [post.record.post_id for post in found.posts] == [NUMBER]
+
+
+def test_the_short_ids_of_the_first_years_are_ids_in_a_table_of_posts() -> None:
+    found = report("id,tweet,username,url\n20,just setting up,jack,\n")
+
+    assert [post.record.post_id for post in found.posts] == ["20"]
+
+
+def test_links_in_other_parts_of_an_archive_of_x_are_not_imported() -> None:
+    part = f'window.YTD.direct_messages.part0 = [ {{ "text" : "look: {POST}" }} ]'
+
+    with pytest.raises(UnknownFile, match="no bookmarks"):
+        report(part)
 
 
 @pytest.mark.parametrize("name", ["tumblr", "old tiktok likes"])

@@ -28,8 +28,8 @@ class ReindexJobs:
         self._reindexing = Reindexing(database, clock)
         self._dating = Dating(database, clock)
         self._languages = PostLanguages(database)
-        # Since this release, no post is stored without a time or a language.
-        self._has_corrected = False
+        # No release of today stores a post without a time.
+        self._has_dated = False
         self._turn_s = turn_s
         self._jobs = AccountJobs(database, clock, KIND, REINDEXING)
 
@@ -43,10 +43,11 @@ class ReindexJobs:
 
     async def sweep(self) -> None:
         """Adds a job for each account with something to do that has none."""
-        if not self._has_corrected:
+        if not self._has_dated:
             await self._jobs.add_all(self._dating.due_accounts)
-            await self._jobs.add_all(self._languages.due_accounts)
-            self._has_corrected = True
+            self._has_dated = True
+        # A node of an earlier release may still be running.
+        await self._jobs.add_all(self._languages.due_accounts)
         await self._jobs.add_all(partial(self._reindexing.due_accounts, job_kind=KIND))
 
     async def _run(self, job: Job, progress: Progress) -> None:

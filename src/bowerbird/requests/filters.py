@@ -92,6 +92,9 @@ def _narrows(
     )
 
 
+_LANGUAGE: Final = "[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})?"
+_LANGUAGES: Final = f"^({_LANGUAGE}(,{_LANGUAGE}){{0,{FILTER_NAMES_MAX - 1}}})?$"
+
 OtherName = Annotated[str | None, about("", gate=Gate.FILTERING, is_other_name=True)]
 """Another name of a bound (requests/filter_values.py): accepted, but no schema lists it."""
 
@@ -207,6 +210,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "en",
             "languages",
             read_languages,
+            parameter={"type": "string", "pattern": _LANGUAGES},
             argument={"description": "Code such as en; several with commas."},
         ),
     ] = None

@@ -93,12 +93,15 @@ def _is_address(cell: str) -> bool:
 
 
 def _link_column(beginning: Beginning) -> str:
-    """The name of the column with most posts, else of the one that is named for links, or ""."""
+    """The name of the column with the posts, else of the one that is named for links, or "".
+
+    Other columns may have posts too: those that are quoted or answered.
+    """
     header, rows = _sample(beginning)
     named = [name for name in header if name in _NAMED]
     if len(header) == 1:
         return named[0] if named else ""
-    best, most = "", 0
+    found: list[tuple[int, int, str]] = []
     for number, name in enumerate(header):
         cells = [cell for row in rows if (cell := row[number].strip())]
         links = sum(parse(cell) is not None for cell in cells if _is_address(cell))
@@ -106,9 +109,10 @@ def _link_column(beginning: Beginning) -> str:
         ids = sum(is_id(cell) is not None for cell in cells)
         # A link also names the author, so an equal number of ids is worth less.
         worth = 2 * links or (ids if ids == len(cells) else 0)
-        if worth > most:
-            best, most = name, worth
-    return best or (named[0] if named else "")
+        if worth:
+            is_other = 0 if name in _NAMED else 1 if name in POSTS.any_id else 2
+            found.append((is_other, -worth, name))
+    return min(found)[2] if found else named[0] if named else ""
 
 
 def _read_table(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
@@ -116,7 +120,9 @@ def _read_table(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
     column = _link_column(beginning)
     # A column that is named for ids is one already.
     first = () if column in POSTS.x_id else (column,)
-    fields = msgspec.structs.replace(POSTS, address=(*first, *POSTS.address))
+    # In a table of posts, the ids of the first years are short.
+    ids = (*POSTS.x_id, *POSTS.any_id) if _is_of_posts(beginning) else POSTS.x_id
+    fields = msgspec.structs.replace(POSTS, address=(*first, *POSTS.address), x_id=ids)
     return read_table(CsvRows(file, beginning.delimiter), fields)
 
 
@@ -156,7 +162,8 @@ def _has_links(beginning: Beginning) -> bool:
     """Whether a field is named for links, a list has some, or one anywhere is that of a post."""
     keys = {column_name(path.rpartition(".")[2]) for path in beginning.json}
     return bool(beginning.json) and (
-        bool(keys & _NAMED)
+        (bool(keys & _NAMED) and bool(_LINK.search(beginning.text)))
+        or bool(keys & frozenset(POSTS.x_id))
         or bool(_LIST_OF_LINKS.search(beginning.text))
         or any(parse(match[1].replace("\\", "")) for match in _LINK.finditer(beginning.text))
     )
@@ -179,8 +186,12 @@ _ONLY_POSTS_HAVE: Final = frozenset(
 )
 
 
+def _is_of_posts(beginning: Beginning) -> bool:
+    return not _ONLY_POSTS_HAVE.isdisjoint(beginning.columns)
+
+
 def _has_posts(beginning: Beginning) -> bool:
-    return not _ONLY_POSTS_HAVE.isdisjoint(beginning.columns) and bool(_link_column(beginning))
+    return _is_of_posts(beginning) and bool(_link_column(beginning))
 
 
 TABLES: Final = (

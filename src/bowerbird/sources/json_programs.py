@@ -6,7 +6,7 @@ from typing import Any, Final
 from bowerbird.sources import folder_trees
 from bowerbird.sources.formats import Beginning, Choices, Format, column_name
 from bowerbird.sources.found import Found
-from bowerbird.sources.link_list import addresses_in
+from bowerbird.sources.link_list import addresses_in, without_addresses
 from bowerbird.sources.parsing.json_values import Unreadable, at, text_at
 from bowerbird.sources.parsing.json_walk import ANY, LISTS, PART, Part, walk
 from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
@@ -119,11 +119,9 @@ def _links_in_messages(parts: Iterable[Part]) -> Iterator[Part]:
         words = "".join(one if isinstance(one, str) else text_at(one, "text") for one in pieces)
         links = [link for piece in pieces if (link := text_at(piece, "href"))]
         links += addresses_in(words)
-        note = words
-        for link in links:
-            note = note.replace(link, "")
+        note = without_addresses(words)
         date = text_at(part.value, "date_unixtime") or text_at(part.value, "date")
-        for link in dict.fromkeys(links):
+        for link in dict.fromkeys(links[:_MAX_PIECES]):
             yield part._replace(value={"url": link, "note": note.strip(), "date": date})
 
 

@@ -1,6 +1,7 @@
 """Reads text with addresses in it: Mastodon's export, lists of links, Markdown, notes."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,6 +14,7 @@ from bowerbird.sources.file_posts import (
 )
 from bowerbird.sources.formats import Beginning, Format
 from bowerbird.sources.found import Found
+from bowerbird.sources.networks.x_archive import part_name
 from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines
 from bowerbird.sources.post_links import (
     MASTODON,
@@ -28,7 +30,7 @@ _MAX_TITLE_CHARACTERS: Final = 500
 _ADDRESS: Final = re.compile(r"(?:https?|at)://[^\s<>\"'`|\\^{}\[\]]+")
 # `[title](address)` of Markdown.
 _TITLED: Final = re.compile(
-    rf"\[([^\[\]]{{0,{_MAX_TITLE_CHARACTERS}}})\]\(\s*<?((?:https?|at)://[^\s()<>]+)[^()]{{0,200}}\)"
+    rf"\[([^\[\]]{{0,{_MAX_TITLE_CHARACTERS}}})\]\(\s*<?((?:https?|at)://[^\s()<>]++)[^()]{{0,200}}\)"
 )
 _PARTNERS: Final = {")": "(", "]": "[", "}": "{"}
 
@@ -38,14 +40,23 @@ def addresses_in(text: str) -> list[str]:
     return [_without_end(match[0]) for match in _ADDRESS.finditer(text)]
 
 
+def without_addresses(text: str) -> str:
+    return _ADDRESS.sub(lambda match: match[0].removeprefix(_without_end(match[0])), text)
+
+
 def _without_end(address: str) -> str:
-    while address and len(address) <= MAX_LINK_CHARACTERS:
-        last = address[-1]
-        is_open = last in _PARTNERS and address.count(_PARTNERS[last]) < address.count(last)
+    if len(address) > MAX_LINK_CHARACTERS:
+        return address
+    counts = Counter(address)
+    end = len(address)
+    while end:
+        last = address[end - 1]
+        is_open = last in _PARTNERS and counts[_PARTNERS[last]] < counts[last]
         if last not in ".,;:!?*_" and not is_open:
             break
-        address = address[:-1]
-    return address
+        counts[last] -= 1
+        end -= 1
+    return address[:end]
 
 
 def _links(line: str) -> list[tuple[str, str]]:
@@ -105,7 +116,8 @@ def _is_mastodon(beginning: Beginning) -> bool:
 
 
 def _has_links(beginning: Beginning) -> bool:
-    is_text = bool(beginning.columns)
+    # Other parts of an archive have links to posts that the person did not save.
+    is_text = bool(beginning.columns) and not part_name(beginning)
     return is_text and any(map(parse, addresses_in(beginning.text)))
 
 

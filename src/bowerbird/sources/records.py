@@ -224,13 +224,14 @@ def _link(line: int, values: "_Values", fields: Fields, username: str) -> PostLi
     if address:
         address = fields.address_form.format(address.strip())
     link = fields.find_link(address) if address else None
+    # A column of ids may be under the name of a column of addresses.
+    if not number and (not address or address.isdecimal()):
+        number = address or values.long_id(fields.any_id)
     if link is None and not number and fields.finds_address:
         other = values.address(fields)
         link = fields.find_link(other) if other else None
         address = address or other
-    # A column of ids may be under the name of a column of addresses.
     if link is None and (not address or address.isdecimal()):
-        number = number or address or values.long_id(fields.any_id)
         link = x_post(number, username if username.isidentifier() else "")
         if link is None and number:
             return invalid(line, f"{shown(number)} is not the id of a post.")

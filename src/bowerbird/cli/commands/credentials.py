@@ -139,7 +139,7 @@ _add_commands(
 def reingest(email: str | None) -> None:
     r"""Read the pages again that no reader understood when a device sent them.
 
-    The service keeps such pages for seven days. Run this command after an upgrade. Without EMAIL
+    The service keeps such pages for a year. Run this command after an upgrade. Without EMAIL
     it reads the pages of all accounts. Pages that can be read now are imported, and not kept any
     longer.
 

@@ -114,8 +114,9 @@ def _titled(address: str, page: str = "") -> Endpoint:
     """`page`: the form of a post's address that the endpoint knows, if it is not that of a link."""
 
     def url(link: PostLink) -> str:
-        named = page.format(id=link.source_id, name=link.author_username or "_") or link.link
-        return f"{address}{urlencode({'url': named})}"
+        is_named = link.author_username or link.network == TIKTOK
+        named = page.format(id=link.source_id, name=link.author_username or "_")
+        return f"{address}{urlencode({'url': named if named and is_named else link.link})}"
 
     return Endpoint(urlsplit(address).netloc, _reader(url, _titled_post))
 

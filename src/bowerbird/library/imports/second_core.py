@@ -8,7 +8,6 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -24,6 +23,7 @@ _POSTS_BEFORE_START: Final = 2_000
 _NICENESS: Final = 10
 
 _Key = tuple[tuple[str, ...], tuple[str, ...]]
+_Ahead = tuple[dict[_Key, int], Future[list[str]]]
 
 
 class SecondCore:
@@ -31,17 +31,22 @@ class SecondCore:
 
     def __init__(self, posts_before_start: int = _POSTS_BEFORE_START) -> None:
         self._remaining = posts_before_start
-        # A process that is forked would share the threads' locks and the open database.
-        self._pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin)
-        # The chunk that is being written, and the one that was read ahead.
-        self._ahead: deque[tuple[dict[_Key, int], Future[list[str]]]] = deque(maxlen=2)
+        self._pool: ProcessPoolExecutor | None = None
+        # The chunk that is being written, and the one that was read ahead. Two threads use it, so
+        # it is replaced, never changed.
+        self._ahead: tuple[_Ahead, ...] = ()
 
     def add(self, posts: Sequence[SearchableTexts]) -> None:
         self._remaining -= len(posts)
-        if self._remaining < 0:
-            places = {_key(texts): place for place, texts in enumerate(posts)}
-            with suppress(BrokenProcessPool):
-                self._ahead.append((places, self._pool.submit(_words, posts)))
+        if self._remaining >= 0:
+            return
+        places = {_key(texts): place for place, texts in enumerate(posts)}
+        # Without a second process, the import finds the words itself.
+        with suppress(BrokenProcessPool, OSError):
+            if self._pool is None:
+                # One that is forked would share the threads' locks and the open database.
+                self._pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin)
+            self._ahead = (*self._ahead[-1:], (places, self._pool.submit(_words, posts)))
 
     def words(self, texts: SearchableTexts) -> str:
         """Words depend on these texts alone, so those that were found ahead are never outdated."""
@@ -53,7 +58,8 @@ class SecondCore:
         return index_text(*texts)
 
     def close(self) -> None:
-        self._pool.shutdown(cancel_futures=True)
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
 
 def is_useful() -> bool:

@@ -18,7 +18,7 @@ from bowerbird.errors import Refusal
 from bowerbird.images import hosts
 from bowerbird.library.access.turns import lock_library
 from bowerbird.model.media import DueImage, FailedImage, KeptImage, file_name
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.media import LEFT_OUT, WAITING, MediaStore
@@ -95,7 +95,7 @@ class Downloads:
         done = total - sum(n for (state, _), n in counts.items() if state == WAITING)
         turn = _Turn(self, account_id, fetcher)
         while due := await self._store.due_sources(account_id, self._clock(), _BATCH):
-            video_room = await self._video_room(self._database, account_id)
+            video_room = await self._video_room(None, account_id)
             outcomes = await self._kept(account_id, await turn.take(due, video_room))
             await self._record(account_id, list(zip(due, outcomes, strict=True)))
             for outcome in outcomes:
@@ -106,10 +106,10 @@ class Downloads:
             done += len(due)
             await progress(min(done, total), total)
 
-    async def _video_room(self, reader: Reader, account_id: int) -> int | None:
+    async def _video_room(self, transaction: Transaction | None, account_id: int) -> int | None:
         if self._video_quota is None:
             return None
-        return max(self._video_quota - await self._store.video_bytes(reader, account_id), 0)
+        return max(self._video_quota - await self._store.video_bytes(transaction, account_id), 0)
 
     async def _kept(
         self, account_id: int, fetched: "Sequence[Outcome | _Taken]"
@@ -121,7 +121,8 @@ class Downloads:
 
     async def store(self, account_id: int, fetched: "FetchedImage") -> _Stored:
         """Stores a file, unless the account has one with this content."""
-        content_hash = hashlib.sha256(fetched.content).digest()
+        # A video may take 30 ms.
+        content_hash = (await asyncio.to_thread(hashlib.sha256, fetched.content)).digest()
         known = await self._store.by_content(self._database, account_id, content_hash)
         image = KeptImage(
             media_id=known or secrets.token_hex(_ID_BYTES),

@@ -89,10 +89,13 @@ class MailedLinks:
 
     async def _send(self, email: str) -> None:
         account_id = await self._accounts.id_with_address(email)
-        member = None if account_id is None else await self._people.membership(account_id)
+        if account_id is None:
+            return
+        token = await self._links.create_to_mail(account_id)
+        # Read afterwards: a change of the address ends the links that exist.
+        member = await self._people.membership(account_id)
         if member is None:
             return
-        token = await self._links.create_to_mail(member.account_id)
         site = self._settings.site_origin
         link = self._settings.link_url(token)
         message = Email(

@@ -11,7 +11,9 @@ from typing import Final, NamedTuple
 
 from bowerbird.sources.parsing.text_lines import Line, SeekableFile, TextLines
 
-_DELIMITERS: Final = ",;\t|"
+_DELIMITERS: Final = ",;\t"
+# People also write it inside of names, so it counts only in a line without the others.
+_BAR: Final = "|"
 MAX_ROW_CHARACTERS: Final = 1 << 20
 _MAX_ROW_LINES: Final = 10_000
 # Reading on after a broken row reads lines again. This bounds how much in all.
@@ -34,7 +36,8 @@ def sniff_delimiter(text: str) -> str:
     """The delimiter that occurs most in the first line, outside quotation marks."""
     first_line = text.lstrip("\r\n").partition("\n")[0]
     outside = "".join(first_line.split('"')[::2])
-    return max(_DELIMITERS, key=outside.count)
+    most = max(_DELIMITERS, key=outside.count)
+    return most if most in outside or _BAR not in outside else _BAR
 
 
 def split_line(text: str, delimiter: str) -> list[str]:

@@ -22,7 +22,7 @@ from bowerbird.web.visits.pages import VisitPages
 _KEPT: Final = 1_000
 # Between two rows, and in place of the value of their buttons. Nobody can write it into a post.
 _SEAM, _VALUE = secrets.token_hex(16), secrets.token_hex(16)
-# What every post has that is only a link, and few others.
+# What a post has of which nothing but the link is known, and few others.
 _LINK_SIGNS: Final = (b'"text":""', b'"attachments":[]')
 _split: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
