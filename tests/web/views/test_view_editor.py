@@ -64,6 +64,8 @@ LISTS = (
     "q=%22two+nests%22&sort_by=relevance",
     "author=ann&sort_order=asc&density=compact&limit=3",
     "posted_from=2020-01-01",
+    "language=und",
+    "label=Birds,Nests&label_match=any&has_note=false",
 )
 
 
@@ -139,6 +141,8 @@ async def test_saving_without_a_change_changes_nothing(ann: Reader) -> None:
         triage_buckets=[
             {"slug": "other", "name": "One", "query": {"media_type": "photo", "q": "x"}},
             {"name": "日本", "query": {"author": "@x", "hide_archived": False}},
+            {"name": "German", "query": {"language": "de"}},
+            {"name": "Noted", "query": {"has_note": "true", "label": "a,b", "label_match": "any"}},
         ],
     )
     (before,) = await views(ann)

@@ -16,6 +16,12 @@ pytestmark = pytest.mark.anyio
 HOUR = 3_600 * MICROSECONDS
 
 
+FILTERS = (
+    *(("language", "de"), ("label", "a,b"), ("label_match", "any"), ("has_note", True)),
+    *(("unlabelled", True), ("is_archived_only", True), ("tag", "a"), ("media_type", "image")),
+)
+
+
 async def press(reader: Reader, **button: str) -> httpx.Response:
     return await reader.person.send("/views", "/views", **button)
 
@@ -34,6 +40,16 @@ async def test_the_page_lists_all_views_with_their_counts(ann: Reader) -> None:
     assert "label <bdi>Birds</bdi>" in page
     assert f'href="/views/{quote("日本語")}" dir="auto">日本語</a>' in page
     assert "all posts; buckets: <bdi>Unread</bdi>" in page
+
+
+async def test_the_page_says_every_filter_of_a_view(ann: Reader) -> None:
+    for number, (name, value) in enumerate(FILTERS):
+        await made(ann, f"View {number}", base_query={name: value})
+
+    page = await ann.page("/views")
+
+    for word in ("language", "any", "with a note", "without labels", "archived only"):
+        assert word in page
 
 
 async def test_an_account_without_views_is_told_how_to_make_one(ann: Reader) -> None:

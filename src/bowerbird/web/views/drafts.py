@@ -28,6 +28,11 @@ LABELS: Final = {
     "vector_search_term": "Near in meaning to",
     "tag": "Label",
     "label": "Labels",
+    "label_match": "Labels: all or any",
+    "language": "Language",
+    "unlabelled": "Without labels",
+    "has_note": "With a note",
+    "is_archived_only": "Archived only",
     "author": "Author",
     "media_type": "Type",
     "bookmarked_from": "Saved from",
@@ -37,6 +42,13 @@ LABELS: Final = {
     "is_unread_only": "Read and unread",
     "hide_archived": "Archived posts",
 }
+# Those that every form has a field for.
+PLAIN: Final = frozenset(
+    {
+        *("q", "vector_search_term", "tag", "author", "language", "media_type", "hide_archived"),
+        *("is_unread_only", "bookmarked_from", "bookmarked_to", "posted_from", "posted_to"),
+    }
+)
 _FIELD: Final = re.compile(
     r"(?:triage_buckets\[(?P<bucket>\d+)\]\.(?:query\.)?|base_query\.|default_sort\.)?"
     r"(?P<name>\w+): (?P<problem>.*)",
@@ -162,10 +174,10 @@ def _filters(fields: Form, prefix: str = "") -> dict[str, str]:
 
 def _texts(query: Query) -> dict[str, str]:
     """The values of a stored query as the form has them."""
-    return _without_defaults({n: _text(v) for n, v in query.items() if n in FILTERS})
+    return _without_defaults({n: text_of(v) for n, v in query.items() if n in FILTERS})
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     if isinstance(value, list):
         return ",".join(value)
     return str(value).lower() if isinstance(value, bool) else str(value)

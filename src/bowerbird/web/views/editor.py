@@ -106,6 +106,7 @@ class EditorPage:
             view_url=of_view(slug) if slug else "/views",
             draft=draft,
             labels=drafts.LABELS,
+            plain_filters=drafts.PLAIN,
             orders=_orders(draft.order),
             media_types=list_words.MEDIA_TYPES,
             can_add=len(draft.buckets) < BUCKETS_MAX,

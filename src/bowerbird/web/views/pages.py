@@ -11,7 +11,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.labels import DeletedView, Query
 from bowerbird.web.library.addresses import of_view
 from bowerbird.web.library.sidebar import shown_count
-from bowerbird.web.views.drafts import LABELS
+from bowerbird.web.views.drafts import LABELS, text_of
 from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -30,9 +30,15 @@ _SAID: Final = {
     _RESTORE: "view-restored",
 }
 _FLAG_WORDS: Final = {
-    ("is_unread_only", True): "unread only",
-    ("hide_archived", False): "with archived posts",
+    ("is_unread_only", "true"): "unread only",
+    ("hide_archived", "false"): "with archived posts",
+    ("is_archived_only", "true"): "archived only",
+    ("unlabelled", "true"): "without labels",
+    ("unlabelled", "false"): "with labels",
+    ("has_note", "true"): "with a note",
+    ("has_note", "false"): "without a note",
 }
+_FLAGS: Final = frozenset(name for name, _ in _FLAG_WORDS)
 
 
 class ViewPages:
@@ -115,6 +121,6 @@ def _deleted(deleted: DeletedView, times: Times) -> dict[str, Any]:
 
 def words(query: Query) -> list[tuple[str, str]]:
     """The filters of a view as pairs of a name and a value."""
-    found = [(LABELS[n].lower(), str(v)) for n, v in query.items() if not isinstance(v, bool)]
-    flags = [_FLAG_WORDS[n, v] for n, v in query.items() if (n, v) in _FLAG_WORDS]
-    return [*found, *((flag, "") for flag in flags)]
+    texts = {name: text_of(value) for name, value in query.items()}
+    found = [(LABELS[name].lower(), text) for name, text in texts.items() if name not in _FLAGS]
+    return [*found, *((_FLAG_WORDS[flag], "") for flag in texts.items() if flag in _FLAG_WORDS)]
