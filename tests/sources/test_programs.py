@@ -68,6 +68,34 @@ def test_a_record_is_the_post_itself_not_one_that_it_quotes_or_answers(content: 
     assert [post.record.post_id for post in found.posts] == [NUMBER]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        # Around the records are folders, or each has a shell.
+        json.dumps({"folders": [{"name": "Recipes", "items": [{"url": POST, "text": "hello"}]}]}),
+        json.dumps([{"node": {"url": POST, "text": "hello"}}]),
+        # A line that is cut, and a table without a header.
+        f'{{"url":"{OTHER}"}}\n{{"url":"x"\n{{"url":"{POST}","text":"hello"}}\n',
+        f"{OTHER},hi\n{POST},hello\n",
+        f"« {OTHER}» et\n看{POST}。\n",
+    ],
+)
+def test_the_records_of_untidy_files_are_found(content: str) -> None:
+    found = report(content)
+
+    last = found.posts[-1].record
+    assert last.post_id == NUMBER
+    assert last.tweet_details.text in ("hello", "")
+
+
+def test_likes_of_instagram_are_imported_on_request() -> None:
+    liked = {"string_list_data": [{"href": "https://www.instagram.com/p/CUbHfhpswxt/"}]}
+
+    found = report(json.dumps({"likes_media_likes": [{"title": "ada", **liked}]}))
+
+    assert (found.name, found.posts, found.reasons) == ("Instagram JSON", [], {"not_requested": 1})
+
+
 def test_the_short_ids_of_the_first_years_are_ids_in_a_table_of_posts() -> None:
     found = report("id,tweet,username,url\n20,just setting up,jack,\n")
 

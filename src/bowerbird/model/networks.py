@@ -106,9 +106,10 @@ def of_bits(bits: int) -> str:
 
 def called(text: str) -> str | None:
     """The network that somebody names: YouTube, youtube.com, twitter."""
-    name = text.strip().lower().removeprefix("www.").partition(".")[0]
+    name, _, domain = text.strip().lower().removeprefix("www.").partition(".")
     name = _OTHER_NAMES.get(name, name)
-    return name if name in NETWORKS else None
+    # mastodon.social is one server of many.
+    return name if name in NETWORKS and not (domain and name == MASTODON) else None
 
 
 def name_of(network: str) -> str:

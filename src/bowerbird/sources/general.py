@@ -6,7 +6,7 @@ X. Its name may be anything that is usual, or anything at all if the content sho
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from bowerbird.sources.found import Found
 from bowerbird.sources.parsing.csv_rows import CsvRows
 from bowerbird.sources.parsing.json_values import Unreadable, decode, documents
 from bowerbird.sources.parsing.json_walk import ANY, LISTS, PART, Part, walk
-from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
+from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines, Utf8File
 from bowerbird.sources.post_links import parse, x_post
 from bowerbird.sources.records import LONG_ID, Fields, read_parts, read_table
 
@@ -73,6 +73,8 @@ POSTS: Final = Fields(
 )
 
 _NAMED: Final = frozenset(POSTS.address) | frozenset(POSTS.x_id)
+_OF_RECORDS: Final = _NAMED | frozenset(POSTS.any_id) | frozenset(POSTS.text)
+_MAX_DEPTH: Final = 6
 _ROWS_LOOKED_AT: Final = 50
 _BYTES_LOOKED_AT: Final = 64 << 10
 
@@ -141,10 +143,51 @@ def _shape(beginning: Beginning) -> Any:
 def read_json(file: SeekableFile, choices: Choices) -> Iterator[Found]:
     shape = _shape(beginning_of(file))
     parts = _documents(file) if shape is None else walk(Utf8File(file), shape)
-    return read_parts(parts, POSTS, liked=_LIKED, choices=choices)
+    return read_parts(_records(parts), POSTS, liked=_LIKED, choices=choices)
+
+
+def _records(parts: Iterable[Part]) -> Iterator[Part]:
+    """The objects that are records: others are only around them, such as folders."""
+    for part in parts:
+        for record in _innermost(part.value, _MAX_DEPTH):
+            yield part._replace(value=record)
+
+
+def _innermost(value: Any, depth: int) -> list[Any]:
+    if not isinstance(value, dict) or not depth or _is_record(value):
+        return [value]
+    inner = [one for each in value.values() for one in (each if isinstance(each, list) else [each])]
+    found = [one for each in inner for one in _innermost(each, depth - 1) if _is_record(one)]
+    return found or [value]
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, dict) and not _OF_RECORDS.isdisjoint(map(column_name, value))
 
 
 def _documents(file: SeekableFile) -> Iterator[Part]:
+    if beginning_of(file).text.lstrip().partition("\n")[0].rstrip().endswith("}"):
+        return _lines(file)
+    return _values(file)
+
+
+def _lines(file: SeekableFile) -> Iterator[Part]:
+    """One object per line: after one that is cut, the next line is read again."""
+    file.seek(0)
+    lines = TextLines(file)
+    while line := lines.next():
+        if not line.text.strip():
+            continue
+        try:
+            value = (
+                Unreadable("The line is too long.") if line.is_cut else decode(line.text.encode())
+            )
+        except Unreadable as problem:
+            value = problem
+        yield Part((), line.number, value)
+
+
+def _values(file: SeekableFile) -> Iterator[Part]:
     for record in documents(Utf8File(file)):
         try:
             value = Unreadable(record.problem) if record.problem else decode(record.raw)

@@ -74,7 +74,7 @@ _META: Final = Fields(
     address=("label values.href",),
     finds_address=True,
     author_username=("title",),
-    saved_at=("timestamp", "string map data.*.timestamp"),
+    saved_at=("timestamp", "string map data.*.timestamp", "string list data.timestamp"),
     repairs_texts=True,
 )
 
@@ -175,7 +175,9 @@ OBJECTS: Final = (
         liked=_LIKED,
         only_files=_META_FILES,
         liked_files=_LIKED_FILES,
-        fits=lambda start: any(path.endswith("[].string_map_data") for path in start.json),
+        fits=lambda start: any(
+            path.endswith(("[].string_map_data", "[].string_list_data[]")) for path in start.json
+        ),
     ),
     _json("TikTok JSON", _TIKTOK, {ANY: _TIKTOK_LISTS}, liked=_LIKED, fits=_is_tiktok),
     Format(

@@ -25,9 +25,13 @@ from bowerbird.sources.post_links import (
 )
 from bowerbird.sources.records import charset_notice
 
+PLAIN_LIST: Final = "list of links"
 _LINES_LOOKED_AT: Final = 50
 _MAX_TITLE_CHARACTERS: Final = 500
-_ADDRESS: Final = re.compile(r"(?:https?|at)://[^\s<>\"'`|\\^{}\[\]]+")
+_ADDRESS: Final = re.compile(
+    r"(?:https?|at)://[^\s<>\"'`|\\^{}\[\]«»“”„\u3001\u3002\uff0c\uff08\uff09「」]+"
+)
+_SEPARATED: Final = re.compile("[,;]")
 # `[title](address)` of Markdown.
 _TITLED: Final = re.compile(
     rf"\[([^\[\]]{{0,{_MAX_TITLE_CHARACTERS}}})\]\(\s*<?((?:https?|at)://[^\s()<>]++)[^()]{{0,200}}\)"
@@ -77,7 +81,8 @@ def _read(file: SeekableFile, *, is_mastodon: bool, is_list: bool) -> Iterator[F
         if not links and text and is_list:
             links = [(text, "")]
         for address, title in links:
-            post = find_link(address)
+            # A row of a table without a header begins with its link.
+            post = find_link(address) or find_link(_SEPARATED.split(address, maxsplit=1)[0])
             if post is None:
                 yield not_a_post(line.number, address)
                 continue
@@ -128,7 +133,7 @@ FORMATS = (
         lambda file, _choices: _read(file, is_mastodon=True, is_list=True),
     ),
     Format(
-        "list of links",
+        PLAIN_LIST,
         lambda start: bool(_addresses(start)),
         lambda file, _choices: _read(file, is_mastodon=False, is_list=True),
     ),

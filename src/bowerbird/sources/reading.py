@@ -18,6 +18,7 @@ import msgspec
 from bowerbird.sources.file_posts import as_liked, only_if_requested, shown
 from bowerbird.sources.formats import BEGINNING_BYTES, Choices, Format, beginning_of
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice, Reason
+from bowerbird.sources.link_list import PLAIN_LIST
 from bowerbird.sources.parsing.text_lines import SeekableFile
 from bowerbird.sources.recognition import ZIP_START, UnknownFile, recognise
 
@@ -122,9 +123,15 @@ class _Archive:
             except _BROKEN:
                 problems.append(_left_out(info, "the file is damaged."))
         # Beside the file of a network with the saved posts are others, with links to anything.
-        if known:
+        if all(format.name == PLAIN_LIST for _, format in known):
+            known += general
+        else:
             ignored += [info.filename for info, _ in general]
-        known = known or general
+        if not known and any(name.startswith("xl/") for name in ignored):
+            raise UnknownFile(
+                "This file cannot be imported. It looks like an Excel workbook. Save it as CSV and "
+                "import that instead."
+            )
         if not known and not problems:
             raise UnknownFile(
                 "This zip archive has no file that can be imported."

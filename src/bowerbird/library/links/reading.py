@@ -129,7 +129,7 @@ class LinkReading:
         """What the network of a post publishes about it. Nothing is stored."""
         endpoint = endpoint_of(link) if self.is_on else None
         if endpoint is None:
-            return Reason.NO_SOURCE
+            return Reason.NO_SOURCE if self.is_on else Reason.NONE
         self._preview_limits.count_account(account.account_id)
         if self._previews >= PREVIEWS_MAX:
             return Reason.BUSY
