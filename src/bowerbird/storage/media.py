@@ -252,10 +252,13 @@ class MediaStore:
         values = {"account_id": account_id, "files": files, "bytes": size}
         await transaction.run(self._sql["take_room"], values)
 
-    async def video_bytes(self, transaction: Transaction | None, account_id: int) -> int:
+    async def video_bytes(self, account_id: int) -> int:
         # It reads all files of the account.
-        read = self._database.slow_rows if transaction is None else transaction.rows
-        rows = await read(self._sql["video_bytes"], {"account_id": account_id})
+        rows = await self._database.slow_rows(self._sql["video_bytes"], {"account_id": account_id})
+        return int(rows[0][0])
+
+    async def video_bytes_within(self, transaction: Transaction, account_id: int) -> int:
+        rows = await transaction.rows(self._sql["video_bytes"], {"account_id": account_id})
         return int(rows[0][0])
 
     async def is_full(self, transaction: Transaction, account_id: int, quota: int) -> None:

@@ -36,7 +36,7 @@ async def test_a_video_is_kept_with_its_still_and_goes_with_its_post(
     assert picture is not None
     assert (state.kept, state.total, state.bytes) == (2, 2, len(picture))
     store = MediaStore(alice.database)
-    assert await store.video_bytes(None, alice.account_id) == len(MP4)
+    assert await store.video_bytes(alice.account_id) == len(MP4)
     checks = Checks(alice.database, fixes=False, is_deep=False)
     assert await checks.account(await alice.account(), lambda _: None) == []
 

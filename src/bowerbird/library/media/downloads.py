@@ -95,7 +95,10 @@ class Downloads:
         done = total - sum(n for (state, _), n in counts.items() if state == WAITING)
         turn = _Turn(self, account_id, fetcher)
         while due := await self._store.due_sources(account_id, self._clock(), _BATCH):
-            video_room = await self._video_room(None, account_id)
+            video_room = None
+            if self._video_quota is not None:
+                used = await self._store.video_bytes(account_id)
+                video_room = max(self._video_quota - used, 0)
             outcomes = await self._kept(account_id, await turn.take(due, video_room))
             await self._record(account_id, list(zip(due, outcomes, strict=True)))
             for outcome in outcomes:
@@ -105,11 +108,6 @@ class Downloads:
                 return
             done += len(due)
             await progress(min(done, total), total)
-
-    async def _video_room(self, transaction: Transaction | None, account_id: int) -> int | None:
-        if self._video_quota is None:
-            return None
-        return max(self._video_quota - await self._store.video_bytes(transaction, account_id), 0)
 
     async def _kept(
         self, account_id: int, fetched: "Sequence[Outcome | _Taken]"
@@ -145,8 +143,10 @@ class Downloads:
                 return [_Outcome.SWITCHED_OFF] * len(taken), set()
             recording = _Recording(self._store, transaction, account_id, self._clock())
             has_video = any(one.files[0].image.is_video for one in taken)
-            video_room = await self._video_room(transaction, account_id) if has_video else None
-            rooms = {False: self._quota - state.bytes, True: video_room or 0}
+            video_room = self._video_quota or 0
+            if has_video:
+                video_room -= await self._store.video_bytes_within(transaction, account_id)
+            rooms = {False: self._quota - state.bytes, True: video_room}
             outcomes = [await recording.keep(one, rooms) for one in taken]
             if recording.used:
                 await self._store.take_room(
