@@ -1,7 +1,7 @@
 """Corrects what earlier versions stored: notes, highlights, dates, languages, the word index."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -163,18 +163,14 @@ class PostLanguages:
             if not numbers:
                 return False
             renderings = await self._upserts.renderings(transaction, library, numbers)
-            found = await asyncio.to_thread(_languages, numbers, renderings)
+            # Those that cannot be read have an unknown one.
+            found = {number: _language(renderings.get(number, b"")) for number in numbers}
             await self._upserts.set_languages(transaction, library, found)
             await self._libraries.touch(transaction, account_id)
             return True
 
         while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
             await asyncio.sleep(_PAUSE_S)
-
-
-def _languages(numbers: Sequence[int], renderings: Mapping[int, bytes]) -> dict[int, str]:
-    """Posts that cannot be read have an unknown one."""
-    return {number: _language(renderings.get(number, b"")) for number in numbers}
 
 
 def _language(rendering: bytes) -> str:
