@@ -1,6 +1,8 @@
 """What the extension does alike in Chromium and in Firefox, each as one test of both."""
 
-from tests.extension.browsers import wait_for, wait_for_text
+from functools import partial
+
+from tests.extension.browsers import Tab, wait_for, wait_for_text
 from tests.extension.fake_x import Limit, X
 from tests.extension.library import body_of
 from tests.extension.patience import wait_until
@@ -230,6 +232,11 @@ def restart_during_a_limit(person: Person) -> None:
     person.assert_same_library()
 
 
+def _has_saved(tab: Tab, count: int) -> bool:
+    saved = "() => document.querySelectorAll('[data-testid=removeBookmark]').length"
+    return bool(tab.evaluate(saved) == count)
+
+
 def save_from_a_feed(person: Person, path: str) -> None:
     person.x.world.sign_in()
     posts = [person.x.world.add_post(form) for form in (Form.PLAIN, Form.WRAPPED, Form.LONG)]
@@ -239,8 +246,10 @@ def save_from_a_feed(person: Person, path: str) -> None:
         f"{X}/{person.x.world.viewer.username if path == 'profile' else path}"
     )
 
-    for _ in posts:
+    for place in range(len(posts)):
         tab.click("[data-testid=bookmark]")
+        # X's page shows it when X has answered. Until then, a click would be on the same one.
+        wait_until(partial(_has_saved, tab, place + 1))
 
     wait_until(lambda: len(person.library.post_ids()) == len(posts))
     texts_in = {post["tweet_details"]["text"] for post in person.library.posts()}
