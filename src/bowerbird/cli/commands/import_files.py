@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
@@ -21,10 +21,8 @@ from bowerbird.cli.import_report import LeftOutRows, print_end, print_file
 from bowerbird.cli.label_names import read_label_name
 from bowerbird.cli.output import Advance, progress_bars
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.imports import second_core
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import ImportReport
-from bowerbird.library.imports.second_core import SecondCore
 from bowerbird.storage import private_files
 
 _CLIENT: Final = "bowerbird import"
@@ -90,7 +88,6 @@ def import_files(
     options = ImportOptions(with_likes, label, dry_run)
     for file in files:
         import_sources.require_readable(file)
-    second = closing(SecondCore()) if second_core.is_useful() else nullcontext()
     for option, file_path in (("--refused", refused_file), ("--links", links_file)):
         if file_path is not None and file_path.exists():
             raise click.ClickException(
@@ -100,10 +97,9 @@ def import_files(
         _written(refused_file) as refused,
         _written(links_file) as links,
         progress_bars() as advance,
-        second as core,
     ):
         rows = LeftOutRows(refused, links)
-        work = _Work(email, files, options, rows, advance, core=core)
+        work = _Work(email, files, options, rows, advance)
         try:
             with_library(work.run)
         except KeyboardInterrupt:
@@ -128,11 +124,9 @@ class _Work:
         options: ImportOptions,
         rows: LeftOutRows,
         advance: Advance,
-        *,
-        core: SecondCore | None,
     ) -> None:
         self._email, self._files, self._options = email, files, options
-        self._rows, self._advance, self._core = rows, advance, core
+        self._rows, self._advance = rows, advance
         self._printed = 0
         self.report = ImportReport()
 
@@ -146,7 +140,6 @@ class _Work:
             self._options,
             self._rows.add,
             names=[Path(name).name for name in names],
-            second_core=self._core,
         )
         self.report = imports.report
         reason = "interrupted"

@@ -10,7 +10,6 @@ from typing import Final
 import msgspec
 
 from bowerbird.clock import Clock
-from bowerbird.library.bookmarks.writing.bookmark_row import SearchableTexts
 from bowerbird.library.bookmarks.writing.label_room import LabelRoom
 from bowerbird.library.bookmarks.writing.upsert_batch import differs, placement_of
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, outcome_of
@@ -31,17 +30,12 @@ MAX_REMEMBERED: Final = 200_000
 _BYTES_IN_MEMORY: Final = 4 << 20
 
 
-def _no_words(_texts: SearchableTexts) -> str:
-    """Nothing is indexed, and finding words is most of the work."""
-    return ""
-
-
 class DryRun:
     def __init__(self, database: Database, clock: Clock, account: Account) -> None:
         self._database = database
         self._account = account
         self._clock = clock
-        self._intake = Intake(database, clock, _no_words)
+        self._intake = Intake(database, clock, finds_words=False)
         self._labels = LabelStore(database)
         self._posts = _PostsAfter()
         self._threads: dict[str, set[str]] = {}

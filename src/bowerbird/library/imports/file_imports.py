@@ -15,11 +15,9 @@ from msgspec import UNSET
 
 from bowerbird.clock import Clock
 from bowerbird.errors import TooManyWaiting, shown
-from bowerbird.library.bookmarks.writing.bookmark_row import SearchableTexts, searchable_texts
 from bowerbird.library.imports.chunks import Chunk, chunks
 from bowerbird.library.imports.dry_runs import DryRun
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, unwritten
-from bowerbird.library.imports.planning import index_words
 from bowerbird.library.imports.report import (
     LABELS,
     MAX_LINKS,
@@ -29,7 +27,6 @@ from bowerbird.library.imports.report import (
     Row,
 )
 from bowerbird.library.imports.runs import ImportRuns
-from bowerbird.library.imports.second_core import SecondCore
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import LeftOutLabels, OrderSource, RunCounts
@@ -77,16 +74,12 @@ class FileImports:
         on_row: OnRow = lambda _file, _row: None,
         *,
         names: Sequence[str] = (),
-        second_core: SecondCore | None = None,
     ) -> None:
         """`on_row` gets every record that is left out; the report has only the first ones.
 
         `names` are those of all files, for the list of imports.
         """
-        self._intake = Intake(database, clock, second_core.words if second_core else index_words)
-        self._second_core = second_core
-        # Whether the last posts changed the library. Words of unchanged posts are not needed.
-        self._finds_changes = False
+        self._intake = Intake(database, clock)
         self._runs = ImportRuns(database, clock)
         self._clock = clock
         self._account = account
@@ -145,25 +138,16 @@ class FileImports:
     async def _write_all(self, report: FileReport, found: Iterator[Chunk]) -> None:
         """Writes one chunk after the other, while a thread reads the next one."""
         self._stopping.clear()
-        ahead = self._next(found)
+        ahead = _next(found)
         try:
             while (chunk := await asyncio.shield(ahead)) is not None:
-                ahead = self._next(found)
+                ahead = _next(found)
                 await self._complete(self._write(report, chunk))
         finally:
             # A generator that runs on a thread cannot be closed.
             await asyncio.wait([ahead])
             # Retrieve the exception; asyncio warns otherwise.
             ahead.exception()
-
-    def _next(self, found: Iterator[Chunk]) -> "asyncio.Future[Chunk | None]":
-        return asyncio.ensure_future(asyncio.to_thread(self._read_next, found))
-
-    def _read_next(self, found: Iterator[Chunk]) -> Chunk | None:
-        chunk = next(found, None)
-        if chunk is not None and self._second_core is not None and self._finds_changes:
-            self._second_core.add([*map(_texts_of, chunk.posts.values())])
-        return chunk
 
     async def _write(self, report: FileReport, chunk: Chunk) -> None:
         posts = [self._adapted(report, post) for post in chunk.posts.values()]
@@ -175,8 +159,7 @@ class FileImports:
             return await self._dry_run.take(posts)
         run_id = self.report.run_id or None
         prepared = await self._intake.prepare(self._account, posts, run_id=run_id)
-        self._finds_changes = prepared.changes_library
-        if self._finds_changes:
+        if prepared.changes_library:
             return await self._patiently(lambda: self._intake.write(self._account, prepared))
         # The run gets these counts at its end, so that importing a file again writes nothing.
         outcome = unwritten(prepared)
@@ -270,8 +253,8 @@ class FileImports:
         self._on_row(report, row)
 
 
-def _texts_of(post: FoundPost) -> SearchableTexts:
-    return searchable_texts(post.record if post.own is None else post.own.record)
+def _next(found: Iterator[Chunk]) -> "asyncio.Future[Chunk | None]":
+    return asyncio.ensure_future(asyncio.to_thread(next, found, None))
 
 
 def _source_of(names: Sequence[str], format: str) -> str:

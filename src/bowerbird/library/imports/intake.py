@@ -28,10 +28,8 @@ from bowerbird.library.imports.planning import (
     Known,
     Plan,
     Planned,
-    Words,
     comes_back,
     conversations,
-    index_words,
     plan,
 )
 from bowerbird.model import json_depth
@@ -108,10 +106,11 @@ class PreparedIntake(NamedTuple):
 
 
 class Intake:
-    def __init__(self, database: Database, clock: Clock, words: Words = index_words) -> None:
+    def __init__(self, database: Database, clock: Clock, *, finds_words: bool = True) -> None:
+        """`finds_words`: a dry run indexes nothing, and finding words is most of the work."""
         self._database = database
         self._clock = clock
-        self._words = words
+        self._finds_words = finds_words
         self._upsert = Upsert(database, clock)
         self._posts = UpsertStore(database)
         self._deletions = DeletionStore(database)
@@ -190,7 +189,7 @@ class Intake:
             found = await self._refilled(account, found, known, back)
         # Finding the words of long posts takes too long for the event loop.
         made = await asyncio.to_thread(
-            plan, found, known, now, is_saving=is_saving, words=self._words
+            plan, found, known, now, is_saving=is_saving, finds_words=self._finds_words
         )
         return PreparedIntake(found, run_id, is_saving, known, made)
 

@@ -1,6 +1,6 @@
 """Decides what found posts change in a library, without writing anything."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -8,7 +8,6 @@ from msgspec import UNSET, UnsetType
 
 from bowerbird.library.bookmarks.writing.bookmark_row import (
     Row,
-    SearchableTexts,
     draft_of,
     searchable_texts,
 )
@@ -31,13 +30,6 @@ from bowerbird.storage.bookmarks.upsert import StoredPost
 _X: Final = "x"
 _NO_WORDS_YET: Final = ""
 _decode: Final = msgspec.json.Decoder(Post).decode
-
-# Finds the words of a post for the index.
-Words = Callable[[SearchableTexts], str]
-
-
-def index_words(texts: SearchableTexts) -> str:
-    return index_text(*texts)
 
 
 class Known(NamedTuple):
@@ -117,7 +109,7 @@ def plan(
     now: int,
     *,
     is_saving: bool,
-    words: Words = index_words,
+    finds_words: bool = True,
 ) -> Plan:
     """`found` has each post once."""
     positions = Positions(known.started_at, known.placed)
@@ -144,15 +136,16 @@ def plan(
         if write is not None:
             writes.append(write)
     writes += _roots(taken, known)
-    _add_words(writes, words)
+    if finds_words:
+        _add_words(writes)
     return Plan(items, writes, positions.placed)
 
 
-def _add_words(writes: Sequence[Write], words: Words) -> None:
+def _add_words(writes: Sequence[Write]) -> None:
     """Completes the drafts, except those whose words stay as they are."""
     for write in writes:
         if write.draft["words"] is not None:
-            write.draft["words"] = words(searchable_texts(write.incoming.record))
+            write.draft["words"] = index_text(*searchable_texts(write.incoming.record))
 
 
 def _is_poorer(found: FoundPost, stored: StoredPost | None) -> bool:
