@@ -32,29 +32,6 @@ def test_a_closed_tab_does_not_end_the_wait_for_a_limit(person: Person) -> None:
     person.assert_same_library()
 
 
-def test_start_after_an_interruption_goes_on_where_the_sync_stopped(person: Person) -> None:
-    account = person.x.world.sign_in(saved=300)
-    person.x.most_listed = 160
-    tab = person.bookmarks()
-    person.start(tab)
-    wait_until(lambda: person.ask("view")["sync"]["seen"] >= 160)
-    tab.close()
-    wait_until(lambda: person.ask("view")["sync"]["state"] == "interrupted")
-    # Bookmarks of the meantime move all pages of the list.
-    for _ in range(3):
-        account.save(person.x.world.add_post().id)
-    person.x.most_listed = None
-    person.x.asked.clear()
-
-    person.ask("start", kind="full")
-
-    wait_until(lambda: person.library.ends_of_syncs()[-1:] == [("full", "end")], 60)
-    person.assert_same_library()
-    wait_until(lambda: person.ask("view")["isComplete"])
-    # The list has 16 pages, of which 8 were read.
-    assert len(person.x.asked_for("Bookmarks")) < 14
-
-
 TROUBLES = {
     "signed out": (401, 32, "X is signed out", "needs you"),
     "suspended": (403, 64, "X has locked the account", "needs you"),
