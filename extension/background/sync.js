@@ -196,7 +196,7 @@ export async function goOn() {
   const sync = await get();
   if (!sync || !isWaiting(sync)) return;
   if (Date.now() < sync.until) await wait();
-  // It would have to begin at the top again, which nobody asked for.
+  // It could only start again from the top, and only the person decides that.
   else if (Date.now() - sync.startedAt > LASTS_MS) await stop("stalled");
   // A browser that is starting may have no window for the tab yet.
   else await resume().catch(() => wakeAt(ALARM, Date.now() + CLOCKS_MS, goOn));

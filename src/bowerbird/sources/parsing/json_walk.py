@@ -1,7 +1,7 @@
 """Finds parts of a JSON file by their path, and the paths at the beginning of a file."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from bowerbird.sources.parsing.json_records import (
@@ -36,15 +36,7 @@ class Part(NamedTuple):
 
 def walk(file: Readable, shape: Any) -> Iterator[Part]:
     """The parts of a file, in their order. A broken end of the file is a part as well."""
-    window = Window(file)
-    window.more()
-    if window.data.startswith(b"\xef\xbb\xbf"):
-        window.position = 3
-    window.skip(SEPARATOR)
-    try:
-        yield from _value(window, shape, ())
-    except MalformedFile as problem:
-        yield Part((), problem.line, Unreadable(str(problem)))
+    return _parts(file, lambda window: _value(window, shape, ()))
 
 
 _MAX_NODE_DEPTH: Final = 100
@@ -52,13 +44,17 @@ _MAX_NODE_DEPTH: Final = 100
 
 def nodes(file: Readable) -> Iterator[Part]:
     """Every object of a file with its texts and numbers, after the objects inside it."""
+    return _parts(file, lambda window: _nodes(window, ()))
+
+
+def _parts(file: Readable, read: Callable[[Window], Iterator[Part]]) -> Iterator[Part]:
     window = Window(file)
     window.more()
     if window.data.startswith(b"\xef\xbb\xbf"):
         window.position = 3
     window.skip(SEPARATOR)
     try:
-        yield from _nodes(window, ())
+        yield from read(window)
     except MalformedFile as problem:
         yield Part((), problem.line, Unreadable(str(problem)))
 

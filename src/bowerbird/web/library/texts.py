@@ -137,7 +137,7 @@ def host_of(url: str) -> str:
 
 
 def site_name(network: str, host: str) -> str:
-    """What stands in place of an author: the name of the network, or of one server of many."""
+    """Shown when the author is unknown: the network, or the server if a network has many."""
     known = NETWORKS.get(network)
     return host if known is None or network in (X, MASTODON) else known.name
 
