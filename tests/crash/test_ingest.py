@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
 from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
@@ -27,7 +26,6 @@ KILLS = 15
 PER_PAGE = 5
 
 
-@pytest.mark.timeout(300)
 def test_a_killed_server_loses_no_page(tmp_path: Path) -> None:
     port = serving.free_port()
     environment = serving.environment_of(data_dir=tmp_path, port=port, admin_port=0)

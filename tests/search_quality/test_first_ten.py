@@ -10,7 +10,6 @@ from tests.search_quality.collection import BY_MEANING
 from tests.search_quality.measuring import SEARCHES, Measured
 
 # The first test of each database builds its library and runs all searches.
-pytestmark = pytest.mark.timeout(600)
 
 LEAST_SHARE = 0.9
 TOLERANCE = 0.01

@@ -54,7 +54,6 @@ def test_every_template_of_a_page_is_among_them() -> None:
 
 
 # In parts, so that several test processes share the work.
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("part", range(6))
 @pytest.mark.browser(reduced_motion="reduce", may_complain=True)
 def test_axe_finds_no_problem_nothing_is_blocked_and_no_page_is_wider_than_a_phone(

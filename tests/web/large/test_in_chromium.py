@@ -15,7 +15,6 @@ from tests.web.library.browsing import SHIFTS, focused, press, rows
 from tests.web.library.test_paging_in_chromium import settle, steady_top
 
 # Together, the steps may wait longer than other tests on a busy machine.
-pytestmark = pytest.mark.timeout(300)
 PATIENCE_MS = 60_000
 NUMBERS = range(POSTS)
 ALL = "/library?is_unread_only=false"
