@@ -51,8 +51,8 @@ NOT_PORTABLE = {
 
 def names(dialect: str) -> dict[str, set[str]]:
     return {
-        file.stem: set(queries.parse(file.read_text(encoding="utf-8")))
-        for file in (FOLDER / dialect).glob("*.sql")
+        file.name.partition(".")[0]: set(queries.parse(file.read_text(encoding="utf-8")))
+        for file in FOLDER.rglob(f"*.{dialect}.sql")
     }
 
 
@@ -66,7 +66,8 @@ def test_both_databases_have_the_same_names() -> None:
 def test_no_name_is_both_in_the_shared_file_and_in_that_of_a_dialect(dialect: str) -> None:
     shared = {
         file.stem: set(queries.parse(file.read_text(encoding="utf-8")))
-        for file in FOLDER.glob("*.sql")
+        for file in FILES
+        if file.name.count(".") == 1
     }
 
     doubled = {stem: found & shared.get(stem, set()) for stem, found in names(dialect).items()}
@@ -135,10 +136,10 @@ OLDER_FORM = re.compile(r"word_form < (\d+)")
 
 
 @pytest.mark.parametrize(
-    "file", ["sqlite/word_counts.sql", "postgres/word_counts.sql", "sqlite/word_reads.sql"]
+    "file", ["word_counts.sqlite.sql", "word_counts.postgres.sql", "word_reads.sqlite.sql"]
 )
 def test_posts_of_an_older_form_are_those_below_the_current_one(file: str) -> None:
-    statements = (SQL / "sql" / file).read_text(encoding="utf-8")
+    statements = (FOLDER / "words" / file).read_text(encoding="utf-8")
 
     found = OLDER_FORM.findall(statements)
 

@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator, Mapping
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -95,18 +93,12 @@ LISTS: list[dict[str, str]] = [
 ]
 
 
-def resource_names() -> list[str]:
-    folder = Path(str(resources.files("bowerbird.storage"))) / "sql"
-    return sorted({file.stem for file in (*folder.glob("*.sql"), *folder.glob("postgres/*.sql"))})
-
-
 def statements() -> dict[tuple[str, str], str]:
     """Every named statement of PostgreSQL, complete, with all filters where some are possible."""
     found = {}
     bookmarks = queries.load("bookmarks", "postgres")
     filters = [sql for name, sql in bookmarks.items() if name.startswith("filter_")]
-    for resource in resource_names():
-        own = queries.load(resource, "postgres")
+    for resource, own in queries.every("postgres").items():
         parts = {
             **own,
             "content": bookmarks["content"],

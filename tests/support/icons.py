@@ -1,6 +1,6 @@
 """Draws the PNG icons from the logo, with the browser of the tests.
 
-`python -m tests.support.icons` writes them to web/static.
+`python -m tests.support.icons` writes them to web/static/icons.
 """
 
 from functools import partial
@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 from bowerbird.web import discovery
 from tests.web.chromium import Chromium
 
-STATIC: Final = Path(discovery.__file__).parent / "static"
+STATIC: Final = Path(discovery.__file__).parent / "static" / "icons"
 # iOS has its own size, and cuts the corners itself.
 _TOUCH: Final = ("icon-180.png", 180, "maskable")
 _WHOLE: Final = 'viewBox="0 0 32 32"'

@@ -8,7 +8,6 @@ Only the test processes themselves are watched, not the servers that they start.
 
 import re
 from functools import cache
-from importlib import resources
 from typing import Any, Final
 
 import apsw
@@ -94,10 +93,10 @@ def _marked(text: str, name: str) -> str:
 
 def _named() -> set[str]:
     """Every statement of every dialect, in the form in which it is noted."""
-    folder = resources.files("bowerbird.storage") / "sql"
-    files = [folder, *(folder / dialect for dialect in _DIALECTS)]
-    found = {file.name.removesuffix(".sql") for each in files for file in each.iterdir()}
-    names = {(dialect, each) for dialect in _DIALECTS for each in found - set(_DIALECTS)}
     return {
-        f"{d}:{r}.{name}" for d, r in names for name, text in queries.load(r, d).items() if text
+        f"{dialect}:{resource}.{name}"
+        for dialect in _DIALECTS
+        for resource, statements in queries.every(dialect).items()
+        for name, text in statements.items()
+        if text
     }

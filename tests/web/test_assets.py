@@ -1,15 +1,15 @@
 """Scripts are sent without their comments, and nothing else is missing."""
 
 import subprocess
-from importlib import resources
+from pathlib import Path
 
 import pytest
 
 from bowerbird.web import templating
 from tests.support import node
 
-FOLDER = resources.files("bowerbird.web").joinpath("static")
-SCRIPTS = sorted(entry.name for entry in FOLDER.iterdir() if entry.name.endswith(".js"))
+FOLDER = Path(templating.__file__).parent / "static"
+SCRIPTS = {path.name: path for path in sorted(FOLDER.rglob("*.js"))}
 
 
 def sent(name: str) -> str:
@@ -40,7 +40,7 @@ def code(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_is_sent_as_it_is_written_but_for_its_comments(name: str) -> None:
-    assert sent(name).splitlines() == code(FOLDER.joinpath(name).read_text(encoding="utf-8"))
+    assert sent(name).splitlines() == code(SCRIPTS[name].read_text(encoding="utf-8"))
 
 
 def test_the_sent_scripts_can_be_read() -> None:

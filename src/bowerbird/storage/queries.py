@@ -1,13 +1,14 @@
 """Reads named statements from storage/sql.
 
-Portable SQL is in sql/<resource>.sql. Statements that the two databases cannot share are in
-sql/sqlite/ and sql/postgres/ under the same name; a test checks that the names match.
+Portable SQL is in sql/<room>/<resource>.sql. Statements that the two databases cannot share are
+beside it in <resource>.sqlite.sql and <resource>.postgres.sql; a test checks that the names match.
 Write parameters as :name and casts as CAST(x AS t), never x::t.
 """
 
 import re
 from functools import cache, lru_cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Final
 
 _NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
@@ -19,20 +20,24 @@ Queries = dict[str, str]
 
 @cache
 def load(resource: str, dialect: str) -> Queries:
-    folder = resources.files("bowerbird.storage") / "sql"
     queries: Queries = {}
-    for file in (folder / f"{resource}.sql", folder / dialect / f"{resource}.sql"):
-        if file.is_file():
+    for name in (f"{resource}.sql", f"{resource}.{dialect}.sql"):
+        if file := files().get(name):
             queries |= parse(file.read_text(encoding="utf-8"))
     return queries
 
 
 def every(dialect: str) -> dict[str, Queries]:
     """The statements of all resources, by resource."""
+    names = {name.partition(".")[0] for name in files()}
+    return {name: found for name in sorted(names) if (found := load(name, dialect))}
+
+
+@cache
+def files() -> dict[str, Traversable]:
+    """Every file of statements by its name, whichever room it is in."""
     folder = resources.files("bowerbird.storage") / "sql"
-    files = (*folder.iterdir(), *(folder / dialect).iterdir())
-    names = {file.name.removesuffix(".sql") for file in files if file.name.endswith(".sql")}
-    return {name: load(name, dialect) for name in sorted(names)}
+    return {file.name: file for room in folder.iterdir() for file in room.iterdir()}
 
 
 def parse(text: str) -> Queries:

@@ -59,7 +59,9 @@ def icon() -> Document:
 @cache
 def _static_files() -> tuple[tuple[str, bytes], ...]:
     folder = resources.files("bowerbird.web").joinpath("static")
-    found = [entry for entry in folder.iterdir() if entry.name.rpartition(".")[2] in _TYPES]
+    # A file is known by its name, whichever room it is in.
+    rooms = [folder, *(entry for entry in folder.iterdir() if entry.is_dir())]
+    found = [file for room in rooms for file in room.iterdir() if _kind(file.name) in _TYPES]
     drawn = [(drawing.file, drawing.content) for drawing in drawings.by_url().values()]
     return tuple(sorted([*((entry.name, _sent(entry)) for entry in found), *drawn]))
 
@@ -72,7 +74,11 @@ def _sent(file: Traversable) -> bytes:
 
 
 def _type(name: str) -> str:
-    return _TYPES[name.rpartition(".")[2]]
+    return _TYPES[_kind(name)]
+
+
+def _kind(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _path(name: str, body: bytes) -> str:
@@ -83,6 +89,7 @@ def _path(name: str, body: bytes) -> str:
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+_ROOMS: Final = ("", "frames", "library", "account", "arrival", "sign_in", "failures")
 # Of a plain string. It is private, and older releases do not have it.
 _escape_text: Final = getattr(markupsafe, "_escape_inner", markupsafe.escape)
 SANDBOX_ERRORS: Final = (
@@ -161,7 +168,10 @@ def _environment() -> "Environment":
             return template
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("bowerbird.web"),
+        # A template is known by its name, whichever room it is in.
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader("bowerbird.web", f"templates/{room}") for room in _ROOMS]
+        ),
         # The files of an installation do not change: no look at each of them per page.
         auto_reload=False,
         autoescape=jinja2.select_autoescape(["html"]),

@@ -17,7 +17,7 @@ from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED,
 
 # The form of this token text. Raise it with every change of the tokens: a job then writes the words
 # of older posts again, and only posts of the current form are counted. The number is also in
-# storage/sql/*/word_counts.sql, storage/sql/sqlite/word_reads.sql and in the partial index
+# storage/sql/words (word_counts.*.sql, word_reads.sqlite.sql) and in the partial index
 # bookmark_uncounted, which a migration must create again.
 INDEX_FORM: Final = 2
 
