@@ -13,8 +13,7 @@ from bowerbird.http1.bounds import HEALTH_PATHS
 from bowerbird.ingest.assembly import ingest
 from bowerbird.ingest.operations import PREFIX as INGEST
 from bowerbird.jobs.assembly import build_searching, build_worker, show_embedding
-from bowerbird.jobs.watching import JobWatch
-from bowerbird.jobs.worker import Worker
+from bowerbird.jobs.worker import JobWatch, Worker
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.uses import KeyUse, Uses, VersionUse
 from bowerbird.library.ingest.files import FileJobs

@@ -22,8 +22,7 @@ from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
 from bowerbird.http1 import bounds, server
 from bowerbird.jobs.assembly import Searching, build_searching, build_worker, show_embedding
-from bowerbird.jobs.watching import JobWatch
-from bowerbird.jobs.worker import Worker
+from bowerbird.jobs.worker import JobWatch, Worker
 from bowerbird.library.exports.file_place import FilePlace
 from bowerbird.model_build.catalogue import are_named
 from bowerbird.model_build.in_background import build_if_missing

@@ -11,7 +11,7 @@ from pathlib import Path
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
 from bowerbird.connections.published.fetching import Fetcher
-from bowerbird.jobs.links import LinkJobs
+from bowerbird.jobs.account_jobs import LinkJobs
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.links import host_turns
 from bowerbird.library.links.reading import LinkReading

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
-from bowerbird.jobs.media import MediaJobs
+from bowerbird.jobs.account_jobs import MediaJobs
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.media.preferences import MediaPreferences

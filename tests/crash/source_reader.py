@@ -8,7 +8,7 @@ import sys
 
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
-from bowerbird.jobs.sources import SourceJobs
+from bowerbird.jobs.account_jobs import SourceJobs
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.connections.syncing import Sync

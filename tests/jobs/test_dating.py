@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from bowerbird.clock import system_clock
-from bowerbird.jobs.reindexing import ReindexJobs
+from bowerbird.jobs.account_jobs import ReindexJobs
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_words
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.library.upkeep.corrections import Dating

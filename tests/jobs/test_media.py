@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.clock import system_clock
-from bowerbird.jobs.media import MediaJobs
+from bowerbird.jobs.account_jobs import MediaJobs
 from bowerbird.model.jobs import JobResponse
 from bowerbird.model.media import KIND
 from bowerbird.storage.jobs import JobStore

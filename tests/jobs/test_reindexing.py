@@ -6,7 +6,7 @@ from itertools import chain
 import pytest
 
 from bowerbird.clock import system_clock
-from bowerbird.jobs.reindexing import KIND, ReindexJobs
+from bowerbird.jobs.account_jobs import REINDEX, ReindexJobs
 from bowerbird.model.jobs import JobResponse
 from bowerbird.storage.database import Row, Values
 from bowerbird.storage.jobs import JobStore
@@ -22,7 +22,7 @@ POSTS = 450
 
 
 async def jobs_of(member: Member) -> list[JobResponse]:
-    return await JobStore(member.database).of_kind(member.account_id, KIND, 10)
+    return await JobStore(member.database).of_kind(member.account_id, REINDEX, 10)
 
 
 async def fill(member: Member, count: int) -> None:
@@ -93,7 +93,7 @@ async def test_due_accounts_are_read_page_by_page(cast: Service) -> None:
         await fill(member, 2)
         await age(cast.database, await member.account())
 
-    while page := await counts.due_accounts(after, 2, job_kind=KIND):
+    while page := await counts.due_accounts(after, 2, job_kind=REINDEX):
         found.append(page)
         after = page[-1]
 

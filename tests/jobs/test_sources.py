@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.jobs.sources import SourceJobs
+from bowerbird.jobs.account_jobs import SourceJobs
 from bowerbird.jobs.worker import Paused
 from bowerbird.model.connections import KIND
 from bowerbird.model.jobs import Job, JobResponse

@@ -5,7 +5,7 @@ from typing import Final
 import pytest
 
 from bowerbird.clock import system_clock
-from bowerbird.jobs.reindexing import ReindexJobs
+from bowerbird.jobs.account_jobs import ReindexJobs
 from bowerbird.library.upkeep.corrections import PostLanguages
 from bowerbird.storage.database import Transaction
 from tests.support import make

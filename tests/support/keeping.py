@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bowerbird.jobs.media import MediaJobs
+from bowerbird.jobs.account_jobs import MediaJobs
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaPreferences, MediaState

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.published.fetching import Fetcher
-from bowerbird.jobs.links import LinkJobs
+from bowerbird.jobs.account_jobs import LinkJobs
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.settings import Settings
 from tests.support import saving

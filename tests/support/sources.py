@@ -7,7 +7,7 @@ from typing import Any
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.fetching import Fetcher
-from bowerbird.jobs.sources import SourceJobs
+from bowerbird.jobs.account_jobs import SourceJobs
 from bowerbird.library.connections.connecting import Connecting
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.connections.syncing import Sync

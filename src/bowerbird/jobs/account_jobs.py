@@ -1,22 +1,29 @@
-"""Jobs for accounts: changes of many posts and deletions.
+"""Jobs for accounts: each kind reads or writes what is due for one account.
 
+A sweep adds a job for each account with something to do; several nodes may find the same account.
 Long jobs end to let others take turns.
 """
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
 
 from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal
-from bowerbird.jobs.worker import Failed, JobKind, Paused, Progress, Recurring
+from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring
 from bowerbird.library.access import plans
 from bowerbird.library.accounts.deletion import AccountDeletion
+from bowerbird.library.bookmarks.writing.reindexing import Reindexing
 from bowerbird.library.bulk.changes import BulkChanges
-from bowerbird.model.bulk import KIND
-from bowerbird.model.jobs import Job
+from bowerbird.library.connections.syncing import Sync
+from bowerbird.library.links.reading import LinkReading
+from bowerbird.library.media.keeping import Keeping
+from bowerbird.library.upkeep.corrections import Dating, PostLanguages
+from bowerbird.model import bulk, connections, links, media
+from bowerbird.model.jobs import LINKS, MEDIA, REINDEXING, SOURCES, Job
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
@@ -25,16 +32,40 @@ from bowerbird.storage.jobs import JobStore
 # The next accounts after one, in order; none at the end.
 DueAccounts = Callable[[int], Awaitable[Sequence[int]]]
 
+REINDEX: Final = "reindex"
+_DAY_S: Final = 86_400.0
+# A large library takes minutes or hours; other accounts get turns in between.
+TURN_S: Final = 30.0
+_LINKS_TURN_S: Final = 10.0
+# A permanent error is not repeated with every look.
+_RETRY_AFTER_ERROR_S: Final = 600
+
 
 class AccountJobs:
-    def __init__(self, database: Database, clock: Clock, kind: str, priority: int) -> None:
+    """Jobs of one kind. Each subclass says which accounts are due, and what a job does."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        name: str,
+        priority: int,
+        turn_s: float,
+        *,
+        is_waiting: bool = False,
+    ) -> None:
+        self.kind = JobKind(name, self._run, is_waiting=is_waiting)
+        self.recurring: list[Recurring] = []
+        self._turn_s = turn_s
         self._database = database
         self._clock = clock
-        self._kind = kind
         self._priority = priority
         self._jobs = JobStore(database)
 
-    async def add_all(self, due_accounts: DueAccounts) -> None:
+    async def _run(self, job: Job, progress: Progress) -> None:
+        raise NotImplementedError
+
+    async def _add_all(self, due_accounts: DueAccounts) -> None:
         after = 0
         while page := await due_accounts(after):
             for account_id in page:
@@ -46,11 +77,11 @@ class AccountJobs:
             await self._jobs.add(
                 transaction,
                 account_id,
-                self._kind,
+                self.kind.name,
                 b"{}",
                 priority=self._priority,
                 now=self._clock(),
-                unique=self._kind,
+                unique=self.kind.name,
             )
 
         try:
@@ -73,28 +104,118 @@ def in_turns(progress: Progress, turn_s: float) -> Progress:
     return report
 
 
-def kind(database: Database, clock: Clock) -> JobKind:
+class MediaJobs(AccountJobs):
+    """Keeps the images of posts, at the priority of embedding."""
+
+    def __init__(
+        self, database: Database, keeping: Keeping, clock: Clock, turn_s: float = TURN_S
+    ) -> None:
+        super().__init__(database, clock, media.KIND, MEDIA, turn_s)
+        self._keeping = keeping
+        self.recurring = [
+            # People watch their library fill after an import.
+            Recurring("keep images", 10.0, self.sweep),
+            Recurring("delete leftover images", _DAY_S, keeping.delete_leftovers),
+        ]
+
+    async def sweep(self) -> None:
+        await self._add_all(self._keeping.due_accounts)
+
+    async def _run(self, job: Job, progress: Progress) -> None:
+        try:
+            await self._keeping.run(job.account_id, in_turns(progress, self._turn_s))
+        except Refusal:
+            await self._keeping.postpone(job.account_id, _RETRY_AFTER_ERROR_S)
+            raise
+
+
+class LinkJobs(AccountJobs):
+    """Reads the text of posts that are only links, in lanes for the network."""
+
+    def __init__(
+        self, database: Database, reading: LinkReading, clock: Clock, turn_s: float = _LINKS_TURN_S
+    ) -> None:
+        super().__init__(database, clock, links.KIND, LINKS, turn_s, is_waiting=True)
+        self._reading = reading
+        if reading.is_on:
+            self.recurring = [
+                # A person who has saved a link looks at it.
+                Recurring("read links", 2.0, self.sweep),
+                Recurring("forget hosts of posts", _DAY_S, reading.turns.forget),
+            ]
+
+    async def sweep(self) -> None:
+        await self._add_all(self._reading.due_accounts)
+
+    async def _run(self, job: Job, progress: Progress) -> None:
+        after = msgspec.json.decode(job.parameters, type=links.LinkJob).after
+        await self._reading.run(job.account_id, in_turns(progress, self._turn_s), after)
+
+
+class SourceJobs(AccountJobs):
+    """Reads connected sources, in lanes for the network."""
+
+    def __init__(
+        self, database: Database, sync: Sync, clock: Clock, turn_s: float = TURN_S
+    ) -> None:
+        super().__init__(database, clock, connections.KIND, SOURCES, turn_s, is_waiting=True)
+        self._sync = sync
+        self.recurring = [Recurring("read sources", 60.0, self.sweep)]
+
+    async def sweep(self) -> None:
+        await self._add_all(self._sync.due_accounts)
+
+    async def _run(self, job: Job, progress: Progress) -> None:
+        turn_s = self._turn_s
+        await self._sync.run(job.account_id, in_turns(progress, turn_s), turn_s)
+
+
+class ReindexJobs(AccountJobs):
+    """Writes what earlier releases stored again, and completes counts, at the lowest priority.
+
+    That is the words of posts in the current form, and the time and the language of posts that have
+    none.
+    """
+
+    def __init__(self, database: Database, clock: Clock, turn_s: float = TURN_S) -> None:
+        super().__init__(database, clock, REINDEX, REINDEXING, turn_s)
+        self._reindexing = Reindexing(database, clock)
+        self._dating = Dating(database, clock)
+        self._languages = PostLanguages(database)
+        # No release of today stores a post without a time.
+        self._has_dated = False
+        # Imports of files leave changes of counts, which ranking does not know until they are
+        # added.
+        self.recurring = [Recurring("index old posts", 5.0, self.sweep)]
+
+    async def sweep(self) -> None:
+        if not self._has_dated:
+            await self._add_all(self._dating.due_accounts)
+            self._has_dated = True
+        # A node of an earlier release may still be running.
+        await self._add_all(self._languages.due_accounts)
+        await self._add_all(partial(self._reindexing.due_accounts, job_kind=REINDEX))
+
+    async def _run(self, job: Job, progress: Progress) -> None:
+        await self._dating.run(job.account_id)
+        await self._languages.run(job.account_id)
+        await self._reindexing.run(job.account_id, in_turns(progress, self._turn_s))
+
+
+def changes(database: Database, clock: Clock) -> JobKind:
     """A change stores its own progress: each turn leaves the rest of it in the database."""
     accounts, changes = AccountStore(database), BulkChanges(database, clock)
 
     async def run(job: Job, _: Progress) -> None:
         account = await accounts.by_id(job.account_id, month_of(clock()))
-        try:
-            if account is None:
-                raise plans.account_gone()
-            await changes.finish(account, msgspec.json.decode(job.parameters, type=str))
-        except Refusal as refused:
-            if refused.code is Code.NOT_FOUND:
-                raise Failed(refused.sentence) from refused
-            raise
+        if account is None:
+            raise plans.account_gone()
+        await changes.finish(account, msgspec.json.decode(job.parameters, type=str))
 
-    return JobKind(KIND, run)
+    return JobKind(bulk.KIND, run)
 
 
-EVERY_S: Final = 60.0
-
-
-def recurring(database: Database, files: Files) -> Recurring:
+def deletions(database: Database, files: Files) -> Recurring:
     """Several workers may do it at the same time: removing what is gone changes nothing."""
     deletion = AccountDeletion(database)
-    return Recurring("account deletions", EVERY_S, lambda: deletion.complete_all(files))
+    return Recurring("account deletions", 60.0, lambda: deletion.complete_all(files))

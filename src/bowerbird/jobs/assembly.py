@@ -6,16 +6,22 @@ from typing import TYPE_CHECKING, Final, Self
 import msgspec
 
 from bowerbird.clock import Clock
-from bowerbird.jobs import account_jobs
+from bowerbird.jobs.account_jobs import (
+    LinkJobs,
+    MediaJobs,
+    ReindexJobs,
+    SourceJobs,
+    changes,
+    deletions,
+)
 from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
-from bowerbird.jobs.links import link_jobs
-from bowerbird.jobs.media import media_jobs
-from bowerbird.jobs.reindexing import ReindexJobs
-from bowerbird.jobs.sources import source_jobs
 from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring, Worker
+from bowerbird.library.connections.syncing import Sync
 from bowerbird.library.digests.contents import DigestTopics
+from bowerbird.library.links.reading import LinkReading
+from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.upkeep.corrections import EVERY_S, SegmentMerging
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.jobs import Job
@@ -65,22 +71,19 @@ def build_worker(
     exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
     topics = DigestTopics(database, searching.meaning)
     digests = DigestJobs(database, settings, clock, topics.of)
-    changes = account_jobs.kind(database, clock)
-    media = media_jobs(database, files, clock, settings)
-    sources = source_jobs(database, clock, settings)
-    links = link_jobs(database, clock, settings)
-    reindexing = ReindexJobs(database, clock)
-    kinds = [changes, exports.kind, digests.kind, searching.jobs.kind, media.kind, sources.kind]
-    kinds += [links.kind, reindexing.kind]
+    parts = (
+        exports,
+        digests,
+        searching.jobs,
+        MediaJobs(database, Keeping(database, files, clock, settings), clock),
+        SourceJobs(database, Sync(database, clock, settings), clock),
+        LinkJobs(database, LinkReading(database, clock, settings), clock),
+        ReindexJobs(database, clock),
+    )
+    kinds = [changes(database, clock), *(part.kind for part in parts)]
     recurring = [
-        *exports.recurring,
-        *digests.recurring,
-        *searching.jobs.recurring,
-        *media.recurring,
-        *sources.recurring,
-        *links.recurring,
-        reindexing.recurring,
-        account_jobs.recurring(database, files),
+        *(each for part in parts for each in part.recurring),
+        deletions(database, files),
         Recurring("word index", EVERY_S, SegmentMerging(database).run),
     ]
     if not settings.is_sqlite:

@@ -1,13 +1,12 @@
 """Embedding jobs: compute vectors for the posts of paid accounts, at the lowest priority."""
 
-import time
 from typing import Final
 
 import msgspec
 
 from bowerbird.clock import Clock
-from bowerbird.errors import Code, Refusal
-from bowerbird.jobs.worker import Failed, JobKind, Paused, Progress, Recurring
+from bowerbird.jobs.account_jobs import TURN_S, in_turns
+from bowerbird.jobs.worker import JobKind, Progress, Recurring
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
 from bowerbird.model.jobs import Job
@@ -15,13 +14,11 @@ from bowerbird.search.meaning.models import Models
 from bowerbird.storage.database import Database
 
 _EMBEDDED: Final = "embedded"
-# A library of 100,000 posts takes most of an hour; other accounts get turns in between.
-_TURN_S: Final = 30.0
 
 
 class EmbeddingJobs:
     def __init__(
-        self, database: Database, models: Models, clock: Clock, turn_s: float = _TURN_S
+        self, database: Database, models: Models, clock: Clock, turn_s: float = TURN_S
     ) -> None:
         self._turn_s = turn_s
         self._builds = VectorBuilds(database, models, clock)
@@ -51,21 +48,5 @@ class EmbeddingJobs:
         return self._builds.seconds
 
     async def _run(self, job: Job, progress: Progress) -> bytes:
-        try:
-            embedded = await self._builds.build(job.account_id, self._in_turns(progress))
-        except Refusal as refused:
-            if refused.code is Code.NOT_FOUND:
-                raise Failed(refused.sentence) from refused
-            raise
-        return msgspec.json.encode({_EMBEDDED: embedded})
-
-    def _in_turns(self, progress: Progress) -> Progress:
-        """Pauses a build between two batches when its turn is over."""
-        end = time.monotonic() + self._turn_s
-
-        async def report(done: int, total: int) -> None:
-            await progress(done, total)
-            if done < total and time.monotonic() >= end:
-                raise Paused
-
-        return report
+        progress = in_turns(progress, self._turn_s)
+        return msgspec.json.encode({_EMBEDDED: await self._builds.build(job.account_id, progress)})

@@ -1,4 +1,7 @@
-"""Runs jobs: claims them one by one, renews their leases, and stores their outcomes."""
+"""Runs jobs: claims them one by one, renews their leases, and stores their outcomes.
+
+Counts them for the metrics.
+"""
 
 import asyncio
 import random
@@ -11,12 +14,12 @@ import structlog
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.errors import Refusal
-from bowerbird.model.jobs import EXPORTS, MAX_TRIES, Job
+from bowerbird.errors import Code, Refusal
+from bowerbird.model.jobs import EXPORTS, MAX_TRIES, UNFINISHED, Job, JobCount
 from bowerbird.storage.database import Database
 from bowerbird.storage.fair_queue import IN_BACKGROUND
 from bowerbird.storage.jobs import JobStore
-from bowerbird.wire.metrics import LEASE_LOST, NOT_STORED, JobMetrics
+from bowerbird.wire.metrics import LEASE_LOST, NOT_STORED, JobMetrics, RequestMetrics
 
 T = TypeVar("T")
 Progress = Callable[[int, int], Awaitable[None]]
@@ -284,7 +287,9 @@ class Worker:
             await self._fail(job, str(failed))
         except Refusal as refused:
             self._log.warning("job attempt failed", job=job.job_id, cause=repr(refused.__cause__))
-            await self._retry_later(job, refused.sentence)
+            # What is gone, such as the account, does not come back.
+            is_final = refused.code is Code.NOT_FOUND
+            await (self._fail if is_final else self._retry_later)(job, refused.sentence)
         except Exception:  # noqa: BLE001 - an error in the job's own code
             self._log.exception("job attempt failed", job=job.job_id, kind=job.kind)
             sentence = f"Internal error. The server log has the details ({job.job_id})."
@@ -372,3 +377,46 @@ class Worker:
                 self._log.warning("recurring task postponed", task=recurring.name, **fields)
             except Exception:  # noqa: BLE001 - the next run tries again
                 self._log.exception("recurring task failed", task=recurring.name)
+
+
+_EVERY_S: Final = 15.0
+# Counting all jobs of a month is slow, so that only happens every twentieth time.
+_FULL_COUNT_EVERY: Final = 20
+
+
+class JobWatch:
+    def __init__(self, database: Database, clock: Clock, metrics: RequestMetrics) -> None:
+        self._store = JobStore(database)
+        self._clock = clock
+        self._metrics = metrics
+        self._log = structlog.get_logger()
+        self._rounds = 0
+        self._finished: list[JobCount] = []
+
+    async def refresh(self) -> None:
+        counts = await self._counts()
+        now = self._clock()
+        self._metrics.jobs = [
+            (each.kind, each.state, each.count, (now - each.oldest_at) / MICROSECONDS)
+            for each in counts
+        ]
+
+    async def _counts(self) -> list[JobCount]:
+        is_full = self._rounds % _FULL_COUNT_EVERY == 0
+        counts = await self._store.counts(only_unfinished=not is_full)
+        self._rounds += 1
+        if is_full:
+            self._finished = [each for each in counts if each.state not in UNFINISHED]
+            return counts
+        return [*counts, *self._finished]
+
+    async def keep_refreshing(self) -> None:
+        """Counts regularly until it is cancelled."""
+        while True:
+            try:
+                await self.refresh()
+            except Refusal as refused:
+                self._log.warning("jobs not counted", reason=refused.sentence)
+            except Exception:  # noqa: BLE001 - the next round tries again
+                self._log.exception("jobs not counted")
+            await asyncio.sleep(_EVERY_S)

@@ -42,7 +42,7 @@ async def delete(person: Visitor, phrase: str = EMAIL) -> httpx.Response:
 async def finish(house: House, tmp_path: Path) -> None:
     """What a worker does every minute."""
     files = Files(Settings(data_dir=tmp_path))
-    await account_jobs.recurring(house.database, files).run()
+    await account_jobs.deletions(house.database, files).run()
 
 
 async def rows_left(database: Database, account_id: int) -> dict[str, int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.jobs import digests, reindexing
+from bowerbird.jobs import account_jobs, digests
 from bowerbird.jobs.worker import JobKind, Worker
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.invitations import Invitations
@@ -224,7 +224,7 @@ async def test_kinds_of_jobs_are_named_in_words(house: House) -> None:
 
 def test_every_kind_of_job_has_a_name() -> None:
     kinds = {jobs.KIND, bulk.KIND, connections.KIND, links.KIND, media.KIND, vectors.BUILD}
-    assert {*kinds, digests.NAME, reindexing.KIND} == set(KIND_NAMES)
+    assert {*kinds, digests.NAME, account_jobs.REINDEX} == set(KIND_NAMES)
 
 
 async def test_a_running_job_stops_when_it_is_cancelled(house: House) -> None:
