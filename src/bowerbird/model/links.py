@@ -83,15 +83,17 @@ class PostContent(Struct, frozen=True):
     state: ContentState
     # Why the text is not there, or "".
     problem: str = ""
+    # False while a job may change it, which does not change the version of the library.
+    is_settled: bool = True
 
 
 def content_of(link: LinkState | None, *, is_fetched: bool) -> PostContent:
     """Of a post that is only a link. `is_fetched`: whether the service asks for texts."""
     if link is None or (link.is_waiting and not is_fetched):
-        return PostContent(ContentState.LINK, SENTENCES[Reason.NONE])
+        return PostContent(ContentState.LINK, SENTENCES[Reason.NONE], is_settled=link is None)
     if link.is_waiting:
         problem = SENTENCES[link.reason] if link.reason else ""
-        return PostContent(ContentState.FETCHING, problem)
+        return PostContent(ContentState.FETCHING, problem, is_settled=False)
     is_gone = link.reason in (Reason.GONE, Reason.PROTECTED)
     state = ContentState.GONE if is_gone else ContentState.LINK
     return PostContent(state, SENTENCES[link.reason])

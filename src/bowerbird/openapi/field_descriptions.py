@@ -42,6 +42,12 @@ SHARED: Final[dict[str, str]] = {
     "say it, the time in its id, otherwise bookmarked_at.",
     "text": "The full text. It may contain line breaks.",
     "link": "URL of the original post.",
+    "content_state": "How much of the post the library has: whole (its text is known), fetching "
+    "(it is a link, and its network is being asked), link (only the link is known) or gone (only "
+    "the link is known, and its network does not show the post). A bookmark has it only if it is "
+    "not whole, and not in the answer to a change.",
+    "content_problem": "Why the text is not known, as a sentence; absent if there is nothing to "
+    "say.",
     "run_id": "Identifier of the import.",
     "username": "Handle, without @.",
     "profile_image": "URL of the profile picture.",

@@ -5,6 +5,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from bowerbird.library.bookmarks.contents import ContentFields
 from bowerbird.model.bookmarks import Article, Attachment, QuotedPost
 from bowerbird.model.instants import PeriodKind
 from bowerbird.model.jobs import JobState
@@ -101,8 +102,15 @@ def _records() -> Json:
             "in ranked lists, and comparable only within one list.",
             "type": "number",
         },
+        # If only the link of the post is known.
+        **_properties(ContentFields),
     }
     return made
+
+
+def _properties(kind: type[Struct]) -> Json:
+    _, components = msgspec.json.schema_components([kind], ref_template=REF + "{name}")
+    return dict(components[kind.__name__]["properties"])
 
 
 def _highlight() -> Json:

@@ -13,7 +13,6 @@ from bowerbird.library.bookmarks.list_request import BookmarkCounts, VectorState
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.model.bookmarks import Bookmark
-from bowerbird.model.links import ContentState
 from bowerbird.requests.bookmarks import (
     CountQuery,
     ListQuery,
@@ -29,7 +28,7 @@ from bowerbird.search.queries import query_language
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget, Unsettled
+from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget
 from bowerbird.wire.responses.metas import (
     BookmarkMeta,
     ChangeMeta,
@@ -38,7 +37,7 @@ from bowerbird.wire.responses.metas import (
     UndoMeta,
     content_meta,
 )
-from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.responses.replies import Reply, Unsettled
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done, done_with
 
@@ -138,7 +137,7 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
         hinted = None if vectors else await _vectors_for_hint(call, bookmarks)
         target = _with_hint(moving(call, vectors, bookmarks), hinted)
 
-        async def build() -> bytes:
+        async def build() -> bytes | Unsettled:
             await admit(call, ListQuery, bookmarks, vectors)
             query = query_strings.read(call.target.query_string, ListQuery)
             return envelope.page(await bookmarks.list(call.account, query, vectors or hinted))
@@ -160,8 +159,7 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
             post_id = call.path_params["post_id"]
             found, content = await bookmarks.get_with_content(call.account, post_id)
             body = envelope.success_of_one(found, content_meta(content))
-            # What a job finds out about a link does not change the library.
-            return body if content.state is ContentState.WHOLE else Unsettled(body)
+            return body if content.is_settled else Unsettled(body)
 
         return await answers.answer(call.account, call.target, build)
 
@@ -178,7 +176,7 @@ def _similar(bookmarks: Bookmarks, answers: AnswerCache) -> ApiRoute:
         plans.check_similar(call.account)
         vectors = await bookmarks.vector_state(call.account)
 
-        async def build() -> bytes:
+        async def build() -> bytes | Unsettled:
             await bookmarks.require_vectors(call.account, vectors)
             query = query_strings.read(call.target.query_string, SimilarQuery)
             post_id = call.path_params["post_id"]

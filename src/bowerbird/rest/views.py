@@ -19,9 +19,9 @@ from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget, Unsettled
+from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget
 from bowerbird.wire.responses.metas import ListMeta, QueryMeta, ViewListMeta
-from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.responses.replies import Reply, Unsettled
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
 
@@ -120,7 +120,7 @@ def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
         view = await views.find(call.account, call.path_params["slug"])
         vectors = await views.vector_state(call.account, [view])
 
-        async def build() -> bytes:
+        async def build() -> bytes | Unsettled:
             await views.admit(call.account, view, vectors)
             query = query_strings.read(call.target.query_string, ViewBookmarksQuery)
             return envelope.page(await views.bookmarks(call.account, view, query, vectors))

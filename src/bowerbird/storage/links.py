@@ -114,6 +114,9 @@ class LinkStore:
         rows = await self._database.rows(self._sql["states"], values)
         return {row[0]: _content(row[1:], is_fetched=is_fetched) for row in rows}
 
+    async def has_any(self, account_id: int) -> bool:
+        return bool(await self._database.rows(self._sql["any"], {"account_id": account_id}))
+
     async def counts(self, account_id: int) -> LinkCounts:
         rows = await self._database.slow_rows(self._sql["counts"], {"account_id": account_id})
         return LinkCounts(**{state: count for state, count in rows})  # noqa: C416 - typed

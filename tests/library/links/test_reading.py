@@ -273,6 +273,20 @@ async def test_a_deleted_post_stays_deleted_and_an_undone_import_stays_undone(
     assert not await reader.is_due()
 
 
+async def test_a_post_that_is_a_link_again_after_an_undo_is_asked_for(reader: Reader) -> None:
+    member = reader.member
+    [post_id] = await reader.save(reader.x_post(1))
+    run_id = await imports.run(member, imports.found(post_id=post_id, text="From a file"))
+    await reader.run()
+    assert await reader.text(post_id) == "From a file"
+
+    await ImportRuns(member.database, member.clock).undo(await member.account(), run_id)
+    assert await reader.reason(post_id) == ("waiting", "")
+    await reader.run()
+
+    assert await reader.text(post_id) == "The nest is full."
+
+
 async def test_posts_with_a_text_and_posts_that_are_gone_from_the_library_are_not_asked_for(
     reader: Reader,
 ) -> None:

@@ -1,7 +1,6 @@
 """Reading bookmarks: lists, counts and single bookmarks. REST and the tools call this."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -14,6 +13,7 @@ from bowerbird.library.access import plans
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.authors import NearNames
+from bowerbird.library.bookmarks.contents import Contents, with_content, with_contents
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked
 from bowerbird.library.bookmarks.list_request import (
     BookmarkCounts,
@@ -44,7 +44,6 @@ from bowerbird.requests.filters import FlagFilters, check_order, filter_of, has_
 from bowerbird.requests.limits import PAGE_DEFAULT, PAGE_MAX, RANKED_MAX
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
 from bowerbird.storage.database import Database
-from bowerbird.storage.links import LinkStore
 from bowerbird.storage.vectors import VectorStore
 
 _CACHED_TOTALS: Final = 4_096
@@ -74,8 +73,7 @@ class Bookmarks:
     ) -> None:
         """`fetches_posts`: whether the text of posts that are only links is asked for."""
         self._clock = clock
-        self._fetches_posts = fetches_posts
-        self._links = LinkStore(database)
+        self.contents = Contents(database, is_fetched=fetches_posts)
         self.names = NearNames(database)
         self.labels = LabelWords(database)
         self._zones = TimeZones(database)
@@ -111,7 +109,8 @@ class Bookmarks:
         found, completeness = await self._get(account, post_id)
         if completeness != Completeness.STUB:
             return found, PostContent(ContentState.WHOLE)
-        return found, await self.content(account, post_id)
+        content = await self.contents.of(account, post_id)
+        return with_content(found, content), content
 
     async def found(self, account: Account, post_id: str) -> bytes | None:
         """The JSON of a bookmark, or None if the library does not have it."""
@@ -126,22 +125,6 @@ class Bookmarks:
 
     async def _stored(self, account: Account, post_id: str) -> tuple[bytes, int] | None:
         return await self._store.by_post_id(account, post_id) if is_post_id(post_id) else None
-
-    async def content(self, account: Account, post_id: str) -> PostContent:
-        """How much of a post the library has."""
-        return await self._links.content(
-            account.account_id, post_id, is_fetched=self._fetches_posts
-        )
-
-    async def link_states(
-        self, account: Account, post_ids: Sequence[str]
-    ) -> Mapping[str, PostContent]:
-        """Of the given posts that are only links, by id. One read, or none without posts."""
-        if not post_ids:
-            return {}
-        return await self._links.contents(
-            account.account_id, post_ids, is_fetched=self._fetches_posts
-        )
 
     async def thread(self, account: Account, first_id: str) -> bytes:
         """The saved posts of a thread, oldest first and separated by commas, up to a page."""
@@ -197,8 +180,9 @@ class Bookmarks:
             by_words = msgspec.structs.replace(request.filter, meaning=None)
             hidden = await self._hidden(account, by_words, vectors)
             found = msgspec.structs.replace(found, hidden=hidden)
+        contents = await self.contents.of_page(account, found.page.body)
         return BookmarkList(
-            body=await _with_highlights(found.page.body, request),
+            body=await _with_highlights(with_contents(found.page.body, contents), request),
             count=found.page.count,
             next_cursor=None if found.end is None else cursors.write(found.end, bound_to),
             limit=request.limit,
@@ -207,6 +191,7 @@ class Bookmarks:
             vector_pending=_pending(account, store) if request.filter.meaning else 0,
             newer_cursor=await self._newer(account, request, bound_to) if for_page else None,
             threads=await self._threads(account, request, found) if for_page else {},
+            contents=contents,
             hints=request.filter.words.hints if request.filter.words else (),
             reason=await self._reason(account, request.filter, found),
             is_relaxed=found.is_relaxed,
@@ -235,8 +220,16 @@ class Bookmarks:
         near = await self.rankings.similar(account, filter, number, store)
         numbers, scores = near.numbers[:limit], near.scores[:limit]
         body, count = await self._store.contents(account, numbers, scores)
-        pending = _pending(account, store)
-        return BookmarkList(body, count, None, limit, len(near.numbers), vector_pending=pending)
+        contents = await self.contents.of_page(account, body)
+        return BookmarkList(
+            with_contents(body, contents),
+            count,
+            None,
+            limit,
+            len(near.numbers),
+            vector_pending=_pending(account, store),
+            contents=contents,
+        )
 
     async def count(
         self, account: Account, query: CountQuery, vectors: VectorState | None = None

@@ -17,6 +17,7 @@ from bowerbird.library.bookmarks.threads import Thread
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import RELEVANCE, SORT_FIELDS, After, BookmarkFilter, Sort, SortKind
+from bowerbird.model.links import PostContent
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.model.words import order_key
 from bowerbird.requests.bookmarks import ListQuery
@@ -164,6 +165,13 @@ class BookmarkList(Struct, frozen=True):
     by_meaning: ByMeaning | None = None
     # If it was asked for: the threads that posts of the page belong to, by post.
     threads: Mapping[str, Thread] = {}
+    # Of the posts of the page that are only links, by id. The JSON of these says it too.
+    contents: Mapping[str, PostContent] = {}
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether only a change of the library changes the page."""
+        return all(one.is_settled for one in self.contents.values())
 
     @property
     def hint(self) -> str:

@@ -12,6 +12,7 @@ from bowerbird.model.bookmarks import Post, content_hash, is_undated, post_json,
 from bowerbird.model.bulk import PostField
 from bowerbird.model.imports import (
     Change,
+    Completeness,
     Counts,
     Deletion,
     Incoming,
@@ -58,6 +59,8 @@ class Restoration:
         self._labels = labels
         self.removed: list[int] = []
         self.rows: list[Row] = []
+        # Posts that are only links again.
+        self.emptied: list[str] = []
         # The earlier post of each restored bookmark, by its number.
         self.arrivals: dict[int, Incoming] = {}
         self.attached: list[tuple[int, int]] = []
@@ -113,6 +116,8 @@ class Restoration:
             row["rendering"], row["content_hash"] = rendering, state.content_hash
         row["words"] = None if _same_texts(now, incoming) else words_of(incoming.record)
         self.rows.append(row)
+        if state.completeness == Completeness.STUB < current.state.completeness:
+            self.emptied.append(current.post_id)
         self.arrivals[number] = incoming
 
 

@@ -37,6 +37,7 @@ from bowerbird.storage.imports.changes import ChangeStore, Replaced
 from bowerbird.storage.imports.runs import DemoStore, RunStore
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+from bowerbird.storage.links import LinkStore
 from bowerbird.storage.views import ViewStore
 
 # Fewer than a turn of a label change, because the words of a post are written as well.
@@ -73,6 +74,7 @@ class Undoing:
         self._demo = DemoRemoval(database, clock)
         self._activity = Activity(database, clock)
         self._bulk = BulkStore(database)
+        self._links = LinkStore(database)
 
     async def undo(self, transaction: Transaction, account_id: int, run_id: str) -> UndoOutcome:
         """What the undo did. It takes its turns before, in transactions of its own."""
@@ -193,6 +195,7 @@ class Undoing:
         counted = await self._counted.of(transaction, opened, reworded)
         await self._store.update(transaction, opened, work.rows, counted)
         await self._upsert.mark_stale(transaction, opened, work.arrivals)
+        await self._links.add(transaction, opened.account_id, work.emptied, self._clock())
         await self._deletions.put(transaction, opened.account_id, work.deletions, DELETIONS_MAX)
         await self._bulk.take_over(
             transaction,

@@ -76,6 +76,8 @@ class StoredLinks:
             await lock_library(self._libraries, transaction, account.account_id)
             ids = [post_id for _, post_id in page]
             await self._store.add(transaction, account.account_id, ids, self._clock())
+            # Lists that say that a post stays a link are kept by the version of the library.
+            await self._libraries.touch(transaction, account.account_id)
 
         await self._database.write(work, account.account_id)
         return page[-1][0], len(page)

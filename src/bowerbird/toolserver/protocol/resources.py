@@ -102,7 +102,7 @@ class Resources:
         return [slug for slug in slugs if slug.startswith(prefix)][:_COMPLETIONS_MAX]
 
     async def _post(self, account: Account, post_id: str) -> Content:
-        stored = await self._bookmarks.get(account, post_id)
+        stored, _ = await self._bookmarks.get_with_content(account, post_id)
         whole: Json = msgspec.json.decode(json_depth.cut(stored))
         short = response_size.shrink(
             response_size.truncate_all(whole, _POST_CHARS),

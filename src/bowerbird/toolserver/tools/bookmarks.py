@@ -192,7 +192,7 @@ async def _found(
     missing: list[str] = []
     for post_id in post_ids:
         try:
-            found.append(await bookmarks.get(call.account, post_id))
+            found.append((await bookmarks.get_with_content(call.account, post_id))[0])
         except Refusal as refused:
             if refused.code is not Code.NOT_FOUND:
                 raise

@@ -275,7 +275,7 @@ class ListPages:
         urls = [url for post in posts for url in post.urls]
         account = visit.signed_in.account
         await self._images.add_urls(account, parts, urls)
-        parts.links = await self._bookmarks.link_states(account, self._rows.bare(posts))
+        parts.links = shown.found.contents
         return self._rows.groups(look, parts, posts)
 
     async def _empty(self, visit: Visit, shown: Shown) -> Reply:

@@ -79,7 +79,7 @@ class ReadingPage:
     async def content(self, visit: Visit) -> Reply:
         """Whether the text of a post has come, for a page that waits for it."""
         account, post_id = visit.signed_in.account, visit.request.path_params["post_id"]
-        found = await self._bookmarks.content(account, post_id)
+        found = await self._bookmarks.contents.of(account, post_id)
         return self._pages.json({"mark": found.state, "jobs": []})
 
     async def json(self, visit: Visit) -> Reply:

@@ -22,8 +22,6 @@ from bowerbird.web.visits.pages import VisitPages
 _KEPT: Final = 1_000
 # Between two rows, and in place of the value of their buttons. Nobody can write it into a post.
 _SEAM, _VALUE = secrets.token_hex(16), secrets.token_hex(16)
-# What a post has of which nothing but the link is known, and few others.
-_LINK_SIGNS: Final = (b'"text":""', b'"attachments":[]')
 _split: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
@@ -61,8 +59,6 @@ class Listed(NamedTuple):
     # What it begins, and the post whose place it has.
     thread: Thread | None = None
     lead: bytes = b""
-    # Of a post that may be only a link.
-    post_id: str = ""
 
 
 class Row(NamedTuple):
@@ -95,10 +91,6 @@ class Rows:
             self._urls.put(post.hash, urls[post.hash])
         return [post._replace(urls=urls[post.hash]) for post in found]
 
-    def bare(self, posts: Sequence[Listed]) -> list[str]:
-        """The posts that may be only links."""
-        return [post.post_id for post in posts if post.post_id]
-
     def groups(
         self, look: Look, parts: PostParts, posts: Sequence[Listed]
     ) -> tuple[list[tuple[str, Markup]], int]:
@@ -125,11 +117,7 @@ class Rows:
     def _drawn(self, look: Look, parts: PostParts, posts: Sequence[Listed]) -> list[Row]:
         known = {} if parts.images is None else parts.images
         images = [tuple(map(known.get, post.urls)) for post in posts]
-        states = [parts.links.get(post.post_id) for post in posts]
-        keys = [
-            (look, post.hash, shown, state)
-            for post, shown, state in zip(posts, images, states, strict=True)
-        ]
+        keys = [(look, post.hash, shown) for post, shown in zip(posts, images, strict=True)]
         rows: list[Row | None] = [self._kept.get(key) for key in keys]
         missing = [place for place, row in enumerate(rows) if row is None]
         drawn = self._draw(look, parts, [posts[place] for place in missing]) if missing else []
@@ -167,11 +155,10 @@ class Rows:
 
 def _row(raw: bytes, threads: Mapping[str, Thread]) -> Listed | None:
     """None for a post that belongs to the row of another one."""
-    may_be_link = all(sign in raw for sign in _LINK_SIGNS)
-    post_id = _id(raw).post_id if threads or may_be_link else ""
+    post_id = _id(raw).post_id if threads else ""
     thread = threads.get(post_id)
     if thread is None:
-        return Listed(raw, _hash(raw), post_id=post_id if may_be_link else "")
+        return Listed(raw, _hash(raw))
     if thread.lead != post_id:
         return None
     ids = " ".join(thread.post_ids).encode()

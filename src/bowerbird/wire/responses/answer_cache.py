@@ -17,7 +17,7 @@ from msgspec import Struct
 from bowerbird import __version__
 from bowerbird.model.accounts import Account
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
+from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply, Unsettled
 
 # Smaller answers save too few bytes.
 LEAST_BYTES: Final = 1_024
@@ -86,12 +86,6 @@ class RequestTarget(Struct, frozen=True):
     vectors: str = ""
     # The parameters that were sent and have no effect. They are not in the query string.
     ignored: tuple[str, ...] = ()
-
-
-class Unsettled(Struct, frozen=True):
-    """The body of an answer that changes although the library does not. It is not cached."""
-
-    body: bytes
 
 
 Build = Callable[[], Awaitable[bytes | Unsettled]]

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct
 from bowerbird.errors import CATALOGUE, Advice, Code, Refusal
 from bowerbird.library.bookmarks.list_request import BookmarkList, ByMeaning
 from bowerbird.wire.responses.metas import ListMeta
-from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply
+from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply, Unsettled
 
 _encode: Final = msgspec.json.Encoder().encode
 _BY_MEANING: Final = {
@@ -36,7 +36,7 @@ def success_of_many(items: bytes, meta: Struct) -> bytes:
     return b'{"status":true,"data":[%b],"meta":%b}' % (items, _encode(meta))
 
 
-def page(found: BookmarkList) -> bytes:
+def page(found: BookmarkList) -> bytes | Unsettled:
     """One page of any list of bookmarks."""
     meta = ListMeta(
         next_cursor=found.next_cursor,
@@ -48,7 +48,8 @@ def page(found: BookmarkList) -> bytes:
         did_you_mean=found.did_you_mean or UNSET,
         vector_pending=found.vector_pending or UNSET,
     )
-    return success_of_many(found.body, meta)
+    body = success_of_many(found.body, meta)
+    return body if found.is_settled else Unsettled(body)
 
 
 def _hint(found: BookmarkList) -> str:

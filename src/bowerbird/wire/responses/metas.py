@@ -14,11 +14,7 @@ class QueryMeta(Struct, frozen=True, kw_only=True):
 
 class BookmarkMeta(QueryMeta, frozen=True, kw_only=True):
     content_state: ContentState
-    """How much of the post the library has: whole (its text is known), fetching (it is a link, and
-    its network is being asked), link (only the link is known) or gone (only the link is known, and
-    its network does not show the post)."""
     content_problem: str | UnsetType = UNSET
-    """Why the text is not known, as a sentence; absent if there is nothing to say."""
 
 
 def content_meta(content: PostContent) -> BookmarkMeta:

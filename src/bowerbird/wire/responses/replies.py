@@ -43,3 +43,9 @@ class Reply(Struct, frozen=True):
     body: bytes = b""
     # Sent in chunks instead of `body`. The headers contain its length.
     stream: AsyncIterator[bytes] | None = None
+
+
+class Unsettled(Struct, frozen=True):
+    """The body of an answer that changes although the library does not. It is not cached."""
+
+    body: bytes

@@ -45,6 +45,8 @@ class _Stored(Struct, frozen=True):
     gone_at: str | None = None
     removed_at: str | None = None
     note: str | None = None
+    content_state: str = ""
+    content_problem: str = ""
     score: float | None = None
     highlight: _Highlight | None = None
 
@@ -70,6 +72,8 @@ class Post(Struct, kw_only=True, omit_defaults=True, gc=False):
     gone_at: str = ""
     removed_at: str = ""
     note: str = ""
+    content_state: str = ""
+    content_problem: str = ""
     score: float | None = None
     # Not in the short form.
     next_offset: int = 0
@@ -113,6 +117,8 @@ def _short(stored: _Stored, zone: ZoneInfo) -> Post:
         gone_at=_day(stored.gone_at, zone),
         removed_at=_day(stored.removed_at, zone),
         note=_text(stored.note),
+        content_state=stored.content_state,
+        content_problem=stored.content_problem,
         score=stored.score,
     )
 
