@@ -17,7 +17,7 @@ from bowerbird.settings import Settings
 from tests.cli.libraries import EMAIL, Library, sqlite_library
 from tests.support import serving
 from tests.support.serving import free_port
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.both
 
@@ -302,7 +302,7 @@ def test_a_worker_serves_the_metrics_of_its_jobs(empty: Library) -> None:
         metrics = metrics_at(port)
         page = serving.http.get(f"http://127.0.0.1:{port}/v1/bookmarks")
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=serving.PATIENCE_SECONDS)
+        process.communicate(timeout=PATIENCE_S)
 
     assert 'bowerbird_job_seconds_count{kind="export"} 1.0' in metrics
     # Of the whole queue, and of the search by meaning.
@@ -322,7 +322,7 @@ def test_a_worker_whose_admin_port_is_in_use_runs_jobs_and_says_so(empty: Librar
         with worker.start("worker") as process:
             wait_until(lambda: worker.value("SELECT state FROM job") == "completed")
             process.send_signal(signal.SIGTERM)
-            _, log = process.communicate(timeout=serving.PATIENCE_SECONDS)
+            _, log = process.communicate(timeout=PATIENCE_S)
 
     assert process.returncode == 0
     assert "metrics_not_served" in log

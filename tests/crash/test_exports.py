@@ -14,11 +14,10 @@ import httpx
 import pytest
 
 from tests.support import make, serving
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 EMAIL = "you@example.com"
 POSTS = 1_500
-PATIENCE_S = 60.0
 # Lease of the worker that is killed; 15 s in production.
 LEASE_S = 1.5
 # Maximum duration of a small export on a busy machine.
@@ -86,7 +85,7 @@ def completed(client: httpx.Client, path: str) -> dict[str, Any]:
         job: dict[str, Any] = client.get(path).json()["data"]
         return {} if job["status"] in ("pending", "processing") else job
 
-    return wait_until(ended, PATIENCE_S)
+    return wait_until(ended)
 
 
 @pytest.mark.parametrize(

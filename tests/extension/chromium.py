@@ -16,6 +16,7 @@ from playwright.sync_api import BrowserContext, Error, Page, Worker, sync_playwr
 from tests.extension.browsers import DESK
 from tests.extension.fake_x import HOSTS
 from tests.extension.patience import wait_until
+from tests.support.waiting import PATIENCE_S
 
 T = TypeVar("T")
 _LEFT_OUT: Final = (
@@ -23,7 +24,7 @@ _LEFT_OUT: Final = (
     "--disable-component-extensions-with-background-pages",
 )
 _MOST_RELOADS: Final = 5
-_PATIENCE_MS: Final = 30_000
+_PATIENCE_MS: Final = PATIENCE_S * 1_000
 
 
 def _root(part: str) -> str:

@@ -13,9 +13,9 @@ from typing import Any, Final
 from tests.extension.browsers import DESK
 from tests.extension.patience import wait_until
 from tests.extension.websocket import WebSocket
+from tests.support.waiting import PATIENCE_S
 
 FIREFOX: Final = "/usr/bin/firefox-esr"
-_PATIENCE_S: Final = 60.0
 _MOST_RELOADS: Final = 5
 _PREFERENCES: Final = {
     # X has its certificate pinned and its encryption required in every new profile.
@@ -51,7 +51,7 @@ class BidiError(Exception):
 
 class Bidi:
     def __init__(self, port: int) -> None:
-        self._socket = WebSocket(port, "/session", _PATIENCE_S)
+        self._socket = WebSocket(port, "/session", PATIENCE_S)
         self._numbers = itertools.count(1)
 
     def send(self, method: str, **params: Any) -> Any:
@@ -253,7 +253,7 @@ class Firefox:
         self._bidi.send("browser.close")
         self._bidi.close()
         try:
-            self._process.wait(_PATIENCE_S)
+            self._process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -283,7 +283,7 @@ class Firefox:
                 stderr=subprocess.STDOUT,
             )
         try:
-            port = wait_until(lambda: self._port(where), _PATIENCE_S)
+            port = wait_until(lambda: self._port(where))
             self._bidi = Bidi(port)
             self._bidi.send(
                 "session.new", capabilities={"alwaysMatch": {"acceptInsecureCerts": True}}

@@ -53,7 +53,7 @@ def kill_the_worker_during_a_sync(person: Person) -> None:
         assert tab.evaluate("() => document.documentElement.dataset.state") != "end"
         person.x.most_listed = then
 
-    wait_for_panel(tab, "Up to date", patience_s=60)
+    wait_for_panel(tab, "Up to date")
     person.assert_same_library()
     wait_until(lambda: person.library.ends_of_syncs()[-1:] == [("full", "end")])
 
@@ -151,7 +151,7 @@ def read_a_changed_list(person: Person) -> None:
 
     person.start(tab, "button.quiet[data-do=start]")
 
-    wait_for_panel(tab, "X changed something; 45 posts are safe", patience_s=60)
+    wait_for_panel(tab, "X changed something; 45 posts are safe")
     wait_until(lambda: person.ask("view")["unread"])
     tab.close()
     popup = person.popup()

@@ -111,7 +111,7 @@ def test_a_full_queue_pauses_the_sync_and_says_so(person: Person) -> None:
     person.ask("retry")
 
     # It goes on by itself when there is room.
-    wait_for_panel(tab, "Up to date", patience_s=60)
+    wait_for_panel(tab, "Up to date")
     person.assert_same_library()
 
 

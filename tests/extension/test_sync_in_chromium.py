@@ -89,7 +89,7 @@ def test_a_sync_can_be_paused_and_continued(person: Person) -> None:
     popup.close()
     tab.click_in("panel", "button[data-do=resume]")
 
-    wait_for_panel(tab, "Up to date", patience_s=60)
+    wait_for_panel(tab, "Up to date")
     person.assert_same_library()
     assert "Paused at" in shown
     assert listed < 240
@@ -130,7 +130,7 @@ def test_a_closed_tab_interrupts_the_sync_and_a_resumed_one_completes_it(person:
     wait_for_panel(tab, "before the end of the list")
     tab.click_in("panel", "button[data-do=resume]")
 
-    wait_for_panel(tab, "Up to date", patience_s=60)
+    wait_for_panel(tab, "Up to date")
     person.assert_same_library()
     assert "The bookmarks tab was closed" in shown
     assert 0 < kept < 240

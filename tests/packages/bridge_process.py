@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.tool_server import STDIO_COMMAND, stdio_environment
+from tests.support.waiting import PATIENCE_S
 
-PATIENCE_SECONDS = 40
 Json = dict[str, Any]
 
 
@@ -48,7 +48,7 @@ class BridgeProcess:
         self.process.stdin.flush()
 
     def response(self) -> Json:
-        message: Json = json.loads(self._lines.get(timeout=PATIENCE_SECONDS))
+        message: Json = json.loads(self._lines.get(timeout=PATIENCE_S))
         return message
 
     def request(self, method: str, request_id: Any = 1, **params: Any) -> Json:
@@ -62,7 +62,7 @@ class BridgeProcess:
         """Closes stdin, as a client does when it exits, and returns the exit code."""
         assert self.process.stdin
         self.process.stdin.close()
-        return self.process.wait(PATIENCE_SECONDS)
+        return self.process.wait(PATIENCE_S)
 
     def close(self) -> None:
         """Kills the process, and closes its output only after the last line was read."""

@@ -18,7 +18,7 @@ from tests.support.wheels import OFFLINE, copy_models, environment_beside, model
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "posts.json"
 # A build has the lowest priority, and the other tests keep every core busy.
-PATIENCE_S = 90.0
+PATIENCE_S = 300.0
 SENTENCE = "birds that love colours"
 
 

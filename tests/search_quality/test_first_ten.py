@@ -9,8 +9,6 @@ from tests.search_quality import measuring
 from tests.search_quality.collection import BY_MEANING
 from tests.search_quality.measuring import SEARCHES, Measured
 
-# The first test of each database builds its library and runs all searches.
-
 LEAST_SHARE = 0.9
 TOLERANCE = 0.01
 MOST_MATCHED = 0.02

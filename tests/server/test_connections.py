@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support import serving
-from tests.support.serving import PATIENCE_SECONDS, Server
-from tests.support.waiting import wait_until
+from tests.support.serving import Server
+from tests.support.waiting import PATIENCE_S, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @contextlib.contextmanager
 def connected(server: Server, sent: bytes = b"") -> Iterator[socket.socket]:
-    with socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as connection:
         connection.sendall(sent)
         yield connection
 

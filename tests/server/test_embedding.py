@@ -33,7 +33,7 @@ def test_imported_posts_are_soon_found_by_meaning(tmp_path: Path) -> None:
             account = server.get("/v1/account", key).json()["data"]
             return str(account["vector_store"]["state"])
 
-        wait_until(lambda: state() == "ready", patience_s=60)
+        wait_until(lambda: state() == "ready")
         found = server.get("/v1/bookmarks", key, vector_search_term="birds that love colours")
         metrics = http.get(f"http://127.0.0.1:{server.admin_port}/metrics").text
 

@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from tests.support import serving
-from tests.support.serving import PATIENCE_SECONDS, Server
-from tests.support.waiting import wait_until
+from tests.support.serving import Server
+from tests.support.waiting import PATIENCE_S, wait_until
 
 BOUND_S = 10
 HOLDER = """
@@ -49,7 +49,7 @@ def write(server: Server, key: str) -> httpx.Response:
         f"http://127.0.0.1:{server.port}/v1/views",
         json={"name": "Nests"},
         headers={"Authorization": f"Bearer {key}"},
-        timeout=PATIENCE_SECONDS,
+        timeout=PATIENCE_S,
     )
 
 

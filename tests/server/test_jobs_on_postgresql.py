@@ -77,7 +77,6 @@ def test_without_a_worker_jobs_wait_and_doctor_says_so(url: str, tmp_path: Path)
                 "no process is running them"
                 in serving.bowerbird("doctor", environment=server.environment).stdout
             ),
-            patience_s=60,
         )
         assert state_of(server, key, job_id) == "pending"
 

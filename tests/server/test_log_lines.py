@@ -15,7 +15,7 @@ import pytest
 from bowerbird.logs.terminal_lines import TerminalLines
 from tests.support import serving
 from tests.support.serving import BOWERBIRD
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 NOW = 1_700_000_000_000_000
 REQUEST = {
@@ -49,7 +49,7 @@ def on_terminal(folder: Path, **variables: str) -> Iterator[tuple[int, int]]:
         yield port, ours
     finally:
         process.terminate()
-        process.wait(serving.PATIENCE_SECONDS)
+        process.wait(PATIENCE_S)
         os.close(ours)
 
 

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from tests.support import make, serving
-from tests.support.serving import PATIENCE_SECONDS, Server
-from tests.support.waiting import wait_until
+from tests.support.serving import Server
+from tests.support.waiting import PATIENCE_S, wait_until
 
 # Together larger than the kernel buffers between the server and a client that does not read.
 POST_TEXT = "x" * 120_000
@@ -35,7 +35,7 @@ def start_slow_download(server: Server, key: str) -> socket.socket:
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.connect(("127.0.0.1", server.port))
-    client.settimeout(PATIENCE_SECONDS)
+    client.settimeout(PATIENCE_S)
     client.sendall(
         b"GET /v1/bookmarks?limit=100 HTTP/1.1\r\nHost: localhost\r\n"
         b"Connection: close\r\nAuthorization: Bearer " + key.encode() + b"\r\n\r\n"
@@ -62,7 +62,7 @@ def test_a_current_request_is_finished(filled: tuple[Path, str]) -> None:
         assert server.process.poll() is None
 
         assert read_to_the_end(client) > 100 * len(POST_TEXT)
-        assert server.process.wait(PATIENCE_SECONDS) == 0
+        assert server.process.wait(PATIENCE_S) == 0
     assert "Traceback" not in server.errors()
 
 
@@ -82,7 +82,7 @@ def test_a_signal_stops_an_idle_server_without_output(tmp_path: Path, name: sign
     with serving.serving(tmp_path) as server:
         server.process.send_signal(name)
 
-        assert server.process.wait(PATIENCE_SECONDS) == 0
+        assert server.process.wait(PATIENCE_S) == 0
     # The servers of tests have no models, and say so at some time after their start.
     assert [line for line in server.log() if line["event"] != "model_missing"] == []
 
@@ -137,5 +137,5 @@ def test_all_processes_stop_when_another_is_killed(tmp_path: Path) -> None:
 
         os.kill(child_processes(server)[0], signal.SIGKILL)
 
-        assert server.process.wait(PATIENCE_SECONDS) == 1
+        assert server.process.wait(PATIENCE_S) == 1
     assert "A server process failed" in server.errors()

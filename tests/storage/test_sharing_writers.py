@@ -24,12 +24,11 @@ from bowerbird.storage.sqlite.write_queue import WAITING_PER_ACCOUNT
 from tests.support import databases, service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Member
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.anyio
 
 ALICE, BOB, CAROL = 1, 2, 3
-PATIENCE_S = 20
 
 
 class Order:
@@ -261,7 +260,7 @@ async def test_waiting_writes_of_one_account_leave_connections_for_others(
 
             await until(is_waiting)
             # Less than the time in which a write gives up its lock or its place in the queue.
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 assert await cast.bob.ids() == ["1"]
                 assert (await label(cast.bob, "label")).status_code == 200
             assert not any(task.done() for task in asked)

@@ -9,8 +9,6 @@ from tests.support import waiting
 from tests.support.service import Member, Service
 from tests.support.working import at_work
 
-PATIENCE_S = 30.0
-
 
 async def begin(member: Member, format: str = "json", **body: Any) -> dict[str, Any]:
     """The job as it was returned when it was created."""
@@ -38,7 +36,7 @@ async def _ended(member: Member, job: dict[str, Any]) -> dict[str, Any]:
         shown = await poll(member, job)
         return {} if shown["status"] in ("pending", "processing") else shown
 
-    return await waiting.until(has_ended, PATIENCE_S)
+    return await waiting.until(has_ended)
 
 
 async def export(

@@ -18,9 +18,8 @@ import httpx
 from click.testing import CliRunner
 
 from bowerbird.cli import program
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
-PATIENCE_SECONDS = 40
 BOWERBIRD = (sys.executable, "-m", "bowerbird")
 # For plain HTTP with a new connection per request. `httpx.get` would load all CA certificates
 # each time, which takes 50 ms of processor time that the starting server needs.
@@ -28,7 +27,7 @@ http = httpx.Client(
     verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
     trust_env=False,
     limits=httpx.Limits(max_keepalive_connections=0),
-    timeout=PATIENCE_SECONDS,
+    timeout=PATIENCE_S,
 )
 
 
@@ -64,7 +63,7 @@ class Server:
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(PATIENCE_SECONDS)
+        return self.process.wait(PATIENCE_S)
 
     def is_answering(self) -> bool:
         try:
@@ -162,7 +161,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         process.terminate()
     try:
-        process.wait(PATIENCE_SECONDS)
+        process.wait(PATIENCE_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.support import serving
 from tests.support.collector import Collector, Span
 from tests.support.databases import TEMPLATE
 from tests.support.embedding_service import embedding_service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.serving import BOWERBIRD, Server
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 from tests.telemetry.conftest import SECRET_TEXT, Traced, traced_server
 
 CONSUMER_KIND = 5
@@ -65,7 +64,7 @@ def worker(server: Server, folder: Path) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-        assert process.wait(serving.PATIENCE_SECONDS) == 0
+        assert process.wait(PATIENCE_S) == 0
 
 
 def test_a_worker_of_its_own_sends_spans_with_the_same_job_id(
@@ -92,10 +91,10 @@ def test_calls_of_the_embedding_model_are_parts(receiver: Collector, tmp_path: P
             tmp_path, receiver, embedding_url=service.url, embedding_key=service.key
         ) as traced,
     ):
-        [job, *_] = wait_until(lambda: receiver.named("job embed"), patience_s=60)
+        [job, *_] = wait_until(lambda: receiver.named("job embed"))
         path = f"/v1/bookmarks?vector_search_term={SECRET_TEXT}"
         answer = wait_until(
-            lambda: (found := traced.call("GET", path)).json().get("data") and found, patience_s=60
+            lambda: (found := traced.call("GET", path)).json().get("data") and found
         )
         request = receiver.of_request(answer.headers["x-request-id"])
 

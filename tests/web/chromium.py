@@ -25,9 +25,10 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests.support.waiting import PATIENCE_S
+
 T = TypeVar("T")
-# A page may need long while other tests use the same cores.
-_PATIENCE_MS = 30_000
+_PATIENCE_MS = PATIENCE_S * 1_000
 # The same engine without the windows and the profiles of the program, in half the processor time.
 _PROGRAM = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
 _NO_SERVICE_WORKER = (
@@ -129,7 +130,7 @@ def reload_until(page: Page, is_there: Callable[[], bool]) -> None:
 
 
 def wait_until(is_there: Callable[[], bool], between: Callable[[], object] = lambda: None) -> None:
-    deadline = time.monotonic() + _PATIENCE_MS / 1000
+    deadline = time.monotonic() + PATIENCE_S
     while not is_there():
         assert time.monotonic() < deadline
         between()
@@ -146,5 +147,7 @@ def _launch() -> tuple[Playwright, Browser]:
     expect.set_options(timeout=_PATIENCE_MS)
     # Without a graphics card, Chromium would simulate one.
     arguments = ["--no-sandbox", "--disable-gpu"]
-    browser = playwright.chromium.launch(executable_path=_PROGRAM, args=arguments)
+    browser = playwright.chromium.launch(
+        executable_path=_PROGRAM, args=arguments, timeout=_PATIENCE_MS
+    )
     return playwright, browser

@@ -59,6 +59,12 @@ FAILURES: Final[dict[str, dict[str, Any]]] = {
     "maintenance": {"retry_after": 5},
 }
 TEN_MINUTES: Final = 600 * MICROSECONDS
+_JSON: Final = [(b"content-type", b"application/json")]
+# A list asks whether its images have arrived, and a page that saves a post for its text.
+_ANSWERS: Final = {
+    ARRIVALS: b'{"images": {}}',
+    PREVIEW: b'{"text": "He has 41 blue things now."}',
+}
 Album = dict[str, httpx.Response]
 
 
@@ -384,18 +390,16 @@ def _failures() -> dict[str, HtmlPage]:
 def served_pages() -> Iterator[str]:
     """Yields the URL of a server with one path per page."""
     found = {f"/{name}": _reply(shown) for name, shown in pages().items()}
-    # A list asks whether its images have arrived.
-    asked = [(b"content-type", b"application/json")]
-    found[ARRIVALS] = Reply(200, asked, b'{"images": {}}')
-    # A page that saves a post asks for its text.
-    found[PREVIEW] = Reply(200, asked, b'{"text": "He has 41 blue things now."}')
     files = _failures() | templating.files()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = self.path.partition("?")[0].removeprefix("/demo")
             reply = found.get(path) or Reply(404, [], b"")
-            if path in files:
+            if self.headers["Sec-Fetch-Dest"] == "empty":
+                # A script asks, at once or after a time: the page stays as it is.
+                reply = Reply(200, _JSON, _ANSWERS.get(path, b"{}"))
+            elif path in files:
                 reply = files[path].answer(RequestTarget(path, b"", b"", None))
             self.send_response(reply.status)
             for header, value in reply.headers:
@@ -426,9 +430,8 @@ def served_pages() -> Iterator[str]:
 
 
 def _reply(shown: httpx.Response) -> Reply:
-    """The page with its own policy. Neither it nor its script opens it again during a check."""
+    """The page with its own policy. It is not opened again during a check."""
     html = shown.text.replace('http-equiv="refresh"', 'name="refresh"')
-    html = html.replace("data-follow=", "data-followed=")
     policy = shown.headers["content-security-policy"].encode()
     headers = [(b"content-type", b"text/html; charset=utf-8"), (b"content-security-policy", policy)]
     return Reply(200, headers, html.encode())

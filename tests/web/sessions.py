@@ -5,8 +5,9 @@ import ssl
 import httpx
 from playwright.sync_api import StorageState, StorageStateCookie
 
-from tests.support.serving import PATIENCE_SECONDS, Server
+from tests.support.serving import Server
 from tests.support.visiting import form_token
+from tests.support.waiting import PATIENCE_S
 
 # Without the CA certificates, which take long to load and are not needed for plain HTTP.
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -26,7 +27,7 @@ def link(server: Server, email: str = "me@example.com") -> str:
 def signed_in_state(server: Server, email: str = "me@example.com") -> StorageState:
     """What a browser holds after the link of the account: the cookies of its session."""
     url, _, token = link(server, email).partition("#")
-    with httpx.Client(verify=_NO_TLS, trust_env=False, timeout=PATIENCE_SECONDS) as client:
+    with httpx.Client(verify=_NO_TLS, trust_env=False, timeout=PATIENCE_S) as client:
         fields = {"csrf": form_token(client.get(url).text), "token": token}
         entered = client.post(url, data=fields, headers={"Origin": url.removesuffix("/link")})
         assert entered.headers.get("location") == "/welcome?said=signed-in", entered.text

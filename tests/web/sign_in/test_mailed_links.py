@@ -11,13 +11,13 @@ from bowerbird.storage.database import Database
 from tests.support import smtp
 from tests.support.smtp import MailServer
 from tests.support.visiting import Visitor
+from tests.support.waiting import PATIENCE_S
 from tests.web.house import House, build, text_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 MINUTE = 60 * MICROSECONDS
 EMAIL = "ann@example.com"
-PATIENCE_S = 60.0
 
 
 @pytest.fixture
