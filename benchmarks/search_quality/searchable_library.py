@@ -13,6 +13,7 @@ from rich.progress import track
 from benchmarks import library
 from bowerbird.clock import system_clock
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.searching.explaining import NOT_CLOSE
 from bowerbird.library.bookmarks.writing.reindexing import Reindexing
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.vectors.builds import VectorBuilds
@@ -32,6 +33,8 @@ _CHUNK: Final = 1_000
 class Found(NamedTuple):
     post_ids: list[str]
     total: int
+    is_relaxed: bool
+    is_close: bool
 
 
 class SearchableLibrary(NamedTuple):
@@ -42,7 +45,8 @@ class SearchableLibrary(NamedTuple):
         query = ListQuery(**{"sort_by": RELEVANCE, **terms}, limit=limit)
         page = await self.bookmarks.list(self.account, query)
         posts = msgspec.json.decode(b"[%b]" % page.body)
-        return Found([post["post_id"] for post in posts], page.total_count)
+        post_ids = [post["post_id"] for post in posts]
+        return Found(post_ids, page.total_count, page.is_relaxed, page.reason != NOT_CLOSE)
 
 
 @asynccontextmanager

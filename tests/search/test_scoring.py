@@ -1,12 +1,13 @@
 """The score of a post by the words of a query."""
 
 import math
+from collections.abc import Sequence
 
 import pytest
 
 from bowerbird.search import candidates
-from bowerbird.search.candidates import NOTHING_NEAR, by_both
-from bowerbird.search.meaning.arrays import np
+from bowerbird.search.candidates import NOTHING_NEAR, Candidates, by_both
+from bowerbird.search.meaning.arrays import Floats, Integers, np
 from bowerbird.search.meaning.vectors import Numbers
 from bowerbird.search.scoring import Counted, HeldWord, Spelling, WordScores, idf
 
@@ -27,6 +28,18 @@ def _uncounted(words: WordScores) -> Counted:
     return Counted(words.tokens, _numbers(), none, _numbers())
 
 
+def _both(
+    words: WordScores,
+    near: tuple[Integers, Floats],
+    exact: Sequence[int] = (),
+    *,
+    is_relaxed: bool = False,
+) -> Candidates:
+    return by_both(
+        words, ALL, near, exact, floor=0.3, by_words=10, by_meaning=10, is_relaxed=is_relaxed
+    )
+
+
 def _order(words: WordScores, *numbers: int) -> list[int]:
     found = candidates.matches(words, numbers)
     return candidates.ordered(found, words, _uncounted(words), 10)[0]
@@ -35,14 +48,14 @@ def _order(words: WordScores, *numbers: int) -> list[int]:
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
     rare, common = _word((1, "rare", (1, 2))), _word((1, "common", tuple(range(2, 80))))
     words = WordScores([rare, common], 0, 0)
-    found = candidates.with_most_words(words, ALL, 100)
+    found = candidates.with_any_word(words, ALL, 100)
 
     assert candidates.ordered(found, words, _uncounted(words), 2)[0] == [2, 1]
 
 
 def test_the_word_itself_ranks_above_its_stem_and_the_stem_above_a_typo() -> None:
     words = WordScores([_word((1, "birds", (1,)), (0.8, "bird", (2,)), (0.6, "bards", (3,)))], 0, 0)
-    found = candidates.with_most_words(words, ALL, 100)
+    found = candidates.with_any_word(words, ALL, 100)
 
     numbers, scores = candidates.ordered(found, words, _uncounted(words), 10)
 
@@ -82,18 +95,43 @@ def test_only_the_newest_posts_of_a_common_word_are_candidates() -> None:
     assert words.candidates(Numbers(_numbers(10, 11)), 4).tolist() == [10, 11]
 
 
-def test_one_known_word_among_unknown_ones_is_no_match() -> None:
-    known = _word((1, "heron", (1, 2)))
+def test_one_known_word_among_unknown_ones_matches_a_relaxed_search_only() -> None:
+    words = WordScores([_word((1, "heron", (1, 2)))], 4, 5.3)
 
-    assert not len(candidates.with_most_words(WordScores([known], 4, 5.3), ALL, 9).numbers)
-    assert len(candidates.with_most_words(WordScores([known], 1, 5.3), ALL, 9).numbers)
+    assert candidates.with_any_word(words, ALL, 9).numbers.tolist() == [1, 2]
+    assert _both(words, NOTHING_NEAR, is_relaxed=True).numbers.tolist() == [1, 2]
+    assert _both(words, NOTHING_NEAR).numbers.tolist() == []
+    # A post matches the whole query, so others need most of its words.
+    assert _both(words, NOTHING_NEAR, [2], is_relaxed=True).numbers.tolist() == [2]
+
+
+def test_some_of_the_words_of_a_long_query_count_more_than_those_of_a_short_one() -> None:
+    def share(length: int) -> float:
+        found = [_word((1, f"w{n}", (1,))) for n in range(length)]
+        words = WordScores(found, 0, 0)
+        bm25 = np.array([1.0, 0.0], np.float32)
+        one, other = words.score(np.array([0.3, 0.3], np.float32), bm25)
+        return float(one - other)
+
+    assert 0 < share(1) < share(4) < share(8) == share(16)
+
+
+def test_posts_are_close_by_most_of_the_words_or_clearly_above_the_floor() -> None:
+    words = WordScores([_word((1, "heron", (1,)))], 4, 5.3)
+
+    def is_close(words: WordScores, similarity: float) -> bool:
+        near = (_numbers(1), np.array([similarity], np.float32))
+        return candidates.are_close(_both(words, near, is_relaxed=True), 0.3)
+
+    assert [is_close(words, similarity) for similarity in (0.1, 0.35, 0.5)] == [False, False, True]
+    assert is_close(WordScores(words.words, 0, 0), 0.1)
 
 
 def test_posts_below_the_floor_need_the_words() -> None:
     words = WordScores([_word((1, "heron", (1, 2)))], 0, 0)
     near = (_numbers(1, 2, 3, 4), np.array([0.1, 0.9, 0.6, 0.2], np.float32))
 
-    found = candidates.by_both(words, ALL, near, [], floor=0.3, by_words=10, by_meaning=10)
+    found = _both(words, near)
 
     assert candidates.ordered(found, words, _uncounted(words), 9)[0] == [2, 1, 3]
     assert candidates.nearest(*near, 0.3, 1)[0] == [2]
@@ -131,7 +169,14 @@ def test_a_post_without_a_vector_is_not_near_whatever_the_floor(floor: float) ->
     words = WordScores([HeldWord(1.0, (Spelling(1.0, HOLDERS),))], unknown=2, unknown_idf=3.0)
 
     found = by_both(
-        words, Numbers(HOLDERS), NOTHING_NEAR, (), floor=floor, by_words=10, by_meaning=10
+        words,
+        Numbers(HOLDERS),
+        NOTHING_NEAR,
+        (),
+        floor=floor,
+        by_words=10,
+        by_meaning=10,
+        is_relaxed=False,
     )
 
     assert found.numbers.tolist() == []

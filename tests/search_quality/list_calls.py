@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 import msgspec
 from starlette.types import ASGIApp, Message
 
+from bowerbird.library.bookmarks.searching.explaining import NOT_CLOSE
 from tests.search_quality.measuring import Answer
 
 
@@ -35,4 +36,5 @@ async def listed(app: ASGIApp, key: str, parameters: dict[str, str]) -> Answer:
     answer = msgspec.json.decode(body)
     meta = answer["meta"]
     post_ids = [post["post_id"] for post in answer["data"]]
-    return Answer(post_ids, meta["total_count"], meta.get("relaxed", False))
+    is_close = NOT_CLOSE not in meta.get("hint", "")
+    return Answer(post_ids, meta["total_count"], meta.get("relaxed", False), is_close)

@@ -21,6 +21,8 @@ class Answer(NamedTuple):
     total: int
     # Whether no post has every word.
     is_relaxed: bool = False
+    # Otherwise the answer says that nothing matches closely.
+    is_close: bool = True
 
 
 Search = Callable[[dict[str, str]], Awaitable[Answer]]
@@ -51,7 +53,7 @@ class Result(NamedTuple):
 
 class AbsentResult(NamedTuple):
     query: AbsentQuery
-    # The share of the library that matched, by search.
+    # The share of the library that matched, by search. Nothing if the answer says that it is far.
     matched: Mapping[str, float]
 
 
@@ -106,7 +108,9 @@ async def measure(
     absent = []
     for absent_query in library.absent:
         answers = await _answers(absent_query.text, search, tuple(SEARCHES))
-        matched = {name: answer.total / len(keys) for name, answer in answers.items()}
+        matched = {
+            name: answer.total / len(keys) * answer.is_close for name, answer in answers.items()
+        }
         absent.append(AbsentResult(absent_query, matched))
     return Measured(tuple(results), tuple(absent))
 

@@ -12,6 +12,7 @@ from tests.search_quality.measuring import SEARCHES, Measured
 LEAST_SHARE = 0.9
 TOLERANCE = 0.01
 MOST_MATCHED = 0.02
+MOST_UNMARKED = 0.2
 
 
 def test_each_kind_of_query_finds_its_posts_in_the_first_ten(measured: Measured) -> None:
@@ -63,6 +64,15 @@ def test_queries_about_nothing_in_the_library_match_almost_nothing(
     mean = measuring.mean(shares.values())
 
     assert mean < MOST_MATCHED, {text: f"{one:.1%}" for text, one in shares.items() if one}
+
+
+@pytest.mark.parametrize("search", ["meaning", "both"])
+def test_most_absent_topics_find_nothing_or_the_answer_says_that_nothing_is_close(
+    measured: Measured, search: str
+) -> None:
+    found = [one.query.text for one in measured.absent if one.matched[search]]
+
+    assert len(found) <= MOST_UNMARKED * len(measured.absent), found
 
 
 def test_words_that_no_post_has_find_nothing(measured: Measured) -> None:

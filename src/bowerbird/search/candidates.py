@@ -1,26 +1,22 @@
 """Chooses the posts that a ranked list may contain, and orders them by their scores."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from bowerbird.search.meaning.arrays import Floats, Integers, NDArray, np, parse_numbers
 from bowerbird.search.meaning.vectors import Numbers
 from bowerbird.search.scoring import (
-    BOTH_IDF_SHARE,
-    BOTH_SHARE,
-    FINE_WEIGHT,
-    RELAXED_IDF_SHARE,
-    RELAXED_SHARE,
-    WORD_WEIGHT,
+    MOST_WORDS,
     Counted,
     WordScores,
-    beyond_chance,
     latest,
 )
 
 # Of a post that matches every part of the query, even if not by its words but by a label.
 _MATCH_COVERAGE: Final = 0.8
+# Most posts that answer a query are this much above the floor, and few of those that do not.
+CLEARLY_ABOVE: Final = 0.13
 # Scores are compared after rounding, so that both databases return the same order.
 _DIGITS: Final = 5
 
@@ -58,10 +54,8 @@ def matches(words: WordScores, numbers: Sequence[int]) -> Candidates:
     return found
 
 
-def with_most_words(words: WordScores, allowed: Numbers, most: int) -> Candidates:
-    found = _candidates(words, np.sort(words.candidates(allowed, most)))
-    shares = (RELAXED_SHARE, RELAXED_IDF_SHARE)
-    return found.only(words.has_much(found.held, found.coverage, *shares))
+def with_any_word(words: WordScores, allowed: Numbers, most: int) -> Candidates:
+    return _candidates(words, np.sort(words.candidates(allowed, most)))
 
 
 def by_both(
@@ -73,8 +67,12 @@ def by_both(
     floor: float,
     by_words: int,
     by_meaning: int,
+    is_relaxed: bool,
 ) -> Candidates:
-    """The posts with the rarest words, those that match the whole query, and the nearest."""
+    """The nearest posts, those that match the whole query, and those with most of its words.
+
+    `is_relaxed`: if no post matches the whole query, one of its words is enough.
+    """
     exact_numbers = np.array(exact, np.int64)
     nearest_numbers, _ = _nearest(*near, floor, by_meaning)
     numbers = np.unique(
@@ -89,25 +87,30 @@ def by_both(
     is_near[places] = near[1][of_these] >= floor
     is_exact = np.isin(numbers, exact_numbers)
     found.coverage[is_exact] = np.maximum(found.coverage[is_exact], _MATCH_COVERAGE)
-    has_words = words.has_much(found.held, found.coverage, BOTH_SHARE, BOTH_IDF_SHARE)
-    found = found.only(has_words | is_exact | is_near)
-    return replace(found, coverage=beyond_chance(found.coverage))
+    least = 0 if is_relaxed and not len(exact_numbers) else MOST_WORDS
+    has_words = (found.coverage > 0) & (found.coverage >= least)
+    return found.only(has_words | is_exact | is_near)
 
 
-def best_so_far(found: Candidates, most: int) -> Candidates:
+def are_close(found: Candidates, floor: float) -> bool:
+    """Whether one of them has most of the words, or is clearly above the floor."""
+    has_most = found.coverage >= MOST_WORDS
+    return bool((has_most | (found.cosines >= floor + CLEARLY_ABOVE)).any())
+
+
+def best_so_far(found: Candidates, words: WordScores, most: int) -> Candidates:
     """The candidates whose words are worth counting."""
     if len(found.numbers) <= most:
         return found
-    rough = found.cosines + WORD_WEIGHT * (1 + FINE_WEIGHT) * found.coverage**2
+    rough = found.cosines + words.score(found.coverage, found.coverage)
     # Of equal ones those imported last.
     order = np.lexsort((-found.numbers, -np.round(rough, _DIGITS)))[:most]
     return found.only(np.sort(order))
 
 
 def ordered(found: Candidates, words: WordScores, counted: Counted, most: int) -> Ordered:
-    fine = words.fine(found.held, found.numbers, counted)
-    by_words = found.coverage * (found.coverage + FINE_WEIGHT * fine)
-    scores = found.cosines + WORD_WEIGHT * by_words
+    bm25 = words.bm25(found.held, found.numbers, counted)
+    scores = found.cosines + words.score(found.coverage, bm25)
     return _ordered(found.numbers, scores, most)
 
 

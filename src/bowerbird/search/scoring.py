@@ -1,12 +1,12 @@
 """The score of a post: how near it is in meaning, and how much of the query's words it has.
 
-    score    = cosine + WORD_WEIGHT * coverage * (coverage + FINE_WEIGHT * bm25 / sum(idf))
+    score    = cosine + WORD_WEIGHT * coverage ** 4 + FINE_WEIGHT * length * bm25 / highest bm25
     coverage = sum(idf * weight of the best form that the post has) / sum(idf)
+    length   = min(words of the query that the library has / LONG_QUERY, 1)
 
-The square takes most of the weight from posts with a few of the words. Together with a search by
-meaning, a coverage below CHANCE counts as none.
-
-Without a search by meaning, the cosine is left out. Reasons and measurements: docs/adr/0038.
+The power rewards posts with nearly all of the words. Some of the words of a long query tell much,
+some of two or three words are chance. Without a search by meaning, the cosine is left out. Reasons
+and measurements: docs/adr/0038.
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,10 @@ from typing import Final
 from bowerbird.search.meaning.arrays import Floats, Integers, NDArray, np
 from bowerbird.search.meaning.vectors import Numbers
 
-# From 0.5 to 1.0 the outside collections rank nearly the same. With 0.7, a post with every word
-# stays above posts that are only near in meaning.
+# With it, a post with every word stays above posts that are only near in meaning.
 WORD_WEIGHT: Final = 0.7
-# A question shares a few of its words with many posts that do not answer it.
-CHANCE: Final = 0.35
-# Orders posts with the same words by how often and in how short a text they have them.
 FINE_WEIGHT: Final = 0.2
+LONG_QUERY: Final = 8
 # The usual constants of bm25. The length is that of an average post with its other forms and
 # stems: a constant, because a score must not depend on the other posts of a list.
 _SATURATION: Final = 1.2
@@ -32,13 +29,9 @@ _AVERAGE_LENGTH: Final = 50.0
 _COUNTED_POSTS: Final = 10_000
 # Words have up to 24 other forms, and each takes time in each post.
 _COUNTED_TOKENS: Final = 32
-# A post matches if it has this much of all words of the query, by their number or by their idf.
-# Words that no post has count too, so one known word in a line of nonsense is not enough.
-RELAXED_SHARE: Final = 0.5
-RELAXED_IDF_SHARE: Final = 0.3
-# The shares for posts that are below the floor of a search by meaning.
-BOTH_SHARE: Final = 0.6
-BOTH_IDF_SHARE: Final = 0.5
+# A post has most of the words with this share of their idf. Words that no post has count too, so
+# one known word in a line of nonsense is not enough.
+MOST_WORDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +72,6 @@ def latest(numbers: Integers, most: int) -> Integers:
     return np.partition(numbers, len(numbers) - most)[len(numbers) - most :]
 
 
-def beyond_chance(coverage: Floats) -> Floats:
-    """From 0 to 1, without the coverage that means nothing beside a search by meaning."""
-    scaled: Floats = np.maximum(coverage - np.float32(CHANCE), 0) / np.float32(1 - CHANCE)
-    return scaled
-
-
 def idf(posts: int, total: int) -> float:
     """How much a word tells: the fewer posts have it, the more."""
     return float(np.log1p((max(total - posts, 0) + 0.5) / (posts + 0.5)))
@@ -96,7 +83,6 @@ class WordScores:
     def __init__(self, words: Sequence[HeldWord], unknown: int, unknown_idf: float) -> None:
         """`unknown` is the number of words that no post has, and `unknown_idf` the idf of one."""
         self.words = words
-        self._all = len(words) + unknown
         self._all_idf = (sum(word.idf for word in words) + unknown * unknown_idf) or 1.0
         self._idf = np.array([word.idf for word in words], np.float32)
 
@@ -139,16 +125,15 @@ class WordScores:
         coverage: Floats = self._idf @ held / np.float32(self._all_idf)
         return coverage
 
-    def has_much(
-        self, held: Floats, coverage: Floats, share: float, idf_share: float
-    ) -> "NDArray[np.bool_]":
-        """Which posts have enough of all words of the query, by their number or by their idf."""
-        by_number = held.sum(axis=0) >= share * self._all
-        has: NDArray[np.bool_] = by_number | (coverage >= idf_share)
-        return has
+    def score(self, coverage: Floats, bm25: Floats) -> Floats:
+        """The part of the score that words have, without the similarity."""
+        length = min(len(self.words) / LONG_QUERY, 1)
+        highest = max(float(bm25.max(initial=0)), 1e-9)
+        scores: Floats = WORD_WEIGHT * coverage**4 + FINE_WEIGHT * length * bm25 / highest
+        return scores
 
-    def fine(self, held: Floats, numbers: Integers, counted: Counted) -> Floats:
-        """bm25 / sum(idf). Forms that are not counted occur once."""
+    def bm25(self, held: Floats, numbers: Integers, counted: Counted) -> Floats:
+        """Forms that are not counted occur once."""
         rows = np.searchsorted(numbers, counted.numbers)
         lengths = np.full(len(numbers), _AVERAGE_LENGTH, np.float32)
         lengths[rows] = counted.lengths
@@ -164,5 +149,4 @@ class WordScores:
             # The logarithm keeps a text that repeats one word from winning.
             often = np.where(often > 1, 1 + np.log(np.maximum(often, 1)), often)
             total += word.idf * often * (_SATURATION + 1) / (often + norm)
-        fine: Floats = (total / self._all_idf).astype(np.float32)
-        return fine
+        return total

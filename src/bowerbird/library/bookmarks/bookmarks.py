@@ -163,7 +163,8 @@ class Bookmarks:
             request.is_ranked,
             request.is_best_first,
         )
-        found = await self._found(account, request, bound_to, store)
+        # A view has the posts that it counts.
+        found = await self._found(account, request, bound_to, store, is_relaxed=saved is None)
         if not found.total:
             hidden = await self._hidden(account, request.filter, vectors)
             # Matches that are only hidden are better than posts with some of the words.
@@ -255,12 +256,16 @@ class Bookmarks:
         request: ListRequest,
         query: bytes,
         store: VectorStoreState | None,
+        *,
+        is_relaxed: bool,
     ) -> _Found:
         if _continues_relaxed_list(request, query):
             return await self._relaxed(account, request, query)
         if request.is_ranked:
             order = None if request.is_best_first else request.sort
-            ranking = await self.rankings.rank(account, request.filter, order, store)
+            ranking = await self.rankings.rank(
+                account, request.filter, order, store, is_relaxed=is_relaxed
+            )
             return await self._ranked(account, request, query, ranking)
         after, hint = request.after, ""
         if request.cursor is not None:
@@ -277,7 +282,7 @@ class Bookmarks:
         return _Found(page, _end(page), total, hint=hint)
 
     async def _relaxed(self, account: Account, request: ListRequest, query: bytes) -> _Found:
-        """The bookmarks with enough of the words, best first unless another order was asked for."""
+        """The bookmarks with any of the words, best first unless another order was asked for."""
         order = request.sort if request.has_own_order else None
         ranking = await self.rankings.relaxed(account, request.filter, order)
         found = await self._ranked(account, request, query, ranking, is_relaxed=True)
@@ -363,6 +368,8 @@ class Bookmarks:
     async def _reason(self, account: Account, filter: BookmarkFilter, found: _Found) -> str:
         if found.is_relaxed and filter.words is not None:
             return explaining.relaxed(filter.words, found.ranking)
+        if found.total and not found.ranking.is_close:
+            return explaining.NOT_CLOSE
         if found.total or found.hidden:
             return found.hint
         return await self._reasons.of_nothing(account, filter, found.ranking)

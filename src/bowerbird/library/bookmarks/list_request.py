@@ -155,9 +155,9 @@ class BookmarkList(Struct, frozen=True):
     newer_cursor: str | None = None
     # What the search did not understand.
     hints: tuple[str, ...] = ()
-    # Why the search found nothing or only similar posts.
+    # Why the search found nothing, only similar posts, or none that matches closely.
     reason: str = ""
-    # Whether no bookmark has every word of q, so that those with enough of them are listed.
+    # Whether no bookmark has every word of q, so that those with any of them are listed.
     is_relaxed: bool = False
     # q with other words in place of those that no bookmark has.
     did_you_mean: str | None = None

@@ -424,7 +424,7 @@ def _forgiven(shown: Shown) -> dict[str, Any]:
     values = {
         "hidden": found.hidden,
         "hidden_url": hidden_list(shown.address).url(),
-        "relaxed": found.reason if found.is_relaxed else "",
+        "relaxed": found.reason if found.total_count else "",
         "meant": meant,
         "meant_url": shown.address.changed(**search).url() if meant else "",
     }

@@ -16,6 +16,7 @@ from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
 
 _SOME_WORDS: Final = "No post has all of these words. These have some of them."
+NOT_CLOSE: Final = "Nothing matches closely. The nearest:"
 _NAMED_MAX: Final = 3
 _SHOWN_CHARACTERS: Final = 40
 _PIECE: Final = re.compile(r"\S+")

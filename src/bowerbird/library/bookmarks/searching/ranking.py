@@ -47,6 +47,8 @@ class Ranking(Struct, frozen=True):
     corrections: tuple[tuple[str, str], ...] = ()
     # Whether a post matches the words themselves, not only their meaning.
     has_exact: bool = True
+    # Whether a post has most of the words, or is clearly near in meaning.
+    is_close: bool = True
 
 
 _NOTHING: Final = Ranking(())
@@ -64,20 +66,23 @@ class Rankings:
         filter: BookmarkFilter,
         sort: Sort | None,
         store: VectorStoreState | None,
+        *,
+        is_relaxed: bool = False,
     ) -> Ranking:
         """The best bookmarks, best first or ordered by `sort`.
 
-        `store` holds the vectors that a search by meaning reads.
+        `store` holds the vectors that a search by meaning reads. `is_relaxed`: a search by words
+        and meaning may find a post by one of the words.
         """
         await _load()
         if filter.meaning is None:
             found = await self._by_words(account, filter)
         else:
-            found = await self._by_meaning(account, filter, store)
+            found = await self._by_meaning(account, filter, store, is_relaxed=is_relaxed)
         return await self._in_order(account, found, sort)
 
     async def relaxed(self, account: Account, filter: BookmarkFilter, sort: Sort | None) -> Ranking:
-        """The bookmarks that have enough of the words. Phrases, exclusions and filters apply."""
+        """The bookmarks that have any of the words. Phrases, exclusions and filters apply."""
         await _load()
         return await self._in_order(account, await self._relaxed(account, filter), sort)
 
@@ -148,12 +153,17 @@ class Rankings:
         strict = msgspec.structs.replace(filter, words=_strict(filter.words))
         matching = await self._matching(account, strict)
         found = await asyncio.to_thread(
-            candidates.with_most_words, read.scores, matching, _CONSIDERED
+            candidates.with_any_word, read.scores, matching, _CONSIDERED
         )
         return await self._scored(account, read, found)
 
     async def _by_meaning(
-        self, account: Account, filter: BookmarkFilter, store: VectorStoreState | None
+        self,
+        account: Account,
+        filter: BookmarkFilter,
+        store: VectorStoreState | None,
+        *,
+        is_relaxed: bool,
     ) -> Ranking:
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 
@@ -177,8 +187,13 @@ class Rankings:
             near = (found.numbers, found.scores)
         if words is None or not words.wanted_terms:
             if len(near[0]) < _FEW_NEAR:
-                return Ranking(*candidates.nearest(*near, floor, RANKED_MAX))
-            return Ranking(*await asyncio.to_thread(candidates.nearest, *near, floor, RANKED_MAX))
+                numbers, scores = candidates.nearest(*near, floor, RANKED_MAX)
+            else:
+                numbers, scores = await asyncio.to_thread(
+                    candidates.nearest, *near, floor, RANKED_MAX
+                )
+            is_close = bool(scores) and scores[0] >= floor + candidates.CLEARLY_ABOVE
+            return Ranking(numbers, scores, is_close=is_close)
         read = await self._words.read(account, words)
         strict = msgspec.structs.replace(filter, meaning=None)
         exact = await self._latest(account, strict, RANKED_MAX)
@@ -191,9 +206,11 @@ class Rankings:
             floor=floor,
             by_words=_CONSIDERED,
             by_meaning=RANKED_MAX,
+            is_relaxed=is_relaxed,
         )
         ranking = await self._scored(account, read, both)
-        return msgspec.structs.replace(ranking, has_exact=bool(exact))
+        is_close = bool(exact) or candidates.are_close(both, floor)
+        return msgspec.structs.replace(ranking, has_exact=bool(exact), is_close=is_close)
 
     async def _scored(self, account: Account, read: ReadWords, found: "Candidates") -> Ranking:
         """Counts the words of the best candidates, and orders these."""
@@ -201,7 +218,7 @@ class Rankings:
 
         tokens = read.scores.tokens
         most = max(RANKED_MAX, _COUNTED // max(len(tokens), 1))
-        found = await asyncio.to_thread(candidates.best_so_far, found, most)
+        found = await asyncio.to_thread(candidates.best_so_far, found, read.scores, most)
         counted = await self._words.counted(account, tokens, found.numbers.tolist())
         ordered = await asyncio.to_thread(
             candidates.ordered, found, read.scores, counted, RANKED_MAX
