@@ -55,6 +55,8 @@ interface Run {
   /** Counts the refused starts of a run. */
   refusals: number;
   isEnded: boolean;
+  /** How often it has ended: a sync goes on after an interruption. Older versions did not count it. */
+  ends?: number;
   /** Its first page was the top of the list. */
   isFromTop: boolean;
   /** The library said that the list ends with a page of it, or that it knows the rest. */
@@ -74,7 +76,7 @@ interface Run {
 }
 
 interface PageItem { type: "page"; run: string; user: string; operation: string; body: ArrayBuffer; }
-interface FinishItem { type: "finish"; run: string; user: string; reason: EndReason; }
+interface FinishItem { type: "finish"; run: string; user: string; reason: EndReason; ends?: number; }
 interface EventItem { type: "event"; user: string; event: BookmarkEvent; }
 interface SaveItem { type: "save"; user: string; link: string; labels: string[]; key: string; }
 type NewItem = (PageItem | FinishItem | EventItem | SaveItem) & { posts: number; bytes: number };
@@ -107,7 +109,7 @@ interface Sync {
   run: string;
   tab: number;
   browserSession: string;
-  why: "" | "you" | "full" | "tab" | "left" | "idle" | "gap" | "unread" | "empty" | "stalled" | "user" | "end" | "caught_up" | TroubleKind;
+  why: "" | "you" | "full" | "tab" | "left" | "idle" | "gap" | "unread" | "empty" | "stalled" | "silent" | "user" | "end" | "caught_up" | TroubleKind;
   /** When it goes on by itself, or 0. */
   until: number;
   startedAt: number;
@@ -192,6 +194,8 @@ declare var bowerbirdTroubles: Record<TroubleKind, string>;
 declare var bowerbirdEmpty: string;
 declare var bowerbirdSaid: Record<string, string>;
 declare var bowerbirdEvents: EventTarget;
+declare var bowerbirdAsk: (message: Record<string, unknown>, isAnswer?: (answer: any) => boolean) => Promise<any>;
+declare var bowerbirdPlaced: Promise<void>;
 declare var bowerbirdOpened: (postId: string) => Captured | null;
 declare var bowerbirdFrame: (name: string, styles: string) => { host: HTMLElement; root: ShadowRoot };
 declare var bowerbirdElement: (
@@ -240,7 +244,6 @@ declare namespace chrome {
     create(tab: { url: string }): Promise<Tab>;
     update(id: number, change: { active?: boolean; url?: string }): Promise<Tab>;
     query(filter: Record<string, unknown>): Promise<Tab[]>;
-    reload(id: number): Promise<void>;
     sendMessage(id: number, message: unknown): Promise<any>;
     onRemoved: Event<(id: number) => void>;
   };

@@ -4,6 +4,7 @@
 import "../shared/x.js";
 import * as connection from "./connection.js";
 import { findPost, readList, savedAt, shortly } from "./listing.js";
+import { inOrder } from "./order.js";
 import { QueueFull, add } from "./queue.js";
 import * as runs from "./runs.js";
 import * as sync from "./sync.js";
@@ -13,9 +14,6 @@ const SHOWN = 2;
 const UNKNOWN_EVERY_MS = 60_000;
 const CHANGES = new Set(globalThis.bowerbirdX.changes);
 const OPENED = new Set(globalThis.bowerbirdX.opened);
-
-/** @type {Promise<unknown>} */
-let order = Promise.resolve();
 
 /**
  * Stores a captured answer. Answers are stored one after the other, in the order they came.
@@ -41,18 +39,6 @@ export function takeShown(captured) {
       if (!(error instanceof QueueFull)) throw error;
     }
   });
-}
-
-/**
- * Does something after everything that arrived before is stored, and before what arrives later.
- * @template T
- * @param {() => Promise<T>} work
- * @returns {Promise<T>}
- */
-export function inOrder(work) {
-  const done = order.then(work);
-  order = done.catch(() => {});
-  return done;
 }
 
 /**

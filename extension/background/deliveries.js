@@ -184,24 +184,27 @@ async function finishIfKnown(library, runId, reason) {
 }
 
 /**
+ * Whether the sync went on after this interruption: the end of the run comes later.
+ * @param {Run} run
+ * @param {FinishItem} item
+ */
+function isContinued(run, { reason, ends }) {
+  return reason === "interrupted" && (!run.isEnded || (run.ends ?? 0) !== (ends ?? 0));
+}
+
+/**
  * @param {Connection} library
  * @param {Item & FinishItem} item
  */
 async function finish(library, item) {
   const run = await runs.get(item.run);
-  if (!run) return;
-  // The sync goes on: its end comes later.
-  if (!run.isEnded && item.reason === "interrupted") return;
-  // The library has none of its pages.
-  if (!run.runId) {
-    await runs.forget(run.id);
-    return;
-  }
+  if (!run || isContinued(run, item)) return;
   let answer;
   try {
-    answer = await finishIfKnown(library, run.runId, item.reason);
+    // Otherwise the library has none of its pages.
+    answer = run.runId ? await finishIfKnown(library, run.runId, item.reason) : null;
   } catch (error) {
-    if (error instanceof Refused && error.isFinal) await runs.forget(run.id);
+    if (error instanceof Refused && error.isFinal) await forgetIfOver(item);
     throw error;
   }
   if (answer?.is_held) {
@@ -221,9 +224,19 @@ async function finish(library, item) {
   if (answer && isRead && run.isFromTop && (run.kind === "full" ? answer.proved_end === true : isKnown)) {
     await noteList({ run: run.id, posts: run.seen, isProved: true });
   }
+  await forgetIfOver(item);
+}
+
+/**
+ * A sync may go on while the library answers. Then the pages that wait belong to the same run.
+ * @param {FinishItem} item
+ */
+async function forgetIfOver(item) {
+  // First: a sync that is done has ended its run before.
   const synced = await sync.get();
-  const canGoOn = synced?.run === run.id && synced.state !== "done" && item.reason === "interrupted";
-  if (!canGoOn) await runs.forget(run.id);
+  const run = await runs.get(item.run);
+  const canGoOn = item.reason === "interrupted" && synced?.run === item.run && synced.state !== "done";
+  if (run && !canGoOn && !isContinued(run, item)) await runs.forget(run.id);
 }
 
 /**

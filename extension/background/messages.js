@@ -3,8 +3,9 @@
 
 import { NotConnected } from "./addresses.js";
 import * as badge from "./badge.js";
-import { inOrder, take } from "./captures.js";
+import { take } from "./captures.js";
 import * as connection from "./connection.js";
+import { inOrder } from "./order.js";
 import * as queue from "./queue.js";
 import { labels, save } from "./saving.js";
 import * as sender from "./sender.js";
@@ -12,6 +13,7 @@ import { noteRefused } from "./refused.js";
 import { Refused, Unreachable } from "./server.js";
 import * as sync from "./sync.js";
 import { confirmRemovals, refresh, view } from "./view.js";
+import { watch } from "./waking.js";
 
 const TROUBLES = new Set(["limit", "signed_out", "locked", "down"]);
 
@@ -22,7 +24,7 @@ const FROM_PAGES = {
   captured: async ({ captured }, tab = -1) => {
     const taken = await take(captured, tab);
     if (taken.isKept) {
-      chrome.alarms.create("tidy", { periodInMinutes: 1 });
+      watch();
       sender.drain();
       badge.show();
     }
@@ -42,16 +44,12 @@ const FROM_PAGES = {
   start: ({ kind }, tab) => inOrder(async () => sync.start(kind === "full" ? "full" : await usualKind(), tab)),
   pause: () => inOrder(() => sync.pause("you")),
   resume: (_, tab) => inOrder(() => sync.resume(tab)),
-  cursor: (_, tab) => sync.placeIn(tab),
+  // In order: a sync that opens a tab does not know its number before.
+  cursor: (_, tab) => inOrder(() => sync.placeIn(tab)),
   trouble: ({ kind, until }, tab) => inOrder(async () => {
     if (TROUBLES.has(kind) && (await connection.get())) await sync.noteTrouble(kind, Number(until) || 0, tab);
   }),
-  left: async (_, tab) => {
-    await inOrder(async () => {
-      const synced = await sync.get();
-      if (synced?.tab === tab) await sync.pause("left");
-    });
-  },
+  left: (_, tab) => inOrder(() => sync.noteLeft(tab)),
   stalled: async (_, tab) => {
     await inOrder(() => sync.noteSilence(tab));
     await badge.show();

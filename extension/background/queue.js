@@ -71,10 +71,11 @@ export async function add(item, run) {
 async function mergeRun(store, run) {
   /** @type {Run | undefined} */
   const stored = await result(store("runs").get(run.id));
-  const { runId, attempt, refusals, inserted } = stored ?? run;
+  const { runId, attempt, refusals, inserted, isStopped, isUnread } = stored ?? run;
   // A page that was on its way when the run ended does not open it again.
   const isEnded = run.isEnded || stored?.isEnded === true;
-  await result(store("runs").put({ ...run, runId, attempt, refusals, inserted, isEnded }));
+  const ends = Math.max(run.ends ?? 0, stored?.ends ?? 0);
+  await result(store("runs").put({ ...run, runId, attempt, refusals, inserted, isStopped, isUnread, isEnded, ends }));
 }
 
 /** @returns {Promise<Item | null>} */

@@ -51,6 +51,7 @@ export async function begin(about) {
     attempt: 0,
     refusals: 0,
     isEnded: false,
+    ends: 0,
     isStopped: false,
     isUnread: false,
     nextSeq: 0,
@@ -78,8 +79,8 @@ export async function end(id, reason) {
     await forget(id);
     return;
   }
-  const ended = { ...run, isEnded: true };
-  await add({ type: "finish", run: id, user: run.user, reason, posts: 0, bytes: 200 }, ended);
+  const ends = (run.ends ?? 0) + 1;
+  await add({ type: "finish", run: id, user: run.user, reason, ends, posts: 0, bytes: 200 }, { ...run, isEnded: true, ends });
 }
 
 /**

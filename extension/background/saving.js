@@ -1,9 +1,10 @@
 // Saves single posts, of any network that the library knows, by their link.
 // @ts-check
 
-import { inOrder, takeShown } from "./captures.js";
+import { takeShown } from "./captures.js";
 import * as connection from "./connection.js";
 import { postAt } from "./links.js";
+import { inOrder } from "./order.js";
 import { QueueFull, add } from "./queue.js";
 import * as sender from "./sender.js";
 import { get } from "./server.js";

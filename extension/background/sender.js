@@ -101,6 +101,7 @@ async function sendOne() {
   if (!item) {
     if (sending !== NONE && sending.problem) await setState(NONE);
     await chrome.alarms.clear(ALARM);
+    await goOnWithRoom();
     return false;
   }
   if (Date.now() < sending.retryAt) {

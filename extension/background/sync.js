@@ -1,9 +1,10 @@
 // The sync: the extension scrolls through the person's own bookmarks page, and X asks for its pages.
 // @ts-check
 
+import { inOrder } from "./order.js";
 import * as queue from "./queue.js";
 import * as runs from "./runs.js";
-import { wakeAt } from "./waking.js";
+import { wakeAt, watch } from "./waking.js";
 
 const BOOKMARKS = "https://x.com/i/bookmarks";
 const TABS = ["https://x.com/i/bookmarks*", "https://twitter.com/i/bookmarks*"];
@@ -16,6 +17,9 @@ const LIMIT_MS = 900_000;
 const LONGEST_LIMIT_MS = 86_400_000;
 const CLOCKS_MS = 2_000;
 const DOWN_MS = 60_000;
+const LONGEST_DOWN_MS = 86_400_000;
+// The pauses double, up to the longest one: two days and a half together.
+const MOST_TRIES = 12;
 const LASTS_MS = 6 * 86_400_000;
 
 /** @returns {Promise<Sync | null>} */
@@ -72,7 +76,8 @@ export async function start(kind, from) {
 async function begin(kind, from) {
   const before = await get();
   if (before && before.state !== "done") await runs.end(before.run, "interrupted");
-  const tab = from ?? (await bookmarksTab());
+  // From the top: what the page asked for before belongs to another run.
+  const tab = await showList(from);
   await runs.endOfTab("", tab);
   const run = await runs.begin({ role: "sync", kind, user: "", tab, isFromTop: true });
   const now = Date.now();
@@ -82,8 +87,7 @@ async function begin(kind, from) {
     startedAt: now, changedAt: now, heardAt: 0, ranMs: 0, seen: 0, inserted: 0, oldest: 0,
   };
   await (order = order.then(() => chrome.storage.local.set({ sync })));
-  // From the top: what the page asked for before belongs to another run.
-  await load(tab);
+  watch();
 }
 
 /**
@@ -98,24 +102,32 @@ async function unfinished({ run: id, why }) {
   return isKnown && run.cursor !== null && !run.isUnread && why !== "gap" ? run : null;
 }
 
-/** The tab with the bookmarks, or a new one. */
-async function bookmarksTab() {
-  const [found] = await chrome.tabs.query({ url: TABS });
-  // Its page must not ask for the list before the sync knows the tab.
-  const tab = found ?? (await chrome.tabs.create({ url: "about:blank" }));
-  if (found?.id !== undefined) await chrome.tabs.update(found.id, { active: true });
-  return tab.id ?? -1;
-}
-
-/** @param {number} tab */
-async function load(tab) {
-  if (await isOpen(tab)) await chrome.tabs.reload(tab);
-  else await chrome.tabs.update(tab, { url: BOOKMARKS });
+/**
+ * Loads the list into a tab: this one, one that shows bookmarks, or a new one. What its page says
+ * waits until the sync knows the tab, because all of it is done in order. A new tab gets its address
+ * at once: a second one, which comes while the browser still opens the first, may get lost.
+ * @param {number} [tab]
+ * @returns {Promise<number>} the tab
+ */
+async function showList(tab) {
+  const [found] = tab === undefined ? await chrome.tabs.query({ url: TABS }) : [];
+  const known = tab ?? found?.id;
+  if (known === undefined) return (await chrome.tabs.create({ url: BOOKMARKS })).id ?? -1;
+  await chrome.tabs.update(known, { url: BOOKMARKS, ...(found ? { active: true } : {}) });
+  return known;
 }
 
 /** @param {Sync["why"]} why */
 export function pause(why) {
   return update((sync) => (sync.state === "running" ? { state: "paused", why } : null));
+}
+
+/** @param {Sync} sync whether X's page still is where the sync stopped */
+const isStill = ({ state, why }) => state === "paused" && ["you", "full"].includes(why);
+
+/** X shows something else in this tab. @param {number | undefined} tab */
+export function noteLeft(tab) {
+  return update((sync) => (sync.tab === tab && (sync.state === "running" || isStill(sync)) ? { state: "paused", why: "left" } : null));
 }
 
 /** @param {number} [from] the tab whose panel continues it */
@@ -127,13 +139,12 @@ export async function resume(from) {
     return;
   }
   const session = await browserSession();
-  const isSameTab = sync.browserSession === session && (await isOpen(sync.tab));
-  const tab = isSameTab && (from === undefined || from === sync.tab) ? sync.tab : (from ?? (await bookmarksTab()));
+  const isSameTab = sync.browserSession === session && (from ?? sync.tab) === sync.tab && (await isOpen(sync.tab));
+  // A new page is led to where the sync stopped: see `placeIn`. If it cannot be opened, nothing has changed.
+  const tab = isSameTab && isStill(sync) ? sync.tab : await showList(isSameTab ? sync.tab : from);
   await runs.update(sync.run, () => ({ isEnded: false, tab }));
   await update(() => ({ state: "running", why: "", until: 0, tab, browserSession: session }));
-  // Otherwise X's page is where it was. A new one is led there: see `placeIn`.
-  const isStill = tab === sync.tab && isSameTab && ["you", "full"].includes(sync.why);
-  if (!isStill) await load(tab);
+  watch();
 }
 
 /**
@@ -166,6 +177,12 @@ export async function noteTrouble(kind, given, tab) {
   const until = untilOf(kind, given, tries);
   // X's page asks again and again.
   const isKnown = before?.kind === kind && (!until || before.until > Date.now());
+  const isOver = kind === "down" && !isKnown && tries >= MOST_TRIES;
+  if (isOver && (await isRunningIn(tab))) {
+    await chrome.storage.local.remove("trouble");
+    await stop("silent");
+    return;
+  }
   const now = isKnown ? before : { kind, until, tries: tries + 1, at: Date.now() };
   if (!isKnown) await chrome.storage.local.set({ trouble: now });
   await update((sync) => (sync.tab === tab && sync.state === "running" ? { state: "paused", why: kind, until: now.until } : null));
@@ -179,7 +196,7 @@ export async function noteTrouble(kind, given, tab) {
  */
 function untilOf(kind, given, tries) {
   const now = Date.now();
-  if (kind === "down") return now + Math.min(DOWN_MS * 2 ** tries, LIMIT_MS);
+  if (kind === "down") return now + Math.min(DOWN_MS * 2 ** tries, LONGEST_DOWN_MS);
   if (kind !== "limit") return 0;
   const isLikely = given > now - LIMIT_MS && given < now + LONGEST_LIMIT_MS;
   // The clocks of X and of this computer differ a little.
@@ -189,8 +206,10 @@ function untilOf(kind, given, tries) {
 /** Wakes a sync that waits for X. */
 async function wait() {
   const sync = await get();
-  if (sync && isWaiting(sync)) wakeAt(ALARM, sync.until, goOn);
+  if (sync && isWaiting(sync)) wakeAt(ALARM, sync.until, goOnInOrder);
 }
+
+const goOnInOrder = () => inOrder(goOn);
 
 export async function goOn() {
   const sync = await get();
@@ -199,7 +218,7 @@ export async function goOn() {
   // It could only start again from the top, and only the person decides that.
   else if (Date.now() - sync.startedAt > LASTS_MS) await stop("stalled");
   // A browser that is starting may have no window for the tab yet.
-  else await resume().catch(() => wakeAt(ALARM, Date.now() + CLOCKS_MS, goOn));
+  else await resume().catch(() => wakeAt(ALARM, Date.now() + CLOCKS_MS, goOnInOrder));
 }
 
 /** @param {number} tab */
@@ -212,7 +231,7 @@ async function isOpen(tab) {
  * @param {Sync["why"]} why
  */
 export async function stop(why) {
-  const state = why === "stalled" ? "gave_up" : "interrupted";
+  const state = ["stalled", "silent"].includes(why) ? "gave_up" : "interrupted";
   const before = await get();
   // The end of the list may have come in a form that nothing here knows: the list seems to go on then.
   const isUnread = why === "stalled" && before !== null && (await runs.get(before.run))?.isUnread === true;
@@ -221,10 +240,16 @@ export async function stop(why) {
   if (sync?.state === state) await runs.end(sync.run, "interrupted");
 }
 
+/** @param {number | undefined} tab */
+async function isRunningIn(tab) {
+  const sync = await get();
+  return sync?.tab === tab && sync?.state === "running";
+}
+
 /** The tab has scrolled for a while, and nothing more has come. @param {number | undefined} tab */
 export async function noteSilence(tab) {
   const sync = await get();
-  if (!sync || sync.tab !== tab || sync.state !== "running") return;
+  if (!sync || !(await isRunningIn(tab))) return;
   const run = await runs.get(sync.run);
   const isRead = run !== undefined && run.pageAt > sync.changedAt;
   if (!isRead && sync.heardAt < sync.changedAt) {

@@ -3,6 +3,12 @@
 
 // Alarms of a browser are at least half a minute away, and the worker lives as long after its last work.
 export const SHORTEST_ALARM_MS = 30_000;
+/** Looks every minute for what nobody continues, until there is nothing more to look for. */
+export const TIDY = "tidy";
+
+export function watch() {
+  chrome.alarms.create(TIDY, { periodInMinutes: 1 });
+}
 
 /**
  * @param {string} alarm its listener does the same work

@@ -3,16 +3,16 @@
 // @ts-check
 
 import * as badge from "./badge.js";
-import { inOrder } from "./captures.js";
 import { answer } from "./messages.js";
 import { PATTERNS } from "./links.js";
+import { inOrder } from "./order.js";
 import { noteRefused } from "./refused.js";
 import * as runs from "./runs.js";
 import { save } from "./saving.js";
 import * as sender from "./sender.js";
 import * as sync from "./sync.js";
+import { TIDY, watch } from "./waking.js";
 
-const TIDY = "tidy";
 const MENU = "save";
 
 chrome.runtime.onMessage.addListener((message, from, reply) => {
@@ -70,4 +70,6 @@ chrome.permissions.onRemoved.addListener(async ({ data_collection: taken }) => {
 // Scripts in pages, ours too, must not read the token.
 chrome.storage.local.setAccessLevel?.({ accessLevel: "TRUSTED_CONTEXTS" });
 
-sync.noteStart().then(() => sender.drain()).then(() => badge.show());
+// The browser may have forgotten the alarm. Before the message that started the worker, which may begin a sync.
+watch();
+inOrder(sync.noteStart).then(() => sender.drain()).then(() => badge.show());

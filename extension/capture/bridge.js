@@ -143,24 +143,32 @@
   /** @param {number} ms */
   const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
-  /** @param {Captured} captured */
-  const deliver = async (captured) => {
+  /**
+   * Asks the worker, and asks again if it was stopped before it answered.
+   * @param {Record<string, unknown>} message
+   * @param {(answer: any) => boolean} isAnswer
+   */
+  const ask = async (message, isAnswer = () => true) => {
     for (const wait of [...RETRIES, 0]) {
       try {
-        const answer = record(await chrome.runtime.sendMessage({ type: "captured", captured }));
-        // Anything else means that the worker failed, or was stopped, before it had stored the answer.
-        if (typeof answer.isKept === "boolean") {
-          const detail = { operation: captured.operation, ...answer };
-          events.dispatchEvent(new CustomEvent("captured", { detail }));
-          return;
-        }
+        const answer = await chrome.runtime.sendMessage(message);
+        if (isAnswer(answer)) return answer;
       } catch {
         // The worker is being started, or the extension was updated: then the page needs a reload.
-        if (!chrome.runtime?.id) return;
+        if (!chrome.runtime?.id) return null;
       }
       await pause(wait);
     }
-    chrome.runtime.sendMessage({ type: "lost" }).catch(() => {});
+    return null;
+  };
+  globalThis.bowerbirdAsk = ask;
+
+  /** @param {Captured} captured */
+  const deliver = async (captured) => {
+    // Anything else means that the worker failed, or was stopped, before it had stored the answer.
+    const answer = await ask({ type: "captured", captured }, (one) => typeof one?.isKept === "boolean");
+    if (answer) events.dispatchEvent(new CustomEvent("captured", { detail: { operation: captured.operation, ...answer } }));
+    else if (chrome.runtime?.id) chrome.runtime.sendMessage({ type: "lost" }).catch(() => {});
   };
 
   // For a post that is saved from the popup or the menu.
@@ -183,12 +191,12 @@
     // One after the other, in the order of the page.
     delivering = delivering.then(async () => {
       if (captured && !isRefused) await deliver(captured);
-      if (trouble) await chrome.runtime.sendMessage({ type: "trouble", ...trouble }).catch(() => {});
+      if (trouble) await ask({ type: "trouble", ...trouble });
     });
   });
 
   // A sync that goes on in this tab. X's page has not asked for its list yet, or for its beginning.
-  chrome.runtime.sendMessage({ type: "cursor" }).then((cursor) => {
-    if (cursor) window.postMessage({ bowerbird: "continue", cursor: String(cursor) }, location.origin);
-  }, () => {});
+  globalThis.bowerbirdPlaced = ask({ type: "cursor" }, (cursor) => typeof cursor === "string").then((cursor) => {
+    if (cursor) window.postMessage({ bowerbird: "continue", cursor }, location.origin);
+  });
 }

@@ -29,7 +29,7 @@
   let polling;
 
   /** @param {string} type @param {Record<string, unknown>} [fields] */
-  const ask = (type, fields = {}) => chrome.runtime.sendMessage({ type, ...fields }).catch(() => null);
+  const ask = (type, fields = {}) => globalThis.bowerbirdAsk({ type, ...fields });
 
   const isOnList = () => /^\/i\/bookmarks(\/all)?\/?$/.test(location.pathname);
 
@@ -144,7 +144,8 @@
       clearInterval(polling);
       return;
     }
-    const answer = await ask("panel");
+    // Once: it is asked again in a second.
+    const answer = await chrome.runtime.sendMessage({ type: "panel" }).catch(() => null);
     view = answer?.state ? answer : view;
     render();
     if (view?.sync?.state === "running" && view.isHere && isOnList()) scroll();
@@ -157,6 +158,8 @@
   const scroll = async () => {
     if (isScrolling) return;
     isScrolling = true;
+    // A list that goes on is not scrolled through from its top.
+    await globalThis.bowerbirdPlaced;
     progressAt = Date.now();
     let nudgedAt = Date.now();
     while (isRunning()) {

@@ -13,7 +13,7 @@
   let current = "";
 
   /** @param {Record<string, unknown>} message */
-  const ask = (message) => chrome.runtime.sendMessage(message).catch(() => null);
+  const ask = (message) => globalThis.bowerbirdAsk(message);
 
   /** @param {Node} content */
   const show = (content) => {

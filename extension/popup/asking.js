@@ -14,12 +14,9 @@
  * @returns {Promise<any>}
  */
 export async function ask(type, fields = {}) {
-  try {
-    return await chrome.runtime.sendMessage({ type, ...fields });
-  } catch {
-    // The worker is being started: the popup asks again in a second.
-    return null;
-  }
+  const send = () => chrome.runtime.sendMessage({ type, ...fields });
+  // The worker was stopped before it answered. What the popup shows, it asks for again in a second.
+  return send().catch(send).catch(() => null);
 }
 
 /** @param {string} address */

@@ -14,6 +14,7 @@ globalThis.bowerbirdWhy = ({ why }, at, until = "") => {
     empty: "X shows an empty list, although it had posts before. Nothing was removed from your library. Look at the list on X, and whether the right account is signed in, then start again.",
     idle: `Nothing has come from X since ${at}. Bring the bookmarks tab to the front, then resume.`,
     stalled: `X stopped sending posts at ${at}. Wait a few minutes before you start again. The sync continues where it stopped.`,
+    silent: "X has not answered as it should for more than two days, so Bowerbird has stopped trying. Look at x.com, then press Start. What was seen is safe, and the sync continues where it stopped.",
     limit: `X shows only so many posts in a while, and that limit is reached. It ends at ${until}. Reading goes on by itself then, where it stopped, also if you close the browser. What was seen is safe.`,
     down: `X does not answer as it should. Bowerbird tries again by itself at ${until}. What was seen is safe.`,
     signed_out: "X is signed out, so it shows no bookmarks. Sign in on x.com, then press Resume. What was seen is safe, and the sync continues where it stopped.",

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from tests.extension.patience import wait_until
-from tests.support.waiting import PATIENCE_S
+from tests.extension.patience import PATIENCE_S, wait_until
 
 DESK: Final = "/privacy.html"
 EXTENSION: Final = Path(__file__).parents[2] / "extension"

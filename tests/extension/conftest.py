@@ -1,6 +1,7 @@
 """The fake X, a real server, and browsers with the extension; tests of this folder share them."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,8 +15,16 @@ from tests.extension.chromium import Chromium
 from tests.extension.fake_x import FakeX
 from tests.extension.firefox import Firefox
 from tests.extension.library import Libraries
+from tests.extension.patience import PATIENCE_S
 from tests.extension.person import Person
 from tests.extension.x_account import World
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            # Several times the patience for one thing.
+            item.add_marker(pytest.mark.timeout(4 * PATIENCE_S))
 
 
 @pytest.fixture(scope="package")

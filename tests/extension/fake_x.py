@@ -18,6 +18,7 @@ from urllib.parse import parse_qs
 
 from tests.extension import loopback, x_answers
 from tests.extension.loopback import Loopback, Request
+from tests.extension.patience import PATIENCE_S
 from tests.extension.x_account import World
 from tests.support.image_hosts import certificate
 from tests.support.waiting import until
@@ -162,7 +163,7 @@ class FakeX:
         if not _is_signed_in(request):
             return _json({"errors": [{"code": 353, "message": "Forbidden."}]}, "403 Forbidden")
         if operation == "Bookmarks":
-            await until(lambda: self._may_answer(variables))
+            await until(lambda: self._may_answer(variables), PATIENCE_S)
         if self.delay_s:
             await asyncio.sleep(self.delay_s)
         return self._refusal(operation) or _json(

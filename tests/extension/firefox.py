@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.extension.browsers import DESK
-from tests.extension.patience import wait_until
+from tests.extension.patience import PATIENCE_S, wait_until
 from tests.extension.websocket import WebSocket
 from tests.support.waiting import PATIENCE_S
 

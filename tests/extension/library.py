@@ -17,11 +17,10 @@ import zstandard
 
 from tests.extension import loopback
 from tests.extension.loopback import Loopback, Request
-from tests.extension.patience import wait_until
+from tests.extension.patience import PATIENCE_S, wait_until
 from tests.support import serving
 from tests.support.serving import Server
 from tests.support.visiting import form_token
-from tests.support.waiting import PATIENCE_S
 
 Json = dict[str, Any]
 
@@ -72,7 +71,8 @@ class Way:
 
     def cut(self) -> None:
         """The server cannot be reached until `open`."""
-        self.servers.stop_listening(self.port)
+        if self._is_open:
+            self.servers.stop_listening(self.port)
         self._is_open = False
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -241,6 +241,8 @@ class Libraries:
 
     def new(self) -> Library:
         """An account that no test has used."""
+        # Ends what a browser still sends for the account before.
+        self.way.cut()
         self.way.open()
         self.way.failing_with = 0
         self.way.answers_to_lose = 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
-from tests.support.waiting import PATIENCE_S
+from tests.extension.patience import PATIENCE_S
 
 T = TypeVar("T")
 Connection = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

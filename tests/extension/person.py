@@ -7,8 +7,7 @@ from typing import Any
 from tests.extension.browsers import Browser, Tab, wait_for, wait_for_text
 from tests.extension.fake_x import FakeX, X
 from tests.extension.library import Library
-from tests.extension.patience import wait_until
-from tests.support.waiting import PATIENCE_S
+from tests.extension.patience import PATIENCE_S, wait_until
 
 _READ = ("The end of the list is reached.", "Everything below is in your library already.")
 _FORGET = """async () => {
@@ -79,7 +78,7 @@ class Person:
         """Reads the list to its end, or to what is known."""
         tab = tab or self.bookmarks()
         self.start(tab, button)
-        wait_until(lambda: any(sentence in panel(tab) for sentence in _READ), 60)
+        wait_until(lambda: any(sentence in panel(tab) for sentence in _READ))
         return tab
 
     def start(self, tab: Tab, button: str = "button[data-do=start]") -> None:
