@@ -49,6 +49,15 @@ def test_a_link_that_is_not_a_post_is_reported_and_the_others_are_saved(library:
     assert "links[" not in ran.text
 
 
+def test_a_short_address_and_a_link_that_is_sent_twice_are_said(library: Library) -> None:
+    ran = library.run("save", EMAIL, "https://fb.watch/aBc/", X, X)
+
+    assert ran.code == 1
+    advice = "is a short address; open it and save the address of the post."
+    assert f"'https://fb.watch/aBc/' {advice}\n" in ran.text
+    assert "1 post saved, 1 known already, 1 is not a link to a post.\n" in ran.text
+
+
 def test_more_links_than_one_request_has_are_all_saved(library: Library) -> None:
     ran = library.run("save", EMAIL, *(f"https://x.com/a/status/{n}" for n in range(1, 251)))
 

@@ -102,8 +102,10 @@ async def test_labels_are_added_to_those_that_a_post_has(alice: Member) -> None:
 async def test_a_post_that_occurs_twice_is_saved_once_with_the_richer_item(alice: Member) -> None:
     post = {"post_id": X_ID, "tweet_details": {"text": "The first egg"}}
 
-    found = await results(alice, posts=[post], links=[X, f"{X}/photo/1"])
+    response = await save(alice, posts=[post], links=[X, f"{X}/photo/1"])
 
+    assert response.json()["meta"]["message"] == "1 post saved, 2 known already."
+    found = response.json()["data"]["results"]
     assert [(one["post_id"], one["result"]) for one in found] == [(X_ID, "new")] * 3
     assert (await stored(alice, X_ID))["tweet_details"]["text"] == "The first egg"
     assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 1

@@ -12,6 +12,7 @@ from bowerbird.sources.networks.link_forms import FORMS
 from bowerbird.sources.post_links import (
     MAX_LINK_CHARACTERS,
     bluesky_post,
+    is_short,
     parse,
     parse_fediverse,
     x_post,
@@ -351,6 +352,31 @@ def test_a_bluesky_post_is_shown_under_the_name_of_its_author() -> None:
 
     assert link is not None
     assert link.link == "https://bsky.app/profile/ada.example/post/3kx"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://vm.tiktok.com/ZMabc123/",
+        "vt.tiktok.com/ZSabc",
+        "https://www.tiktok.com/t/ZTabc/",
+        "https://fb.watch/aBc_123/",
+        "https://www.facebook.com/share/p/1AbCdEf/",
+        "https://t.co/a1B2",
+        "https://lnkd.in/eAbCd",
+        "https://www.reddit.com/r/birds/s/AbCdEf/",
+    ],
+)
+def test_a_short_address_names_no_post(address: str) -> None:
+    assert parse(address) is None
+    assert is_short(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["https://t.co/", "https://youtu.be/Bower-Bird_", "https://[", ""]
+)
+def test_other_addresses_are_not_short(address: str) -> None:
+    assert not is_short(address)
 
 
 def test_an_address_over_two_kilobytes_is_none() -> None:

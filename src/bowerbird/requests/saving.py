@@ -202,6 +202,8 @@ def _read_link(place: str, address: str) -> ItemToSave:
         problem = refused.sentence.removeprefix("body: ")
         return invalid(place, f"{errors.shown(address)} {problem}")
     link = post_links.parse(address)
+    if link is None and post_links.is_short(address):
+        return invalid(place, f"{errors.shown(address)} is {post_links.SHORT_ADVICE}")
     if link is None:
         return invalid(
             place,

@@ -16,7 +16,15 @@ from bowerbird.sources.formats import Choices
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.text_lines import storable
-from bowerbird.sources.post_links import BLUESKY, MASTODON, MAX_LINK_CHARACTERS, PostLink, X
+from bowerbird.sources.post_links import (
+    BLUESKY,
+    MASTODON,
+    MAX_LINK_CHARACTERS,
+    SHORT_ADVICE,
+    PostLink,
+    X,
+    is_short,
+)
 
 # A date of saving outside these years is a mistake, and would spoil the order of the library.
 _FIRST_YEAR: Final = "1990"
@@ -105,10 +113,11 @@ def _meta_of_first(link: PostLink) -> PostMeta:
 def not_a_post(line: int, address: str) -> LeftOut:
     if not address.strip():
         return invalid(line, "The row has no link.")
+    what = SHORT_ADVICE if is_short(address) else "not a link to a post."
     return LeftOut(
         line=line,
         reason=Reason.NOT_A_POST,
-        sentence=f"Line {line}: {shown(address)} is not a link to a post.",
+        sentence=f"Line {line}: {shown(address)} is {what}",
         link=web_address(address),
     )
 

@@ -77,6 +77,16 @@ _REDDIT_PATH: Final = re.compile(
 )
 
 
+# Addresses that lead to a post and do not name it. Only their sites know which one it is.
+_SHORT: Final = re.compile(
+    r"(?:(?:vm|vt)\.tiktok\.com|fb\.watch|t\.co|lnkd\.in)/[^/]+/?"
+    r"|(?:www\.|m\.)?tiktok\.com/t/[^/]+/?"
+    r"|(?:www\.|m\.)?facebook\.com/share/.+"
+    r"|(?:www\.|old\.)?reddit\.com/(?:r|u|user)/[^/]+/s/[^/]+/?"
+)
+SHORT_ADVICE: Final = "a short address; open it and save the address of the post."
+
+
 class PostLink(NamedTuple):
     network: str
     # The id in our library: digits.
@@ -101,6 +111,12 @@ def parse_fediverse(address: str) -> PostLink | None:
 def parse_listed(address: str) -> PostLink | None:
     """Like parse(), but for a list of links: also posts of other servers like Mastodon."""
     return parse(address) or _parse(address, _listed)
+
+
+def is_short(address: str) -> bool:
+    """Whether an address leads to a post, but only its site knows to which."""
+    parts = _split(address)
+    return parts is not None and _SHORT.fullmatch(f"{parts[0]}{parts[1].path}") is not None
 
 
 def post_id_of(network: str, source_id: str) -> str:
@@ -141,10 +157,17 @@ def reddit_post(group: str, post: str, comment: str, author: str = "") -> PostLi
 
 def _parse(address: str, read: Callable[[str, SplitResult], PostLink | None]) -> PostLink | None:
     address = address.strip()
-    if len(address) > MAX_LINK_CHARACTERS:
-        return None
     if address.startswith("at://"):
         return bluesky_post(address)
+    parts = _split(address)
+    return None if parts is None else read(*parts)
+
+
+def _split(address: str) -> tuple[str, SplitResult] | None:
+    """The host of a web address, and its parts."""
+    address = address.strip()
+    if len(address) > MAX_LINK_CHARACTERS:
+        return None
     try:
         parts = urlsplit(address if "://" in address[:12] else f"https://{address}")
         host = (parts.hostname or "").removesuffix(".")
@@ -152,9 +175,7 @@ def _parse(address: str, read: Callable[[str, SplitResult], PostLink | None]) ->
     except ValueError:
         return None
     # A name before the host hides the host from people: https://x.com@example.org/
-    if not is_web or parts.username is not None:
-        return None
-    return read(host, parts)
+    return None if not is_web or parts.username is not None else (host, parts)
 
 
 def _by_host(host: str, parts: SplitResult) -> PostLink | None:

@@ -146,6 +146,7 @@ class SavePage:
             note=visit.form.get("note", ""),
             note_max=NOTE_MAX,
             preview_path=_preview_path(post) if self._links.is_on and not known else "",
+            not_a_post=_not_a_post(link) if link and post is None else "",
             supported=named("or"),
             labels=visit.form.get("labels", ""),
             label_names=[use.label_name for use in uses[:_SUGGESTED]],
@@ -209,6 +210,15 @@ def _shared(fields: Mapping[str, str], link: str) -> dict[str, str] | None:
         for name in ("title", "text")
     }
     return found if any(found.values()) else None
+
+
+def _not_a_post(link: str) -> str:
+    if post_links.is_short(link):
+        return f"This is {post_links.SHORT_ADVICE}"
+    return (
+        "This is not a link to a post, so it cannot be saved. A link to a post of "
+        f"{named('or')} can."
+    )
 
 
 def _note(visit: Visit) -> str:

@@ -74,6 +74,7 @@ async def test_the_form_saves_the_post_with_labels(ann: Reader) -> None:
     ("fields", "sentence"),
     [
         ({"link": "https://blog.example/"}, "is not a link to a post"),
+        ({"link": "https://t.co/a"}, "is a short address; open it and save the address of the"),
         ({"link": ""}, "is not a link to a post"),
         (
             {"link": LINK, "labels": "birds, " + "x" * 120},

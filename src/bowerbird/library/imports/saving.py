@@ -157,7 +157,13 @@ class Saving:
 
 def summary(results: Sequence[SavedItem]) -> str:
     """What was done, in a sentence or two."""
-    counts = Counter(_outcome(item) for item in results)
+    seen: set[str] = set()
+    counts: Counter[str] = Counter()
+    for item in results:
+        # A post that occurs twice is saved once.
+        counts["unchanged" if item.post_id in seen else _outcome(item)] += 1
+        if item.post_id is not None:
+            seen.add(item.post_id)
     parts: list[str] = []
     for outcome, (one, many) in _SUMMARY.items():
         if count := counts[outcome]:
