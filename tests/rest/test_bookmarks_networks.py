@@ -28,6 +28,13 @@ async def test_posts_are_found_and_counted_by_network(alice: Member) -> None:
     assert await found("site:Twitter.com") == {ids[0]}
     assert await found("-site:youtube -site:x") == {ids[1], ids[4]}
     assert await found("site:mastodon OR site:linkedin") == {ids[1], ids[4]}
+    for network in ("youtube", "YouTube.com"):
+        body = await alice.listed(network=network)
+        assert {one["post_id"] for one in body["data"]} == {ids[2], ids[3]}
+    assert (await alice.listed(network="x"))["meta"]["total_count"] == 1
+    refused = await alice.client.get("/v1/bookmarks/count?network=myspace")
+    assert refused.status_code == 400
+    assert "network: must be one of x, mastodon" in refused.json()["error"]
     facets = (await alice.client.get("/v1/bookmarks/facets?by=network&limit=2")).json()
     assert facets["data"] == [
         {"value": "youtube", "count": 2, "name": "YouTube"},

@@ -67,6 +67,7 @@ SHAPES = {
         "bookmark_label",
     ),
     "with photos": Shape({"media_type": "image", **ALL}, "INDEX bookmark_all ", "account_id = "),
+    "of a network": Shape({"network": "x", **ALL}, "INDEX bookmark_all ", "account_id = "),
     "with a word": Shape({"q": "rareword"}, "keyword VIRTUAL TABLE INDEX", "keyword_words"),
     "with a word, of an author": Shape(
         {"q": "rareword", "author": "rare", "sort_by": "title"},

@@ -36,6 +36,8 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     all_labels: bool | None = None
     # Codes; UNKNOWN is one of them.
     languages: tuple[str, ...] | None = None
+    # As model/networks.py has them.
+    network_bits: int | None = None
     # Whether posts must have no label, or must have one.
     unlabelled: bool | None = None
     # Whether posts must have a note, or must have none.

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.model import instants, languages, media
+from bowerbird.model import instants, languages, media, networks
 from bowerbird.model.filters import Names
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import order_key
@@ -95,6 +95,16 @@ def read_languages(name: str, text: str) -> tuple[str, ...] | None:
     if len(tags) > FILTER_NAMES_MAX:
         raise InvalidField(name, f"must have at most {FILTER_NAMES_MAX} codes, got {len(tags)}")
     return tuple(dict.fromkeys(code for code in codes if code is not None))
+
+
+def read_network(name: str, text: str) -> int | None:
+    if not text.strip():
+        return None
+    network = networks.called(text)
+    if network is None:
+        known = ", ".join(networks.NETWORKS)
+        raise InvalidField(name, f"must be one of {known}, got {errors.shown(text)}")
+    return networks.bits_of(network)
 
 
 def read_match(name: str, text: str) -> bool:

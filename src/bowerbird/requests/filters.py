@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Meta, Struct
 
 from bowerbird import errors
-from bowerbird.model import instants, media
+from bowerbird.model import instants, media, networks
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import Field, WordQuery
@@ -31,6 +31,7 @@ from bowerbird.requests.filter_values import (
     read_languages,
     read_match,
     read_media_type,
+    read_network,
     read_run,
 )
 from bowerbird.requests.limits import FILTER_NAMES_MAX, TEXT_MAX
@@ -212,6 +213,17 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             read_languages,
             parameter={"type": "string", "pattern": _LANGUAGES},
             argument={"description": "Code such as en; several with commas."},
+        ),
+    ] = None
+    network: Annotated[
+        str | None,
+        _narrows(
+            "Only posts of this network, as site: in q.",
+            "youtube",
+            "network_bits",
+            read_network,
+            parameter={"enum": [*networks.NETWORKS]},
+            argument={"description": "Such as youtube."},
         ),
     ] = None
     unlabelled: Annotated[

@@ -39,6 +39,7 @@ WORDS: Final = {
     "label": "Several labels, with commas",
     "label_match": "Labels needed",
     "language": "Language, such as en",
+    "network": "Network",
     "unlabelled": "Without a label",
     "has_note": "With a note",
     "posted_from": "Posted from",

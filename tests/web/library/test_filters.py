@@ -6,6 +6,7 @@ from html import unescape
 import pytest
 
 from bowerbird.web.library import typed_filters
+from tests.support import saving
 from tests.support.digesting import instant
 from tests.web.house import Reader
 
@@ -29,6 +30,7 @@ def phrases(page: str) -> dict[str, str]:
         ("has_note=true", "with a note"),
         ("unlabelled=true", "without a label"),
         ("language=de,und", "language Deutsch, unknown"),
+        ("network=Twitter.com", "on X"),
         ("posted_from=today", "posted today"),
         ("bookmarked_from=today-6d", "saved in the last 7 days"),
         ("bookmarked_from=2026-01-01", "saved this year"),
@@ -58,7 +60,7 @@ async def test_an_option_keeps_the_search_and_the_other_filters(ann: Reader) -> 
     assert f"{FILTERED}&tag=Birds&has_note=false&q=nest" in links
     assert f"{FILTERED}&has_note=false&bookmarked_from=today&q=nest" in links
     assert "/library?has_note=false&q=nest+is%3Aread" in links
-    assert page.count('<input type="hidden" name="has_note" value="false">') == 6
+    assert page.count('<input type="hidden" name="has_note" value="false">') == 7
 
 
 async def test_a_panel_finds_names_that_start_like_the_typed_one(ann: Reader) -> None:
@@ -73,6 +75,8 @@ async def test_a_panel_finds_names_that_start_like_the_typed_one(ann: Reader) ->
     assert "No such author." in await ann.page("/library/panels/author?text=nobody")
     languages = await ann.page("/library/panels/language?text=deu")
     assert 'href="/library?language=de"><span class="t" lang="de"><bdi>Deutsch' in languages
+    networks = await ann.page("/library/panels/network?text=T")
+    assert re.findall(r"<bdi>(\w+)</bdi>", networks) == ["TikTok", "Tumblr", "Threads"]
     assert (await ann.person.open("/library/panels/month")).status_code == 404
 
 
@@ -84,6 +88,17 @@ async def test_the_panel_of_languages_counts_the_posts_of_the_list(ann: Reader) 
 
     counts = re.findall(r'lang="(\w+)"><bdi>(\w+)</bdi></span><span class="count">(\d)', panel)
     assert counts == [("de", "Deutsch", "2"), ("en", "English", "1")]
+
+
+async def test_the_panel_of_networks_counts_the_posts_of_the_list(ann: Reader) -> None:
+    links = ["https://youtu.be/Bower-Bird_", "https://youtu.be/Bower-Bird2", saving.X]
+    await saving.save(ann.member, links=links)
+
+    panel = await ann.page("/library/panels/network?network=x")
+
+    counts = re.findall(r"<bdi>(\w+)</bdi></span><span class=\"count\">(\d)", panel)
+    assert counts == [("YouTube", "2"), ("X", "1")]
+    assert 'href="/library?network=youtube"' in panel
 
 
 async def test_a_free_account_is_offered_only_the_state(free: Reader) -> None:
@@ -104,6 +119,8 @@ async def test_a_free_account_is_offered_only_the_state(free: Reader) -> None:
         ("has:photos has:note", "", {"media_type": "image", "has_note": "true"}),
         ("type:article", "", {"media_type": "article"}),
         ("lang:pt-BR language:de", "lang:de", {"language": "pt"}),
+        ("nest site:youtube.com", "nest", {"network": "youtube"}),
+        ("network:bsky", "", {"network": "bluesky"}),
         (
             "since:2026-01 until:2026-03-01",
             "",

@@ -174,6 +174,7 @@ FRAGMENTS: Final[dict[str, str]] = {
     "author": f"b.number IN ({BY_AUTHOR.format(':author_handle', ':author')})",
     "tag": f"b.number IN ({LABELLED.format(':tag')})",
     "language": "b.language = :language",
+    "network_bits": f"b.media & {networks.BITS} = :network_bits",
     "unlabelled": f"NOT EXISTS ({_LABELS})",
     "posted_from": "b.posted_at > :posted_from",
     "posted_to": "b.posted_at < :posted_to AND b.posted_at <> :unknown",

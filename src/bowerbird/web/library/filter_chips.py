@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
-from bowerbird.model import instants, languages
+from bowerbird.model import instants, languages, networks
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.requests.bookmarks import By, ListQuery
@@ -17,7 +17,7 @@ from bowerbird.web.library import list_words, typed_filters
 from bowerbird.web.library.addresses import Address
 from bowerbird.web.visits.formats import Times, enclosed
 
-TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE, LANGUAGE = (
+TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE, LANGUAGE, NETWORK = (
     "Type",
     "Author",
     "Label",
@@ -26,16 +26,24 @@ TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE, LANGUAGE = (
     "Has",
     "State",
     "Language",
+    "Network",
 )
-KINDS: Final = (TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE, LANGUAGE)
+KINDS: Final = (TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE, LANGUAGE, NETWORK)
 # Of which the library counts the posts when a panel is opened.
 COUNTED: Final[Mapping[str, By]] = {
     TYPE: "media",
     AUTHOR: "author",
     LABEL: "label",
     LANGUAGE: "language",
+    NETWORK: "network",
 }
-PARAMETERS: Final = {TYPE: "media_type", AUTHOR: "author", LABEL: "tag", LANGUAGE: "language"}
+PARAMETERS: Final = {
+    TYPE: "media_type",
+    AUTHOR: "author",
+    LABEL: "tag",
+    LANGUAGE: "language",
+    NETWORK: "network",
+}
 _BOUNDS: Final = {
     POSTED: ("posted_from", "posted_to"),
     SAVED: ("bookmarked_from", "bookmarked_to"),
@@ -54,6 +62,7 @@ _HINTS: Final = {
     AUTHOR: "Name or @handle",
     LABEL: "Name of a label",
     LANGUAGE: "Code, such as en",
+    NETWORK: "Such as YouTube",
 }
 # Of an instant, which both exclude, and of a whole day.
 _BOUND_WORDS: Final = (("after", "since"), ("before", "until"))
@@ -193,6 +202,9 @@ class FilterChips:
             codes = map(languages.code_of, self._query.language.split(","))
             names = ", ".join(languages.name_of(code) for code in codes if code is not None)
             yield self._chip("language", names, "language", panel=self.panel(LANGUAGE))
+        if self._query.network and (network := networks.called(self._query.network)):
+            name = networks.name_of(network)
+            yield self._chip("on", name, "network", panel=self.panel(NETWORK))
         if self._query.label:
             yield self._chip("labels", str(self._query.label), "label", "label_match")
 

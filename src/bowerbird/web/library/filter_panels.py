@@ -8,7 +8,8 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.library.statistics.facets import Facet, FacetCounts
-from bowerbird.model import languages
+from bowerbird.model import languages, networks
+from bowerbird.model.networks import NETWORKS
 from bowerbird.requests.bookmarks import CountQuery, FacetsQuery, ListQuery
 from bowerbird.requests.limits import SUGGESTED_FOR_MAX, SUGGESTED_MAX
 from bowerbird.web.library import filter_chips, post_parts
@@ -18,6 +19,7 @@ from bowerbird.web.library.filter_chips import (
     COUNTED,
     LABEL,
     LANGUAGE,
+    NETWORK,
     TYPE,
     FilterChips,
     Option,
@@ -84,6 +86,9 @@ class FilterPanels:
         if kind == LANGUAGE:
             codes = languages.named_like(text)[:SUGGESTED_MAX]
             return [chips.option(kind, code, languages.name_of(code)) for code in codes]
+        if kind == NETWORK:
+            found = [each for each in NETWORKS if each.startswith(text.lower())]
+            return [chips.option(kind, each, networks.name_of(each)) for each in found]
         return []
 
     async def _counted(
@@ -105,6 +110,8 @@ class FilterPanels:
             ]
         if kind == LANGUAGE:
             return [chips.option(kind, e.value, languages.name_of(e.value), e.count) for e in found]
+        if kind == NETWORK:
+            return [chips.option(kind, e.value, e.name or e.value, e.count) for e in found]
         colours = await self._sidebar.colours(account)
         return [self._label(chips, e.value, colours.get(e.value), e.count) for e in found]
 

@@ -119,6 +119,7 @@ FILTERS: Final = {
     "tag": "label",
     "label": "labels",
     "language": "language",
+    "network": "network",
     "unlabelled": "without a label",
     "has_note": "with a note",
     "posted_from": "posted after",

@@ -10,6 +10,7 @@ from bowerbird.search.queries import query_fields, query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
 
 _NAMES: Final = {Field.AUTHOR: "author", Field.LABEL: "tag"}
+_VALUES: Final = {Field.LANGUAGE: "language", Field.SITE: "network"}
 _MIDNIGHT: Final = "T00:00:00.000000+00:00"
 # What other search engines call the fields. Quoted text stays as it is.
 _OTHER_NAMES: Final = {name: own for name, own in query_fields.INSTEAD.items() if own}
@@ -65,10 +66,10 @@ def _filter(piece: Piece) -> tuple[str, str]:
     """The parameter of a list and its value; "" if it has none for this field."""
     assert piece.field is not None
     found = query_fields.condition(piece.field, piece.text, None)
-    if found is None or piece.field in (Field.IS, Field.SITE):
+    if found is None or piece.field is Field.IS:
         return "", ""
-    if piece.field is Field.LANGUAGE:
-        return "language", found.value
+    if piece.field in _VALUES:
+        return _VALUES[piece.field], found.value
     if piece.field in _NAMES:
         return _NAMES[piece.field], " ".join(piece.text.split())
     if piece.field is Field.HAS:

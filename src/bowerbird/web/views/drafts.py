@@ -30,6 +30,7 @@ LABELS: Final = {
     "label": "Labels",
     "label_match": "Labels: all or any",
     "language": "Language",
+    "network": "Network",
     "unlabelled": "Without labels",
     "has_note": "With a note",
     "is_archived_only": "Archived only",

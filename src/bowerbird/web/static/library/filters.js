@@ -3,7 +3,7 @@
 // @ts-check
 
 const PAUSE_MILLISECONDS = 150;
-const COUNTED = ["type", "author", "label", "language"];
+const COUNTED = ["type", "author", "label", "language", "network"];
 let paused = 0;
 /** @type {XMLHttpRequest | null} */
 let asking = null;
