@@ -36,7 +36,7 @@ providers.__dict__["is_local_module_file"] = lambda _path: False
 sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
 
 # A page leaves out counts that take longer. On a busy machine, they may.
-counts.DEFAULT_BUDGET = counts.Budget(request_s=20.0)
+counts.DEFAULT_BUDGET = counts.Budget(request_s=20.0, page_s=20.0)
 
 # Lines of the log as plain text, because the default lays them out in columns with colours.
 structlog.configure(

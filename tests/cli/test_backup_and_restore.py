@@ -135,7 +135,7 @@ def test_a_library_is_backed_up_while_another_writes(library: Library, tmp_path:
             counts.append(posts(restored))
             assert restored.run("check", "--deep").code == 0
         stop.touch()
-        output, problems = writer.communicate(timeout=60)
+        output, problems = writer.communicate(timeout=120)
     assert (writer.returncode, problems) == (0, "")
     assert counts == sorted(counts)
     assert counts[0] < counts[-1] <= posts(library) == int(output) - 1000 + 5
@@ -232,7 +232,7 @@ def test_a_restore_is_refused_while_the_library_is_in_use(library: Library, copy
         # Between two of its writes the writer does not hold the library.
         ran = wait_until(refused)
         stop.touch()
-        writer.communicate(timeout=60)
+        writer.communicate(timeout=120)
     assert ran is not None
     assert ran.text.startswith(f"Error: Another process is using {library.folder}.")
 
@@ -468,6 +468,6 @@ def test_the_question_names_folder_and_date_of_the_backup(library: Library, copy
 
 def test_a_failure_prints_one_sentence_on_stderr(library: Library, tmp_path: Path) -> None:
     with library.start("restore", tmp_path / "missing.tar", "--yes") as process:
-        output, problem = process.communicate(timeout=60)
+        output, problem = process.communicate(timeout=120)
     assert (process.returncode, output) == (1, "")
     assert problem == f"Error: No such file: {tmp_path / 'missing.tar'}.\n"

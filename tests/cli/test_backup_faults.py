@@ -50,7 +50,7 @@ def test_a_backup_that_does_not_fit_fails_with_a_sentence_and_leaves_nothing(
     most = int((library.folder / "bowerbird.db").stat().st_size * share)
 
     with library.start("backup", tmp_path / "copy.tar", script=BOUNDED.format(most)) as process:
-        _, problem = process.communicate(timeout=60)
+        _, problem = process.communicate(timeout=120)
 
     assert process.returncode == 1
     assert re.fullmatch(

@@ -255,7 +255,7 @@ def test_concurrent_writes_are_not_reported_as_damage(empty: Library) -> None:
         writer.stdout.readline()
         ran = [empty.run("check", "--deep", "--fix").text for _ in range(10)]
         stop.touch()
-        writer.communicate(timeout=60)
+        writer.communicate(timeout=120)
     assert ran == [NO_PROBLEMS] * 10
     assert writer.returncode == 0
 

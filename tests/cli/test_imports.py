@@ -134,7 +134,7 @@ def test_an_interrupted_undo_says_how_to_continue(library: Library) -> None:
     run_id = imported(library, *(str(number) for number in range(1, 2_001)))
 
     with library.start("imports", "undo", EMAIL, run_id, script=INTERRUPTED) as process:
-        _, problem = process.communicate(timeout=60)
+        _, problem = process.communicate(timeout=120)
 
     assert process.returncode == 130
     assert problem == (

@@ -114,7 +114,7 @@ def test_a_worker_runs_a_job_and_stops_on_sigterm(empty: Library) -> None:
     with empty.start("worker") as process:
         wait_until(lambda: empty.value("SELECT state FROM job") == "completed")
         process.send_signal(signal.SIGTERM)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=120)
 
     assert (process.returncode, out) == (0, "Running background jobs.\n")
     assert len(list((empty.folder / "files" / "exports").rglob("*.json"))) == 1
@@ -137,7 +137,7 @@ def test_a_worker_waits_for_a_database_that_is_away(empty: Library, tmp_path: Pa
         socket.symlink_to(folder)
         wait_until(lambda: empty.value("SELECT state FROM job") == "completed")
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
 
     assert process.returncode == 0
 
@@ -152,7 +152,7 @@ def test_a_node_that_does_not_share_its_files_does_not_start(empty: Library) -> 
     assert refused.code == 1
     assert "other nodes store them elsewhere. Set BOWERBIRD_FILES_URL" in refused.text
     with elsewhere.start("serve", "--port", free_port()) as serving:
-        _, errors = serving.communicate(timeout=60)
+        _, errors = serving.communicate(timeout=120)
     assert serving.returncode == 1
     assert "other nodes store them elsewhere. Set BOWERBIRD_FILES_URL" in errors
     moved = elsewhere.run("migrate", "--files-moved")
@@ -178,7 +178,7 @@ def test_a_worker_runs_no_job_until_it_knows_that_files_are_shared(empty: Librar
             assert "shared_files_check_failed" in process.stderr.readline()
         assert empty.value("SELECT state FROM job") == "pending"
         obstacle.unlink()
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=120)
 
     assert process.returncode == 1
     assert "other nodes store them elsewhere. Set BOWERBIRD_FILES_URL" in errors

@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +19,6 @@ EMAIL = "you@example.com"
 POSTS = 1_500
 # Lease of the worker that is killed; 15 s in production.
 LEASE_S = 1.5
-# Maximum duration of a small export on a busy machine.
-WORK_S = 30.0
 DYING = """
 import os, signal, sys
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
@@ -126,9 +123,7 @@ def assert_complete(
         assert first.wait(PATIENCE_S) == -signal.SIGKILL
     with process(environment, "-m", "bowerbird", dying[-1]):
         wait_for(client)
-        began = time.monotonic()
         job = completed(client, path)
-        assert time.monotonic() - began < LEASE_S + WORK_S
         assert (job["status"], job["error"]) == ("completed", None)
         content = serving.http.get(job["download_url"].replace("localhost", "127.0.0.1")).content
     assert len(content) == job["file_size"]

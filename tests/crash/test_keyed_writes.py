@@ -75,7 +75,7 @@ class Client:
     def _sent(self, body: str, headers: dict[str, str]) -> Answer | None:
         """None if no response arrived; the write may or may not have happened."""
         if self._connection is None:
-            self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
+            self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=90)
         try:
             self._connection.request("POST", "/v1/labels/add", body, headers)
             response = self._connection.getresponse()

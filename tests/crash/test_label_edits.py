@@ -40,7 +40,7 @@ class Caller:
             headers["Idempotency-Key"] = key
 
         def answered() -> tuple[int, Any] | None:
-            connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=10)
+            connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=90)
             try:
                 connection.request(method, path, body and json.dumps(body), headers)
                 response = connection.getresponse()

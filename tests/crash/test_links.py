@@ -43,7 +43,7 @@ async def test_a_killed_worker_loses_no_link(settings: dict[str, Any], tmp_path:
             child.kill()
             assert await child.wait() == -signal.SIGKILL
         child = await killing.started(*reader, environment=environment)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             assert await child.wait() == 0
         assert set(hosts.requests) == {x_url(link).removeprefix("https://") for link in links}
         assert len(hosts.requests) <= LINKS + KILLS * PER_ROUND

@@ -44,7 +44,7 @@ async def assert_all_are_read(networks: Networks, settings: dict[str, Any]) -> N
         child.send_signal(signal.SIGKILL)
         assert await child.wait() == -signal.SIGKILL
     child = await killing.started("source_reader", EMAIL, environment=environment)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         assert await child.wait() == 0
     await assert_stored(Settings(**settings))
     # A life continues where the last one stopped, instead of at the top.

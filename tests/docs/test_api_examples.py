@@ -44,7 +44,7 @@ def shell(script: str, variables: dict[str, str]) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
     )
     assert ran.returncode == 0, f"{script}\n{ran.stderr}"
     return ran.stdout

@@ -127,7 +127,7 @@ def run(language: str, snippet: str, server: Server, key: str, folder: Path) -> 
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
     )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout

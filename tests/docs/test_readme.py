@@ -70,7 +70,7 @@ def shell(server: Server, script: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
     )
     assert ran.returncode == 0, f"{script}\n{ran.stderr}"
     return ran.stdout

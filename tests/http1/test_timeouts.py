@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_connection_without_a_request_is_closed() -> None:
-    async with raw_http.serving(msgspec.structs.replace(LIMITS, header_timeout_s=0.5)) as server:
+    async with raw_http.serving(msgspec.structs.replace(LIMITS, header_timeout_s=2)) as server:
         client = await server.connect()
 
         assert await client.is_closed_by_the_server()
@@ -30,14 +30,14 @@ async def test_a_connection_is_closed_some_time_after_its_last_request() -> None
 
 @pytest.mark.parametrize("sent", [b"G", b"GET / HTTP/1.1\r\nHost: a", b"\r\n"])
 async def test_headers_that_do_not_end_are_refused(sent: bytes) -> None:
-    async with raw_http.serving(msgspec.structs.replace(LIMITS, header_timeout_s=0.5)) as server:
+    async with raw_http.serving(msgspec.structs.replace(LIMITS, header_timeout_s=2)) as server:
         client = await server.connect()
         await client.send(sent)
 
         answer = await client.answer()
 
         assert answer.status == 400
-        assert "headers took longer than 0.5 seconds" in answer.json["error"]
+        assert "headers took longer than 2 seconds" in answer.json["error"]
         assert await client.is_closed_by_the_server()
 
 
@@ -81,7 +81,7 @@ async def test_a_body_that_does_not_end_is_refused(head: bytes) -> None:
 async def test_a_request_that_takes_the_server_long_is_not_cut_off() -> None:
     # Enough for the headers on a busy machine.
     quick = msgspec.structs.replace(
-        LIMITS, header_timeout_s=0.5, body_timeout_s=0.5, response_timeout_s=0.5, idle_timeout_s=0.5
+        LIMITS, header_timeout_s=2, body_timeout_s=2, response_timeout_s=2, idle_timeout_s=2
     )
     async with raw_http.serving(quick) as server:
         client = await server.connect()
@@ -104,7 +104,7 @@ async def test_a_client_that_does_not_read_is_closed(path: str) -> None:
 
 
 async def test_a_client_that_reads_at_all_gets_the_whole_answer() -> None:
-    async with raw_http.serving(msgspec.structs.replace(LIMITS, response_timeout_s=2)) as server:
+    async with raw_http.serving(msgspec.structs.replace(LIMITS, response_timeout_s=30)) as server:
         client = await server.connect()
 
         assert len((await client.ask("/large")).body) == 20_000_000

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from tests.support.image_hosts import (
     X,
     image_hosts,
 )
-from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 URL = f"https://{X}/media/a.jpg"
@@ -190,10 +188,8 @@ async def test_an_endless_body_is_cut_off(hosts: ImageHosts) -> None:
 
 async def test_a_body_that_drips_ends_with_the_time(hosts: ImageHosts) -> None:
     hosts.dripping.add(URL.removeprefix("https://"))
-    started = time.monotonic()
 
     assert await refused(hosts, URL, timeout_s=0.5) is Reason.TIME
-    assert time.monotonic() - started < PATIENCE_S
 
 
 @pytest.mark.parametrize(

@@ -139,12 +139,12 @@ def test_running_does_not_change_the_installed_files(*, is_compiled: bool, tmp_p
     environment["PYTHONPATH"] = str(tmp_path / "site")
     if is_compiled:
         compiling = [sys.executable, "-m", "compileall", "-q", str(tmp_path / "site")]
-        subprocess.run(compiling, check=True, timeout=60)
+        subprocess.run(compiling, check=True, timeout=120)
     before = sorted((tmp_path / "site").rglob("*"))
 
     for start in (["-m", "bowerbird_mcp"], ["-c", "import bowerbird_mcp.__main__ as m; m.main()"]):
         ran = subprocess.run(
-            [sys.executable, *start, "--version"], env=environment, check=True, timeout=60
+            [sys.executable, *start, "--version"], env=environment, check=True, timeout=120
         )
         assert ran.returncode == 0
 

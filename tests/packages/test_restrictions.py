@@ -74,7 +74,7 @@ def test_a_variable_that_is_not_understood_stops_the_start(name: str, value: str
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
     )
 
     assert ran.returncode == 2
@@ -123,7 +123,7 @@ def test_check_works_on_a_restricted_connection(there: Running) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
     )
 
     assert (checked.returncode, checked.stderr) == (0, "")

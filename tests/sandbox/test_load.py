@@ -169,7 +169,7 @@ async def test_a_client_that_does_not_read_is_disconnected_and_makes_room(
     visitor: Visitor, *, from_body: bool, is_file: bool
 ) -> None:
     # Long enough for all of them to be waiting, on a busy machine too.
-    sandbox = _sandbox(visitor, SandboxLimits(body_s=5, response_s=2))
+    sandbox = _sandbox(visitor, SandboxLimits(body_s=30, response_s=6))
     path, query = await _file_url(visitor) if is_file else ("/v1/sandbox/bookmarks", b"")
 
     unread = [Unread(sandbox, path, query, from_body=from_body) for _ in range(MAX_CONCURRENT)]

@@ -44,7 +44,7 @@ async def test_requests_pass_a_migration_waiting_for_a_backup(postgres: Throwawa
                 postgres_schema.migrate(url, later_steps("postgres"), waited.append)
             )
             await until(lambda: is_waiting(url))
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 await query_postgres(url, "SELECT count(*) FROM label")
                 await query_postgres(url, "UPDATE label SET name = name")
             assert await query_postgres(url, COLOURS) == [(0,)]

@@ -328,7 +328,7 @@ async def test_a_write_that_loses_its_connection_is_refused_and_rolled_back(
 
 async def test_a_hanging_server_does_not_delay_the_stop(server: ThrowawayPostgres) -> None:
     with server.fresh_database("migrated") as url:
-        async with asyncio.timeout(30), opened(url) as database:
+        async with asyncio.timeout(120), opened(url) as database:
             await database.rows("SELECT 1", {})
             server.pause()
         server.resume()

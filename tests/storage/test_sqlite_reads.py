@@ -30,7 +30,7 @@ def connections_of(database: SqliteDatabase) -> Sequence[apsw.Connection]:
 async def stopped(*tasks: asyncio.Task[Any]) -> None:
     for task in tasks:
         task.cancel()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
@@ -111,7 +111,7 @@ async def test_closing_stops_reads_without_delay(tmp_path: Path) -> None:
     slow = [asyncio.create_task(database.slow_rows(ENDLESS, {})) for _ in range(2)]
     await asyncio.sleep(0)
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         await database.close()
         ended = await asyncio.gather(*slow, return_exceptions=True)
 

@@ -241,7 +241,7 @@ async def test_every_write_during_closing_is_stored_or_refused(
         writes.append(asyncio.create_task(database.write(insert(f"row {len(writes)}"))))
         await asyncio.sleep(0)
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         outcomes = await asyncio.gather(*writes, return_exceptions=True)
 
     refused = [str(outcome) for outcome in outcomes if outcome is not None]
@@ -337,7 +337,7 @@ async def test_closing_does_not_wait_for_a_lock_that_another_process_holds(
     with lock_held_by_another(tmp_path):
         write = asyncio.create_task(database.write(insert("refused")))
         await asyncio.sleep(0)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             await database.close()
             with pytest.raises(Refusal):
                 await write

@@ -83,6 +83,9 @@ class Networks:
         """Under which these servers may be connected."""
         return {"sources_private_hosts": f"127.0.0.1:{self.port}", "x_api_url": self.address}
 
+    def pause_s(self, path: str) -> float:
+        return next((found for end, found in self.dripping.items() if path.endswith(end)), 0.0)
+
     def lists(self) -> list[Received]:
         """The requests for lists of saved posts."""
         return [
@@ -325,10 +328,11 @@ async def _answer(
     lines = [f"HTTP/1.1 {reply.status} Reply", f"Content-Length: {len(reply.body)}"]
     lines += [f"{name}: {value}" for name, value in reply.headers.items()]
     writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
-    drops = [pause_s for end, pause_s in networks.dripping.items() if request.path.endswith(end)]
-    for byte in reply.body if drops else b"":
-        writer.write(bytes([byte]))
+    sent = 0
+    while sent < len(reply.body) and (pause_s := networks.pause_s(request.path)):
+        writer.write(reply.body[sent : sent + 1])
         await writer.drain()
-        await asyncio.sleep(drops[0])
-    writer.write(b"" if drops else reply.body)
+        await asyncio.sleep(pause_s)
+        sent += 1
+    writer.write(reply.body[sent:])
     await writer.drain()

@@ -27,8 +27,8 @@ from tests.support.postgres_binaries import (
 from tests.support.psql import Psql
 from tests.support.waiting import wait_until
 
-START_SECONDS: Final = 60
-STOP_SECONDS: Final = 60
+START_SECONDS: Final = 120
+STOP_SECONDS: Final = 120
 LOG_TAIL_CHARACTERS: Final = 2000
 
 # No durability, which saves time: the data is deleted after the tests.

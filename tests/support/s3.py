@@ -16,7 +16,7 @@ from tests.support.waiting import wait_until
 
 KEY_ID: Final = "bower"
 SECRET: Final = "correct horse"
-_START_S: Final = 30
+_START_S: Final = 120
 _PORTS: Final = (
     *("master.port", "master.port.grpc", "volume.port", "volume.port.grpc"),
     *("filer.port", "filer.port.grpc", "s3.port", "s3.port.grpc"),

@@ -123,7 +123,7 @@ def bowerbird(*arguments: str, environment: dict[str, str]) -> subprocess.Comple
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
     )
 
 

@@ -49,7 +49,7 @@ def run(code: str, *arguments: str, **settings: object) -> "subprocess.Completed
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
     )
 
 

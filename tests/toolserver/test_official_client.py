@@ -28,7 +28,7 @@ async def connected(there: Running, way: str, era: str) -> AsyncIterator[Client]
         return
     headers = {"Authorization": f"Bearer {there.key}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        httpx2.AsyncClient(headers=headers, timeout=120) as http,
         Client(streamable_http_client(there.address, http_client=http), mode=era) as client,
     ):
         yield client

@@ -20,7 +20,7 @@ def called(there: Running, tool: str, arguments: dict[str, Any], name: str) -> d
         there.address,
         json={**sent, "params": {"name": tool, "arguments": arguments}},
         headers={"Authorization": f"Bearer {there.key}", "X-Request-Id": name},
-        timeout=60,
+        timeout=120,
     )
     result: dict[str, Any] = response.json()["result"]
     return result
@@ -69,7 +69,7 @@ def test_a_call_ends_when_its_client_disconnects(there: Running) -> None:
         f"Content-Type: application/json\r\nX-Request-Id: gone\r\n"
         f"Expect: 100-continue\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", there.server.port), timeout=20) as client:
+    with socket.create_connection(("127.0.0.1", there.server.port), timeout=90) as client:
         client.sendall(head.encode())
         # The server sends 100 when it reads the body; the call has started by then.
         assert client.recv(100).startswith(b"HTTP/1.1 100 ")
@@ -109,7 +109,7 @@ def test_the_sdk_is_loaded_soon_after_a_start_and_the_first_call_uses_it(preload
     assert has_loaded_the_sdk(preloaded)
 
     address = f"http://127.0.0.1:{preloaded.port}/mcp"
-    first = serving.http.post(address, json=message, headers=headers, timeout=60)
+    first = serving.http.post(address, json=message, headers=headers, timeout=120)
 
     assert first.json()["result"]["isError"] is False
 
@@ -122,5 +122,5 @@ def test_without_preloading_the_first_call_with_a_valid_key_loads_the_sdk(idle: 
     assert not has_loaded_the_sdk(idle)
 
     headers = {"Authorization": f"Bearer {idle.new_key()}"}
-    assert serving.http.post(address, json=message, headers=headers, timeout=60).status_code == 200
+    assert serving.http.post(address, json=message, headers=headers, timeout=120).status_code == 200
     assert has_loaded_the_sdk(idle)

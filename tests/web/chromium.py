@@ -34,6 +34,13 @@ _PROGRAM = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
 _NO_SERVICE_WORKER = (
     "if (navigator.serviceWorker) navigator.serviceWorker.register = async () => {}"
 )
+# A message (messages.js) and the word "Copied" (copy.js) leave after a time. Here they stay: a slow
+# machine may look too late.
+_LASTING = """
+const later = globalThis.setTimeout;
+globalThis.setTimeout = (work, wait, ...rest) =>
+  later(work, wait === 10_000 || wait === 1_500 ? 2 ** 30 : wait, ...rest);
+"""
 LOOPBACK = ("localhost", "127.0.0.1")
 WIDE = {"width": 1280, "height": 900}
 SMALL_PHONE: dict[str, Any] = {
@@ -79,7 +86,7 @@ class Chromium:
         Without the service worker a test can answer requests in place of the server.
         """
         self.problems = []
-        script = "" if has_service_worker else _NO_SERVICE_WORKER
+        script = _LASTING if has_service_worker else _LASTING + _NO_SERVICE_WORKER
         context = self.call(lambda: self._context(options, script))
         page = self.call(context.new_page)
         if not may_complain:

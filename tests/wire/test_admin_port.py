@@ -74,7 +74,7 @@ def test_the_configured_name_is_allowed() -> None:
 
 def test_a_request_without_a_host_is_refused(address: str) -> None:
     host, port = address.split(":")
-    with socket.create_connection((host, int(port)), timeout=30) as client:
+    with socket.create_connection((host, int(port)), timeout=90) as client:
         client.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
         answer = client.makefile("rb").read()
 

@@ -11,7 +11,7 @@ from tests.support.large_library import POSTS
 from tests.support.varied_posts import is_archived
 from tests.web.accessibility import each_look, violations
 from tests.web.chromium import follow, is_too_wide, on_a_phone
-from tests.web.library.browsing import SHIFTS, focused, press, rows
+from tests.web.library.browsing import SHIFTS, TO_END, focused, press, rows
 from tests.web.library.test_paging_in_chromium import settle, steady_top
 
 NUMBERS = range(POSTS)
@@ -91,7 +91,7 @@ def test_pages_are_loaded_the_place_is_kept_and_nothing_moves(page: Page) -> Non
     page.add_init_script(SHIFTS)
     open_list(page, ALL, SHOWN)
     for loaded in (30, 60, 90):
-        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        page.evaluate(TO_END)
         expect(page.locator(".posts li[id]").nth(loaded)).to_be_attached()
     found = rows(page)
     newest = dict.fromkeys(row_of(n) for n in NUMBERS[::-1] if not is_archived(n))
@@ -264,6 +264,6 @@ def test_a_phone_lists_reads_and_changes_posts_and_markup_stays_text(page: Page)
     page.wait_for_url("**/p/*")
     page.go_back()
     expect(row).to_be_in_viewport()
-    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.evaluate(TO_END)
     # The first page has 30 posts, in threads of three.
     expect(page.locator(".posts li[id]").nth(20)).to_be_attached()

@@ -14,6 +14,15 @@ _NOTE_CHANGES = """() => {
   globalThis.made = 0;
   document.addEventListener("library:changed", () => { globalThis.made += 1; });
 }"""
+# Otherwise the page would glide there.
+TO_START = "scrollTo({ top: 0, behavior: 'instant' })"
+TO_END = "scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })"
+_KEYS = """(keys) => {
+  for (const key of keys) {
+    const pressed = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+    document.activeElement.dispatchEvent(pressed);
+  }
+}"""
 # How far something moved without a key or a click, and what it was.
 SHIFTS = """
 globalThis.shifts = [];
@@ -73,5 +82,13 @@ def wait_for_changes(page: Page, number: int) -> None:
 
 
 def press(page: Page, *keys: str) -> None:
+    # The scripts of a page come last.
+    page.wait_for_load_state()
     for key in keys:
         page.keyboard.press(key)
+
+
+def press_in_turn(page: Page, *keys: str) -> None:
+    """Keys that belong together, without a pause that a slow machine would make."""
+    page.wait_for_load_state()
+    page.evaluate(_KEYS, keys)

@@ -9,10 +9,13 @@ from playwright.sync_api import Page, Route, expect
 from tests.web.accessibility import each_look, violations
 from tests.web.library.browsing import (
     HOSTILE,
+    TO_END,
+    TO_START,
     count,
     focused,
     note_changes,
     press,
+    press_in_turn,
     rows,
     wait_for_changes,
 )
@@ -45,11 +48,11 @@ def test_keys_move_open_and_return(page: Page) -> None:
     page.wait_for_url("**/library#*")
     # The post is read now, and has left the list.
     assert focused(page) == fourth
-    press(page, "g", "g")
+    press_in_turn(page, "g", "g")
     assert focused(page) == first
-    press(page, "g", "a")
+    press_in_turn(page, "g", "a")
     page.wait_for_url("**/library?is_unread_only=false&hide_archived=false")
-    press(page, "g", "g")
+    press_in_turn(page, "g", "g")
     unread = page.locator(".posts .post:not(.read)").nth(1)
     press(page, "n")
     expect(unread).to_be_focused()
@@ -74,7 +77,7 @@ def test_a_star_is_shown_at_once_counted_and_undone(page: Page) -> None:
     assert focused(page) == rows(page)[0]
     assert count(page, "star") == 1
     wait_for_changes(page, 1)
-    press(page, "g", "f")
+    press_in_turn(page, "g", "f")
     expect(page.get_by_role("heading", level=1)).to_have_text("1 post")
     note_changes(page)
     press(page, "j", "b", "z")
@@ -293,9 +296,9 @@ def test_a_search_is_shown_while_it_is_typed(page: Page) -> None:
     # What is shown now has its keys, its selection and its further pages.
     total = heading.inner_text()
     expect(page.locator(".picks .all")).to_contain_text(f"All {total.split()[0]}")
-    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.evaluate(TO_END)
     expect(page.locator(".posts li[id]").nth(30)).to_be_attached()
-    page.evaluate("scrollTo(0, 0)")
+    page.evaluate(TO_START)
     first, second = rows(page)[:2]
     press(page, "Escape")
     assert focused(page) == first

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.waiting import wait_until
 from tests.web.chromium import follow
-from tests.web.library.browsing import SHIFTS, focused, press, rows
+from tests.web.library.browsing import SHIFTS, TO_END, TO_START, focused, press, rows
 
 
 @pytest.fixture
@@ -16,14 +16,25 @@ def options(many: dict[str, Any]) -> dict[str, Any]:
     return many
 
 
+# Something that moves is elsewhere in one of the next frames.
+_AT_REST = """async (row) => {
+  const top = () => document.getElementById(row).getBoundingClientRect().top;
+  for (let before = top(), same = 0; ; before = top()) {
+    await new Promise(requestAnimationFrame);
+    same = top() === before ? same + 1 : 0;
+    if (same === 10) return before;
+  }
+}"""
+
+
 def scroll_to_end(page: Page) -> None:
     """Scrolls until no more posts are loaded."""
-    for _ in range(300):
-        page.evaluate("scrollTo(0, document.body.scrollHeight)")
-        if page.locator(".posts li[id]").count() >= 300:
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError(len(rows(page)))
+
+    def is_at_end() -> bool:
+        page.evaluate(TO_END)
+        return page.locator(".posts li[id]").count() >= 300
+
+    wait_until(is_at_end)
 
 
 def settle(page: Page) -> None:
@@ -38,24 +49,16 @@ def settle(page: Page) -> None:
 
 def steady_top(page: Page, row: str) -> float:
     """Where a row is when the page has come to rest."""
-    measure = "(row) => document.getElementById(row).getBoundingClientRect().top"
-    before = float(page.evaluate(measure, row))
-    for _ in range(300):
-        page.wait_for_timeout(100)
-        now = float(page.evaluate(measure, row))
-        if now == before:
-            return now
-        before = now
-    raise AssertionError(before)
+    return float(page.evaluate(_AT_REST, row))
 
 
 def test_posts_are_loaded_and_the_place_is_kept(page: Page) -> None:
     path = "/library?is_unread_only=false"
     page.add_init_script(SHIFTS)
     page.goto(path)
-    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.evaluate(TO_END)
     expect(page.locator(".posts li[id]").nth(30)).to_be_attached()
-    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.evaluate(TO_END)
     # The address is the page of the topmost post.
     end = page.evaluate("scrollY")
     page.mouse.wheel(0, -600)
@@ -107,7 +110,7 @@ def test_a_page_that_repeats_a_post_adds_it_once(page: Page, many: dict[str, Any
     first = rows(page)
     again = f"{many['base_url']}/library?is_unread_only=false&limit=25"
     page.route("**cursor=**", lambda route: route.continue_(url=again))
-    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.evaluate(TO_END)
     expect(page.locator(".posts li[id]").nth(20)).to_be_attached()
     found = rows(page)
     assert found[:20] == first
@@ -135,9 +138,9 @@ HEIGHT = "document.documentElement.scrollHeight"
 
 def test_rows_far_from_the_screen_are_not_laid_out_and_keep_their_height(page: Page) -> None:
     page.goto("/library?is_unread_only=false")
-    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.evaluate(TO_END)
     expect(page.locator(".posts li[id]").nth(59)).to_be_attached()
-    page.evaluate("scrollTo(0, 0)")
+    page.evaluate(TO_START)
     for width in (1280, 500):
         page.set_viewport_size({"width": width, "height": 800})
         expect(page.locator(".posts li[id]").last).to_have_class("far")

@@ -55,12 +55,14 @@ class Count(Struct, frozen=True):
 
 
 class Budget(Struct, frozen=True):
-    """How long a request waits, how long one count may take, and how long the background works.
+    """How long a request and a page wait, how long a count may take and the background works.
 
     A count that took too long is tried again after `retry_s`.
     """
 
     request_s: float = 0.25
+    # For counts of views and buckets that are not its subject.
+    page_s: float = 0.02
     count_s: float = 5.0
     background_s: float = 60.0
     retry_s: float = 300.0
@@ -106,7 +108,7 @@ class ViewCounts:
     """Used on one event loop, except for `known_within`."""
 
     def __init__(self, budget: Budget | None = None) -> None:
-        self._budget = budget or DEFAULT_BUDGET
+        self.budget = budget or DEFAULT_BUDGET
         self._known = LruCache(_REMEMBERED)
         self._order = itertools.count()
         self._turns = FairQueue("view count", _CONCURRENT, 1, Bounds(per_account=1))
@@ -128,9 +130,7 @@ class ViewCounts:
         }
         if missing:
             waiting = self._start(missing)
-            await asyncio.wait(
-                waiting, timeout=self._budget.request_s if wait_s is None else wait_s
-            )
+            await asyncio.wait(waiting, timeout=self.budget.request_s if wait_s is None else wait_s)
         return [
             _count(self._known.get(key), request.stamp)
             for key, request in zip(keys, requests, strict=True)
@@ -147,14 +147,14 @@ class ViewCounts:
         if known is None or known.stamp != request.stamp:
             return False
         now = asyncio.get_running_loop().time()
-        return known.given_up_at is None or now < known.given_up_at + self._budget.retry_s
+        return known.given_up_at is None or now < known.given_up_at + self.budget.retry_s
 
     def _start(self, missing: dict[Any, CountRequest]) -> "list[asyncio.Future[None]]":
         """Puts these counts before the others that the account waits for."""
         loop = asyncio.get_running_loop()
         account_id = next(iter(missing.values())).account.account_id
         counting = self._countings.setdefault(account_id, _Counting(OrderedDict(), 0))
-        counting.end = loop.time() + self._budget.background_s
+        counting.end = loop.time() + self.budget.background_s
         futures = []
         for key in sorted(missing, key=self._last_counted)[::-1]:
             _, future = counting.waiting.get(key) or (None, loop.create_future())
@@ -195,7 +195,7 @@ class ViewCounts:
     async def _counted(self, key: Any, request: CountRequest) -> _Known | None:
         """None if the count did not get a reader in time, because others use them all."""
         async with self._turns.slot(request.account.account_id):
-            limit = _StatementLimit(self._budget.count_s)
+            limit = _StatementLimit(self.budget.count_s)
             try:
                 async with limit.started():
                     return _Known(request.stamp, await request.total(), next(self._order))

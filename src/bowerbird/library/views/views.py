@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -34,9 +33,6 @@ from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange, Vi
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.views import ViewStore
-
-# How long a page waits for the counts of views and buckets that are not its subject.
-_PAGE_WAIT_S: Final = 0.02
 
 
 class ViewResponse(Struct, frozen=True):
@@ -89,7 +85,7 @@ class Views:
         """The first views of the sidebar. It is on every page, so it hardly waits for counts."""
         views = await self._store.pinned(account.account_id, PINNED_VIEWS_SHOWN)
         counts = await self._count(
-            account, [view.base_query for view in views], None, wait_s=_PAGE_WAIT_S
+            account, [view.base_query for view in views], None, wait_s=self._counts.budget.page_s
         )
         return [_response(view, count) for view, count in zip(views, counts, strict=True)]
 
@@ -256,7 +252,7 @@ class Views:
     async def bucket_counts(self, account: Account, view: View) -> list[Count]:
         """The counts of the view's buckets, as far as they are known at once."""
         queries = [changes.narrowed(view.base_query, each.query) for each in view.triage_buckets]
-        return await self._count(account, queries, None, wait_s=_PAGE_WAIT_S)
+        return await self._count(account, queries, None, wait_s=self._counts.budget.page_s)
 
     def draft(self, request: NewView) -> View:
         """A view that is not stored, to see what it would show."""
