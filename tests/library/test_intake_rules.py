@@ -256,6 +256,20 @@ async def test_posts_of_a_list_are_placed_in_its_order(alice: Member) -> None:
     assert await alice.ids() == ["1", "2", "3", "4", "5"]
 
 
+async def test_a_list_without_dates_does_not_move_a_saved_post(alice: Member) -> None:
+    await take(alice, found(post_id="1"))
+    before = await stored(alice)
+    await take(alice, found(post_id="2", order=OrderSource.X, sort_index=(MS + 1) << 20))
+
+    listed = [found(post_id=one, order=OrderSource.FILE_POSITION) for one in ("1", "2", "3")]
+    await take(alice, *listed)
+
+    assert await alice.ids() == ["2", "3", "1"]
+    assert {name: before[name] for name in ("sort_index", "bookmarked_at")}.items() <= (
+        await stored(alice)
+    ).items()
+
+
 async def test_found_labels_are_added_and_none_is_removed(alice: Member) -> None:
     await take(alice, found(tags=["a", "b"]))
     await take(alice, found(tags=["C"]))

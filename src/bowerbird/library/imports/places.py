@@ -1,8 +1,9 @@
 """The place of a found post in the library: its index and the time of saving.
 
-An index of X wins over a date of saving, and that over a position in a list. Of two indexes of X,
-or of two dates, the later one wins, because a post that is saved again moves up. A date that is
-later than the stored index of X wins for the same reason; an earlier one changes nothing.
+An index of X wins over a date of saving. A position in a list places only new posts. Of two
+indexes of X, or of two dates, the later one wins, because a post that is saved again moves up. A
+date that is later than the stored index of X wins for the same reason; an earlier one changes
+nothing.
 """
 
 from typing import Final, NamedTuple
@@ -69,7 +70,8 @@ def place(
         is_later = offered.sort_index is not UNSET and offered.sort_index > stored.sort_index
         return offered if is_later else Place(stored.order_source)
     if offered.order_source == OrderSource.FILE_POSITION:
-        return Place(OrderSource.FILE_POSITION, positions.next(), is_counted=True)
+        # A list without dates does not say that the post was saved again.
+        return Place(stored.order_source)
     # An event may have said that the post was saved again after the page was captured.
     is_past = (
         is_older and stored.order_source == OrderSource.SAVED_DATE and _is_earlier(offered, stored)
