@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.sources.parsing.csv_rows import CsvRows, Row, sniff_delimiter
+from bowerbird.sources.parsing.csv_rows import CsvRows, Row, sniff_delimiter, split_line
 from bowerbird.sources.parsing.text_lines import MAX_LINE_CHARACTERS
 
 
@@ -42,6 +42,18 @@ def test_the_delimiter_is_the_one_of_the_header(delimiter: str) -> None:
     header = delimiter.join(["name", '"a,b;c\td,,;;\t\t"', "link"])
 
     assert sniff_delimiter(header + "\n,,,,,,,\n") == delimiter
+
+
+@pytest.mark.parametrize("stated", ["sep=;", '"sep=;"', "SEP=;,,"])
+def test_excel_may_state_the_delimiter_in_a_line_before_the_header(stated: str) -> None:
+    text = f"{stated}\r\na,a,a;b\r\n1;2\r\n"
+
+    assert sniff_delimiter(text) == ";"
+    assert split_line(text, ";") == ["a,a,a", "b"]
+    assert [row.cells for row in CsvRows(io.BytesIO(text.encode()), ";")] == [
+        ["a,a,a", "b"],
+        ["1", "2"],
+    ]
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])

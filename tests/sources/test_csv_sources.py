@@ -4,6 +4,7 @@ import pytest
 from msgspec import UNSET
 
 from bowerbird.model.imports import Completeness, OrderSource
+from bowerbird.sources.recognition import UnknownFile
 from tests.support.source_files import report
 
 X = "https://x.com/ada/status/1050118621198921728"
@@ -162,6 +163,15 @@ def test_a_list_of_links_is_read_line_by_line() -> None:
 
     assert (found.name, found.ids) == ("list of links", ["1050118621198921728"])
     assert found.reasons == {"not_a_post": 2}
+
+
+def test_ids_of_x_alone_are_a_list() -> None:
+    found = report('1050118621198921728\n\n"1050118621198921729",\n')
+
+    assert (found.name, found.reasons) == ("list of links", {})
+    assert found.ids == ["1050118621198921728", "1050118621198921729"]
+    with pytest.raises(UnknownFile):
+        report("1050118621198921728\nhello\n1050118621198921729\n")
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,15 @@ def test_liked_posts_are_imported_on_request(name: str) -> None:
     assert (found.posts, found.reasons) == ([], {"not_requested": 1})
 
 
+@pytest.mark.parametrize("name", ["liked_posts.json", "likes/Liked_posts (1).json"])
+def test_likes_of_instagram_that_come_alone_are_known_by_the_name_of_their_file(name: str) -> None:
+    content = FILES["instagram"].content
+
+    assert report(content, name).reasons == {"not_requested": 1}
+    assert report(content, name, with_likes=True).post.record.tags == ["liked"]
+    assert not report(content, "saved_posts.json").post.record.tags
+
+
 def test_the_address_of_a_video_is_built_from_its_id() -> None:
     found = report(YOUTUBE)
     address = "https://www.youtube.com/watch?v=noFbP5V0ROg"

@@ -30,9 +30,9 @@ class Report(NamedTuple):
         return dict(Counter(item.reason.value for item in self.left_out))
 
 
-def report(data: bytes | str, *, with_likes: bool = False) -> Report:
+def report(data: bytes | str, name: str = "", *, with_likes: bool = False) -> Report:
     raw = data.encode() if isinstance(data, str) else data
-    reading = read(io.BytesIO(raw), Choices(with_likes=with_likes))
+    reading = read(io.BytesIO(raw), Choices(with_likes=with_likes, name=name))
     found: list[Found] = list(reading.found)
     return Report(
         reading.name,

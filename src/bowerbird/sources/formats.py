@@ -24,6 +24,8 @@ class Choices(NamedTuple):
     # The time of reading, in microseconds: a date of saving after it is not one. Readers have no
     # clock of their own.
     now: int = _END_OF_TIME
+    # What the owner calls the file. It counts only if files of one shape differ by their names.
+    name: str = ""
 
 
 class Beginning(NamedTuple):
@@ -51,7 +53,7 @@ class Format(NamedTuple):
     # Files of an archive that have the same shape, but not the same meaning.
     other_files: frozenset[str] = frozenset()
     # The only files of an archive that have this meaning, if many have the same shape; and those
-    # of them that have liked posts.
+    # of them that have liked posts, also if they come alone.
     only_files: frozenset[str] = frozenset()
     liked_files: frozenset[str] = frozenset()
     # Fits files of no program in particular. In an archive, the files of a program come first.

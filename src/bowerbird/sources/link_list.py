@@ -19,11 +19,13 @@ from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines
 from bowerbird.sources.post_links import (
     MASTODON,
     MAX_LINK_CHARACTERS,
+    PostLink,
     parse,
     parse_fediverse,
     parse_listed,
+    x_post,
 )
-from bowerbird.sources.records import charset_notice
+from bowerbird.sources.records import LONG_ID, charset_notice
 
 PLAIN_LIST: Final = "list of links"
 _LINES_LOOKED_AT: Final = 50
@@ -70,7 +72,7 @@ def _links(line: str) -> list[tuple[str, str]]:
 
 
 def _read(file: SeekableFile, *, is_mastodon: bool, is_list: bool) -> Iterator[Found]:
-    find_link = parse_fediverse if is_mastodon else parse_listed
+    find_link = parse_fediverse if is_mastodon else _listed
     lines = TextLines(file)
     while line := lines.next():
         if line.is_cut:
@@ -95,6 +97,10 @@ def _read(file: SeekableFile, *, is_mastodon: bool, is_list: bool) -> Iterator[F
     yield from charset_notice(lines.first_windows_line)
 
 
+def _listed(text: str) -> PostLink | None:
+    return x_post(text) if LONG_ID.fullmatch(text) else parse_listed(text)
+
+
 def _first_lines(beginning: Beginning) -> list[str]:
     lines = beginning.text.splitlines()
     if beginning.is_cut and len(lines) > 1:
@@ -103,8 +109,13 @@ def _first_lines(beginning: Beginning) -> list[str]:
 
 
 def _addresses(beginning: Beginning) -> list[str]:
-    """The addresses in the first lines. Empty if most lines are something else."""
-    listed = [line.strip('"') for line in _first_lines(beginning)[:_LINES_LOOKED_AT]]
+    """The addresses in the first lines, or the ids of X if there is nothing else.
+
+    Empty if most lines are something else.
+    """
+    listed = [line.strip('",;') for line in _first_lines(beginning)[:_LINES_LOOKED_AT]]
+    if all(map(LONG_ID.fullmatch, listed)):
+        return listed
     addresses = [line for line in listed if _is_address(line)]
     return addresses if len(addresses) * 2 > len(listed) else []
 

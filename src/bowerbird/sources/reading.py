@@ -5,6 +5,7 @@ in an archive is used as a path. The size of a file is counted while it is read,
 can state any size.
 """
 
+import re
 import struct
 import zlib
 from collections import Counter
@@ -24,6 +25,8 @@ from bowerbird.sources.recognition import ZIP_START, UnknownFile, recognise
 
 # A record of two characters that cannot be read takes as long as one of a hundred that can.
 MAX_UNREADABLE: Final = 100_000
+# Of a file that was downloaded twice: "liked_posts (1).json".
+_COPY: Final = re.compile(r" ?\([0-9]{1,3}\)(?=\.[a-z]+$)")
 
 
 class Reading(NamedTuple):
@@ -38,7 +41,15 @@ def read(file: SeekableFile, choices: Choices = Choices()) -> Reading:  # noqa: 
     if beginning.data.startswith(ZIP_START):
         return Reading("zip archive", _bounded(_Archive(file, choices).read()))
     format = recognise(beginning)
-    return Reading(format.name, _bounded(format.read(file, choices)))
+    name = _COPY.sub("", re.split(r"[/\\]", choices.name)[-1])
+    return Reading(format.name, _bounded(_read(format, file, name, choices)))
+
+
+def _read(format: Format, file: SeekableFile, name: str, choices: Choices) -> Iterator[Found]:
+    found = format.read(file, choices)
+    if name.lower() not in format.liked_files:
+        return found
+    return only_if_requested(map(as_liked, found), choices)
 
 
 def _bounded(found: Iterator[Found]) -> Iterator[Found]:
@@ -174,10 +185,8 @@ class _Archive:
     def _read_member(self, info: ZipInfo, format: Format) -> Iterator[Found]:
         try:
             with self._zip.open(info) as packed:
-                member = format.read(_Member(packed, info, self._total), self._choices)
-                if _name(info).lower() in format.liked_files:
-                    member = only_if_requested(map(as_liked, member), self._choices)
-                for found in member:
+                member = _Member(packed, info, self._total)
+                for found in _read(format, member, _name(info), self._choices):
                     yield _named(found, info)
         except _OverBoundError as problem:
             yield _left_out(info, f"{problem}. The records before that were read.")

@@ -104,7 +104,7 @@ class FileImports:
         self._shortened.clear()
         self._link_room = MAX_LINKS_CHARACTERS
         self.report.files.append(report)
-        choices = Choices(with_likes=self._options.with_likes, now=self._clock())
+        choices = Choices(self._options.with_likes, self._clock(), name)
         try:
             found = await asyncio.to_thread(reading.read, file, choices)
         except UnknownFile as problem:

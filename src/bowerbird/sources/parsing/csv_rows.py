@@ -5,6 +5,7 @@ row starts: a quotation mark without its partner must not swallow the rest of th
 """
 
 import csv
+import re
 from collections import deque
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -14,6 +15,8 @@ from bowerbird.sources.parsing.text_lines import Line, SeekableFile, TextLines
 _DELIMITERS: Final = ",;\t"
 # People also write it inside of names, so it counts only in a line without the others.
 _BAR: Final = "|"
+# Excel begins a file with the delimiter of its rows: "sep=;".
+_STATED: Final = re.compile(r'"?sep=([,;\t|])"?[ ,;\t|]*(?=[\r\n])', re.IGNORECASE)
 MAX_ROW_CHARACTERS: Final = 1 << 20
 _MAX_ROW_LINES: Final = 10_000
 # Reading on after a broken row reads lines again. This bounds how much in all.
@@ -33,8 +36,10 @@ class _RowTooLongError(Exception):
 
 
 def sniff_delimiter(text: str) -> str:
-    """The delimiter that occurs most in the first line, outside quotation marks."""
-    first_line = text.lstrip("\r\n").partition("\n")[0]
+    """The stated delimiter, or the one that occurs most in the first line, outside quotes."""
+    if stated := _STATED.match(text):
+        return stated[1]
+    first_line = _first_line(text)
     outside = "".join(first_line.split('"')[::2])
     most = max(_DELIMITERS, key=outside.count)
     return most if most in outside or _BAR not in outside else _BAR
@@ -43,9 +48,14 @@ def sniff_delimiter(text: str) -> str:
 def split_line(text: str, delimiter: str) -> list[str]:
     """The cells of the first row of a text, or none if it cannot be read."""
     try:
-        return next(csv.reader([text.lstrip("\r\n").partition("\n")[0]], delimiter=delimiter), [])
+        return next(csv.reader([_first_line(text)], delimiter=delimiter), [])
     except csv.Error:
         return []
+
+
+def _first_line(text: str) -> str:
+    stated = _STATED.match(text)
+    return text[stated.end() if stated else 0 :].lstrip("\r\n").partition("\n")[0]
 
 
 class CsvRows:
@@ -124,6 +134,8 @@ class CsvRows:
         while line := self._waiting.popleft() if self._waiting else self._lines.next():
             # A file may consist of empty lines, and a row for each would take ten times as long.
             if not self._row and not line.text.strip("\r\n"):
+                continue
+            if line.number == 1 and not self._row and _STATED.match(line.text):
                 continue
             self._row.append(line)
             self._characters += len(line.text)
