@@ -241,6 +241,47 @@ async def test_an_answer_that_is_not_http_is_a_failure_of_the_network(hosts: Ima
     assert await refused(hosts, URL) is Reason.UNREACHABLE
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"Transfer-Encoding: chunked\r\n\r\n{size:x}\r\n{image}\r\n0\r\n\r\n",
+        b"Connection: close\r\nContent-Length: {size}\r\n\r\n{image}",
+        b"X: y\r\nX: z\r\nContent-Length: {size}\r\n\r\n{image}",
+    ],
+)
+@pytest.mark.parametrize("before", [b"", b"HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n"])
+async def test_answers_of_every_shape_are_read(
+    hosts: ImageHosts, answer: bytes, before: bytes
+) -> None:
+    image = pictures.png()
+    size = len(image)
+    head, _, rest = answer.partition(b"{image}")
+    filled = head.decode().format(size=size).encode() + image + rest
+    hosts.answers[URL.removeprefix("https://")] = before + b"HTTP/1.1 200 OK\r\n" + filled
+
+    async with hosts.fetcher() as fetcher:
+        for _ in range(2):
+            assert (await fetcher.fetch(URL)).content == image
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"Content-Length: 1\r\n\r\naHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nb",
+        b"Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+        b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+        b"X: " + b"y" * 4 * outgoing.HEAD_BYTES_MAX,
+        b"Transfer-Encoding: chunked\r\n\r\n0\r\nX: " + b"y" * 4 * outgoing.HEAD_BYTES_MAX,
+    ],
+)
+async def test_an_answer_whose_end_is_in_doubt_is_a_failure_of_the_network(
+    hosts: ImageHosts, answer: bytes
+) -> None:
+    hosts.answers[URL.removeprefix("https://")] = b"HTTP/1.1 200 OK\r\n" + answer
+
+    assert await refused(hosts, URL) is Reason.UNREACHABLE
+
+
 async def test_a_name_without_an_address_is_a_failure_of_the_network() -> None:
     async def fails(_: str) -> list[str]:
         raise OSError("no such name")
@@ -279,7 +320,7 @@ async def test_a_cancelled_fetch_leaves_no_connection(hosts: ImageHosts, delay_s
 
 
 async def test_few_connections_stay_open_however_many_hosts_there_are(tmp_path: Path) -> None:
-    names = [f"a{number}.{INSTANCE}" for number in range(2 * outgoing.HOSTS_OPEN_MAX)]
+    names = [f"a{number}.{INSTANCE}" for number in range(2 * outgoing.CONNECTIONS_KEPT_MAX)]
     async with image_hosts(tmp_path, names) as hosts:
         for name in names:
             hosts.put(f"https://{name}/a", pictures.png())
@@ -287,6 +328,6 @@ async def test_few_connections_stay_open_however_many_hosts_there_are(tmp_path: 
         async with hosts.fetcher() as fetcher:
             for name in names:
                 await fetcher.fetch(f"https://{name}/a", INSTANCE)
-            while len(hosts.open) > outgoing.HOSTS_OPEN_MAX:
+            while len(hosts.open) > outgoing.CONNECTIONS_KEPT_MAX:
                 await asyncio.wait(hosts.open, return_when=asyncio.FIRST_COMPLETED, timeout=30)
                 assert len(hosts.open) < len(names)

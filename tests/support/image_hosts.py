@@ -10,15 +10,16 @@ import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
-import httpx2
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from bowerbird.images.fetching import Fetcher
 from bowerbird.images.hosts import AllowedHosts
+from bowerbird.outgoing.requests import Streams
 
 X = "pbs.twimg.com"
 BLUESKY = "cdn.bsky.app"
@@ -73,8 +74,16 @@ class ImageHosts:
             timeout_s=timeout_s,
         )
 
-    def connect(self) -> httpx2.AsyncBaseTransport:
-        return _Rerouted(self)
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=str(self.folder / "hosts.crt"))
+
+    async def connect(self, address: str, _port: int, name: str) -> Streams:
+        """Leads connections to this server, whatever the address."""
+        self.connected_to.append(address)
+        return await asyncio.open_connection(
+            "127.0.0.1", self.port, ssl=self._tls, server_hostname=name
+        )
 
     async def until_idle(self) -> None:
         """Until every connection has ended."""
@@ -112,27 +121,6 @@ class ImageHosts:
                 await asyncio.sleep(0.02 if place in self.dripping else 0)
         writer.write(self.answers.get(place, http(b"", "404 Not Found")))
         await writer.drain()
-
-
-class _Rerouted(httpx2.AsyncBaseTransport):
-    """Leads connections to the server of the test, whatever the address."""
-
-    def __init__(self, hosts: ImageHosts) -> None:
-        self._hosts = hosts
-        tls = ssl.create_default_context(cafile=str(hosts.folder / "hosts.crt"))
-        self._inner = httpx2.AsyncHTTPTransport(verify=tls, trust_env=False)
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        self._hosts.connected_to.append(request.url.host)
-        url = request.url.copy_with(host="127.0.0.1", port=self._hosts.port)
-        return await self._inner.handle_async_request(
-            httpx2.Request(
-                request.method, url, headers=request.headers, extensions=request.extensions
-            )
-        )
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
 
 
 @asynccontextmanager

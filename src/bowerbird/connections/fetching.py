@@ -21,7 +21,13 @@ from bowerbird.model.connections import ANSWER_BYTES_MAX, Problem
 from bowerbird.model.json_depth import without_lone_surrogates
 from bowerbird.outgoing import addresses
 from bowerbird.outgoing.addresses import Resolve
-from bowerbird.outgoing.requests import Connect, OutgoingRequests, PrivateAddress, host_port
+from bowerbird.outgoing.requests import (
+    Connect,
+    OutgoingRequests,
+    PrivateAddress,
+    Response,
+    host_port,
+)
 from bowerbird.settings import Settings
 from bowerbird.settings.values import LOOPBACK
 
@@ -161,24 +167,23 @@ async def reaching(seconds: float) -> AsyncIterator[None]:
             yield
     except PrivateAddress:
         raise SourceProblem(Problem.PRIVATE_ADDRESS) from None
-    except (TimeoutError, httpx2.HTTPError, OSError, UnicodeError) as error:
+    except (TimeoutError, OSError, UnicodeError) as error:
         raise SourceProblem(Problem.UNREACHABLE, reason=type(error).__name__) from None
 
 
-async def received(response: httpx2.Response, most: int) -> Answer:
+async def received(response: Response, most: int) -> Answer:
     """An answer of at most so many bytes."""
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    if headers.get("content-encoding", "identity") != "identity":
+    if response.headers.get("content-encoding", "identity") != "identity":
         raise SourceProblem(Problem.UNREADABLE_ANSWER, reason="compressed")
     content = bytearray()
-    async for part in response.aiter_raw():
+    async for part in response.content:
         content += part
         if len(content) > most:
             raise SourceProblem(Problem.UNREADABLE_ANSWER, reason="too_large")
-    return Answer(response.status_code, headers, bytes(content))
+    return Answer(response.status_code, response.headers, bytes(content))
 
 
-async def _read(response: httpx2.Response, *, is_json: bool) -> Answer:
+async def _read(response: Response, *, is_json: bool) -> Answer:
     status = response.status_code
     if status in _REDIRECTS:
         # The token must not go to another server.

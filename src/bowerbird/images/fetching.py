@@ -5,7 +5,6 @@ the first URL. Size and time are limited while the bytes arrive.
 """
 
 import asyncio
-from collections.abc import Callable
 from enum import StrEnum
 from types import TracebackType
 from typing import Final, Self
@@ -20,7 +19,7 @@ from bowerbird.images.hosts import AllowedHosts
 from bowerbird.model.media import URL_MAX
 from bowerbird.outgoing import addresses
 from bowerbird.outgoing.addresses import Resolve
-from bowerbird.outgoing.requests import OutgoingRequests, PrivateAddress
+from bowerbird.outgoing.requests import Connect, OutgoingRequests, PrivateAddress, Response
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 VIDEO_BYTES_MAX: Final = 32 * 1024 * 1024
@@ -85,7 +84,7 @@ class Fetcher:
         allowed: AllowedHosts,
         *,
         resolve: Resolve = addresses.resolve,
-        connect: Callable[[], httpx2.AsyncBaseTransport] | None = None,
+        connect: Connect | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         self._allowed = allowed
@@ -113,9 +112,9 @@ class Fetcher:
         try:
             async with asyncio.timeout(self._timeout_s):
                 content = await self._followed(url, instance, video_room)
-        except (TimeoutError, httpx2.TimeoutException):
+        except TimeoutError:
             raise NotFetched(Reason.TIME) from None
-        except (httpx2.HTTPError, OSError, UnicodeError) as error:
+        except (OSError, UnicodeError) as error:
             raise NotFetched(Reason.UNREACHABLE) from error
         is_video = video_room is not None and formats.is_video(content)
         found = formats.VIDEO if is_video else formats.format_of(content)
@@ -145,10 +144,10 @@ class Fetcher:
             raise NotFetched(Reason.ADDRESS) from None
 
 
-async def _read(response: httpx2.Response, video_room: int | None) -> bytes | str:
+async def _read(response: Response, video_room: int | None) -> bytes | str:
     status = response.status_code
     if status in _REDIRECTS and "location" in response.headers:
-        return str(response.headers["location"])
+        return response.headers["location"]
     if status != httpx2.codes.OK:
         raise NotFetched(_reason_of(status))
     if response.headers.get("content-encoding", "identity") != "identity":
@@ -156,7 +155,7 @@ async def _read(response: httpx2.Response, video_room: int | None) -> bytes | st
     content = bytearray()
     stated = response.headers.get("content-length", "")
     size = int(stated) if stated.isascii() and stated.isdecimal() and len(stated) < _DIGITS else 0
-    async for part in response.aiter_raw():
+    async for part in response.content:
         content += part
         most, problem = MAX_BYTES, Reason.SIZE
         if video_room is not None and formats.is_video(content):

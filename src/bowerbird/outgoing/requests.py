@@ -2,37 +2,50 @@
 
 The name is resolved once and the connection goes to the address that was checked, so another
 answer of the name server changes nothing. Redirects are not followed here.
+
+HTTP/1.1 on asyncio's streams: the client of httpx2 took most of the CPU time of a kept image.
 """
 
 import asyncio
 import ssl
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import cache
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
+import httptools
 import httpx2
 
 from bowerbird.outgoing import addresses
 from bowerbird.outgoing.addresses import Resolve
 
-# Connections to more hosts are closed, those that were used longest ago first.
-HOSTS_OPEN_MAX: Final = 8
+# Further ones are closed, those that were used longest ago first.
+CONNECTIONS_KEPT_MAX: Final = 16
+_KEPT_S: Final = 5.0
 _SILENCE_S: Final = 10.0
-_TIMEOUTS: Final = dict.fromkeys(("connect", "read", "write", "pool"), _SILENCE_S)
-# How long cancelled requests may take to end.
-_ENDING_S: Final = 1.0
 _ADDRESSES_TRIED: Final = 2
+_READ_BYTES: Final = 1 << 16
+HEAD_BYTES_MAX: Final = 64 * 1024
+_CONTROLS: Final = frozenset(map(chr, (*range(32), 127)))
 _PORTS: Final = {"https": 443, "http": 80}
 
 
-Connect = Callable[[], httpx2.AsyncBaseTransport]
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Connect = Callable[[str, int, str], Awaitable[Streams]]
+"""Opens a connection to an address and a port, with TLS if a name is given."""
 
 
 class PrivateAddress(Exception):  # noqa: N818 - named for what it is
     """The name of the host leads to an address that is not on the public internet."""
+
+
+class Response(NamedTuple):
+    status_code: int
+    # By names in lower case.
+    headers: dict[str, str]
+    content: AsyncIterator[bytes]
 
 
 class OutgoingRequests:
@@ -47,12 +60,10 @@ class OutgoingRequests:
     ) -> None:
         """`may_be_private`: whether the operator allows any address for a host and its port."""
         self._resolve = resolve
-        self._connect = connect or _transport
+        self._connect = connect or _opened
         self._may_be_private = may_be_private
-        self._transports: dict[str, httpx2.AsyncBaseTransport] = {}
-        # How many requests of each host have not ended.
-        self._open: Counter[str] = Counter()
-        self._ending: set[asyncio.Future[httpx2.Response]] = set()
+        # Those that no request uses, by the time of their last use.
+        self._kept: list[_Connection] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -63,16 +74,13 @@ class OutgoingRequests:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        async with AsyncExitStack() as closing:
-            for transport in self._transports.values():
-                closing.push_async_callback(transport.aclose)
-            self._transports = {}
-            await self._end_all()
+        while self._kept:
+            self._kept.pop().close()
 
     @asynccontextmanager
     async def response(
         self, method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes = b""
-    ) -> AsyncIterator[httpx2.Response]:
+    ) -> AsyncIterator[Response]:
         """The response, whose content the caller reads."""
         host = url.raw_host.decode("ascii").lower()
         found = await self._resolve(host)
@@ -81,90 +89,172 @@ class OutgoingRequests:
         may_be_private = self._may_be_private is not None and self._may_be_private(host_port(url))
         if not found or not (is_public or may_be_private):
             raise PrivateAddress
-        async with self._connected(host) as transport:
-            request = _Sent(method, url, host, headers, content)
-            response = await self._first_answer(transport, request, found[:_ADDRESSES_TRIED])
-            try:
-                yield response
-            finally:
-                await response.aclose()
+        connection = await self._connected(url, host, found[:_ADDRESSES_TRIED])
+        try:
+            yield await connection.answer(_head(method, url, host, headers, content), content)
+        finally:
+            self._keep_or_close(connection)
 
-    async def _first_answer(
-        self, transport: httpx2.AsyncBaseTransport, sent: "_Sent", found: Sequence[str]
-    ) -> httpx2.Response:
-        problem: httpx2.TransportError | None = None
-        for address in found:
+    async def _connected(self, url: httpx2.URL, host: str, found: Sequence[str]) -> "_Connection":
+        """A connection is used again only for the host whose certificate it has shown."""
+        if url.scheme not in _PORTS:
+            raise ConnectionError("The scheme is neither https nor http.")
+        port = url.port or _PORTS[url.scheme]
+        name = host if url.scheme == "https" else ""
+        places = [(address, port, name) for address in found]
+        for kept in reversed(self._kept):
+            if kept.place in places:
+                self._kept.remove(kept)
+                if kept.is_usable:
+                    return kept
+                kept.close()
+        problem: OSError | None = None
+        for place in places:
             try:
-                return await self._sent(transport, sent.to(address), sent.host)
-            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                async with asyncio.timeout(_SILENCE_S):
+                    return _Connection(place, *await self._connect(*place))
+            except OSError as error:
                 problem = error
         assert problem is not None
         raise problem
 
-    async def _sent(
-        self, transport: httpx2.AsyncBaseTransport, request: httpx2.Request, host: str
-    ) -> httpx2.Response:
-        """If it is cancelled, it ends later: during a TLS handshake, the socket would stay open."""
-        sending = asyncio.ensure_future(transport.handle_async_request(request))
-        try:
-            return await asyncio.shield(sending)
-        except asyncio.CancelledError:
-            self._ending.add(sending)
-            self._open[host] += 1
-            sending.add_done_callback(lambda _: self._open.subtract((host,)))
-            raise
-
-    async def _end_all(self) -> None:
-        if self._ending:
-            await asyncio.wait(self._ending, timeout=_ENDING_S)
-        for sending in self._ending:
-            sending.cancel()
-        for ended in await asyncio.gather(*self._ending, return_exceptions=True):
-            if isinstance(ended, httpx2.Response):
-                await ended.aclose()
-
-    @asynccontextmanager
-    async def _connected(self, host: str) -> AsyncIterator[httpx2.AsyncBaseTransport]:
-        """One per host: a connection is reused for the host whose certificate it has shown."""
-        transport = self._transports.pop(host, None) or self._connect()
-        self._transports[host] = transport
-        self._open[host] += 1
-        try:
-            yield transport
-        finally:
-            self._open[host] -= 1
-            await self._close_some()
-
-    async def _close_some(self) -> None:
+    def _keep_or_close(self, connection: "_Connection") -> None:
         """A library may have images of thousands of hosts, and a process few open sockets."""
-        idle = [host for host in self._transports if not self._open[host]]
-        for host in idle[: max(len(self._transports) - HOSTS_OPEN_MAX, 0)]:
-            del self._open[host]
-            await self._transports.pop(host).aclose()
+        if not connection.has_ended_well():
+            connection.close()
+            return
+        self._kept.append(connection)
+        if len(self._kept) > CONNECTIONS_KEPT_MAX:
+            self._kept.pop(0).close()
 
 
-class _Sent:
-    """A request, before it is known to which address of its host it goes."""
+class _Connection:
+    """A connection to a place: an address, a port, and the name that its certificate has."""
 
     def __init__(
-        self, method: str, url: httpx2.URL, host: str, headers: Mapping[str, str], content: bytes
+        self,
+        place: tuple[str, int, str],
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
     ) -> None:
-        self.host = host
-        self._method = method
-        self._url = url
-        named = host if url.port in (None, _PORTS.get(url.scheme)) else f"{host}:{url.port}"
-        self._headers = {**headers, "Host": named}
-        self._content = content
+        self.place = place
+        self._reader = reader
+        self._writer = writer
+        self._answer = _Answer()
+        self._without_content = 0
+        self._used_at = 0.0
 
-    def to(self, address: str) -> httpx2.Request:
-        """The connection goes to the address; the certificate must be that of the host."""
-        return httpx2.Request(
-            self._method,
-            self._url.copy_with(host=address, fragment=None),
-            headers=self._headers,
-            content=self._content or None,
-            extensions={"sni_hostname": self.host, "timeout": _TIMEOUTS},
-        )
+    @property
+    def is_usable(self) -> bool:
+        is_recent = time.monotonic() - self._used_at < _KEPT_S
+        return is_recent and not self._reader.at_eof() and not self._writer.is_closing()
+
+    async def answer(self, head: bytes, content: bytes) -> Response:
+        self._answer = answer = _Answer()
+        self._without_content = 0
+        self._writer.write(head + content)
+        async with asyncio.timeout(_SILENCE_S):
+            await self._writer.drain()
+        while not answer.has_head:
+            await self._receive()
+        return Response(answer.status, answer.headers, self._content(answer))
+
+    async def _content(self, answer: "_Answer") -> AsyncIterator[bytes]:
+        while True:
+            # Joined, because a part may be a single byte.
+            content, answer.parts = b"".join(answer.parts), []
+            if content:
+                self._without_content = 0
+                yield content
+            if answer.is_whole:
+                return
+            await self._receive()
+
+    async def _receive(self) -> None:
+        # The parser would keep a header of any length, also one that follows the content.
+        if self._without_content >= HEAD_BYTES_MAX:
+            raise ConnectionError("The head of the answer is too large.")
+        async with asyncio.timeout(_SILENCE_S):
+            received = await self._reader.read(_READ_BYTES)
+        self._without_content += len(received)
+        self._answer.receive(received)
+
+    def has_ended_well(self) -> bool:
+        """Whether another request can follow."""
+        self._used_at = time.monotonic()
+        return self._answer.may_others_follow
+
+    def close(self) -> None:
+        # Without a farewell, for which a host could let us wait.
+        self._writer.transport.abort()
+
+
+class _Answer:
+    """Takes an answer apart. The methods with other names are those that the parser calls."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.parts: list[bytes] = []
+        self.has_head = False
+        self.is_whole = False
+        self.may_others_follow = False
+        self._parser = httptools.HttpResponseParser(self)
+
+    def receive(self, received: bytes) -> None:
+        if not received:
+            # Only an answer that does not say where it ends may end with the connection.
+            ends = not {"content-length", "transfer-encoding"} & self.headers.keys()
+            if not self.has_head or not ends:
+                raise ConnectionError("The connection ended before the answer.")
+            self.is_whole = True
+            return
+        try:
+            self._parser.feed_data(received)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            raise ConnectionError("The answer is not HTTP/1.1.") from error
+
+    def on_message_begin(self) -> None:
+        if self.is_whole:
+            raise ConnectionError("The host sent more than one answer.")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self.has_head:
+            # After the content.
+            return
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        self.headers[key] = f"{self.headers[key]}, {text}" if key in self.headers else text
+
+    def on_headers_complete(self) -> None:
+        self.status = self._parser.get_status_code()
+        if self.status < httpx2.codes.OK:
+            # The answer itself follows.
+            self.headers.clear()
+        else:
+            self.has_head = True
+
+    def on_body(self, body: bytes) -> None:
+        self.parts.append(body)
+
+    def on_message_complete(self) -> None:
+        if self.has_head:
+            self.is_whole = True
+            self.may_others_follow = self._parser.should_keep_alive()
+
+
+def _head(
+    method: str, url: httpx2.URL, host: str, headers: Mapping[str, str], content: bytes
+) -> bytes:
+    named = host if url.port in (None, _PORTS.get(url.scheme)) else f"{host}:{url.port}"
+    sent = {"Host": named, **headers}
+    if content or method == "POST":
+        sent["Content-Length"] = str(len(content))
+    lines = [f"{method} {url.raw_path.decode('ascii')} HTTP/1.1"]
+    lines += [f"{name}: {value}" for name, value in sent.items()]
+    if any(set(line) & _CONTROLS for line in lines):
+        # A token or an address with a line break could add a request.
+        raise ConnectionError("The request has control characters.")
+    return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
 def host_port(url: httpx2.URL) -> str:
@@ -173,11 +263,14 @@ def host_port(url: httpx2.URL) -> str:
     return f"{url.raw_host.decode('ascii').lower()}:{port}"
 
 
-def _transport() -> httpx2.AsyncBaseTransport:
-    return httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False)
+async def _opened(address: str, port: int, name: str) -> Streams:
+    tls = _tls() if name else None
+    return await asyncio.open_connection(address, port, ssl=tls, server_hostname=name or None)
 
 
 @cache
 def _tls() -> ssl.SSLContext:
     # Reading all certificates takes tens of milliseconds.
-    return httpx2.create_ssl_context(trust_env=False)
+    context = httpx2.create_ssl_context(trust_env=False)
+    context.set_alpn_protocols(["http/1.1"])
+    return context

@@ -48,7 +48,7 @@ class Files:
         self.scratch = Scratch(settings.data_dir)
         self._silence = timedelta(seconds=silence_s)
 
-    @property
+    @cached_property
     def folder(self) -> Path | None:
         """The folder of the files; None if they are in S3."""
         parts = urlsplit(self._settings.files_url)
