@@ -15,7 +15,7 @@ from rich.table import Table
 from benchmarks.search_quality import searchable_library
 from bowerbird.library.vectors.sweeps import embedding_text
 from bowerbird.search.meaning.embedding import JOINED_FLOOR, Embedder
-from bowerbird.search.meaning.multilingual import is_in_other_script
+from bowerbird.search.meaning.multilingual import first_share
 from bowerbird.search.meaning.nearness import Nearness, joined
 from bowerbird.sources.own_json import read
 from tests.search_quality import collection
@@ -84,7 +84,7 @@ def _joined(first: Similarity, second: Similarity) -> Similarity:
         both = joined(
             Nearness(numbers, np.array(list(scores.values()), np.float32), 0),
             Nearness(numbers, np.array(list(second[text].values()), np.float32), 0),
-            is_in_other_script=is_in_other_script(text),
+            share=first_share(text),
         )
         similarity[text] = dict(zip(scores, both.scores.tolist(), strict=True))
     return similarity

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird import app, errors
+from bowerbird import app
 from bowerbird.errors import Refusal
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.sweeps import JOB, VectorSweeps
@@ -163,31 +163,16 @@ async def test_a_new_post_is_found_before_the_second_model_has_embedded_it(cast:
     assert await cast.alice.ids(vector_search_term="leisure facilities") == [new]
 
 
-async def test_a_query_in_another_script_is_answered_while_the_database_cannot_be_written(
-    cast: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_query_in_another_script_has_nothing_embedded_again(cast: Service) -> None:
     await _save(cast.alice, *ENGLISH)
     await cast.alice.embed()
-
-    async def refuse(*_: Any) -> None:
-        raise errors.unavailable("The disk is full.")
-
-    monkeypatch.setattr(VectorStore, "create", refuse)
 
     response = await cast.alice.get("/v1/bookmarks", vector_search_term="телескоп")
 
     assert response.status_code == 200, response.text
-
-
-async def test_a_query_in_another_script_has_the_library_embedded_by_both(cast: Service) -> None:
-    ids = await _save(cast.alice, *ENGLISH)
-    await cast.alice.embed()
-
-    await cast.alice.ids(vector_search_term="телескоп")
-    assert await _has_job(cast)
-    await cast.alice.embed()
-
-    assert (await cast.alice.ids(vector_search_term="библиотека телескоп"))[0] == ids[0]
+    assert not await _has_job(cast)
+    assert await cast.alice.embed() == 0
+    assert (await _stores(cast.alice)).keys() == {384}
 
 
 async def test_similar_posts_are_found_across_languages(alice: Member) -> None:

@@ -44,6 +44,31 @@ async def test_posts_are_found_by_meaning_without_a_common_word(alice: Member) -
         assert found[0] == ids[subject], asked
 
 
+async def test_nonsense_and_signs_are_not_searched_by_meaning(alice: Member) -> None:
+    ids = await _filled(alice)
+
+    for asked in ("asdfghjkl", "qwxzv plmkt", "7f3k9q2x8w", "🎉🎉", "?!", "телескоп", "望遠鏡"):
+        listed = await alice.listed(vector_search_term=asked)
+        assert listed["data"] == [], asked
+        assert listed["meta"]["hint"], asked
+    # A post has one of the words.
+    assert ids["bread"] in await alice.ids(vector_search_term="qwxzv sourdough")
+
+
+async def test_an_answer_says_if_nothing_matches_closely(alice: Member) -> None:
+    await _filled(alice)
+
+    hints = {
+        asked: (await alice.listed(vector_search_term=asked))["meta"].get("hint")
+        for asked in ("a kitten asleep on the radiator", "morning news")
+    }
+
+    assert hints == {
+        "a kitten asleep on the radiator": None,
+        "morning news": "Nothing matches closely. The nearest:",
+    }
+
+
 async def test_every_filter_applies_exactly(alice: Member) -> None:
     ids = await _filled(
         alice,

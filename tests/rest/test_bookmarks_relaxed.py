@@ -150,6 +150,22 @@ async def test_phrases_exclusions_and_filters_are_never_relaxed(alice: Member) -
     assert await alice.ids(q="partial indexes missing", author="nobody") == []
 
 
+async def test_a_correction_is_suggested_only_if_posts_have_all_of_its_words(alice: Member) -> None:
+    await _filled(alice)
+
+    meant = {
+        q: (await alice.listed(q=q))["meta"].get("did_you_mean")
+        for q in ("sourdouhg", "sourdouhg starter", "sourdouhg booster")
+    }
+
+    assert meant == {
+        "sourdouhg": "sourdough",
+        "sourdouhg starter": "sourdough starter",
+        # No post has both words.
+        "sourdouhg booster": None,
+    }
+
+
 async def test_alternatives_count_as_one_word(alice: Member) -> None:
     post = await alice.save(text="heron at the weir")
     await alice.save_all([make.post(text=f"common n{n} heron") for n in range(20)])

@@ -78,9 +78,9 @@ def test_both_models_give_the_list_of_any_filter(
         expected = joined(
             first.nearness(queries[0], candidates, floor + 0.02),
             second.nearness(queries[1], candidates, 0.15),
-            is_in_other_script=False,
+            share=0.5,
         )
-        near, found = nearness_by_both(*scans, candidates, is_in_other_script=False)
+        near, found = nearness_by_both(*scans, candidates, share=0.5)
         listed, _ = _listed(expected)
         assert _listed(found)[0] == listed
         assert set(listed) <= set(near.numbers.tolist())
@@ -93,15 +93,15 @@ def test_few_posts_near_to_the_floor_of_both_are_compared_exactly(
     queries = _vectors(99, 1, DIMENSIONS)[0], _vectors(98, 1, OTHER_DIMENSIONS)[0]
     scans = Scan.of(first, queries[0], 0.22), Scan.of(second, queries[1], 0.15)
     all_posts = Numbers(np.array(FILTERS["all"]))
-    exactly = joined(*(scan.within(all_posts) for scan in scans), is_in_other_script=False)
+    exactly = joined(*(scan.within(all_posts) for scan in scans), share=0.5)
     # Just above the best post.
     monkeypatch.setattr(near_posts, "JOINED_FLOOR", float(exactly.scores.max()) + 1e-4)
     monkeypatch.setattr(near_posts, "_MOST_COMPARED", 0)
-    assert len(NearByBoth.of(*scans, is_in_other_script=False).numbers)
+    assert len(NearByBoth.of(*scans, share=0.5).numbers)
 
     monkeypatch.setattr(near_posts, "_MOST_COMPARED", 64)
 
-    assert not len(NearByBoth.of(*scans, is_in_other_script=False).numbers)
+    assert not len(NearByBoth.of(*scans, share=0.5).numbers)
 
 
 def test_near_posts_do_not_keep_a_matrix() -> None:

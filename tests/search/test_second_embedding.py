@@ -5,7 +5,7 @@ import pytest
 from bowerbird.search.meaning.arrays import np
 from bowerbird.search.meaning.embedding import Embedder
 from bowerbird.search.meaning.models import Models
-from bowerbird.search.meaning.multilingual import is_in_other_script, needs_second_model
+from bowerbird.search.meaning.multilingual import first_share, needs_second_model
 from bowerbird.settings import Settings
 from tests.support.models import MODEL_DIR, MODELS
 
@@ -86,16 +86,20 @@ def test_posts_in_other_languages_need_the_second_model(text: str, *, is_needed:
 
 
 @pytest.mark.parametrize(
-    ("query", "is_other"),
+    ("query", "share"),
     [
-        ("cats", False),
-        ("Übergröße", False),
-        ("кошки", True),
-        ("node.js 教程", False),
-        ("教程", True),
-        ("2026", False),
-        ("", False),
+        ("cats", 0.5),
+        ("the birds that collect blue things", 1.0),
+        ("der Vogel, der blaue Dinge sammelt", 0.5),
+        ("Übergröße", 0.5),
+        ("кошки", 0.3),
+        ("node.js 教程", 0.5),
+        ("教程", 0.3),
+        ("2026", 0.5),
+        ("", 0.5),
     ],
 )
-def test_the_script_of_a_query_is_that_of_most_letters(query: str, *, is_other: bool) -> None:
-    assert is_in_other_script(query) is is_other
+def test_the_language_of_a_query_decides_the_share_of_the_first_model(
+    query: str, share: float
+) -> None:
+    assert first_share(query) == share

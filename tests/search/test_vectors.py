@@ -264,7 +264,7 @@ def test_two_models_are_averaged_and_the_second_can_stand_alone(far: int) -> Non
     first = _nearness({3: 0.8, 1: 0.2, 2: 0.0, 7 + far: 0.7})
     second = _nearness({1: 0.4, 2: 0.6, 3: 0.4, 9 + far: 0.5})
 
-    both = joined(first, second, is_in_other_script=False)
+    both = joined(first, second, share=0.5)
 
     assert dict(zip(both.numbers.tolist(), both.scores.round(3).tolist(), strict=True)) == {
         # 0.9 times the second score is higher than the average.
@@ -275,21 +275,21 @@ def test_two_models_are_averaged_and_the_second_can_stand_alone(far: int) -> Non
         7 + far: pytest.approx(0.7),
         9 + far: pytest.approx(0.45),
     }
-    assert joined(second, second, is_in_other_script=True).numbers is second.numbers
+    assert joined(second, second, share=0.3).numbers is second.numbers
 
 
-@pytest.mark.parametrize("is_in_other_script", [False, True])
+@pytest.mark.parametrize("share", [0.3, 0.5, 1.0])
 def test_a_post_that_waits_for_the_second_model_has_the_score_and_floor_of_the_first(
-    *, is_in_other_script: bool
+    share: float,
 ) -> None:
     # The floor of both is between the scores of posts 2 and 3.
     first = _nearness({1: 0.3, 2: JOINED_FLOOR + 0.03, 3: JOINED_FLOOR - 0.01}, JOINED_FLOOR + 0.02)
-    waiting = joined(first, _nearness({1: 0.3}), is_in_other_script=is_in_other_script)
+    waiting = joined(first, _nearness({1: 0.3}), share=share)
     assert waiting.scores[1] == first.scores[1]
     assert _near(waiting) == [1, 2]
 
     first = _nearness({1: 0.3, 2: JOINED_FLOOR + 0.01}, JOINED_FLOOR + 0.02)
-    waiting = joined(first, _nearness({1: 0.3}), is_in_other_script=is_in_other_script)
+    waiting = joined(first, _nearness({1: 0.3}), share=share)
     assert _near(waiting) == [1]
 
 

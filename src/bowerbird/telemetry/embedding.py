@@ -69,6 +69,9 @@ class TracedEmbedder:
         with self._spans.part("embed query", SpanKind.INTERNAL, self._attributes(1)):
             return await self._embedder.embed_query(text)
 
+    async def letters_per_piece(self, text: str) -> float:
+        return await self._embedder.letters_per_piece(text)
+
     async def embed_posts(self, texts: Sequence[str]) -> "list[Floats]":
         with self._spans.part("embed posts", SpanKind.INTERNAL, self._attributes(len(texts))):
             return await self._embedder.embed_posts(texts)

@@ -196,7 +196,7 @@ class Bookmarks:
             hints=request.filter.words.hints if request.filter.words else (),
             reason=await self._reason(account, request.filter, found),
             is_relaxed=found.is_relaxed,
-            did_you_mean=_corrected(query, found.ranking),
+            did_you_mean=await self._meant(account, query, request, found),
             by_meaning=None if saved else await self._by_meaning(account, request, found, vectors),
         )
 
@@ -373,6 +373,19 @@ class Bookmarks:
         if found.total or found.hidden:
             return found.hint
         return await self._reasons.of_nothing(account, filter, found.ranking)
+
+    async def _meant(
+        self, account: Account, query: ListQuery, request: ListRequest, found: _Found
+    ) -> str | None:
+        """The query with other words, if more posts have all of these."""
+        text = _corrected(query, found.ranking)
+        if text is None:
+            return None
+        asked = msgspec.structs.replace(query, q=text, vector_search_term=None)
+        is_by_some = found.is_relaxed or request.filter.meaning is not None
+        least = 0 if is_by_some else found.total
+        more = await self.total(account, _with_hidden(await self.filter(account, asked)))
+        return text if more > least else None
 
     async def _by_meaning(
         self, account: Account, request: ListRequest, found: _Found, vectors: VectorState | None

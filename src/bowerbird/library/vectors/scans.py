@@ -68,21 +68,19 @@ class Scans:
         second: Question,
         candidates: "Numbers",
         *,
-        is_in_other_script: bool,
+        share: float,
     ) -> "Nearness":
         """Scores of the candidates by both models. The caller drops those below the floor."""
         from bowerbird.search.meaning import near_posts  # noqa: PLC0415 - imports numpy
 
         matrices = [await self._matrices.of(account, each.store) for each in (first, second)]
-        key = (account.account_id, account.epoch, first.key, second.key, is_in_other_script)
+        key = (account.account_id, account.epoch, first.key, second.key, share)
         known: NearByBoth | None = self._near.get(key)
         if known is not None and known.is_of(*matrices) and not known.has_any(candidates):
             return near_posts.NOTHING_NEAR_BOTH
         if any(_are_few(candidates, matrix) for matrix in matrices):
             parts = [self.nearness(account, each, candidates) for each in (first, second)]
-            return await joined(
-                *await asyncio.gather(*parts), is_in_other_script=is_in_other_script
-            )
+            return await joined(*await asyncio.gather(*parts), share=share)
         scan, other = await asyncio.gather(
             *(
                 asyncio.to_thread(near_posts.Scan.of, matrix, each.vector, each.floor)
@@ -90,23 +88,17 @@ class Scans:
             )
         )
         near, found = await asyncio.to_thread(
-            near_posts.nearness_by_both,
-            scan,
-            other,
-            candidates,
-            is_in_other_script=is_in_other_script,
+            near_posts.nearness_by_both, scan, other, candidates, share=share
         )
         if near.may_be_remembered:
             self._near.put(key, near)
         return found
 
 
-async def joined(first: "Nearness", second: "Nearness", *, is_in_other_script: bool) -> "Nearness":
+async def joined(first: "Nearness", second: "Nearness", *, share: float) -> "Nearness":
     from bowerbird.search.meaning import nearness  # noqa: PLC0415 - imports numpy
 
-    return await asyncio.to_thread(
-        nearness.joined, first, second, is_in_other_script=is_in_other_script
-    )
+    return await asyncio.to_thread(nearness.joined, first, second, share=share)
 
 
 def _are_few(candidates: "Numbers", matrix: "Matrix") -> bool:

@@ -4,13 +4,13 @@ Queries are embedded and matrices are scanned on threads, never on the event loo
 """
 
 import asyncio
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.vectors.matrices import Matrices
@@ -20,7 +20,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.search.meaning.embedding import NO_FLOOR
 from bowerbird.search.meaning.models import Models
-from bowerbird.search.meaning.multilingual import is_in_other_script
+from bowerbird.search.meaning.multilingual import first_share, is_known
 from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.vectors import VectorStore
 
@@ -29,9 +29,12 @@ if TYPE_CHECKING:
     from bowerbird.search.meaning.nearness import Nearness
     from bowerbird.search.meaning.vectors import Numbers
 
-_CACHED_QUERIES: Final = 256
+# Two entries per query and model.
+_CACHED_QUERIES: Final = 1_024
 # One byte per bookmark number that the account has used: 32 sets of 100,000 take 3 MB.
 _CACHED_NUMBER_SETS: Final = 32
+# Of the first model, if a post is compared with others.
+_SHARE_OF_POSTS: Final = 0.5
 _CACHE_BYTES: Final = 256 * 1024 * 1024
 
 
@@ -165,9 +168,6 @@ class SemanticSearch:
 
         `is_cut`: the caller drops everything below the floor.
         """
-        is_other = is_in_other_script(text)
-        if is_other:
-            await self._want_second(account, store)
         second = store.built_second
         if second is None:
             question = await self.question(store, text)
@@ -180,7 +180,26 @@ class SemanticSearch:
         )
         if other is None:
             return nearness
-        return await joined(nearness, other, is_in_other_script=is_other)
+        return await joined(nearness, other, share=first_share(text))
+
+    async def knows(self, store: VectorStoreState, text: str) -> bool:
+        """Whether a model knows words of a query. Not if they are nonsense, or only signs."""
+        if not any(map(str.isalnum, text)):
+            return False
+        found = [await self._letters_per_piece(store, text)]
+        if store.built_second is not None:
+            with suppress(Refusal):
+                found.append(await self._letters_per_piece(store.built_second, text))
+        return is_known(text, found)
+
+    async def _letters_per_piece(self, store: VectorStoreState, text: str) -> float:
+        key = (store.model, "pieces", text)
+        found: float | None = self._queries.get(key)
+        if found is None:
+            model = None if self._models is None else self._models.of(store.model, store.name)
+            found = math.inf if model is None else await model.letters_per_piece(text)
+            self._queries.put(key, found)
+        return found
 
     async def nearness_of_post(
         self, account: Account, store: VectorStoreState, number: int, candidates: "Numbers"
@@ -198,7 +217,7 @@ class SemanticSearch:
         if second is None or rows is None:
             return nearness
         other = await self._scan(account, second, rows, candidates)
-        return await joined(nearness, other, is_in_other_script=False)
+        return await joined(nearness, other, share=_SHARE_OF_POSTS)
 
     async def _cut_by_both(
         self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
@@ -217,7 +236,7 @@ class SemanticSearch:
                 Question(store, question, self._floor(store)),
                 Question(second, other, self._floor(second)),
                 candidates,
-                is_in_other_script=is_in_other_script(text),
+                share=first_share(text),
             )
         except Refusal:
             # The vectors of the second model cannot be read; those of the first are tried again.
@@ -260,17 +279,6 @@ class SemanticSearch:
     def _floor(self, store: VectorStoreState) -> float:
         model = None if self._models is None else self._models.of(store.model, store.name)
         return NO_FLOOR if model is None else model.floor
-
-    async def _want_second(self, account: Account, store: VectorStoreState) -> None:
-        """Has the posts embedded by the second model, because a query needs it."""
-        second = None if self._models is None else self._models.second
-        if second is None or store.second is not None:
-            return
-        with suppress(Refusal):
-            # A database that cannot be written at present can still be searched.
-            await self._store.create(
-                account.account_id, second.identity, second.name, system_clock()
-            )
 
     async def question(self, store: VectorStoreState, text: str) -> "Floats":
         """The vector of a query text, from the model of the stored vectors."""

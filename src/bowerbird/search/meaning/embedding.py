@@ -142,6 +142,9 @@ class Embedder(Protocol):
     async def embed_query(self, text: str) -> "Floats":
         """The vector of a search query."""
 
+    async def letters_per_piece(self, text: str) -> float:
+        """How long the known pieces of a text are. Words that no text has fall into short ones."""
+
     async def embed_posts(self, texts: Sequence[str]) -> "list[Floats]":
         """One matrix per text, with one row per piece; no rows for a text without words."""
 
@@ -208,6 +211,9 @@ class LocalModel:
 
     async def embed_query(self, text: str) -> "Floats":
         return await self._run_on(self._for_queries, lambda model: model.embed_query(text))
+
+    async def letters_per_piece(self, text: str) -> float:
+        return await self._run_on(self._for_queries, lambda model: model.letters_per_piece(text))
 
     async def embed_posts(self, texts: Sequence[str]) -> "list[Floats]":
         return await self._run_on(
@@ -283,6 +289,12 @@ class _LoadedModel:
         (tokens,) = self._tokens([text[:_MAX_QUERY_CHARACTERS]])
         vector: Floats = self._run([tokens[:_WINDOW]])[0]
         return vector
+
+    def letters_per_piece(self, text: str) -> float:
+        text = text[:_MAX_QUERY_CHARACTERS]
+        tokens = self._tokenizer.encode(text, add_special_tokens=False).tokens
+        pieces = sum(any(map(str.isalnum, token)) for token in tokens)
+        return sum(map(str.isalnum, text)) / max(pieces, 1)
 
     def embed_posts(self, texts: Sequence[str], check: Callable[[], None]) -> "list[Floats]":
         """Calls `check` before and after each batch; an exception from it stops the work."""

@@ -114,10 +114,10 @@ class NearByBoth:
     numbers: Integers
 
     @classmethod
-    def of(cls, first: Scan, second: Scan, *, is_in_other_script: bool) -> "NearByBoth":
+    def of(cls, first: Scan, second: Scan, *, share: float) -> "NearByBoth":
         scans = (first, second)
         roughly = (first.all(), second.all())
-        both = joined(*roughly, is_in_other_script=is_in_other_script)
+        both = joined(*roughly, share=share)
         lowest = min(lowest_similarity(scan.query, JOINED_FLOOR) for scan in scans)
         numbers = both.numbers[both.scores >= lowest]
         if 0 < len(numbers) <= _MOST_COMPARED:
@@ -125,7 +125,7 @@ class NearByBoth:
                 _highest(scan, all_posts, Numbers(numbers))
                 for scan, all_posts in zip(scans, roughly, strict=True)
             ]
-            both = joined(*highest, is_in_other_script=is_in_other_script)
+            both = joined(*highest, share=share)
             numbers = both.numbers[both.scores >= JOINED_FLOOR - _ADDING_ERROR]
         return cls((ref(first.matrix), ref(second.matrix)), numbers)
 
@@ -144,14 +144,14 @@ NOTHING_NEAR_BOTH: Final = Nearness(np.zeros(0, np.int64), np.zeros(0, np.float3
 
 
 def nearness_by_both(
-    first: Scan, second: Scan, candidates: Numbers, *, is_in_other_script: bool
+    first: Scan, second: Scan, candidates: Numbers, *, share: float
 ) -> tuple[NearByBoth, Nearness]:
     """The candidates by both models. The caller drops everything below the floor."""
-    near = NearByBoth.of(first, second, is_in_other_script=is_in_other_script)
+    near = NearByBoth.of(first, second, share=share)
     if not near.has_any(candidates):
         return near, NOTHING_NEAR_BOTH
     parts = (first.within(candidates), second.within(candidates))
-    return near, joined(*parts, is_in_other_script=is_in_other_script)
+    return near, joined(*parts, share=share)
 
 
 def _highest(scan: Scan, roughly: Nearness, posts: Numbers) -> Nearness:

@@ -6,9 +6,6 @@ from typing import Final
 from bowerbird.search.meaning.arrays import LARGEST_TABLE, Floats, Integers, np
 from bowerbird.search.meaning.embedding import JOINED_FLOOR
 
-# The share of the first model in the average of both. The first model sees little more than the
-# language in other scripts than Latin.
-_FIRST_SHARE, _FIRST_SHARE_OTHER_SCRIPT = 0.5, 0.3
 # Counts instead of the average if it is higher: the first model finds no post in another language
 # than the query's.
 _SECOND_ALONE: Final = 0.9
@@ -24,12 +21,11 @@ class Nearness:
     floor: float
 
 
-def joined(first: Nearness, second: Nearness, *, is_in_other_script: bool) -> Nearness:
-    """The posts of both models.
+def joined(first: Nearness, second: Nearness, *, share: float) -> Nearness:
+    """The posts of both models. `share`: how much the first counts in the average.
 
     A post that waits for the second model keeps the score and the floor of the first.
     """
-    share = np.float32(_FIRST_SHARE_OTHER_SCRIPT if is_in_other_script else _FIRST_SHARE)
     if np.array_equal(first.numbers, second.numbers):
         scores = _of_both(first.scores, second.scores, share)
         return Nearness(first.numbers, scores, JOINED_FLOOR)
@@ -41,8 +37,8 @@ def joined(first: Nearness, second: Nearness, *, is_in_other_script: bool) -> Ne
     return Nearness(numbers, scores, JOINED_FLOOR)
 
 
-def _of_both(firsts: Floats, seconds: Floats, share: np.float32) -> Floats:
-    average = share * firsts + (1 - share) * seconds
+def _of_both(firsts: Floats, seconds: Floats, share: float) -> Floats:
+    average = np.float32(share) * firsts + np.float32(1 - share) * seconds
     # Without a score of the first model, which is not a number, the second stands alone.
     scores: Floats = np.fmax(average, np.float32(_SECOND_ALONE) * seconds)
     return scores

@@ -96,6 +96,9 @@ class RemoteEmbedder:
             raise _unavailable("it rejected this text")
         return vector
 
+    async def letters_per_piece(self, text: str) -> float:  # noqa: ARG002 - its pieces are unknown
+        return math.inf
+
     async def embed_posts(self, texts: Sequence[str]) -> "list[Floats]":
         pieces_by_post = [_pieces(text) for text in texts]
         pieces = [piece for post in pieces_by_post for piece in post]

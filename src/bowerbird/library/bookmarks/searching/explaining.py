@@ -38,6 +38,8 @@ def nothing_found(account: Account, filter: BookmarkFilter, ranking: Ranking) ->
     """Why a search has no result."""
     if not account.total:
         return "The library is empty."
+    if filter.meaning is not None and not any(map(str.isalnum, filter.meaning)):
+        return "The search has no words."
     if filter.meaning is not None and (filter.words is None or filter.words.limits is None):
         words = "" if filter.words is None else "has these words or "
         return f"No post {words}is close enough in meaning."

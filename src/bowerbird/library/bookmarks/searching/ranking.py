@@ -17,6 +17,7 @@ from bowerbird.model.filters import BookmarkFilter, Sort
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.model.words import Term, WordQuery
 from bowerbird.requests.limits import RANKED_MAX
+from bowerbird.search.queries import query_language
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
 
@@ -176,7 +177,7 @@ class Rankings:
             return _NOTHING
         near, floor = candidates.NOTHING_NEAR, math.inf
         # A store without dimensions means that no post contains any text.
-        if store is not None and store.dimensions:
+        if store is not None and store.dimensions and await self._is_known(account, store, filter):
             # Posts that were chosen one by one are listed however far they are.
             has_floor = filter.post_ids is None
             is_cut = has_floor and not (words and words.wanted_terms)
@@ -211,6 +212,15 @@ class Rankings:
         ranking = await self._scored(account, read, both)
         is_close = bool(exact) or candidates.are_close(both, floor)
         return msgspec.structs.replace(ranking, has_exact=bool(exact), is_close=is_close)
+
+    async def _is_known(
+        self, account: Account, store: VectorStoreState, filter: BookmarkFilter
+    ) -> bool:
+        """Whether the words of a query mean something to a model, or are in the library."""
+        assert filter.meaning is not None
+        if filter.post_ids is not None or await self._meaning.knows(store, filter.meaning):
+            return True
+        return await self._words.has_any(account, query_language.parse(filter.meaning))
 
     async def _scored(self, account: Account, read: ReadWords, found: "Candidates") -> Ranking:
         """Counts the words of the best candidates, and orders these."""

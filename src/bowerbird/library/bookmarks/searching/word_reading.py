@@ -143,6 +143,12 @@ class WordReading:
         scores = await asyncio.to_thread(_scores, held, left, account.total)
         return ReadWords(scores, tuple(word.text for word in unknown), tuple(corrections))
 
+    async def has_any(self, account: Account, query: WordQuery) -> bool:
+        """Whether a post may have a word of the query."""
+        tokens = {token for word in words_of(query) for form in word.forms for token in form.tokens}
+        posts, counted = await self._counts.of_and_total(account, tokens)
+        return bool(posts) or (bool(tokens) and counted < account.total)
+
     async def matches(self, account: Account, query: WordQuery) -> str | None:
         """The numbers of the posts that match the wanted parts; None if the index cannot tell."""
         return await self._index.matches(account, query)
