@@ -1,4 +1,12 @@
 // The sync: the extension scrolls through the person's own bookmarks page, and X asks for its pages.
+//
+//   running      until X shows the end, or the library knows the rest: done
+//   paused       by the person, a full queue, another page, silence, or X, which ends by itself if `until` is set
+//   interrupted  the tab is gone, or a page is missing; the run goes on for six days
+//   gave_up      X shows nothing more; the run goes on if the person starts it
+//
+// The state is stored, and pages ask for it: the bridge as it loads, the panel every second. The alarm
+// "go on" ends a wait, and the alarm "tidy" notices a page that says nothing.
 // @ts-check
 
 import { inOrder } from "./order.js";

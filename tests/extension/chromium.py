@@ -15,8 +15,7 @@ from playwright.sync_api import BrowserContext, Error, Page, Worker, sync_playwr
 
 from tests.extension.browsers import DESK
 from tests.extension.fake_x import HOSTS
-from tests.extension.patience import wait_until
-from tests.support.waiting import PATIENCE_S
+from tests.extension.patience import PATIENCE_S, wait_until
 
 T = TypeVar("T")
 _LEFT_OUT: Final = (
@@ -24,7 +23,6 @@ _LEFT_OUT: Final = (
     "--disable-component-extensions-with-background-pages",
 )
 _MOST_RELOADS: Final = 5
-_PATIENCE_MS: Final = PATIENCE_S * 1_000
 
 
 def _root(part: str) -> str:
@@ -139,21 +137,6 @@ class Chromium:
         # Without a screen, no tab hides another.
         return self.open(url)
 
-    @contextmanager
-    def without_extension(self, url: str) -> Iterator[ChromiumTab]:
-        """A page in the same Chromium program, started without the extension."""
-        arguments = [one for one in self._arguments if "extension" not in one]
-        program = self._playwright.chromium
-        browser = self.run(
-            lambda: program.launch(executable_path="/usr/bin/chromium", args=arguments)
-        )
-        tab = ChromiumTab(self, self.run(browser.new_page))
-        tab.go(url)
-        try:
-            yield tab
-        finally:
-            self.run(browser.close)
-
     def open_without_policy(self, url: str) -> ChromiumTab:
         """A page whose content security policy does not block the scripts of a test."""
 
@@ -267,7 +250,7 @@ class Chromium:
             # Small, because it is drawn without a graphics card.
             viewport={"width": 600, "height": 500},
         )
-        context.set_default_timeout(_PATIENCE_MS)
+        context.set_default_timeout(PATIENCE_S * 1_000)
         return context
 
     def _worker(self) -> Worker:

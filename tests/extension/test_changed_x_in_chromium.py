@@ -56,7 +56,7 @@ def test_other_ids_of_entries_do_not_end_a_sync_early(person: Person) -> None:
     person.start(tab)
 
     person.assert_same_library()
-    wait_until(lambda: person.library.ends_of_syncs()[-1:] == [("full", "end")], 60)
+    wait_until(lambda: person.library.ends_of_syncs()[-1:] == [("full", "end")])
 
 
 def test_an_error_of_x_is_no_list_and_no_change_of_its_pages(person: Person) -> None:

@@ -101,6 +101,7 @@ def test_a_slow_press_of_a_button_counts_while_the_numbers_change(
     person.x.world.sign_in(saved=600)
     # The sync must not end before the press does.
     person.x.delay_s = 0.3
+    person.x.most_listed = 580
     tab = chromium.open(f"{X}/i/bookmarks")
     person.start(tab)
     wait_for_panel(tab, "posts seen")

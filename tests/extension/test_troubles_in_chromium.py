@@ -45,9 +45,13 @@ def test_start_after_an_interruption_goes_on_where_the_sync_stopped(person: Pers
         account.save(person.x.world.add_post().id)
     person.x.most_listed = None
     person.x.asked.clear()
+    # The list may be read to its end before the library answers about the interruption.
+    person.library.way.hanging = ".*/finish"
 
     person.ask("start", kind="full")
 
+    wait_until(lambda: person.ask("view")["sync"]["state"] == "done")
+    person.library.way.hanging = ""
     wait_until(lambda: person.library.ends_of_syncs()[-1:] == [("full", "end")])
     person.assert_same_library()
     wait_until(lambda: person.ask("view")["isComplete"])
@@ -87,6 +91,23 @@ def test_what_is_wrong_at_x_is_named_and_the_sync_goes_on_afterwards(
     wait_until(lambda: person.ask("view")["isComplete"])
     person.assert_same_library()
     assert person.ask("view")["trouble"] is None
+
+
+def test_a_sync_stops_when_x_has_not_answered_for_days(person: Person) -> None:
+    person.x.world.sign_in(saved=30)
+    person.x.failing_with = 503
+    tab = person.bookmarks()
+    wait_until(lambda: person.ask("view")["trouble"])
+    # As after the last of its tries.
+    person.set(trouble={"kind": "down", "until": 1, "tries": 12, "at": 1})
+
+    person.start(tab)
+
+    wait_for_panel(tab, "has stopped trying")
+    person.x.failing_with = 0
+    tab.click_in("panel", "button[data-do=resume]")
+    wait_until(lambda: person.ask("view")["isComplete"])
+    person.assert_same_library()
 
 
 def test_a_page_that_asks_to_sign_in_is_named(person: Person) -> None:
