@@ -97,6 +97,10 @@ STATES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"sync": {**SYNC, "state": "gave_up", "why": "stalled"}},
         ["Stopped at 1,260", "X stopped sending posts"],
     ),
+    "silent": (
+        {"sync": {**SYNC, "state": "gave_up", "why": "silent"}},
+        ["Stopped at 1,260", "for more than two days", "press Start"],
+    ),
     "limit": (
         {"sync": {**SYNC, "state": "paused", "why": "limit", "until": 4_000_000_000_000}},
         ["waiting", "X asks to wait until", "goes on by itself", "Try now", "Stop here"],
