@@ -13,7 +13,6 @@ from typing import Any, Final
 from tests.extension.browsers import DESK
 from tests.extension.patience import PATIENCE_S, wait_until
 from tests.extension.websocket import WebSocket
-from tests.support.waiting import PATIENCE_S
 
 FIREFOX: Final = "/usr/bin/firefox-esr"
 _MOST_RELOADS: Final = 5
