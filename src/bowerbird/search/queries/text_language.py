@@ -6,7 +6,7 @@ from string import ascii_letters
 from typing import Final
 
 from bowerbird.search.words.languages import OTHER_SCRIPTS, language_of, language_of_words
-from bowerbird.search.words.latin_languages import ALL_FUNCTION_WORDS, MAX_WORDS, of_latin_words
+from bowerbird.search.words.latin_languages import MAX_WORDS, of_latin_words
 from bowerbird.search.words.token_folding import fold
 from bowerbird.search.words.word_lists import FUNCTION_WORDS
 
@@ -49,8 +49,6 @@ def sure_language(text: str) -> str:
     if "://" in sample:
         sample = _ADDRESS.sub(" ", sample)
     words = fold(sample).split()[:MAX_WORDS]
-    if sample.isascii() and len(ALL_FUNCTION_WORDS.intersection(words)) < _SURE_WORDS:
-        return ""
     language = language_of_words(words, [sample])
     if language in OTHER_SCRIPTS:
         return language

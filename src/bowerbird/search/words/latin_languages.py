@@ -89,7 +89,7 @@ def likely_languages(language: str) -> list[str]:
 def of_latin_words(words: Sequence[str], sample: str) -> str:
     """The code of the likeliest language, or those of the two likeliest, joined by a plus sign."""
     words = words[:MAX_WORDS]
-    found = ALL_FUNCTION_WORDS.intersection(words)
+    found = _FUNCTION_WORDS.intersection(words)
     if sample.isascii() and _is_clearly_english(found, len(words)):
         return ENGLISH
     letters = _ALL_LETTERS.intersection(sample.lower())
@@ -157,7 +157,7 @@ def _languages_by(
 
 
 _LANGUAGES_OF_WORD: Final = _languages_by(FUNCTION_WORDS, lambda _: _WORD_VOTE)
-ALL_FUNCTION_WORDS: Final = frozenset(_LANGUAGES_OF_WORD)
+_FUNCTION_WORDS: Final = frozenset(_LANGUAGES_OF_WORD)
 _ENGLISH_WORDS: Final = FUNCTION_WORDS[ENGLISH]
 _ONLY_ENGLISH: Final = frozenset(
     word for word in _ENGLISH_WORDS if len(_LANGUAGES_OF_WORD[word]) == 1

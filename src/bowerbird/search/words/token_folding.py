@@ -73,22 +73,15 @@ class _FoldingTable(dict[int, str | None]):
 def fold(text: str) -> str:
     """Replaces everything outside a token by spaces; keeps `#` and `@`."""
     if text.isascii() and "'" not in text:
-        return _fold_ascii(text)
+        return text.translate(_FOLDING_TABLE)
     if not text.isascii():
         # NFKC would turn the trademark sign into letters: "brand(TM)" would become "brandtm".
         text = normalized("NFKC", text.replace("\u2122", " "))
     text = without_separating_apostrophes(text)
     if text.isascii():
-        return _fold_ascii(text)
-    # ASCII is much faster, so its parts are folded separately. They are every second one.
-    parts = _ASCII_RUN.split(text)
-    parts[::2] = [part.translate(_FOLDING_TABLE) for part in parts[::2]]
-    parts[1::2] = map(_fold_ascii, parts[1::2])
-    return "".join(parts)
-
-
-def _fold_ascii(text: str) -> str:
-    return text.encode().translate(_ASCII_TABLE, _DROPPED_ASCII).decode()
+        return text.translate(_FOLDING_TABLE)
+    # str.translate is ten times faster on ASCII, so the ASCII parts are translated separately.
+    return "".join([part.translate(_FOLDING_TABLE) for part in _ASCII_RUN.split(text)])
 
 
 def without_separating_apostrophes(text: str) -> str:
@@ -142,5 +135,3 @@ def _fold_by_category(part: str) -> str:
 
 
 _FOLDING_TABLE: Final = _FoldingTable()
-_ASCII_TABLE: Final = bytes(ord(_FOLDING_TABLE[code] or " ") for code in range(128)) + bytes(128)
-_DROPPED_ASCII: Final = bytes(code for code in range(128) if _FOLDING_TABLE[code] is None)
