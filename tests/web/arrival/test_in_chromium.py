@@ -47,6 +47,7 @@ def test_a_key_opens_the_form_as_a_dialog_which_says_what_the_link_is(page: Page
 
     page.goto("/library")
     page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Command or search")).to_be_focused()
     page.keyboard.type("save a link")
     page.keyboard.press("Enter")
     dialog.get_by_label("Link to a post").fill(OTHER)
@@ -54,6 +55,7 @@ def test_a_key_opens_the_form_as_a_dialog_which_says_what_the_link_is(page: Page
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_contain_text("Saved.")
     expect(page.locator(".posts")).to_contain_text("@ada_prints")
+    page.wait_for_load_state()
     page.keyboard.press("a")
     dialog.get_by_label("Link to a post").fill(OTHER)
     expect(dialog.get_by_role("status")).to_contain_text("Already in your library, since")

@@ -120,7 +120,7 @@ def test_axe_finds_no_problem_and_no_date_is_broken(page: Page, networks: Networ
 def test_the_page_follows_a_run_and_keeps_what_is_typed(
     page: Page, networks: Networks, request: pytest.FixtureRequest
 ) -> None:
-    networks.dripping["/bookmarks"] = 0.005
+    networks.dripping["/bookmarks"] = 0.01
     request.addfinalizer(networks.dripping.clear)
     source = start_mastodon(page, networks)
     expect(source).to_contain_text("running")
@@ -128,6 +128,7 @@ def test_the_page_follows_a_run_and_keeps_what_is_typed(
     form.locator("summary").click()
     handle = form.get_by_label("Handle")
     handle.fill("alice.test")
+    networks.dripping.clear()
 
     def has_ended() -> bool:
         with page.expect_response("**/sources/state") as answer:

@@ -30,6 +30,11 @@ function showAsDialog(details) {
     else cancel.focus();
   });
   dialog.addEventListener("close", () => summary.focus());
+  // Somebody was faster than this script.
+  if (details.open) {
+    details.open = false;
+    summary.click();
+  }
 }
 
 for (const details of document.querySelectorAll("details[data-confirm]")) {
