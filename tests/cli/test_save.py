@@ -3,6 +3,7 @@
 import pytest
 
 from bowerbird.model.labels import NAME_RULE
+from bowerbird.model.links import SENTENCES, Reason
 from tests.cli.libraries import EMAIL, Library
 
 X = "https://x.com/nestcam/status/1945000111222333444"
@@ -82,11 +83,16 @@ def test_a_link_that_is_not_text_is_reported_by_itself(library: Library) -> None
     assert "'https://x.com/a/status/21?\\udcff' contains half of a surrogate pair" in ran.text
 
 
-def test_fetch_asks_nobody_if_there_are_no_links_or_it_may_not(library: Library) -> None:
+def test_fetch_asks_nobody_if_nobody_can_be_asked_or_it_may_not(library: Library) -> None:
     ran = library.run("fetch", EMAIL)
     assert ran.code == 0
     lines = ["links 0", "read 0", "without a text 0", "waiting for their network 0"]
     assert ran.out.splitlines() == lines
+
+    library.run("save", EMAIL, "https://www.instagram.com/p/Cabcdefghij/")
+    ran = library.run("fetch", EMAIL)
+    assert "without a text 1" in ran.out.splitlines()
+    assert f"1 without a text: {SENTENCES[Reason.NO_SOURCE]}" in ran.text
 
     library.run("save", EMAIL, X)
     off = Library({**library.environment, "BOWERBIRD_FETCH_POSTS": "off"}).run("fetch", EMAIL)

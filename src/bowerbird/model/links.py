@@ -101,4 +101,9 @@ def content_of(link: LinkState | None, *, is_fetched: bool) -> PostContent:
 
 class LinkCounts(Struct, frozen=True):
     waiting: int = 0
-    left: int = 0
+    # Why the others stay links, the most frequent reason first.
+    reasons: dict[Reason, int] = {}
+
+    @property
+    def left(self) -> int:
+        return sum(self.reasons.values())

@@ -119,7 +119,8 @@ class LinkStore:
 
     async def counts(self, account_id: int) -> LinkCounts:
         rows = await self._database.slow_rows(self._sql["counts"], {"account_id": account_id})
-        return LinkCounts(**{state: count for state, count in rows})  # noqa: C416 - typed
+        waiting = sum(count for state, _, count in rows if state == WAITING)
+        return LinkCounts(waiting, {Reason(why): n for state, why, n in rows if state == LEFT})
 
     async def bare_posts(self, account_id: int, after: int, limit: int) -> list[tuple[int, str]]:
         """The number and id of posts that are only links."""

@@ -350,7 +350,8 @@ async def test_a_request_to_ask_again_leaves_most_of_it_to_a_job(
 
     account = await reader.member.account()
     await reader.reading.ask_again_soon(account)
-    assert (await reader.reading.counts(account)).waiting == 2
+    counts = await reader.reading.counts(account)
+    assert (counts.waiting, counts.reasons) == (2, {Reason.GONE: 3})
 
     async def all_wait() -> bool:
         return (await reader.reading.counts(account)).waiting == len(ids)

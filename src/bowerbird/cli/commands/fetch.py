@@ -9,7 +9,7 @@ from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.output import progress_bars
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.links.reading import LinkReading
-from bowerbird.model.links import LinkCounts
+from bowerbird.model.links import SENTENCES, LinkCounts
 
 _INTERRUPTED: Final = 130
 
@@ -20,7 +20,8 @@ def fetch(email: str) -> None:
     r"""Read the text of all posts that are only links, also of those that were given up.
 
     Each network is asked for one post per second, so thousands of links take hours. The command
-    can be interrupted: a running server or worker goes on.
+    can be interrupted: a running server or worker goes on. At the end it says how many posts have
+    no text, and why.
 
     \b
     Example:
@@ -51,3 +52,7 @@ def fetch(email: str) -> None:
     click.echo(f"read {total - left.waiting - left.left}")
     click.echo(f"without a text {left.left}")
     click.echo(f"waiting for their network {left.waiting}")
+    for reason, count in left.reasons.items():
+        click.echo(f"{count:,} without a text: {SENTENCES[reason]}", err=True)
+    if left.waiting:
+        click.echo("A running server or worker goes on asking for those that wait.", err=True)

@@ -90,10 +90,11 @@ SELECT k.state, k.reason
 SELECT 1 FROM bare_link AS k WHERE k.account_id = :account_id LIMIT 1
 
 -- name: counts
-SELECT k.state, count(*)
+SELECT k.state, k.reason, count(*)
   FROM bare_link AS k
  WHERE k.account_id = :account_id
- GROUP BY k.state
+ GROUP BY k.state, k.reason
+ ORDER BY count(*) DESC, k.reason
 
 -- name: bare_posts
 -- Posts that are only links, for somebody who asks for all of them again.
