@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 
+from bowerbird.sources.post_links import post_id_of
 from tests.support import make, writing
 from tests.support.saving import X_ID, X, results, save, stored
 from tests.support.service import Member
@@ -109,6 +110,41 @@ async def test_a_post_that_occurs_twice_is_saved_once_with_the_richer_item(alice
     assert [(one["post_id"], one["result"]) for one in found] == [(X_ID, "new")] * 3
     assert (await stored(alice, X_ID))["tweet_details"]["text"] == "The first egg"
     assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 1
+
+
+DID = "at://did:plc:bower/app.bsky.feed.post/3kuuwbqm2ak2p"
+BY_DID = "https://bsky.app/profile/did:plc:bower/post/3kuuwbqm2ak2p"
+BY_NAME = "https://bsky.app/profile/Ada.example/post/3kuuwbqm2ak2p"
+
+
+@pytest.mark.both
+@pytest.mark.parametrize(
+    ("source_id", "address"),
+    [(DID, BY_NAME), (DID.replace("did:plc:bower", "ada.example"), BY_DID)],
+)
+async def test_a_post_of_bluesky_is_one_by_name_and_by_id_of_its_author(
+    alice: Member, bob: Member, source_id: str, address: str
+) -> None:
+    known = {
+        "post_id": post_id_of("bluesky", source_id),
+        "source": "bluesky",
+        "source_id": source_id,
+        "author_id": "did:plc:bower",
+        "author_username": "ada.example",
+        "tweet_details": {"text": "caps"},
+        "tags": ["kept"],
+    }
+    other = {**known, "post_id": "7" * 30, "source_id": f"{source_id[:-1]}q"}
+    await save(alice, posts=[known, other])
+
+    [found] = await results(alice, links=[address], labels=["new"])
+    [theirs] = await results(bob, links=[address])
+
+    assert found["post_id"] == known["post_id"] != theirs["post_id"]
+    post = await stored(alice, found["post_id"])
+    assert (post["tweet_details"]["text"], post["tags"]) == ("caps", ["kept", "new"])
+    assert post["source_id"] == source_id
+    assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 2
 
 
 async def test_a_label_beyond_the_limit_of_a_post_is_left_out_and_reported(alice: Member) -> None:

@@ -120,11 +120,20 @@ class SavePage:
     async def _labels_of(self, account: Account, link: str) -> set[str] | None:
         """The keys of the labels of a known post."""
         post = post_links.parse(link)
-        body = post and await self._bookmarks.found(account, post.post_id)
+        body = await self._found(account, post)
         if not body:
             return None
         [bookmark] = post_parts.bookmarks_in(body)
         return {name_key(name) for name in bookmark.get("tags") or ()}
+
+    async def _found(self, account: Account, post: PostLink | None) -> bytes | None:
+        """The post in the library, under this or another address of it."""
+        if post is None:
+            return None
+        known = None
+        if post.network == post_links.BLUESKY:
+            known = await self._saving.addresses.known(account, post.source_id)
+        return await self._bookmarks.found(account, known.post_id if known else post.post_id)
 
     async def _shown(
         self, visit: Visit, link: str, *, status: int = 200, problem: str = ""
@@ -132,7 +141,7 @@ class SavePage:
         account = visit.signed_in.account
         post = post_links.parse(link) if link else None
         uses, _ = await self._labels.listed.uses(account)
-        known = post and await self._bookmarks.found(account, post.post_id)
+        known = await self._found(account, post)
         return self._pages.show(
             visit,
             "save.html",

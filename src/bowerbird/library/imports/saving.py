@@ -18,6 +18,7 @@ from bowerbird.library.imports.intake import (
     ItemResult,
     PreparedIntake,
 )
+from bowerbird.library.imports.two_addresses import TwoAddresses
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.imports import Completeness
@@ -106,6 +107,7 @@ class Saving:
         self._database = database
         self._clock = clock
         self._intake = Intake(database, clock)
+        self.addresses = TwoAddresses(database)
 
     async def prepare(
         self, account: Account, items: Sequence[ItemToSave], labels: Sequence[str] = ()
@@ -114,6 +116,7 @@ class Saving:
         if labels:
             plans.check_writes(account)
         admitted = [_admitted(account, one) for one in items]
+        admitted = await self.addresses.settled(account, admitted)
         found = [
             msgspec.structs.replace(_saved_now(one, self._clock()), added_labels=tuple(labels))
             for one in _once_each(admitted)
