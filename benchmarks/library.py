@@ -24,7 +24,7 @@ from bowerbird.search.words.tokens import index_text
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.accounts.keys import KeyStore
+from bowerbird.storage.accounts.credentials import KeyStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.opening import open_database
 

@@ -10,13 +10,13 @@ from rich.progress import track
 from benchmarks import posts
 from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.accounts.tokens import Keys
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.views.edits import ViewEdits
 from bowerbird.library.views.views import Views
-from bowerbird.model.sign_in import Where
+from bowerbird.model.accounts import Where
 from bowerbird.requests.limits import PINNED_VIEWS_SHOWN
 from bowerbird.requests.views import NewView, NewViewQuery
 from bowerbird.settings import Settings

@@ -28,7 +28,7 @@ from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.media.preferences import MediaPreferences
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.sign_in import Where
+from bowerbird.model.accounts import Where
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.accounts.accounts import AccountStore

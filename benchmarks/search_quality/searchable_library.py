@@ -14,8 +14,8 @@ from benchmarks import library
 from bowerbird.clock import system_clock
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.searching.explaining import NOT_CLOSE
-from bowerbird.library.bookmarks.writing.reindexing import Reindexing
 from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account

@@ -7,7 +7,7 @@ from typing import Final
 from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.accounts.tokens import Keys
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json

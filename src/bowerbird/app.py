@@ -37,7 +37,7 @@ from bowerbird.sandbox import router as sandbox
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.accounts.keys import KeyStore
+from bowerbird.storage.accounts.credentials import KeyStore
 from bowerbird.storage.accounts.sunset_notices import VersionUseStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files

@@ -10,8 +10,7 @@ from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_state import AccountState
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.connect_codes import ConnectCodes
-from bowerbird.library.accounts.devices import Devices
-from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.accounts.tokens import Devices, Keys
 from bowerbird.library.bookmarks.annotated_posts import AnnotatedPosts
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
@@ -47,7 +46,7 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.wire.idempotency import Idempotency
-from bowerbird.wire.responses.export_response import ExportAddresses
+from bowerbird.wire.responses.streaming import ExportAddresses
 
 
 class Services:

@@ -20,7 +20,7 @@ from bowerbird import app, logs
 from bowerbird.app import App
 from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
-from bowerbird.http1 import bounds, server
+from bowerbird.http1 import bounds, connection
 from bowerbird.jobs.assembly import Searching, build_searching, build_worker, show_embedding
 from bowerbird.jobs.worker import JobWatch, Worker
 from bowerbird.library.exports.file_place import FilePlace
@@ -149,7 +149,7 @@ async def _serve_http1(
     limits: bounds.Bounds,
     stopping: asyncio.Event,
 ) -> None:
-    await server.serve(
+    await connection.serve(
         asgi,
         listener,
         limits,

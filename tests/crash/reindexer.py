@@ -9,7 +9,7 @@ import sys
 
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks.writing.reindexing import Reindexing
+from bowerbird.library.upkeep.corrections import Reindexing
 from tests.crash import killing
 
 

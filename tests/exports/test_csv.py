@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.exports.csv_cells import escape_cell, finished, text_cell
-from bowerbird.exports.csv_file import COLUMNS
+from bowerbird.exports.csv_file import COLUMNS, escape_cell, finished, text_cell
 from tests.exports.files import bookmark, export
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

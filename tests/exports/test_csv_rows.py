@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import posts
-from bowerbird.exports import csv_cells
+from bowerbird.exports import csv_file
 from bowerbird.exports.csv_file import COLUMNS, Row, format_row
 
 RISKY = "=+-@＝−\t\r\n;'\" 0019.,:/%€eEtTzZapmMjanTRUEfalse\u3000\u200b日😀"  # noqa: RUF001 - signs that begin formulas
@@ -101,7 +101,7 @@ TEXT_COLUMNS = {
 def reference_row(row: Row) -> bytes:
     """A row without the shortcuts for usual cells: every cell meets every pattern."""
     marked = [_marked(cell, name) for cell, name in zip(cells(row), COLUMNS, strict=True)]
-    joined = csv_cells._with_marked_parts("\0".join(marked))  # noqa: SLF001 - as above
+    joined = csv_file._with_marked_parts("\0".join(marked))  # noqa: SLF001 - as above
     quoted = joined.replace('"', '""').replace("\0", '","')
     return f'"{quoted}"\r\n'.encode()
 
@@ -111,11 +111,11 @@ def _marked(cell: str, column: str) -> str:
     is_marked = (
         (
             column in TEXT_COLUMNS
-            and len(cell) <= csv_cells.MAX_VALUE_CHARACTERS
-            and csv_cells._looks_like_a_value(cell)  # noqa: SLF001 - the pattern itself
+            and len(cell) <= csv_file.MAX_VALUE_CHARACTERS
+            and csv_file._looks_like_a_value(cell)  # noqa: SLF001 - the pattern itself
         )
         or re.fullmatch("0+[0-9]+", cell)
-        or (not (cell and is_number) and csv_cells._is_risky(cell))  # noqa: SLF001 - the pattern itself
+        or (not (cell and is_number) and csv_file._is_risky(cell))  # noqa: SLF001 - the pattern itself
     )
     return "'" + cell if is_marked else cell
 

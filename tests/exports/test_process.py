@@ -10,9 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bowerbird.exports.process import ExportFailed, run_task
 from bowerbird.exports.tasks import ProcessLimits, Task
-from bowerbird.exports.writer import write_export
+from bowerbird.exports.writer import ExportFailed, run_task, write_export
 from tests.exports.files import Progress, bookmark, document_info, posts_file, write_posts
 from tests.support.waiting import until
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.tokens import Devices
 from bowerbird.requests import limits
 from tests.support import ingesting, make, writing
 from tests.support.ingesting import Sender, data

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.tokens import Devices
 from bowerbird.model.keys import DEVICE_PREFIX, new_key
 from bowerbird.requests import limits
 from tests.support import ingesting, writing

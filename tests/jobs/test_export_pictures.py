@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.images.hosts import DEMO_HOST
-from bowerbird.jobs.export_pictures import ExportPictures
+from bowerbird.jobs.exports import ExportPictures
 from bowerbird.requests import limits
 from tests.exports.documents import Document
 from tests.support import exporting, pictures

@@ -9,7 +9,7 @@ import pytest
 from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.trash import Trash
-from bowerbird.library.bookmarks.writing.reindexing import Reindexing
+from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.library.vectors import sweeps
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bowerbird import app
-from bowerbird.jobs.embedding import EmbeddingJobs
+from bowerbird.jobs.account_jobs import EmbeddingJobs
 from bowerbird.jobs.worker import JobKind, Progress
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.sweeps import JOB, VectorSweeps

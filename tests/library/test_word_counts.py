@@ -14,14 +14,13 @@ from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
 from bowerbird.jobs.worker import Paused
 from bowerbird.library.access import turns
-from bowerbird.library.accounts.deletion import AccountDeletion
-from bowerbird.library.bookmarks.trash import Trash
-from bowerbird.library.bookmarks.trash_list import TrashList
+from bowerbird.library.accounts.accounts import AccountDeletion
+from bowerbird.library.bookmarks.trash import Trash, TrashList
 from bowerbird.library.bookmarks.writing.annotation_changes import AnnotationChanges
-from bowerbird.library.bookmarks.writing.reindexing import Reindexing
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.upkeep.checks import Checks
+from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.model.accounts import Account
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore

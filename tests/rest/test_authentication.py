@@ -5,7 +5,7 @@ import pytest
 
 from bowerbird.model.accounts import Key
 from bowerbird.model.keys import key_hash, new_account_id, new_key
-from bowerbird.storage.accounts.keys import KeyStore
+from bowerbird.storage.accounts.credentials import KeyStore
 from tests.support.published import of_accounts
 from tests.support.service import Service
 

@@ -11,8 +11,8 @@ from bowerbird.clock import MICROSECONDS, day_of
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
-from bowerbird.storage.daily_use import EXPORTS, DailyUseStore, DayUse
 from bowerbird.storage.files.files import Files
+from bowerbird.storage.libraries import EXPORTS, DailyUseStore, DayUse
 from tests.support import make, working, writing
 from tests.support.exporting import begin, export, finished
 from tests.support.service import Member, Service

@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.library.accounts.deletion import AccountDeletion
+from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.exports.links import SECRET, Links
-from bowerbird.storage.secrets import SecretStore
+from bowerbird.storage.sign_in.one_time_links import SecretStore
 from tests.support import writing
 from tests.support.exporting import begin, export, fetch
 from tests.support.in_turn import in_turn

@@ -9,7 +9,7 @@ import httpx
 import pytest
 import structlog
 
-from bowerbird.storage.accounts.keys import KeyStore
+from bowerbird.storage.accounts.credentials import KeyStore
 from bowerbird.storage.database import Database, Transaction
 from tests.support import make
 from tests.support.offenders import Offenders

@@ -9,8 +9,8 @@ import pytest
 from bowerbird.clock import day_of
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.requests import limits
-from bowerbird.storage.daily_use import KEYED_ANSWERS, DailyUseStore, DayUse
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import KEYED_ANSWERS, DailyUseStore, DayUse
 from tests.support import writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service

@@ -6,7 +6,7 @@ from msgspec import Struct
 from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.wire import query_strings
-from bowerbird.wire.responses.metas import QueryMeta
+from bowerbird.wire.responses.envelope import QueryMeta
 from tests.support.imports import found, run
 from tests.support.service import Member
 

@@ -7,10 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from bowerbird.sandbox import tickets
-from bowerbird.sandbox.file_creation import MAX_WAITING
+from bowerbird.sandbox import exports
+from bowerbird.sandbox.exports import MAX_WAITING, Ticket
 from bowerbird.sandbox.fixtures import Fixtures
-from bowerbird.sandbox.tickets import Ticket
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import trying
 from tests.support.in_turn import in_turn
@@ -109,11 +108,11 @@ async def test_a_forged_id_causes_no_server_error(visitor: Visitor) -> None:
     fixtures = Fixtures()
     epoch = (await fixtures.account()).epoch
     in_the_future = [
-        tickets.encode(Ticket("json", 2**64 - 1, (1,)), epoch),
-        tickets.encode(Ticket("json", NOW + DAY, (1,)), epoch),
+        exports.encode(Ticket("json", 2**64 - 1, (1,)), epoch),
+        exports.encode(Ticket("json", NOW + DAY, (1,)), epoch),
     ]
-    unknown_post = tickets.encode(Ticket("json", NOW - 5 * SECOND, (1, 90)), epoch)
-    in_1970 = tickets.encode(Ticket("json", 0, (1,)), epoch)
+    unknown_post = exports.encode(Ticket("json", NOW - 5 * SECOND, (1, 90)), epoch)
+    in_1970 = exports.encode(Ticket("json", 0, (1,)), epoch)
 
     for job_id in in_the_future:
         assert (await visitor.get(f"/exports/{job_id}")).status_code == 404

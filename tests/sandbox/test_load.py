@@ -8,8 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bowerbird.sandbox import router
-from bowerbird.sandbox.router import MAX_CONCURRENT, SandboxLimits
-from bowerbird.sandbox.routes import MAX_ANSWER_BYTES, MAX_TOUCHED
+from bowerbird.sandbox.router import MAX_ANSWER_BYTES, MAX_CONCURRENT, MAX_TOUCHED, SandboxLimits
 from bowerbird.settings import Settings
 from bowerbird.wire.pipeline import Pipeline
 from tests.support import trying

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.openapi.sandbox_routes import SIMULATED
-from bowerbird.sandbox.router import LIMITS, MAX_CONCURRENT
-from bowerbird.sandbox.routes import MAX_ANSWER_BYTES, MAX_TOUCHED
+from bowerbird.sandbox.router import LIMITS, MAX_ANSWER_BYTES, MAX_CONCURRENT, MAX_TOUCHED
 from tests.support import trying
 from tests.support.in_turn import in_turn
 from tests.support.trying import Visitor

@@ -18,7 +18,7 @@ from bowerbird.search.words.tokens import (
     index_text,
     words,
 )
-from bowerbird.storage.keyword_queries import vector_text
+from bowerbird.storage.queries import vector_text
 
 # st.text alone rarely combines these characters, each of which has a special rule.
 _TRICKY = "aZ09_#@'\u2019\"\\-!* \t\n\x00\x1c\u00a0\u0301\u0130\u00df\u0345\u200b\u200d\ufe0f\u20e3"

@@ -7,7 +7,7 @@ import pytest
 
 from bowerbird.search.queries.query_language import parse
 from bowerbird.search.words.tokens import index_text
-from bowerbird.storage.keyword_queries import for_fts5
+from bowerbird.storage.queries import for_fts5
 
 # Each post as its fields: author handle, author name, text, quoted text.
 LIBRARY: dict[str, list[str]] = {

@@ -33,7 +33,7 @@ from bowerbird.search.queries.query_language import (
     with_fixed_dates,
 )
 from bowerbird.search.queries.query_pieces import MAX_PIECES
-from bowerbird.storage.keyword_queries import for_fts5, for_tsquery
+from bowerbird.storage.queries import for_fts5, for_tsquery
 
 
 def parsed(text: str) -> WordQuery:

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from bowerbird import app
-from bowerbird.library.bookmarks.writing.reindexing import Reindexing
+from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from bowerbird.storage import private_files
-from bowerbird.storage.accounts.keys import KeyStore
+from bowerbird.storage.accounts.credentials import KeyStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from bowerbird.storage.sqlite.file_watch import Generation

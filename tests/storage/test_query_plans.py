@@ -9,8 +9,8 @@ import pytest
 
 from bowerbird.model.filters import BookmarkFilter, Sort
 from bowerbird.requests.bookmarks import KINDS
-from bowerbird.storage.bookmarks.authors import AuthorStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.bookmarks.facets import AuthorStore
 from bowerbird.storage.database import Database, Row, Transaction, Values, WordRead
 from tests.support import databases, make, service
 from tests.support.postgres import ThrowawayPostgres

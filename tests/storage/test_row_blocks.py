@@ -6,7 +6,7 @@ from typing import Any
 import apsw
 import pytest
 
-from bowerbird.storage.sqlite import row_blocks
+from bowerbird.storage.sqlite import writer
 
 INSERT = """INSERT INTO post (number, text)
 VALUES (:first + :number, :text)"""
@@ -31,23 +31,23 @@ def stored(connection: apsw.Connection) -> list[Any]:
 
 @pytest.mark.parametrize("count", [0, 1, 49, 50, 51, 100, 230])
 def test_every_row_is_inserted(connection: apsw.Connection, count: int) -> None:
-    row_blocks.run_many(connection, INSERT, rows(count))
+    writer.run_in_blocks(connection, INSERT, rows(count))
 
     assert stored(connection) == [(10 + n, str(n)) for n in range(count)]
 
 
 def test_rows_replace_stored_ones_and_earlier_ones_in_order(connection: apsw.Connection) -> None:
-    row_blocks.run_many(connection, INSERT, rows(60))
+    writer.run_in_blocks(connection, INSERT, rows(60))
     twice = [*rows(60, "first "), *rows(60, "second ")]
 
-    row_blocks.run_many(connection, PUT, twice)
+    writer.run_in_blocks(connection, PUT, twice)
 
     assert stored(connection) == [(10 + n, f"second {n}") for n in range(60)]
 
 
 def test_a_missing_value_is_an_error(connection: apsw.Connection) -> None:
     with pytest.raises(KeyError):
-        row_blocks.run_many(connection, INSERT, [{"first": 1, "number": n} for n in range(60)])
+        writer.run_in_blocks(connection, INSERT, [{"first": 1, "number": n} for n in range(60)])
 
 
 def test_values_of_every_type_are_stored_as_they_are(connection: apsw.Connection) -> None:
@@ -55,7 +55,7 @@ def test_values_of_every_type_are_stored_as_they_are(connection: apsw.Connection
     values = [None, b"", b"\x00a", True, -(2**63), 0.5, "", "\U0001f600 'quoted' :text ?", "a\n"]
     given = [{"number": n, "value": values[n % len(values)]} for n in range(100)]
 
-    row_blocks.run_many(connection, "INSERT INTO value VALUES (:number, :value)", given)
+    writer.run_in_blocks(connection, "INSERT INTO value VALUES (:number, :value)", given)
 
     stored = connection.execute("SELECT value FROM value ORDER BY number").fetchall()
     assert [row[0] for row in stored] == [one["value"] for one in given]

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.storage.files.scratch import Scratch
-from bowerbird.storage.files.uploads import UploadFolders
+from bowerbird.storage.files.uploads import Scratch, UploadFolders
 
 
 def names(folder: Path) -> list[str]:

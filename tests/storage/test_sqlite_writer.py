@@ -18,7 +18,7 @@ import structlog
 from bowerbird.errors import Code, Refusal
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
-from bowerbird.storage.sqlite.write_lock import LOCK_NAME
+from bowerbird.storage.sqlite.write_queue import LOCK_NAME
 from bowerbird.storage.sqlite.writer import WRITE_WAIT_S
 from tests.support.waiting import until
 

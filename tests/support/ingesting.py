@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import httpx
 
-from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.tokens import Devices
 from tests.sources.x import pages as shapes
 from tests.support.service import Member, Service, SetClock, client_on
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
-from bowerbird.http1 import server
+from bowerbird.http1 import connection
 from bowerbird.http1.bounds import Bounds
 from bowerbird.wire.pipeline import ACCOUNT
 
@@ -269,7 +269,7 @@ async def serving(limits: Bounds = LIMITS, stop_timeout_s: float = 5) -> AsyncIt
     listener.listen()
     service = RawServer(listener.getsockname()[1])
     running = asyncio.create_task(
-        server.serve(
+        connection.serve(
             service.app,
             listener,
             limits,

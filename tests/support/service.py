@@ -21,7 +21,7 @@ from bowerbird.model.keys import key_hash, new_account_id, new_key
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.accounts.keys import KeyStore
+from bowerbird.storage.accounts.credentials import KeyStore
 from bowerbird.storage.database import Database
 from tests.support import make, published, removal
 from tests.support.models import MODELS, ignore

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 
 from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.accounts.tokens import Keys
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.opening import open_database

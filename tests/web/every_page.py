@@ -21,7 +21,7 @@ import httpx
 from playwright.sync_api import Page
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.tokens import Devices
 from bowerbird.model.imports import FIRST_DEMO_ID
 from bowerbird.settings import Settings
 from bowerbird.web import templating

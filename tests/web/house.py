@@ -14,10 +14,10 @@ from bowerbird import app
 from bowerbird.app import App
 from bowerbird.library.access import activity
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.accounts.tokens import Keys
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.sign_in import ABSOLUTE_DAYS, Where
+from bowerbird.model.accounts import ABSOLUTE_DAYS, Where
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.web.visits.visit import SESSION, CookieJar, browser_of

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
-from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.accounts.deletion import AccountDeletion
+from bowerbird.library.accounts.accounts import AccountDeletion, Accounts
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.files.files import Files

@@ -26,7 +26,7 @@ _SOURCES: Final = {
     "import": ("import_files", "import_files"),
     "imports": ("imports", "imports"),
     "save": ("save", "save"),
-    "fetch": ("fetch", "fetch"),
+    "fetch": ("save", "fetch"),
     "digest": ("digests", "digest"),
     "embed": ("model", "embed"),
     "model": ("model", "model"),

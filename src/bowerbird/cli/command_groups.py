@@ -10,8 +10,7 @@ import click
 
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts.accounts import HalfDeleted, NoAccount
-from bowerbird.library.accounts.devices import NoLiveDevice
-from bowerbird.library.accounts.keys import NoLiveKey
+from bowerbird.library.accounts.tokens import NoLiveDevice, NoLiveKey
 
 
 class Source(NamedTuple):

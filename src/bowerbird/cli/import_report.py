@@ -1,9 +1,13 @@
-"""Prints what an import did with each file: counts on stdout, single records on stderr."""
+"""Prints what an import did with each file: counts on stdout, single records on stderr.
+
+Also reads names of labels on the command line.
+"""
 
 from typing import IO, Final
 
 import click
 
+from bowerbird import errors
 from bowerbird.library.imports.report import (
     COUNTS,
     FileReport,
@@ -12,6 +16,7 @@ from bowerbird.library.imports.report import (
     name_of,
     nothing_new,
 )
+from bowerbird.model.labels import NAME_RULE, clean_name
 from bowerbird.sources.file_posts import shown
 
 _ALWAYS: Final = ("found", "new", "changed", "unchanged")
@@ -86,3 +91,12 @@ def print_end(report: ImportReport, email: str) -> None:
         )
     elif report.run_id:
         click.echo("Nothing was changed.")
+
+
+def read_label_name(text: str) -> str:
+    name = clean_name(text)
+    if name is None:
+        raise click.ClickException(
+            f"--label: {errors.shown(text)} is not a name for a label. A name has {NAME_RULE}."
+        )
+    return name

@@ -1,16 +1,23 @@
-"""What commands print: tables, JSON lines, and the progress of long work."""
+"""What commands print: listings, progress and JSON.
+
+Also files that they write completely or not at all.
+"""
 
 import os
 import re
+import secrets
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from pathlib import Path
+from typing import IO, Final, Generic, TypeVar
 
 import click
 import msgspec
 from rich.cells import cell_len
+
+from bowerbird.storage import private_files
 
 T = TypeVar("T")
 
@@ -122,3 +129,25 @@ def progress_bars() -> Iterator[Advance]:
 
 def _ignore(_description: str, _done: int, _total: int) -> None:
     """Takes the place of bars that nobody would see."""
+
+
+def refuse_to_overwrite(file: Path, *, force: bool) -> None:
+    if file.exists() and not force:
+        raise click.ClickException(f"{file} already exists. To overwrite it, use --force.")
+
+
+@contextmanager
+def written_atomically(file: Path) -> Iterator[IO[bytes]]:
+    """Opens a temporary file that replaces `file` on success and is deleted on failure."""
+    part = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
+    # Only the owner may read it: it holds a whole library.
+    descriptor = private_files.open_new(part, belongs_to_folder=False)
+    try:
+        with os.fdopen(descriptor, "wb") as output:
+            yield output
+            output.flush()
+            os.fsync(descriptor)
+        part.replace(file)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

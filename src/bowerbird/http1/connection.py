@@ -3,9 +3,12 @@
 At any time either the server works for a connection, or the connection waits for its client. Each
 kind of waiting has a time-out, and a connection that waits gives way to a new one when all room is
 taken.
+
+`serve` listens on a port and serves an ASGI application over HTTP/1.1.
 """
 
 import asyncio
+import contextlib
 import socket
 import struct
 from collections import deque
@@ -17,11 +20,13 @@ from starlette.types import ASGIApp, Scope
 
 from bowerbird.errors import Refusal
 from bowerbird.http1 import bounds, refusals
-from bowerbird.http1.body_memory import Claim
+from bowerbird.http1.body_memory import BodyMemory, Claim
+from bowerbird.http1.bounds import Bounds
 from bowerbird.http1.exchange import Exchange
 from bowerbird.http1.refusals import Refusals
 from bowerbird.http1.request_reader import RequestHead, RequestReader
 from bowerbird.http1.room import Room, Wait
+from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.responses import envelope
 
 _RESET: Final = struct.pack("ii", 1, 0)
@@ -312,3 +317,33 @@ class Connection(asyncio.Protocol):
 
 def _address(name: object) -> tuple[str, int] | None:
     return (name[0], name[1]) if isinstance(name, tuple) else None
+
+
+_BACKLOG: Final = 1024
+
+
+async def serve(
+    app: ASGIApp,
+    listener: socket.socket,
+    limits: Bounds,
+    *,
+    trusted_proxies: str,
+    upgrade_url: str,
+    stopping: asyncio.Event,
+    stop_timeout_s: float,
+) -> None:
+    """Serves until `stopping` is set, then lets current requests finish within the time-out."""
+    room = Room(limits, BodyMemory(ClientAddresses(trusted_proxies)))
+    refuse = Refusals(upgrade_url)
+    server = await asyncio.get_running_loop().create_server(
+        lambda: Connection(app, room, refuse), sock=listener, backlog=_BACKLOG
+    )
+    sweeping = asyncio.create_task(room.keep_sweeping())
+    try:
+        await stopping.wait()
+    finally:
+        server.close()
+        await room.close(stop_timeout_s)
+        sweeping.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await sweeping

@@ -5,7 +5,7 @@ from typing import Final
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.ingest.operations import PREFIX
-from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.tokens import Devices
 from bowerbird.model.accounts import Account
 from bowerbird.model.keys import DEVICE_PREFIX
 from bowerbird.wire import router

@@ -25,7 +25,6 @@ from bowerbird.model.json_depth import without_lone_surrogates
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.ingest import Events, FinishRequest, PageRequest, RunRequest
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import saving as saves
 from bowerbird.wire import writes
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
 from bowerbird.wire.pipeline import Request
@@ -34,7 +33,7 @@ from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
 from bowerbird.wire.router import Served
 from bowerbird.wire.routes import Call
-from bowerbird.wire.writes import Writes
+from bowerbird.wire.writes import Writes, save_handler
 
 T = TypeVar("T")
 
@@ -196,7 +195,7 @@ class Choosing:
         self, labels: LabelList, saving: Saving, writes: Writes, *, rates: Rates, use: DeviceUse
     ) -> None:
         self._labels = labels
-        self._save = saves.handler(saving, writes)
+        self._save = save_handler(saving, writes)
         self._rates = rates
         self._use = use
 

@@ -15,15 +15,17 @@ from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring
 from bowerbird.library.access import plans
-from bowerbird.library.accounts.deletion import AccountDeletion
-from bowerbird.library.bookmarks.writing.reindexing import Reindexing
+from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.connections.syncing import Sync
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.media.keeping import Keeping
-from bowerbird.library.upkeep.corrections import Dating, PostLanguages
+from bowerbird.library.upkeep.corrections import Dating, PostLanguages, Reindexing
+from bowerbird.library.vectors.builds import VectorBuilds
+from bowerbird.library.vectors.sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
 from bowerbird.model import bulk, connections, links, media
 from bowerbird.model.jobs import LINKS, MEDIA, REINDEXING, SOURCES, Job
+from bowerbird.search.meaning.models import Models
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
@@ -219,3 +221,42 @@ def deletions(database: Database, files: Files) -> Recurring:
     """Several workers may do it at the same time: removing what is gone changes nothing."""
     deletion = AccountDeletion(database)
     return Recurring("account deletions", 60.0, lambda: deletion.complete_all(files))
+
+
+_EMBEDDED: Final = "embedded"
+
+
+class EmbeddingJobs:
+    def __init__(
+        self, database: Database, models: Models, clock: Clock, turn_s: float = TURN_S
+    ) -> None:
+        self._turn_s = turn_s
+        self._builds = VectorBuilds(database, models, clock)
+        self._sweeps = VectorSweeps(database, models, clock)
+
+    @property
+    def kind(self) -> JobKind:
+        return JobKind(JOB, self._run)
+
+    @property
+    def recurring(self) -> list[Recurring]:
+        return [
+            Recurring("start vector builds", BUILD_EVERY_S, self._sweeps.start_builds),
+            Recurring("remove expired vectors", REMOVE_EVERY_S, self._sweeps.remove_expired),
+        ]
+
+    @property
+    def pending(self) -> int:
+        return self._sweeps.pending
+
+    @property
+    def embedded(self) -> int:
+        return self._builds.embedded
+
+    @property
+    def seconds(self) -> float:
+        return self._builds.seconds
+
+    async def _run(self, job: Job, progress: Progress) -> bytes:
+        progress = in_turns(progress, self._turn_s)
+        return msgspec.json.encode({_EMBEDDED: await self._builds.build(job.account_id, progress)})

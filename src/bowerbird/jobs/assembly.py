@@ -7,6 +7,7 @@ import msgspec
 
 from bowerbird.clock import Clock
 from bowerbird.jobs.account_jobs import (
+    EmbeddingJobs,
     LinkJobs,
     MediaJobs,
     ReindexJobs,
@@ -15,7 +16,6 @@ from bowerbird.jobs.account_jobs import (
     deletions,
 )
 from bowerbird.jobs.digests import DigestJobs
-from bowerbird.jobs.embedding import EmbeddingJobs
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring, Worker
 from bowerbird.library.connections.syncing import Sync

@@ -9,9 +9,9 @@ from msgspec import Struct
 from bowerbird import __version__
 from bowerbird.ingest.operations import OPERATIONS, SEND_EVENTS, SEND_FILE
 from bowerbird.model.jobs import JobState
-from bowerbird.openapi import field_descriptions, operations, specification
+from bowerbird.openapi import operations, specification
 from bowerbird.openapi.headers import HEADERS
-from bowerbird.openapi.schemas import REF, Json, described, refusals, schemas
+from bowerbird.openapi.schemas import REF, Json, described, of_struct, refusals, schemas
 from bowerbird.requests import limits
 from bowerbird.requests import schemas as requests
 
@@ -123,7 +123,7 @@ def _answered(kind: type[Struct], schema: Any) -> Json:
     """An answer has every field, also those that have a default in the code."""
     made = {key: value for key, value in schema.items() if key not in ("title", "description")}
     made["required"] = list(made["properties"])
-    sentences = _SHARED | field_descriptions.of_struct(kind)
+    sentences = _SHARED | of_struct(kind)
     for field, shape in made["properties"].items():
         shape.pop("default", None)
         if field in sentences:

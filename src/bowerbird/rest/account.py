@@ -5,7 +5,7 @@ from typing import Final
 from bowerbird.library.accounts.account_state import AccountResponse, AccountState
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.metas import QueryMeta
+from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 

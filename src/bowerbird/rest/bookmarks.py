@@ -29,7 +29,7 @@ from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget
-from bowerbird.wire.responses.metas import (
+from bowerbird.wire.responses.envelope import (
     BookmarkMeta,
     ChangeMeta,
     ListMeta,

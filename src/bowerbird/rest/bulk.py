@@ -12,7 +12,7 @@ from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, change_of
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.idempotency import Replay
-from bowerbird.wire.responses.metas import QueryMeta
+from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Gate, Writes, done

@@ -17,10 +17,15 @@ from bowerbird.storage.database import Transaction
 from bowerbird.storage.files.files import OpenFile
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses.answer_cache import is_among
-from bowerbird.wire.responses.export_response import ExportAddresses, ExportResponse
-from bowerbird.wire.responses.metas import QueryMeta
+from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Header, Reply
-from bowerbird.wire.responses.streaming import ByteRange, NotSatisfiable, requested_range
+from bowerbird.wire.responses.streaming import (
+    ByteRange,
+    ExportAddresses,
+    ExportResponse,
+    NotSatisfiable,
+    requested_range,
+)
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done, sent_fields
 

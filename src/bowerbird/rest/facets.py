@@ -11,7 +11,7 @@ from bowerbird.rest.bookmarks import admit, moving, vectors_for
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.metas import FacetMeta
+from bowerbird.wire.responses.envelope import FacetMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 

@@ -9,7 +9,7 @@ from bowerbird.requests.ingest import ImportsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
-from bowerbird.wire.responses.metas import ImportListMeta, QueryMeta
+from bowerbird.wire.responses.envelope import ImportListMeta, QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done

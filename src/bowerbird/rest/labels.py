@@ -26,7 +26,7 @@ from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.metas import BatchMeta, ChangeMeta, LabelListMeta, LabelMeta
+from bowerbird.wire.responses.envelope import BatchMeta, ChangeMeta, LabelListMeta, LabelMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Writes, done

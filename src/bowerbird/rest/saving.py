@@ -8,11 +8,10 @@ from bowerbird.library.links.previews import Previews
 from bowerbird.requests import limits
 from bowerbird.requests.saving import SaveQuery, SaveRequest
 from bowerbird.wire import query_strings
-from bowerbird.wire import saving as saves
-from bowerbird.wire.responses.metas import MessageMeta
+from bowerbird.wire.responses.envelope import MessageMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, admitted, done
+from bowerbird.wire.writes import Writes, admitted, done, save_handler
 
 SAVE: Final = Operation(
     method="POST",
@@ -33,7 +32,7 @@ OPERATIONS: Final = (SAVE,)
 
 
 def routes(saving: Saving, previews: Previews, writes: Writes) -> list[ApiRoute]:
-    save = saves.handler(saving, writes)
+    save = save_handler(saving, writes)
 
     async def save_or_preview(call: Call) -> Reply:
         query_string = call.target.query_string

@@ -20,7 +20,7 @@ from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget
-from bowerbird.wire.responses.metas import ListMeta, QueryMeta, ViewListMeta
+from bowerbird.wire.responses.envelope import ListMeta, QueryMeta, ViewListMeta
 from bowerbird.wire.responses.replies import Reply, Unsettled
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done

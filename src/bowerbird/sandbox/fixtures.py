@@ -26,7 +26,7 @@ from bowerbird.requests.views import NewView
 from bowerbird.sources import own_json
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.secrets import SecretStore
+from bowerbird.storage.sign_in.one_time_links import SecretStore
 from bowerbird.storage.sqlite.rehearsal import RehearsalDatabase
 
 _ACCOUNT_ID: Final = 1

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Self
 
 from bowerbird.settings import checks
-from bowerbird.settings.environment import read, without_settings
 from bowerbird.settings.table import Table
-from bowerbird.settings.values import PREFIX, BadSetting
+from bowerbird.settings.values import PREFIX, BadSetting, read, without_settings
 
 __all__ = ["PREFIX", "BadSetting", "Settings", "without_settings"]
 

@@ -8,8 +8,13 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET, Struct
 
-from bowerbird.model.bookmarks import AuthorDetails, ImportRecord, PostDetails, PostMeta
-from bowerbird.model.derived_fields import time_in_x_id
+from bowerbird.model.bookmarks import (
+    AuthorDetails,
+    ImportRecord,
+    PostDetails,
+    PostMeta,
+    time_in_x_id,
+)
 from bowerbird.model.imports import Completeness, OrderSource
 from bowerbird.sources.file_labels import Shortened
 from bowerbird.sources.formats import Choices

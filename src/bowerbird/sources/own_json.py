@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from bowerbird.model import derived_fields, highlights, instants
+from bowerbird.model import bookmarks, highlights, instants
 from bowerbird.model.bookmarks import (
     ImportRecord,
     Post,
@@ -125,8 +125,8 @@ def read(raw: bytes, *, is_stored: bool = False) -> ParsedRecord:
         record = _with_passages(record)
     bookmarked_at = _optional_instant("bookmarked_at", record.bookmarked_at)
     if bookmarked_at is not UNSET:
-        record = derived_fields.without_saving_time(record, bookmarked_at)
-    record = derived_fields.completed(record if is_stored else with_offset(record))
+        record = bookmarks.without_saving_time(record, bookmarked_at)
+    record = bookmarks.completed(record if is_stored else with_offset(record))
     return ParsedRecord(_incoming(record, bookmarked_at), removed)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.model import instants
-from bowerbird.model.derived_fields import time_in_x_id
+from bowerbird.model.bookmarks import time_in_x_id
 from bowerbird.model.imports import Completeness
 from bowerbird.sources import file_labels
 from bowerbird.sources.file_posts import (

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import day_of
-from bowerbird.storage.daily_use import KEYED_ANSWERS, DailyUseStore, DayUse
 from bowerbird.storage.database import Database, LockTimeoutError, Transaction
+from bowerbird.storage.libraries import KEYED_ANSWERS, DailyUseStore, DayUse
 
 RETENTION_HOURS: Final = 24
 # Old entries are removed a few at a time, along with new ones, so no sweep delays a request.

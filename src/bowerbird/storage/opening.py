@@ -1,4 +1,4 @@
-"""Opens the configured database."""
+"""Opens the configured database, or reads its state for `bowerbird doctor` without changing it."""
 
 import functools
 from collections.abc import Callable, Iterator
@@ -7,14 +7,18 @@ from pathlib import Path
 from typing import Final
 
 import apsw
+import asyncpg
+from msgspec import Struct
 
 from bowerbird.settings import Settings
+from bowerbird.storage import migrations
 from bowerbird.storage.database import Database
 from bowerbird.storage.migrations import SchemaProblem
+from bowerbird.storage.postgres.schema import PostgresSchema, unreachable
 from bowerbird.storage.sqlite import schema as sqlite_schema
-from bowerbird.storage.sqlite.database import SqliteDatabase
+from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase, connect
 from bowerbird.storage.sqlite.readers import SLOW_READ_LIMIT_S
-from bowerbird.storage.sqlite.schema import FolderLock, Report
+from bowerbird.storage.sqlite.schema import FolderLock, Report, SqliteSchema, require_content
 from bowerbird.storage.sqlite.writer import WRITE_WAIT_S
 
 _NO_ACCESS: Final = "Check that this user can read and write the folder and its files."
@@ -95,3 +99,55 @@ def _open_file(
     except BaseException:
         lock.close()
         raise
+
+
+_TIMEOUT_S: Final = 5
+
+
+class Diagnosis(Struct, frozen=True):
+    engine: str
+    # Journal mode or extension.
+    detail: str
+    pending: list[str]
+    is_usable: bool = True
+
+
+async def of_postgres(url: str) -> Diagnosis:
+    """Raises SchemaProblem if the server is unreachable or the schema does not fit the release."""
+    try:
+        connection = await asyncpg.connect(url, timeout=_TIMEOUT_S)
+    except (OSError, TimeoutError, ValueError, asyncpg.PostgresError) as error:
+        raise unreachable(url, error) from None
+    try:
+        version = await connection.fetchval("SHOW server_version")
+        has_extension = await connection.fetchval(
+            "SELECT count(*) FROM pg_available_extensions WHERE name = 'btree_gin'"
+        )
+        applied = await PostgresSchema(connection).applied()
+    finally:
+        await connection.close()
+    steps = migrations.pending(migrations.available("postgres"), applied)
+    detail = (
+        "the extension btree_gin is available"
+        if has_extension
+        else "the extension btree_gin is missing"
+    )
+    names = [step.name for step in steps]
+    return Diagnosis(f"PostgreSQL {version}", detail, names, bool(has_extension))
+
+
+def of_sqlite(folder: Path) -> Diagnosis:
+    """Raises SchemaProblem if the file is unreadable or the schema does not fit the release."""
+    require_content(folder)
+    try:
+        connection = connect(folder / FILE_NAME, read_only=True)
+        try:
+            mode = connection.execute("PRAGMA journal_mode").fetchall()[0][0]
+            applied = SqliteSchema(connection).applied()
+        finally:
+            connection.close()
+    except apsw.Error as error:
+        raise SchemaProblem(f"{folder / FILE_NAME} cannot be read: {error}") from None
+    steps = migrations.pending(migrations.available("sqlite"), applied)
+    names = [step.name for step in steps]
+    return Diagnosis(f"SQLite {apsw.sqlite_lib_version()}", f"journal mode {mode}", names)

@@ -6,19 +6,17 @@ from urllib.parse import urlsplit
 from bowerbird.assembly import Services
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.attempt_limits import AttemptLimits
-from bowerbird.library.accounts.accounts import AccountList
-from bowerbird.library.accounts.deletion import AccountDeletion
+from bowerbird.library.accounts.accounts import AccountDeletion, AccountList
 from bowerbird.library.accounts.uses import VersionUse
 from bowerbird.library.ingest.files import CheckedFiles, CheckedImports
 from bowerbird.library.labels.post_changes import LabelChanges
 from bowerbird.library.sign_in.attempts import Attempts, SignUpLimits
 from bowerbird.library.sign_in.email_changes import EmailChanges
-from bowerbird.library.sign_in.identities import Identities
-from bowerbird.library.sign_in.invitations import Invitations
+from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.library.sign_in.passkey_answers import Site
 from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
 from bowerbird.library.sign_in.passkeys import Passkeys
-from bowerbird.library.sign_in.provider_sign_in import ProviderSignIn
+from bowerbird.library.sign_in.provider_sign_in import Identities, ProviderSignIn
 from bowerbird.library.sign_in.sign_up import SignUp
 from bowerbird.library.statistics.statistics import Statistics
 from bowerbird.library.upkeep.overview import OpenJobs, Overview
@@ -32,8 +30,8 @@ from bowerbird.web.account import activity as activity_pages
 from bowerbird.web.account import deletion as deletion_pages
 from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account import reading as reading_choices
+from bowerbird.web.account.account import Methods
 from bowerbird.web.account.keys import EndingVersions, Extensions
-from bowerbird.web.account.methods import Methods
 from bowerbird.web.connect.pages import ConnectPage
 from bowerbird.web.digests import DigestPages
 from bowerbird.web.exports import ExportParts

@@ -23,8 +23,8 @@ from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire import writes
-from bowerbird.wire.responses.export_response import ExportAddresses
 from bowerbird.wire.responses.replies import Header, Reply
+from bowerbird.wire.responses.streaming import ExportAddresses
 
 VIEW: Final = "view"
 TAG: Final = "tag"

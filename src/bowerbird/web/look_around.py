@@ -21,8 +21,7 @@ from bowerbird.library import demo
 from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
-from bowerbird.model.accounts import Account, Reading
-from bowerbird.model.sign_in import Session, SignedIn
+from bowerbird.model.accounts import Account, Reading, Session, SignedIn
 from bowerbird.settings import Settings
 from bowerbird.storage.sqlite.rehearsal import RehearsalDatabase
 from bowerbird.web import templating

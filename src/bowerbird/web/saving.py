@@ -22,8 +22,7 @@ from bowerbird.library.labels.labels import Labels
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Post, PostDetails
-from bowerbird.model.derived_fields import time_in_id
+from bowerbird.model.bookmarks import Post, PostDetails, time_in_id
 from bowerbird.model.labels import name_key
 from bowerbird.model.networks import icon_of, name_of, named
 from bowerbird.requests.limits import NOTE_MAX

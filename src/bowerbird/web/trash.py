@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.trash_list import TrashedPost, TrashList
+from bowerbird.library.bookmarks.trash import TrashedPost, TrashList
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.bulk.requests import TRASH, picked
 from bowerbird.web.library import post_parts

@@ -3,9 +3,9 @@
 from typing import Final
 from urllib.parse import urlencode
 
-from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.accounts.tokens import Keys
 from bowerbird.library.demo import Demo
-from bowerbird.web.account.methods import Methods
+from bowerbird.web.account.account import Methods
 from bowerbird.web.sign_in.passkeys import WELCOME
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute

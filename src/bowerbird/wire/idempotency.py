@@ -19,7 +19,6 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.call_allowance import CallCharge
 from bowerbird.requests import limits
-from bowerbird.storage.daily_use import DayUse
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import (
     RETENTION_HOURS,
@@ -27,6 +26,7 @@ from bowerbird.storage.idempotency import (
     InProgressError,
     StoredAnswer,
 )
+from bowerbird.storage.libraries import DayUse
 from bowerbird.wire.responses.replies import Header, Reply
 
 T = TypeVar("T")

@@ -1,4 +1,7 @@
-"""REST writes: a request is decoded and checked first, then runs in one transaction."""
+"""REST writes: a request is decoded and checked first, then runs in one transaction.
+
+`save_handler` saves posts and links, for /v1/bookmarks and /ingest/v1/bookmarks.
+"""
 
 import hashlib
 from collections.abc import Awaitable, Callable
@@ -10,14 +13,17 @@ from msgspec import Struct
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
+from bowerbird.library.imports.saving import PreparedSave, SaveResult, Saving, summary
 from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding, filters
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import FlagFilters
+from bowerbird.requests.saving import SaveRequest
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import bodies
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
 from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.envelope import MessageMeta
 from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
 from bowerbird.wire.routes import Call, Handler
 
@@ -185,3 +191,24 @@ def _fingerprint(call: Call) -> bytes:
 async def _off_loop(call: Call, work: Callable[[], R]) -> R:
     account_id = call.account.account_id
     return await bodies.off_loop(len(call.body), account_id, work, is_continuing=True)
+
+
+def save_handler(saving: Saving, writes: Writes) -> Handler:
+    async def save(call: Call) -> Reply:
+        prepared: PreparedSave | None = None
+
+        async def prepare(call: Call, request: SaveRequest) -> None:
+            nonlocal prepared
+            prepared = await saving.prepare(call.account, request.items, request.labels or ())
+
+        async def effect(transaction: Transaction, call: Call, _: SaveRequest) -> Reply:
+            assert prepared is not None
+            return _reply(await saving.save(transaction, call.account, prepared))
+
+        return await writes.handler_of(SaveRequest, effect, prepare=prepare)(call)
+
+    return save
+
+
+def _reply(result: SaveResult) -> Reply:
+    return done(result, MessageMeta(summary(result.results)), 207 if result.failed else 200)

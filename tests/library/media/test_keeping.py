@@ -8,7 +8,7 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Refusal
 from bowerbird.images.fetching import Reason
-from bowerbird.library.accounts.deletion import AccountDeletion
+from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.media.downloads import RETRIES_S
 from bowerbird.library.media.preferences import MEGABYTE
 from bowerbird.library.upkeep.checks import Checks

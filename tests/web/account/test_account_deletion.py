@@ -8,7 +8,7 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.jobs import account_jobs
 from bowerbird.library.accounts.accounts import HalfDeleted, NoAccount
-from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.tokens import Devices
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.account_removal import AccountRemoval
 from bowerbird.storage.database import Database

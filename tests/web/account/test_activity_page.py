@@ -9,8 +9,7 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access import activity
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.accounts.devices import Devices
-from bowerbird.library.accounts.keys import Keys
+from bowerbird.library.accounts.tokens import Devices, Keys
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.accounts import Account, ActivityEntry, ActivityKind
 from bowerbird.storage.activity import ActivityStore

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bowerbird.library.bookmarks import trash_list
+from bowerbird.library.bookmarks import trash as trash_list
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Transaction
 from tests.support import make, writing

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.library.sign_in.invitations import Invitations
+from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.requests import limits
 from bowerbird.storage.database import Database
 from bowerbird.web.connect import packed

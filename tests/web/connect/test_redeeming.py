@@ -12,7 +12,7 @@ import pytest
 
 from bowerbird import app
 from bowerbird.clock import MICROSECONDS
-from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.tokens import Devices
 from bowerbird.model.keys import parse_code
 from bowerbird.requests import limits
 from bowerbird.settings import Settings

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.tokens import Devices
 from bowerbird.storage.database import Transaction
 from tests.support.ingesting import listed
 from tests.support.visiting import form_token

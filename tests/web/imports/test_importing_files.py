@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.library.accounts.deletion import AccountDeletion
+from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.ingest.files import CheckedFiles
 from bowerbird.requests import limits
 from bowerbird.settings import Settings

@@ -11,7 +11,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.jobs import account_jobs, digests
 from bowerbird.jobs.worker import JobKind, Worker
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.sign_in.invitations import Invitations
+from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.model import bulk, connections, jobs, links, media, vectors
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.jobs import KIND_NAMES, Job

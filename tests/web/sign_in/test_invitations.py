@@ -4,7 +4,7 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Refusal
-from bowerbird.library.sign_in.invitations import InvitationRefused, Invitations
+from bowerbird.library.sign_in.one_time_links import InvitationRefused, Invitations
 from bowerbird.requests.limits import INVITATION_NOTE_MAX, INVITATIONS_MAX
 from bowerbird.storage.database import Transaction
 from tests.web.house import House

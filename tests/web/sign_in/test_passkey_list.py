@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.model.sign_in import Passkey
+from bowerbird.model.accounts import Passkey
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sign_in.identities import PasskeyStore, WaysInStore
 from tests.support import databases

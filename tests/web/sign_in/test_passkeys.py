@@ -9,8 +9,7 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access.activity import Activity
-from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.sign_in import Passkey
+from bowerbird.model.accounts import ActivityKind, Passkey
 from bowerbird.storage.sign_in.identities import PasskeyStore
 from tests.support.authenticator import PRESENT, VERIFIED, Authenticator, encoded
 from tests.support.visiting import Visitor, visitor

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bowerbird.clock import system_clock
-from bowerbird.library.sign_in.invitations import Invitations
+from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from tests.support import serving
 from tests.support.github_standin import github_stand_in

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from bowerbird.library.accounts.devices import Devices
+from bowerbird.library.accounts.tokens import Devices
 from tests.sources.x import pages as shapes
 from tests.support import waiting
 from tests.support.ingesting import captured, post_id

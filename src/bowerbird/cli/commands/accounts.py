@@ -7,7 +7,6 @@ from typing import IO, TYPE_CHECKING, Final
 
 import click
 
-from bowerbird.cli import atomic_files
 from bowerbird.cli.context import (
     LibraryContext,
     one_time_links,
@@ -15,7 +14,15 @@ from bowerbird.cli.context import (
     settings_from_environment,
     with_library,
 )
-from bowerbird.cli.output import Advance, Column, json_option, print_listing, progress_bars
+from bowerbird.cli.output import (
+    Advance,
+    Column,
+    json_option,
+    print_listing,
+    progress_bars,
+    refuse_to_overwrite,
+    written_atomically,
+)
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.sign_in.one_time_links import MINUTES
 from bowerbird.model.accounts import Account, Membership, Plan, RemovedPostsChoice
@@ -232,7 +239,7 @@ def export(email: str, file: Path, *, force: bool) -> None:
     """
     settings = settings_from_environment()
     require_library(settings)
-    atomic_files.refuse_to_overwrite(file, force=force)
+    refuse_to_overwrite(file, force=force)
 
     async def work(opened: LibraryContext, output: IO[bytes], advance: Advance) -> int:
         found = await Accounts(opened.database, opened.clock).find(email)
@@ -244,7 +251,7 @@ def export(email: str, file: Path, *, force: bool) -> None:
             AccountExports(opened.database, Files(settings)).pieces(found), found, output, advance
         )
 
-    with atomic_files.written_atomically(file) as output, progress_bars() as advance:
+    with written_atomically(file) as output, progress_bars() as advance:
         count = with_library(lambda opened: work(opened, output, advance))
     click.echo(f"Wrote {count} posts and all other data of {email.strip()} to {file}.")
 

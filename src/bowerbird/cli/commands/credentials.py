@@ -1,22 +1,54 @@
 """`key` and `device`: create, list and revoke what programs call with; `reingest`."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, TypeVar
 
 import click
 
-from bowerbird.cli import tokens
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.output import Column, json_option, print_listing
 from bowerbird.clock import Clock, date_of_day
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.accounts.devices import Devices
-from bowerbird.library.accounts.keys import Keys
-from bowerbird.library.accounts.tokens import Tokens
+from bowerbird.library.accounts.tokens import Devices, Keys, Tokens
 from bowerbird.library.ingest.kept_pages import KeptPages, ReadAgain
 from bowerbird.model.accounts import Device, Key
-from bowerbird.model.instants import with_offset
+from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.storage.database import Database
+
+T = TypeVar("T")
+Owner = TypeVar("Owner")
+
+
+def of_account(
+    email: str,
+    made: Callable[[Database, Clock], Owner],
+    action: Callable[[Owner, int], Awaitable[T]],
+) -> T:
+    """Runs an action on the keys or devices of an account."""
+
+    async def work(opened: LibraryContext) -> T:
+        account = await Accounts(opened.database, opened.clock).find(email)
+        return await action(made(opened.database, opened.clock), account.account_id)
+
+    return with_library(work)
+
+
+def print_new(kind: str, text: str) -> None:
+    """Only the secret goes to the standard output, so that a script can use it."""
+    click.echo(f"Store this {kind} in a safe place. It cannot be shown again.", err=True)
+    click.echo(text)
+
+
+def state(revoked_at: int | None) -> str:
+    return "live" if revoked_at is None else "revoked"
+
+
+def second(moment: int) -> str:
+    return without_offset(moment)[:19]
+
+
+def second_or_never(moment: int | None) -> str:
+    return "never" if moment is None else second(moment)
 
 
 def _last_used(key: Key) -> str | None:
@@ -27,9 +59,9 @@ _CREATED: Final[Column[Any]] = Column(
     "created_at",
     "Created (UTC)",
     lambda each: with_offset(each.created_at),
-    lambda each: tokens.second(each.created_at),
+    lambda each: second(each.created_at),
 )
-_STATE: Final[Column[Any]] = Column("state", "State", lambda each: tokens.state(each.revoked_at))
+_STATE: Final[Column[Any]] = Column("state", "State", lambda each: state(each.revoked_at))
 _NAME: Final[Column[Any]] = Column("name", "Name", lambda each: each.name)
 
 _KEY_COLUMNS: Final[Sequence[Column[Key]]] = (
@@ -48,7 +80,7 @@ _DEVICE_COLUMNS: Final[Sequence[Column[Device]]] = (
         "last_used_at",
         "Last used (UTC)",
         lambda device: None if device.last_used_at is None else with_offset(device.last_used_at),
-        lambda device: tokens.second_or_never(device.last_used_at),
+        lambda device: second_or_never(device.last_used_at),
     ),
     Column("x_account", "X account", lambda device: device.source_user_id),
     _NAME,
@@ -85,8 +117,8 @@ def _add_commands(
     @click.argument("email")
     @click.option("--name", default="", help=f"A name that identifies the {kind} in the list.")
     def create(email: str, name: str) -> None:
-        created = tokens.of_account(email, stored, lambda each, owner: each.issue(owner, name))
-        tokens.print_new(secret, created.text)
+        created = of_account(email, stored, lambda each, owner: each.issue(owner, name))
+        print_new(secret, created.text)
 
     @group.command(
         "list",
@@ -97,7 +129,7 @@ def _add_commands(
     @click.argument("email")
     @json_option
     def list_all(email: str, *, as_json: bool) -> None:
-        found = tokens.of_account(email, stored, lambda each, owner: each.all(owner))
+        found = of_account(email, stored, lambda each, owner: each.all(owner))
         print_listing(found, columns, as_json=as_json)
 
     @group.command(
@@ -107,9 +139,7 @@ def _add_commands(
     @click.argument("email")
     @click.argument("token_or_id", metavar=f"{secret.upper()}-OR-ID")
     def revoke(email: str, token_or_id: str) -> None:
-        revoked = tokens.of_account(
-            email, stored, lambda each, owner: each.revoke(owner, token_or_id)
-        )
+        revoked = of_account(email, stored, lambda each, owner: each.revoke(owner, token_or_id))
         click.echo(f"Revoked {kind} {revoked}.")
 
 

@@ -17,8 +17,7 @@ from bowerbird.cli.context import (
     settings_from_environment,
     with_library,
 )
-from bowerbird.cli.import_report import LeftOutRows, print_end, print_file
-from bowerbird.cli.label_names import read_label_name
+from bowerbird.cli.import_report import LeftOutRows, print_end, print_file, read_label_name
 from bowerbird.cli.output import Advance, progress_bars
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from bowerbird.cli import tokens
+from bowerbird.cli.commands.credentials import of_account, second, second_or_never
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.output import Column, json_option, print_listing
 from bowerbird.library.accounts.accounts import Accounts
@@ -24,13 +24,13 @@ _COLUMNS: Final[Sequence[Column[Connection]]] = (
         "last_run_at",
         "Last run (UTC)",
         lambda source: None if source.last_run_at is None else with_offset(source.last_run_at),
-        lambda source: tokens.second_or_never(source.last_run_at),
+        lambda source: second_or_never(source.last_run_at),
     ),
     Column(
         "next_run_at",
         "Next run (UTC)",
         lambda source: with_offset(source.next_run_at),
-        lambda source: tokens.second(source.next_run_at),
+        lambda source: second(source.next_run_at),
     ),
     Column("new", "New", lambda source: source.new),
     Column("total", "Total", lambda source: source.total),
@@ -57,7 +57,7 @@ def list_sources(email: str, *, as_json: bool) -> None:
     Example:
       bowerbird sources list you@example.com
     """
-    found = tokens.of_account(email, Connections, lambda sources, owner: sources.all(owner))
+    found = of_account(email, Connections, lambda sources, owner: sources.all(owner))
     print_listing(found, _COLUMNS, as_json=as_json)
 
 
@@ -73,7 +73,7 @@ def run(email: str, source_id: str) -> None:
     Example:
       bowerbird sources run you@example.com 3f9c01ab77aa52d1
     """
-    tokens.of_account(email, Connections, lambda sources, owner: sources.run_now(owner, source_id))
+    of_account(email, Connections, lambda sources, owner: sources.run_now(owner, source_id))
     click.echo(f"A worker reads source {source_id} next.")
 
 
@@ -87,7 +87,7 @@ def pause(email: str, source_id: str) -> None:
     Example:
       bowerbird sources pause you@example.com 3f9c01ab77aa52d1
     """
-    tokens.of_account(email, Connections, lambda sources, owner: sources.pause(owner, source_id))
+    of_account(email, Connections, lambda sources, owner: sources.pause(owner, source_id))
     click.echo(f"Paused source {source_id}.")
 
 

@@ -24,15 +24,13 @@ from bowerbird.model.media import file_name
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.account_removal import AccountExportStore
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.accounts.devices import DeviceStore
-from bowerbird.storage.accounts.keys import KeyStore
+from bowerbird.storage.accounts.credentials import DeviceStore, KeyStore
 from bowerbird.storage.connections import ConnectionStore
-from bowerbird.storage.daily_use import ACCOUNT_DOWNLOADS, DailyUseStore
 from bowerbird.storage.database import Database, Row, Transaction
 from bowerbird.storage.digests import DigestStore
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.imports.runs import RunStore
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.libraries import ACCOUNT_DOWNLOADS, DailyUseStore, LibraryStore
 from bowerbird.storage.media import MediaStore
 from bowerbird.storage.views import ViewStore
 

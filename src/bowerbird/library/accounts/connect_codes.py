@@ -15,12 +15,10 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.turns import lock_library
-from bowerbird.library.accounts.devices import Devices
-from bowerbird.library.accounts.tokens import New, checked_name
+from bowerbird.library.accounts.tokens import Devices, New, checked_name
 from bowerbird.lru import LruCache
-from bowerbird.model.accounts import Device
+from bowerbird.model.accounts import Device, LinkKind, OneTimeLink
 from bowerbird.model.keys import code_hash, new_code, parse_code
-from bowerbird.model.sign_in import LinkKind, OneTimeLink
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction

@@ -10,12 +10,13 @@ from typing import ClassVar, Final, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from bowerbird.clock import Clock
+from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal, shown
 from bowerbird.library.access.activity import Activity
-from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.keys import key_hash, new_key
-from bowerbird.storage.accounts.credentials import CredentialStore
+from bowerbird.model.accounts import ActivityKind, Device, DeviceCaller, Key
+from bowerbird.model.keys import DEVICE_PREFIX, PREFIX, key_hash, new_key, parse_key, shown_part
+from bowerbird.requests import limits
+from bowerbird.storage.accounts.credentials import CredentialStore, DeviceStore, KeyStore
 from bowerbird.storage.database import Database, Transaction
 
 _MAX_NAME_LENGTH: Final = 100
@@ -113,3 +114,73 @@ def checked_name(kind: str, name: str) -> str:
             f"A {kind} name can have at most {_MAX_NAME_LENGTH} printable characters.",
         )
     return name
+
+
+class NoLiveKey(NotLive):
+    """The account has no such key, or the key was revoked."""
+
+
+class Keys(Tokens[Key]):
+    kind = Kind(
+        "key",
+        PREFIX,
+        ActivityKind.KEY_CREATED,
+        ActivityKind.KEY_REVOKED,
+        NoLiveKey,
+    )
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._store = KeyStore(database)
+        super().__init__(database, clock, self._store)
+
+    def _bounds(self) -> tuple[int, int]:
+        return limits.KEYS_MAX, limits.REVOKED_KEYS_MAX
+
+    def _record(self, id: str, name: str, text: str) -> Key:
+        return Key(id, name, self._clock(), None, shown_part(text))
+
+    async def create(self, account_id: int, name: str) -> New[Key]:
+        return await self.issue(account_id, name)
+
+    async def count_live(self, account_id: int) -> int:
+        return await self._store.count_live(account_id)
+
+
+class NoLiveDevice(NotLive):
+    """The account has no such device, or the device was revoked."""
+
+
+class Devices(Tokens[Device]):
+    kind = Kind(
+        "device",
+        DEVICE_PREFIX,
+        ActivityKind.DEVICE_CREATED,
+        ActivityKind.DEVICE_REVOKED,
+        NoLiveDevice,
+    )
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._store = DeviceStore(database)
+        super().__init__(database, clock, self._store)
+
+    def _bounds(self) -> tuple[int, int]:
+        return limits.DEVICES_MAX, limits.REVOKED_DEVICES_MAX
+
+    def _record(self, id: str, name: str, text: str) -> Device:  # noqa: ARG002 - as for keys
+        return Device(id, name, "", self._clock())
+
+    async def create(self, account_id: int, name: str) -> str:
+        """Returns the token of the new device."""
+        return (await self.issue(account_id, name)).text
+
+    async def caller(self, token: str) -> DeviceCaller | None:
+        """The account and device of a token; None if it is malformed, unknown or revoked."""
+        key = parse_key(token, DEVICE_PREFIX)
+        if key is None:
+            return None
+        return await self._store.by_token(key.account_id, key.key_hash, month_of(self._clock()))
+
+    async def is_revoked(self, token: str) -> bool:
+        """Whether the token was valid until its device was revoked."""
+        key = parse_key(token, DEVICE_PREFIX)
+        return key is not None and await self._store.is_revoked(key.account_id, key.key_hash)

@@ -9,7 +9,7 @@ from typing import Final, Generic, TypeVar
 from bowerbird.clock import Clock, day_of
 from bowerbird.library.access.activity import Flushing
 from bowerbird.model.keys import ParsedKey
-from bowerbird.storage.accounts.keys import KeyStore
+from bowerbird.storage.accounts.credentials import KeyStore
 from bowerbird.storage.accounts.sunset_notices import VersionUseStore
 
 K = TypeVar("K", bound=Hashable)

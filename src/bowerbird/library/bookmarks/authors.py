@@ -13,8 +13,8 @@ from bowerbird.model.labels import name_key
 from bowerbird.model.words import order_key
 from bowerbird.requests.limits import AUTHORS_COMPARED
 from bowerbird.search.queries.spelling import nearest
-from bowerbird.storage.bookmarks.authors import AuthorStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.bookmarks.facets import AuthorStore
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.labels import LabelStore
 

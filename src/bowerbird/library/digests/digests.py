@@ -12,7 +12,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks import cursors
-from bowerbird.library.digests import creation, html, markdown
+from bowerbird.library.digests import creation, markdown, wording
 from bowerbird.library.digests.responses import DigestResponse, DigestSummary, summary, to_response
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Digest, Frequency, Preferences, digest_id, period_of
@@ -184,7 +184,7 @@ def rendered(digest: DigestResponse, format: str | None = None) -> DigestRespons
     if format in (None, "markdown"):
         made["markdown"] = markdown.markdown(digest)
     if format in (None, "html"):
-        made["html"] = html.html(digest)
+        made["html"] = wording.html(digest)
     whole: DigestResponse = msgspec.structs.replace(digest, **made)
     return whole
 

@@ -1,7 +1,8 @@
-"""The sentences of a digest, the same in Markdown, plain text and HTML."""
+"""The sentences of a digest, the same in Markdown, plain text and HTML, and the HTML itself."""
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from functools import cache, partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bowerbird.library.digests.contents import SAVED_POSTS, YEAR_AGO_POSTS
 from bowerbird.library.digests.responses import MONTHS, DigestPost, DigestResponse
@@ -85,3 +86,41 @@ def day_of(post: DigestPost, digest: DigestResponse) -> str:
     day = local_day(instant, zone_of(digest.time_zone))
     year = "" if str(day.year) == digest.last_day[:4] else f" {day.year}"
     return f"{day.day} {MONTHS[day.month - 1]}{year}"
+
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+def html(digest: DigestResponse, unsubscribe_url: str = "") -> str:
+    """A complete page. Only an email gets an `unsubscribe_url`."""
+    return _template().render(
+        digest=digest,
+        heading=heading(digest),
+        opening=opening(digest),
+        counted_names=(("Labels", labels(digest)), ("Authors", authors(digest))),
+        sections=sections(digest),
+        author_of=author_of,
+        day_of=partial(day_of, digest=digest),
+        unsubscribe_url=unsubscribe_url,
+    )
+
+
+@cache
+def _template() -> "Template":
+    import jinja2  # noqa: PLC0415 - slow to import, and a server without digests never needs it
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("bowerbird.library.digests"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.tests["web_address"] = _is_web_address
+    return environment.get_template("digest.html")
+
+
+def _is_web_address(address: str) -> bool:
+    return address.startswith(("http://", "https://"))

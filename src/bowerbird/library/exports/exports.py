@@ -10,8 +10,7 @@ from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.turns import lock_library
-from bowerbird.library.exports.daily_bounds import DailyBounds
-from bowerbird.library.exports.links import LIVES_S, Links
+from bowerbird.library.exports.links import LIVES_S, DailyBounds, Links
 from bowerbird.library.exports.selection import ExportPosts, ExportQueries, description_of
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account, ActivityKind

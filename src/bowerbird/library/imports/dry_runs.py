@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from bowerbird.clock import Clock
-from bowerbird.library.bookmarks.writing.label_room import LabelRoom
+from bowerbird.library.bookmarks.writing.label_renames import LabelRoom
 from bowerbird.library.bookmarks.writing.upsert_batch import differs, placement_of
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, outcome_of
 from bowerbird.library.imports.planning import Known, Write, conversations

@@ -38,8 +38,7 @@ from bowerbird.model.imports import Completeness, LeftOutLabels, RunCounts, RunR
 from bowerbird.sources import own_json
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.deletions import DeletionStore
-from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.bookmarks.trash import DeletionStore, TrashStore
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.bookmarks.word_index import AFTER_IMPORTING, WordMerging
 from bowerbird.storage.database import Database, Reader, Transaction, place_of

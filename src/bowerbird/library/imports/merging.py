@@ -22,9 +22,9 @@ from bowerbird.model.bookmarks import (
     Post,
     PostDetails,
     PostMeta,
+    known_time,
     with_highlights,
 )
-from bowerbird.model.derived_fields import known_time
 from bowerbird.model.imports import Completeness
 from bowerbird.model.ingest import HiddenPost
 from bowerbird.sources.found import FoundPost

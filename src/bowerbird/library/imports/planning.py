@@ -16,8 +16,15 @@ from bowerbird.library.imports import merging, places
 from bowerbird.library.imports.merging import Sight
 from bowerbird.library.imports.places import Place, Positions
 from bowerbird.model import instants
-from bowerbird.model.bookmarks import ImportRecord, Post, content_hash, post_json
-from bowerbird.model.derived_fields import completed, with_known_time, without_saving_time
+from bowerbird.model.bookmarks import (
+    ImportRecord,
+    Post,
+    completed,
+    content_hash,
+    post_json,
+    with_known_time,
+    without_saving_time,
+)
 from bowerbird.model.imports import Deletion, ExistingBookmark, Incoming, OrderSource
 from bowerbird.model.ingest import HiddenPost
 from bowerbird.model.labels import clean_name, name_key

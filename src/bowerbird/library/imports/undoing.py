@@ -29,7 +29,7 @@ from bowerbird.library.imports.restoring import Restoration, fields_of, undone
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.imports import DEMO, Change, Counts, RunRow, RunState, UndoCounts
 from bowerbird.storage.bookmarks.changeset import ChangesetStore
-from bowerbird.storage.bookmarks.deletions import DeletionStore
+from bowerbird.storage.bookmarks.trash import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction

@@ -32,11 +32,11 @@ from bowerbird.model.ingest import FileImport, checked_files_of
 from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.requests import limits
 from bowerbird.storage import private_files
-from bowerbird.storage.daily_use import INGEST_FILES, DailyUseStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.storage.ingest.kept_pages import FileImportStore
+from bowerbird.storage.libraries import INGEST_FILES, DailyUseStore
 
 _AT_ONCE: Final = 2
 # What a report calls a file that has no name.

@@ -26,13 +26,13 @@ from bowerbird.model.imports import Completeness, RunState
 from bowerbird.model.ingest import UP_TO_KNOWN, EndReason, IngestRun, StoredPage
 from bowerbird.requests import limits
 from bowerbird.sources.found import FoundPost
-from bowerbird.storage.accounts.devices import DeviceStore
-from bowerbird.storage.bookmarks.deletions import DeletionStore
+from bowerbird.storage.accounts.credentials import DeviceStore
+from bowerbird.storage.bookmarks.trash import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.daily_use import INGEST_PAGES, DailyUseStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.ingest.runs import IngestRunStore
 from bowerbird.storage.ingest.source_posts import SourcePostStore
+from bowerbird.storage.libraries import INGEST_PAGES, DailyUseStore
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, device_of
 from bowerbird.model.accounts import Account, DeviceCaller
 from bowerbird.requests import limits
-from bowerbird.storage.accounts.devices import DeviceStore
+from bowerbird.storage.accounts.credentials import DeviceStore
 from bowerbird.storage.database import Database, Transaction
 
 _MINUTE: Final = 60 * MICROSECONDS

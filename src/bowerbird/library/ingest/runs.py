@@ -20,11 +20,11 @@ from bowerbird.model.ingest import EndReason, IngestRun, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
 from bowerbird.requests.ingest import FinishRequest, NewRun
-from bowerbird.storage.accounts.devices import DeviceStore
-from bowerbird.storage.daily_use import INGEST_PAGES, INGEST_RUNS, DailyUseStore
+from bowerbird.storage.accounts.credentials import DeviceStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.ingest.kept_pages import RETENTION_DAYS, KeptPageStore
 from bowerbird.storage.ingest.runs import IngestRunStore
+from bowerbird.storage.libraries import INGEST_PAGES, INGEST_RUNS, DailyUseStore
 
 USE_NOTED_EVERY: Final = 60 * MICROSECONDS
 _HEAD: Final = 50

@@ -23,8 +23,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.lru import LruCache
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.secrets import SecretStore
-from bowerbird.storage.sign_in.one_time_links import SpentAttemptStore
+from bowerbird.storage.sign_in.one_time_links import SecretStore, SpentAttemptStore
 
 # An address may try to create so many accounts per UTC day.
 SIGN_UPS_PER_DAY: Final = 20

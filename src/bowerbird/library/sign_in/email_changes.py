@@ -13,13 +13,12 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused, checked_email
 from bowerbird.library.sign_in.one_time_links import link_refused
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
+from bowerbird.model.accounts import LinkKind, OneTimeLink, SignedIn
 from bowerbird.model.keys import is_link_token, new_link_token, token_hash
-from bowerbird.model.sign_in import LinkKind, OneTimeLink, SignedIn
 from bowerbird.model.words import fold
 from bowerbird.settings import Settings
-from bowerbird.storage.daily_use import EMAIL_LINKS, DailyUseStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.libraries import EMAIL_LINKS, DailyUseStore, LibraryStore
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
 
 # Of the page that confirms an address.

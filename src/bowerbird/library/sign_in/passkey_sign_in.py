@@ -13,8 +13,7 @@ from bowerbird.library.sign_in.ceremonies import Ceremonies, new_challenge
 from bowerbird.library.sign_in.one_time_links import Entered
 from bowerbird.library.sign_in.passkey_answers import Assertion, Site, read, refused
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.sign_in import Passkey, SignedIn, Where
+from bowerbird.model.accounts import ActivityKind, Passkey, SignedIn, Where
 from bowerbird.requests.limits import PASSKEYS_MAX
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sign_in.identities import PasskeyStore

@@ -14,8 +14,7 @@ from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
 from bowerbird.library.sign_in.ceremonies import Ceremonies, new_challenge
 from bowerbird.library.sign_in.passkey_answers import Attestation, Site, read, refused
 from bowerbird.library.sign_in.passkey_sign_in import Started
-from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.sign_in import Passkey, SignedIn
+from bowerbird.model.accounts import ActivityKind, Passkey, SignedIn
 from bowerbird.requests.limits import PASSKEY_NAME_MAX, PASSKEYS_MAX
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sign_in.identities import PasskeyStore, WaysInStore

@@ -10,15 +10,14 @@ from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.uses import Uses
-from bowerbird.model import sign_in
-from bowerbird.model.accounts import ActivityKind
+from bowerbird.model import accounts
+from bowerbird.model.accounts import ActivityKind, Session, SignedIn, Where
 from bowerbird.model.keys import new_session_token, parse_session_token, token_hash
-from bowerbird.model.sign_in import Session, SignedIn, Where
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sign_in.sessions import Alive, SessionStore
 
-IDLE_DAYS: Final = sign_in.IDLE_DAYS
-ABSOLUTE_DAYS: Final = sign_in.ABSOLUTE_DAYS
+IDLE_DAYS: Final = accounts.IDLE_DAYS
+ABSOLUTE_DAYS: Final = accounts.ABSOLUTE_DAYS
 # For this long after a proof the person need not prove again who they are.
 PROOF_MINUTES: Final = 10
 # The time of the last use is exact to this.

@@ -11,18 +11,15 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused
-from bowerbird.library.sign_in import invitations as invited
+from bowerbird.library.sign_in import one_time_links
 from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
-from bowerbird.library.sign_in.identities import Identities
-from bowerbird.library.sign_in.invitations import Invitations
-from bowerbird.library.sign_in.one_time_links import Entered
+from bowerbird.library.sign_in.one_time_links import Entered, Invitations
 from bowerbird.library.sign_in.passkey_sign_in import METHOD, Started
 from bowerbird.library.sign_in.passkeys import Passkeys
-from bowerbird.library.sign_in.provider_sign_in import Returned
+from bowerbird.library.sign_in.provider_sign_in import Identities, Returned
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.accounts import ActivityKind
+from bowerbird.model.accounts import ActivityKind, Where
 from bowerbird.model.keys import new_account_id
-from bowerbird.model.sign_in import Where
 from bowerbird.storage.database import Database, Transaction
 
 CLOSED: Final = "closed"
@@ -63,7 +60,7 @@ class SignUp:
         if self._mode == CLOSED:
             raise SignUpRefused(Code.NOT_FOUND, "This service accepts no new accounts.")
         if invitation and not await self._invitations.is_open(invitation):
-            raise invited.refused()
+            raise one_time_links.refused()
         if self._mode == INVITE and not invitation:
             raise SignUpRefused(
                 Code.NOT_FOUND, "New accounts need an invitation from the operator of this service."

@@ -26,7 +26,7 @@ from bowerbird.library.sign_in.passkey_answers import (
     Site,
     refused,
 )
-from bowerbird.model.sign_in import Passkey
+from bowerbird.model.accounts import Passkey
 
 # The specification allows identifiers of up to 1,023 bytes. An RSA key of 4,096 bits has 530.
 _MAX_ID_BYTES: Final = 1_023

@@ -13,7 +13,7 @@ from msgspec import Struct
 from bowerbird.clock import month_of, system_clock
 from bowerbird.library.bookmarks.searching.counted_words import stored_words
 from bowerbird.library.bookmarks.writing.bookmark_row import row_of, words_of
-from bowerbird.model import derived_fields
+from bowerbird.model import bookmarks
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import tags_json
 from bowerbird.model.imports import Incoming, Placement
@@ -67,7 +67,7 @@ class Comparison:
     @property
     def lacks_article(self) -> bool:
         """Whether an earlier release stored the post without the article that it quotes."""
-        return self._incoming is not None and derived_fields.takes_article(self._incoming.record)
+        return self._incoming is not None and bookmarks.takes_article(self._incoming.record)
 
     @property
     def outdated(self) -> frozenset[str]:

@@ -19,16 +19,16 @@ from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.search.meaning.embedding import MULTILINGUAL, local_model
 from bowerbird.search.meaning.models import model_folder
 from bowerbird.settings import PREFIX, Settings
-from bowerbird.storage import diagnosis
+from bowerbird.storage import opening
 from bowerbird.storage.backup import last_backup
-from bowerbird.storage.diagnosis import Diagnosis
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.migrations import SchemaProblem
+from bowerbird.storage.opening import Diagnosis
 from bowerbird.storage.private_files import OTHERS
 from bowerbird.storage.sqlite import replacing
 from bowerbird.storage.sqlite.database import FILE_NAME, with_side_files
 from bowerbird.storage.sqlite.schema import LOCK_NAME as FOLDER_LOCK
-from bowerbird.storage.sqlite.write_lock import LOCK_NAME as WRITE_LOCK
+from bowerbird.storage.sqlite.write_queue import LOCK_NAME as WRITE_LOCK
 
 _MAX_CHECKED: Final = 100_000
 _MAX_NAMED: Final = 3
@@ -119,9 +119,9 @@ async def database(settings: Settings) -> list[Result]:
         return [_missing_file(settings)]
     try:
         if settings.is_sqlite:
-            found = await asyncio.to_thread(diagnosis.of_sqlite, settings.data_dir)
+            found = await asyncio.to_thread(opening.of_sqlite, settings.data_dir)
         else:
-            found = await diagnosis.of_postgres(settings.database_url)
+            found = await opening.of_postgres(settings.database_url)
     except SchemaProblem as error:
         fix = (
             "restore a backup with bowerbird restore FILE"

@@ -1,13 +1,13 @@
-"""Reads and writes what keys and devices have in common. Only the hash of a secret is stored."""
+"""Reads and writes API keys and devices. Only the hash of a secret is stored."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from bowerbird.model.accounts import ActivityEntry
+from bowerbird.model.accounts import ActivityEntry, Device, DeviceCaller, Key
 from bowerbird.storage.activity import ActivityStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction
 
 ANY_NUMBER: Final = 2**31
 
@@ -76,3 +76,68 @@ class CredentialStore(Generic[Record]):
 
         # Not in the name of the account: those who flood it must not delay this.
         return await self._database.write(work)
+
+
+class KeyStore(CredentialStore[Key]):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, "keys", Key)
+
+    async def count_live(self, account_id: int) -> int:
+        rows = await self._database.rows(self._sql["count_live"], {"account_id": account_id})
+        return int(rows[0][0])
+
+    async def put_uses(self, uses: Mapping[tuple[int, bytes], int]) -> None:
+        """Takes (account, hash of a key) -> day. A day before the stored one changes nothing."""
+        rows = [
+            {"account_id": account_id, "key_hash": key_hash, "day": day}
+            for (account_id, key_hash), day in sorted(uses.items())
+        ]
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.run_many(self._sql["note_use"], rows)
+
+        await self._database.write(work)
+
+
+class DeviceStore(CredentialStore[Device]):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, "devices", Device)
+
+    async def by_token(self, account_id: int, token_hash: bytes, month: int) -> DeviceCaller | None:
+        values = {"account_id": account_id, "token_hash": token_hash, "month": month}
+        rows = await self._database.rows(self._sql["by_token"], values)
+        return DeviceCaller(*rows[0]) if rows else None
+
+    async def is_revoked(self, account_id: int, token_hash: bytes) -> bool:
+        """Whether the token is that of a device which was revoked."""
+        values = {"account_id": account_id, "token_hash": token_hash}
+        return bool(await self._database.rows(self._sql["revoked"], values))
+
+    async def source_user(self, reader: Reader, account_id: int, device_id: str) -> str:
+        """The account of the source that the device is bound to, or ""."""
+        values = {"account_id": account_id, "device_id": device_id}
+        rows = await reader.rows(self._sql["source_user"], values)
+        return rows[0][0] if rows else ""
+
+    async def bind(
+        self, transaction: Transaction, account_id: int, device_id: str, source_user_id: str
+    ) -> None:
+        values = {
+            "account_id": account_id,
+            "device_id": device_id,
+            "source_user_id": source_user_id,
+        }
+        await transaction.run(self._sql["bind"], values)
+
+    async def note_use(
+        self, transaction: Transaction, account_id: int, device_id: str, now: int, every: int
+    ) -> None:
+        """Stores when the device was used, unless the stored time is only a little older."""
+        if device_id:
+            values = {
+                "account_id": account_id,
+                "device_id": device_id,
+                "now": now,
+                "before": now - every,
+            }
+            await transaction.run(self._sql["note_use"], values)

@@ -19,7 +19,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.settings import Settings
 from bowerbird.storage import private_files
-from bowerbird.storage.files.scratch import Scratch
+from bowerbird.storage.files.uploads import Scratch
 
 FOLDER: Final = "files"
 _READ_BYTES: Final = 1 << 18

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from bowerbird.model.sign_in import Passkey, ProviderIdentity
+from bowerbird.model.accounts import Passkey, ProviderIdentity
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.libraries import LibraryStore
 

@@ -6,9 +6,8 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.model.accounts import Account, Reading
+from bowerbird.model.accounts import ABSOLUTE_DAYS, IDLE_DAYS, Account, Reading, Session, SignedIn
 from bowerbird.model.digests import NO_ZONE
-from bowerbird.model.sign_in import ABSOLUTE_DAYS, IDLE_DAYS, Session, SignedIn
 from bowerbird.storage.database import Database, Transaction
 
 _ACCOUNT_COLUMNS = len(Account.__struct_fields__)

@@ -12,7 +12,7 @@ from bowerbird import errors
 from bowerbird.model.words import Match, WordQuery
 from bowerbird.storage import migrations, private_files, queries
 from bowerbird.storage.database import Row, Transaction, Values, WordRead, observed
-from bowerbird.storage.keyword_queries import counting_in_fts5, for_fts5
+from bowerbird.storage.queries import counting_in_fts5, for_fts5
 from bowerbird.storage.sqlite import word_reads
 from bowerbird.storage.sqlite.file_watch import FileWatch
 from bowerbird.storage.sqlite.readers import SLOW_READ_LIMIT_S, SlowReaders

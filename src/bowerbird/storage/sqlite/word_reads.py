@@ -18,8 +18,7 @@ import apsw
 
 from bowerbird.model.accounts import Account
 from bowerbird.storage.database import WordRead
-from bowerbird.storage.keyword_queries import FTS5
-from bowerbird.storage.queries import Queries
+from bowerbird.storage.queries import FTS5, Queries
 
 NAME: Final = "occurrences"
 LENGTH_BYTES: Final = 4

@@ -4,15 +4,21 @@ Each write runs in its own savepoint, so a failing write does not undo the other
 delivered after the group's commit, which syncs the disk once for the whole group. Processes wait
 at a lock file, where the kernel wakes the next one, instead of polling SQLite's lock. Accounts take
 turns (`write_queue.py`).
+
+Many rows are inserted with few statements. Python's lock is released once per statement: with one
+statement per row, the thread would wait for the other threads at each row.
 """
 
 import asyncio
 import queue
+import re
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import copy_context
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
@@ -21,10 +27,44 @@ import structlog
 
 from bowerbird import errors
 from bowerbird.storage.database import Row, Transaction, Values, observed
-from bowerbird.storage.sqlite import row_blocks
 from bowerbird.storage.sqlite.file_watch import FileWatch, Generation
-from bowerbird.storage.sqlite.write_lock import LOCK_NAME, LockAbandoned, WriteLock
-from bowerbird.storage.sqlite.write_queue import WriteQueue
+from bowerbird.storage.sqlite.write_queue import LOCK_NAME, LockAbandoned, WriteLock, WriteQueue
+
+# SQLite allows 32,766 values in one statement; a bookmark has 22.
+_ROWS: Final = 50
+_INSERT: Final = re.compile(
+    r"(INSERT INTO .*?\bVALUES\s*)(\((?:(?!ON CONFLICT\b).)*\))(\s*ON CONFLICT\b[^:]*)?", re.DOTALL
+)
+_PARAMETER: Final = re.compile(r":(\w+)")
+
+
+def run_in_blocks(connection: apsw.Connection, sql: str, rows: Sequence[Values]) -> None:
+    """Runs the statement for each row, in order."""
+    block = _block(sql) if len(rows) >= _ROWS else None
+    whole = 0
+    if block is not None:
+        whole = len(rows) - len(rows) % _ROWS
+        statement, names = block
+        values_of = itemgetter(*names)
+        for first in range(0, whole, _ROWS):
+            part = map(values_of, rows[first : first + _ROWS])
+            connection.execute(statement, tuple(chain.from_iterable(part)))
+    if whole < len(rows):
+        connection.executemany(sql, rows[whole:])
+
+
+def _block(sql: str) -> tuple[str, Sequence[str]] | None:
+    """The statement for a block of rows, and the names of a row's values. None if there is none."""
+    match = _INSERT.fullmatch(sql)
+    if match is None:
+        return None
+    beginning, row, end = match.groups(default="")
+    names = _PARAMETER.findall(row)
+    if len(names) == 1:
+        # `itemgetter` returns a tuple only for several names.
+        return None
+    return beginning + ", ".join([_PARAMETER.sub("?", row)] * _ROWS) + end, names
+
 
 T = TypeVar("T")
 Work = Callable[[Transaction], Awaitable[Any]]
@@ -294,7 +334,7 @@ class SqliteTransaction:
 
     async def run_many(self, sql: str, values: Sequence[Values]) -> None:
         if values:
-            row_blocks.run_many(self._connection, sql, values)
+            run_in_blocks(self._connection, sql, values)
 
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:

@@ -31,7 +31,7 @@ from bowerbird.toolserver.tools.tool import (
     ToolResult,
 )
 from bowerbird.wire.idempotency import Idempotency
-from bowerbird.wire.responses.export_response import ExportAddresses
+from bowerbird.wire.responses.streaming import ExportAddresses
 
 _WAIT_MAX_S: Final = 25
 _POLL_S: Final = 0.5

@@ -1,4 +1,4 @@
-"""The account: plan, address, preferences, ways to sign in, sessions, and a copy of everything."""
+"""The account: plan, address, preferences, ways to sign in, sessions, a copy of everything."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -12,17 +12,44 @@ from bowerbird.clock import first_of_next_month
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts.account_export import AccountDownload
 from bowerbird.library.sign_in.email_changes import EmailChanges
+from bowerbird.library.sign_in.passkeys import Passkeys
+from bowerbird.model.accounts import Session
 from bowerbird.model.instants import without_offset, zone_names
-from bowerbird.model.sign_in import Session
 from bowerbird.requests import decoding
 from bowerbird.requests.digests import PreferencesRequest
-from bowerbird.web.account.methods import Methods
 from bowerbird.web.account.reading import reading_form
 from bowerbird.web.media.pages import on_account_page
+from bowerbird.web.sign_in import passkeys as passkey_pages
+from bowerbird.web.sign_in.providers import ProviderLists
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
+
+
+class ShownMethods(Struct, frozen=True):
+    passkeys: list[dict[str, Any]]
+    providers: list[dict[str, Any]]
+
+    @property
+    def can_disconnect(self) -> bool:
+        """Whether another way to sign in would be left."""
+        usable = [each for each in self.providers if each["address"] and each["path"]]
+        return len(self.passkeys) + len(usable) > 1
+
+
+class Methods:
+    def __init__(self, passkeys: Passkeys, providers: ProviderLists) -> None:
+        self._passkeys = passkeys
+        self._providers = providers
+
+    async def of(self, visit: Visit) -> ShownMethods:
+        found = await self._passkeys.all(visit.account_id)
+        day = visit.times.day
+        return ShownMethods(
+            passkey_pages.rows(found, day), await self._providers.for_account(visit)
+        )
+
 
 PATH: Final = "/account"
 _SESSIONS: Final = f"{PATH}/sessions"

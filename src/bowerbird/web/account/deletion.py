@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bowerbird.library.accounts.deletion import AccountDeletion, OwnerStays
+from bowerbird.library.accounts.accounts import AccountDeletion, OwnerStays
 from bowerbird.model.words import fold
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute

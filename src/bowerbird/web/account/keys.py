@@ -8,9 +8,7 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
-from bowerbird.library.accounts.devices import Devices
-from bowerbird.library.accounts.keys import Keys
-from bowerbird.library.accounts.tokens import NotLive
+from bowerbird.library.accounts.tokens import Devices, Keys, NotLive
 from bowerbird.library.accounts.uses import VersionUse
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.ingest.runs import IngestRuns

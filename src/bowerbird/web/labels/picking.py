@@ -14,7 +14,7 @@ from bowerbird.model.labels import clean_name, name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.labels import LabelRequest
 from bowerbird.requests.limits import PICKED_LABELS_MAX
-from bowerbird.web.bulk import sentences
+from bowerbird.web.bulk import requests
 from bowerbird.web.labels.pages import PATH
 from bowerbird.web.labels.words import in_words, name_problem
 from bowerbird.web.library import post_parts
@@ -66,7 +66,7 @@ class LabelPicking:
         colours = await self._listed.colors(account)
         return self._pages.json(
             {
-                "said": sentences.sentence(row),
+                "said": requests.sentence(row),
                 "changed": row.changed,
                 "change": row.change_id if row.changed else None,
                 "label": _label(row.label.name, colours.get(row.label.name), None),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bowerbird.assembly import Services
-from bowerbird.library.bookmarks.trash_list import TrashList
+from bowerbird.library.bookmarks.trash import TrashList
 from bowerbird.library.views.edits import ViewEdits
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library.filter_panels import FilterPanels

@@ -14,8 +14,7 @@ from markupsafe import Markup
 from bowerbird.images import drawings
 from bowerbird.library.bookmarks.threads import Thread
 from bowerbird.model import json_depth
-from bowerbird.model.bookmarks import Post, PostDetails
-from bowerbird.model.derived_fields import time_in_id
+from bowerbird.model.bookmarks import Post, PostDetails, time_in_id
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.model.links import PostContent  # noqa: TC001 - as the other models
 from bowerbird.model.media import KnownImage, avatar_url, image_url, kept_video, shown_urls, url_key

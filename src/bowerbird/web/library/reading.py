@@ -30,7 +30,7 @@ from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.metas import content_meta
+from bowerbird.wire.responses.envelope import content_meta
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/p/{post_id}"

@@ -5,15 +5,14 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from bowerbird.library.bookmarks.trash_list import TrashList
+from bowerbird.library.bookmarks.trash import TrashList
 from bowerbird.library.labels.label_list import LabelUse
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.views.counts import Count, CountState
 from bowerbird.library.views.views import ViewResponse, Views
 from bowerbird.lru import LruCache
-from bowerbird.model.accounts import Account
+from bowerbird.model.accounts import Account, SignedIn
 from bowerbird.model.labels import name_key
-from bowerbird.model.sign_in import SignedIn
 from bowerbird.requests.filters import MEANING
 from bowerbird.web.bulk.requests import TRASH
 from bowerbird.web.library import post_parts

@@ -5,20 +5,72 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from bowerbird import errors
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts import accounts
 from bowerbird.library.accounts.accounts import AccountList, Accounts
-from bowerbird.library.sign_in.invitations import Invitations
+from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.library.upkeep import overview
 from bowerbird.library.upkeep.overview import OpenJobs, Overview
-from bowerbird.model.accounts import Plan
+from bowerbird.model.accounts import Membership, Plan
+from bowerbird.model.jobs import OpenJob
+from bowerbird.model.vectors import ListedVectorStore
 from bowerbird.settings import Settings
-from bowerbird.web.operator import cursors, rows
+from bowerbird.web.operator import rows
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.deprecation import Deprecation
 from bowerbird.wire.responses.replies import Reply
+
+_LARGEST = 2**63
+
+
+def of_account(account: Membership) -> str:
+    return f"{account.created_at}-{account.account_id}"
+
+
+def of_job(job: OpenJob) -> str:
+    return f"{job.account_id}-{job.created_at}-{job.job_id}"
+
+
+def of_store(store: ListedVectorStore) -> str:
+    return f"{store.account_id}-{store.model.hex()}"
+
+
+def account(text: str) -> tuple[int, int]:
+    first, rest = _parts(text)
+    return first, number(rest)
+
+
+def job(text: str) -> tuple[int, int, str]:
+    account_id, rest = _parts(text)
+    return account_id, *_parts(rest)
+
+
+def store(text: str) -> tuple[int, bytes]:
+    first, rest = _parts(text)
+    try:
+        return first, bytes.fromhex(rest)
+    except ValueError:
+        raise _unknown() from None
+
+
+def number(text: str) -> int:
+    """A whole number that a database can store. Raises a refusal for anything else."""
+    if not (text.isascii() and text.isdigit()) or int(text[:20]) >= _LARGEST:
+        raise _unknown()
+    return int(text[:20])
+
+
+def _parts(text: str) -> tuple[int, str]:
+    first, _, rest = text.partition("-")
+    return number(first), rest
+
+
+def _unknown() -> errors.Refusal:
+    return errors.invalid("page", "is unknown; open the list again")
+
 
 PATH: Final = "/operator"
 _ALL_CHECKS: Final = "all"
@@ -85,7 +137,7 @@ class _OperatorPage:
 
     async def change_plan(self, visit: Visit) -> Reply:
         account_id, plan = visit.form.get("account", ""), visit.form.get("plan", "")
-        change = self._parts.accounts.set_plan(str(cursors.number(account_id)), plan)
+        change = self._parts.accounts.set_plan(str(number(account_id)), plan)
         return await self._after(visit, change, "plan-changed", "accounts")
 
     async def invite(self, visit: Visit) -> Reply:
@@ -133,7 +185,7 @@ class _OperatorPage:
         if search:
             found = await self._parts.account_list.starting_with(search)
         elif before:
-            found = await self._parts.account_list.page(cursors.account(before))
+            found = await self._parts.account_list.page(account(before))
         else:
             found = await self._parts.account_list.page()
         shown, times = found[: accounts.PER_PAGE], visit.times
@@ -142,30 +194,30 @@ class _OperatorPage:
             "accounts": [rows.account(each, times) for each in shown],
             "search": search[: accounts.MAX_SEARCH],
             "has_more_found": has_more and bool(search),
-            "older_accounts": cursors.of_account(shown[-1]) if has_more and not search else "",
+            "older_accounts": of_account(shown[-1]) if has_more and not search else "",
             "is_first_accounts": not before,
         }
 
     async def _jobs(self, visit: Visit) -> dict[str, Any]:
         after, jobs = visit.query.get("jobs", ""), self._parts.jobs
-        found = await (jobs.page(cursors.job(after)) if after else jobs.page())
+        found = await (jobs.page(job(after)) if after else jobs.page())
         shown, times = found[: overview.PER_PAGE], visit.times
         return {
             "jobs": [rows.job(each, times) for each in shown],
-            "more_jobs": cursors.of_job(shown[-1]) if len(found) > len(shown) else "",
+            "more_jobs": of_job(shown[-1]) if len(found) > len(shown) else "",
             "is_first_jobs": not after,
         }
 
     async def _stores(self, visit: Visit) -> dict[str, Any]:
         after, view = visit.query.get("stores", ""), self._parts.overview
-        found = await (view.stores(cursors.store(after)) if after else view.stores())
+        found = await (view.stores(store(after)) if after else view.stores())
         shown = found[: overview.STORES_PER_PAGE]
         return {
             "stores": [rows.store(each) for each in shown],
-            "more_stores": cursors.of_store(shown[-1]) if len(found) > len(shown) else "",
+            "more_stores": of_store(shown[-1]) if len(found) > len(shown) else "",
             "is_first_stores": not after,
         }
 
 
 def _job(visit: Visit) -> tuple[int, str]:
-    return cursors.number(visit.form.get("account", "")), visit.form.get("job", "")
+    return number(visit.form.get("account", "")), visit.form.get("job", "")

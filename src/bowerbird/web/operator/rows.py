@@ -7,9 +7,8 @@ from typing import Any, Final
 from bowerbird import __version__
 from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.library.upkeep.overview import State, UsedVersion
-from bowerbird.model.accounts import Membership
+from bowerbird.model.accounts import Membership, OneTimeLink
 from bowerbird.model.jobs import KIND_NAMES, JobState, OpenJob
-from bowerbird.model.sign_in import OneTimeLink
 from bowerbird.model.vectors import ListedVectorStore
 from bowerbird.settings import Settings
 from bowerbird.web.visits.formats import Times

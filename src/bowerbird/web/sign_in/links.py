@@ -10,10 +10,11 @@ from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.accounts.accounts import EmailRefused
 from bowerbird.library.sign_in.email_changes import HOURS, EmailChanges
 from bowerbird.library.sign_in.email_changes import PATH as EMAIL_PATH
-from bowerbird.library.sign_in.invitations import DAYS, Invitations
 from bowerbird.library.sign_in.one_time_links import (
+    DAYS,
     MINUTES,
     EmailNeeded,
+    Invitations,
     LinkRefused,
     OneTimeLinks,
 )

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from bowerbird.errors import Refusal
 from bowerbird.library.sign_in.passkeys import Passkeys
-from bowerbird.model.sign_in import Passkey
+from bowerbird.model.accounts import Passkey
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit

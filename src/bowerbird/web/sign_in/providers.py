@@ -7,10 +7,9 @@ from urllib.parse import quote, urlsplit
 from bowerbird.errors import Refusal
 from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.sign_in.attempts import Attempt
-from bowerbird.library.sign_in.identities import Identities
-from bowerbird.library.sign_in.provider_sign_in import ProviderSignIn, Purpose
+from bowerbird.library.sign_in.provider_sign_in import Identities, ProviderSignIn, Purpose
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
-from bowerbird.model.sign_in import SignedIn
+from bowerbird.model.accounts import SignedIn
 from bowerbird.openid.providers import Provider
 from bowerbird.openid.sign_in import ProviderProblem
 from bowerbird.web.sign_in.pages import Providers

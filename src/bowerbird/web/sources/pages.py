@@ -9,7 +9,7 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.library.access.attempt_limits import AttemptLimits
-from bowerbird.library.accounts.devices import NoLiveDevice
+from bowerbird.library.accounts.tokens import NoLiveDevice
 from bowerbird.library.connections.connecting import BegunX, Connecting, Revoking
 from bowerbird.library.connections.connections import Connections, DeviceRuns, NoConnection
 from bowerbird.library.ingest.kept_pages import KeptPages

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.model.sign_in import SignedIn, Where
+from bowerbird.model.accounts import SignedIn, Where
 from bowerbird.requests import limits
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.visit import (

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.sign_in import SignedIn, Where
+from bowerbird.model.accounts import SignedIn, Where
 from bowerbird.settings import Settings
 from bowerbird.web.visits.formats import DateWords, Times, accepted
 from bowerbird.wire import bodies

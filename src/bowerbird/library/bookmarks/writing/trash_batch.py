@@ -16,8 +16,7 @@ from bowerbird.model.imports import Deletion, OrderSource
 from bowerbird.sources import own_json
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.changeset import EditablePost
-from bowerbird.storage.bookmarks.deletions import DeletionStore
-from bowerbird.storage.bookmarks.trash import Trashed, TrashStore
+from bowerbird.storage.bookmarks.trash import DeletionStore, Trashed, TrashStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction, place_of
 

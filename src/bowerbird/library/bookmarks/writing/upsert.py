@@ -16,8 +16,7 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, draft_of, words_of
 from bowerbird.library.bookmarks.writing.change_log import ChangedBy, ChangeLog
-from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
-from bowerbird.library.bookmarks.writing.label_room import LabelRoom
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, LabelRoom
 from bowerbird.library.bookmarks.writing.upsert_batch import Batch, differs
 from bowerbird.library.vectors.sweeps import StaleVectors, embedding_text, text_hash
 from bowerbird.model.accounts import Account
@@ -30,7 +29,7 @@ from bowerbird.model.imports import (
     UpsertOutcome,
 )
 from bowerbird.requests import limits
-from bowerbird.storage.bookmarks.deletions import DeletionStore
+from bowerbird.storage.bookmarks.trash import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.bookmarks.word_index import AFTER_ADDING, WordMerging
 from bowerbird.storage.bulk import BulkStore
