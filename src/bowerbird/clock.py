@@ -9,7 +9,7 @@ Clock = Callable[[], int]
 """Returns the current time in microseconds since 1970, UTC."""
 
 MICROSECONDS: Final = 1_000_000
-_DAY: Final = 86_400 * MICROSECONDS
+DAY: Final = 86_400 * MICROSECONDS
 
 
 def system_clock() -> int:
@@ -18,7 +18,7 @@ def system_clock() -> int:
 
 def day_of(now: int) -> int:
     """The UTC day, in days since 1970."""
-    return now // _DAY
+    return now // DAY
 
 
 def date_of_day(day: int) -> date:
@@ -27,7 +27,7 @@ def date_of_day(day: int) -> date:
 
 def seconds_left_of_day(now: int) -> int:
     """The time until the next UTC day begins, rounded up."""
-    return -(-(_DAY - now % _DAY) // MICROSECONDS)
+    return -(-(DAY - now % DAY) // MICROSECONDS)
 
 
 def month_of(now: int) -> int:

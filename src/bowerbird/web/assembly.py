@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from bowerbird.assembly import Services
+from bowerbird.clock import DAY
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.attempt_limits import AttemptLimits
+from bowerbird.library.access.attempt_limits import AttemptLimits, TriesWithin
 from bowerbird.library.accounts.accounts import AccountDeletion, AccountList
 from bowerbird.library.accounts.uses import VersionUse
 from bowerbird.library.ingest.files import CheckedFiles, CheckedImports
 from bowerbird.library.labels.post_changes import LabelChanges
-from bowerbird.library.sign_in.attempts import Attempts, SignUpLimits
-from bowerbird.library.sign_in.email_changes import EmailChanges
+from bowerbird.library.sign_in.attempts import Attempts
+from bowerbird.library.sign_in.mailed_links import EmailChanges
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.library.sign_in.passkey_answers import Site
 from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
@@ -107,7 +108,7 @@ def visits(
     )
     lists = ProviderLists(providers, identities)
     sign_up_pages = SignUpPages(
-        sign_up, limits, SignUpLimits(clock), pages, providers=lists.for_sign_in
+        sign_up, limits, TriesWithin(clock, DAY), pages, providers=lists.for_sign_in
     )
     provider_pages = ProviderPages(provider_sign_in, identities, sign_up_pages, limits, pages)
     emails = EmailChanges(database, accounts, clock, settings)

@@ -9,7 +9,7 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.sign_in.email_changes import PER_DAY
+from bowerbird.library.sign_in.mailed_links import PER_DAY
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore

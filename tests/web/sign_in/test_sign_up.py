@@ -11,9 +11,9 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access.attempt_limits import BURST
-from bowerbird.library.sign_in.attempts import SIGN_UPS_PER_DAY
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.storage.database import Database
+from bowerbird.web.sign_in.sign_up import SIGN_UPS_PER_DAY
 from tests.support.authenticator import Authenticator
 from tests.support.visiting import Visitor
 from tests.web.sign_in import ceremonies, providing

@@ -1,4 +1,9 @@
-"""How often an address or an account may try something that costs others."""
+"""How often an address or an account may try something that costs others.
+
+All count in memory, so each process of a server counts by itself. What people sign in with cannot
+be guessed, so the limits only bound the work that others can cause. Strangers are counted by
+address and never by account: otherwise they could lock a person out.
+"""
 
 from typing import Final
 
@@ -13,7 +18,7 @@ _MAX_ADDRESSES: Final = 10_000
 
 
 class AttemptLimits:
-    """Counts in memory, so each process of a server counts by itself."""
+    """So many at once, and again one after the other."""
 
     def __init__(self, clock: Clock, burst: int = BURST, refill: int = _REFILL) -> None:
         self._clock = clock
@@ -45,3 +50,31 @@ class AttemptLimits:
                 {"Retry-After": str(-(-wait // MICROSECONDS))},
             )
         self._full_at.put(who, full_at)
+
+
+class TriesWithin:
+    """So many within a time."""
+
+    def __init__(self, clock: Clock, window: int) -> None:
+        self._clock = clock
+        self._window = window
+        # By address: the times of its tries, the oldest first.
+        self._tried = LruCache(_MAX_ADDRESSES)
+
+    def count(self, network: str, most: int) -> int:
+        """Counts a try. For one that is too many, which is not counted, the seconds to wait."""
+        now = self._clock()
+        tried = self._recent(network, now)
+        if len(tried) >= most:
+            return -(-(tried[0] + self._window - now) // MICROSECONDS)
+        self._tried.put(network, (*tried, now))
+        return 0
+
+    def take_back(self, network: str) -> None:
+        """The last try was a good one."""
+        self._tried.put(network, self._recent(network, self._clock())[:-1])
+
+    def _recent(self, network: str, now: int) -> tuple[int, ...]:
+        tried: tuple[int, ...] = self._tried.get(network) or ()
+        # Not those from the future: the clock was set back.
+        return tuple(at for at in tried if now - self._window < at <= now)

@@ -14,9 +14,9 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.attempt_limits import TriesWithin
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.tokens import Devices, New, checked_name
-from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Device, LinkKind, OneTimeLink
 from bowerbird.model.keys import code_hash, new_code, parse_code
 from bowerbird.requests import limits
@@ -26,7 +26,6 @@ from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
 
 _WINDOW: Final = 600 * MICROSECONDS
-_MAX_NETWORKS: Final = 10_000
 
 
 class TooManyTries(Refusal):
@@ -34,43 +33,33 @@ class TooManyTries(Refusal):
 
 
 class ConnectTries:
-    """Counts in memory, so each process of a server counts by itself."""
+    """Wrong codes of each network, and of all networks together."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        # By network: the times of its wrong tries, the oldest first.
-        self._tried = LruCache(_MAX_NETWORKS)
+        self._tries = TriesWithin(clock, _WINDOW)
         # Of all networks: the start of the ten minutes, and the wrong tries since then.
         self._since = 0
         self._all = 0
 
     def count(self, network: str) -> None:
         """Counts a try as wrong, before its outcome is known. Refuses one that is too many."""
+        if wait_s := self._tries.count(network, limits.CONNECT_TRIES_MAX):
+            raise too_many("from your network address", wait_s)
         now = self._clock()
-        tried = self._recent(network, now)
-        if len(tried) >= limits.CONNECT_TRIES_MAX:
-            wait = tried[0] + _WINDOW - now
-            raise too_many("from your network address", -(-wait // MICROSECONDS))
-        self._tried.put(network, (*tried, now))
         if not 0 <= now - self._since < _WINDOW:
             self._since, self._all = now, 0
         self._all += 1
 
     def take_back(self, network: str) -> None:
         """The try was not wrong."""
-        tried = self._recent(network, self._clock())
-        self._tried.put(network, tried[:-1])
+        self._tries.take_back(network)
         self._all = max(0, self._all - 1)
 
     @property
     def are_too_many(self) -> bool:
         """Whether all networks together have tried so often that somebody may be guessing."""
         return self._all > limits.CONNECT_TRIES_OF_ALL_MAX
-
-    def _recent(self, network: str, now: int) -> tuple[int, ...]:
-        tried: tuple[int, ...] = self._tried.get(network) or ()
-        # Not those from the future: the clock was set back.
-        return tuple(at for at in tried if now - _WINDOW < at <= now)
 
 
 def too_many(where: str, seconds: int) -> TooManyTries:

@@ -1,11 +1,8 @@
-"""Attempts to sign in, and how often an address or an account may try.
+"""Attempts to sign in.
 
 The browser keeps the attempt in a cookie that the service has signed, so a stranger who starts
 attempts stores nothing here, and every node can finish what another has started. An attempt is
 valid for ten minutes and succeeds at most once.
-
-What people sign in with cannot be guessed, so the limits only bound the work that others can cause.
-Strangers are counted by address and never by account: otherwise they could lock a person out.
 """
 
 import base64
@@ -21,38 +18,8 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.lru import LruCache
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sign_in.one_time_links import SecretStore, SpentAttemptStore
-
-# An address may try to create so many accounts per UTC day.
-SIGN_UPS_PER_DAY: Final = 20
-_DAY: Final = 86_400 * MICROSECONDS
-_MAX_ADDRESSES: Final = 10_000
-
-
-class SignUpLimits:
-    """Counts in memory too. It bounds what a stranger can create where sign-up is open."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        # Day and number of tries.
-        self._tried = LruCache(_MAX_ADDRESSES)
-
-    def count(self, network: str) -> None:
-        """Raises a refusal if the address has tried too often today."""
-        now = self._clock()
-        day, tried = self._tried.get(network) or (0, 0)
-        if day != now // _DAY:
-            tried = 0
-        if tried >= SIGN_UPS_PER_DAY:
-            raise Refusal(
-                Code.RATE_LIMITED,
-                "Too many accounts were created from your network address today. Try tomorrow.",
-                {"Retry-After": str((_DAY - now % _DAY) // MICROSECONDS + 1)},
-            )
-        self._tried.put(network, (now // _DAY, tried + 1))
-
 
 MINUTES: Final = 10
 _SECRET: Final = "sign-in attempts"  # noqa: S105 - the name of a secret

@@ -1,23 +1,33 @@
-"""Sign-in links by email: for browsers without scripts, and for people without their passkey.
+"""Links by email: to sign in, and to confirm a new address of an account.
 
-Anybody may ask for any address. So the link is made and sent after the page has answered, and
-neither its text nor its time says whether the address has an account.
+Anybody may ask for a sign-in link to any address. So it is made and sent after the page has
+answered, and neither its text nor its time says whether the address has an account. A link that
+confirms an address is sent in any case: only the reader of that mailbox learns whether another
+account has it.
 """
 
 import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
 
-from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.clock import MICROSECONDS, Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal, unavailable
 from bowerbird.library.access.attempt_limits import AttemptLimits
-from bowerbird.library.accounts.accounts import Accounts, checked_email
-from bowerbird.library.sign_in.one_time_links import MINUTES, OneTimeLinks
+from bowerbird.library.access.turns import lock_library
+from bowerbird.library.accounts.accounts import Accounts, EmailRefused, checked_email
+from bowerbird.library.sign_in.one_time_links import MINUTES, OneTimeLinks, link_refused
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
+from bowerbird.model.accounts import LinkKind, OneTimeLink, SignedIn
+from bowerbird.model.keys import is_link_token, new_link_token, token_hash
+from bowerbird.model.words import fold
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import EMAIL_LINKS, DailyUseStore, LibraryStore
+from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
 
 # A network address may ask so often at once, and again every minute.
 ASKED_MAX: Final = 5
@@ -35,6 +45,21 @@ To sign in, open this link and press the button:
 
 The link works once, for {minutes} minutes. If it was not you, ignore this email.
 """
+
+
+async def send_link(
+    mailer: Mailer, to: str, subject: str, text: str, withdraw: Callable[[], Awaitable[None]]
+) -> None:
+    """Withdraws the link if it is certain that the email was not accepted."""
+    headers = {"Auto-Submitted": "auto-generated"}
+    try:
+        await mailer.send(Email(to=to, subject=subject, text=text, headers=headers))
+    except MailOutcomeUnknown:
+        # It may have arrived, so the link stays.
+        return
+    except (MailDeferred, MailRefused):
+        await withdraw()
+        raise
 
 
 class MailedLinks:
@@ -96,20 +121,138 @@ class MailedLinks:
         member = await self._people.membership(account_id)
         if member is None:
             return
-        site = self._settings.site_origin
-        link = self._settings.link_url(token)
-        message = Email(
-            # As it is stored. Other spellings that are found too may be somebody else's mailbox.
-            to=member.email,
-            subject="Your sign-in link",
-            text=_TEXT.format(site=site, link=link, minutes=MINUTES),
-            headers={"Auto-Submitted": "auto-generated"},
+        text = _TEXT.format(
+            site=self._settings.site_origin, link=self._settings.link_url(token), minutes=MINUTES
         )
+        # As it is stored. Other spellings that are found too may be somebody else's mailbox.
+        await send_link(
+            self._mailer,
+            member.email,
+            "Your sign-in link",
+            text,
+            withdraw=lambda: self._links.withdraw(token),
+        )
+
+
+# Of the page that confirms an address.
+PATH: Final = "/link/email"
+HOURS: Final = 24
+# Each sends an email, so they are few.
+OPEN_MAX: Final = 5
+# Also of links that were used since, or that the mail server refused.
+PER_DAY: Final = 10
+_CHANGE_TEXT: Final = """\
+Hello,
+
+Somebody, probably you, wants to use this address for their account at
+{site}.
+
+To confirm it, sign in there and open this link:
+{link}
+
+The link works once, for {hours} hours. If it was not you, ignore this email.
+"""
+
+
+class EmailChanges:
+    def __init__(
+        self, database: Database, accounts: Accounts, clock: Clock, settings: Settings
+    ) -> None:
+        self._database = database
+        self._accounts = accounts
+        self._store = OneTimeLinkStore(database)
+        self._libraries = LibraryStore(database)
+        self._daily = DailyUseStore(database, EMAIL_LINKS)
+        self._clock = clock
+        self._settings = settings
+        self._mailer = Mailer(settings)
+
+    @property
+    def can_mail(self) -> bool:
+        return self._mailer.is_ready
+
+    async def ask(self, visitor: SignedIn, email: str) -> None:
+        """Sends a link to the new address."""
+        email = checked_email(email)
+        if fold(email) == fold(visitor.email):
+            raise EmailRefused(Code.INVALID_REQUEST, "This is your address already.")
+        account_id = visitor.account.account_id
+        now, token = self._clock(), new_link_token()
+        expires_at = now + HOURS * 3_600 * MICROSECONDS
+        link = OneTimeLink(secrets.token_hex(4), LinkKind.EMAIL, account_id, email, now, expires_at)
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account_id)
+            used = await self._daily.add(transaction, account_id, day_of(now), uses=1)
+            if used.uses > PER_DAY:
+                raise Refusal(
+                    Code.RATE_LIMITED,
+                    f"You have asked for {PER_DAY} links today (UTC), the maximum. Retry tomorrow.",
+                    {"Retry-After": str(seconds_left_of_day(now))},
+                )
+            if not await self._store.insert(transaction, token_hash(token), link, OPEN_MAX):
+                raise Refusal(
+                    Code.RATE_LIMITED,
+                    f"{OPEN_MAX} links were sent already. Open one of them, or wait until they "
+                    f"expire after {HOURS} hours.",
+                )
+
+        await self._database.write(work, account_id)
+        await self._send(link, token)
+
+    async def confirm(self, visitor: SignedIn, token: str) -> str:
+        """Changes the address to the one that the link was sent to; returns it."""
+        if not is_link_token(token):
+            raise link_refused()
+        account_id = visitor.account.account_id
+
+        async def work(transaction: Transaction) -> str:
+            now, link_hash = self._clock(), token_hash(token)
+            link = await self._store.open_link(transaction, link_hash, now)
+            is_own = link is not None and link.account_id == account_id
+            if link is None or not is_own or link.kind is not LinkKind.EMAIL:
+                raise link_refused()
+            await self._accounts.set_email_within(transaction, account_id, link.detail)
+            # Also the others, so that none of them changes the address back.
+            await self._store.withdraw_all(transaction, account_id, LinkKind.EMAIL)
+            return link.detail
+
+        return await self._database.write(work, account_id)
+
+    async def change(self, visitor: SignedIn, email: str) -> None:
+        """Without a mail server: the owner, who has the command line, needs no confirmation."""
+        if self.can_mail or not visitor.is_owner:
+            raise Refusal(
+                Code.INVALID_REQUEST,
+                "No mail server is configured. Ask the operator to change your address.",
+            )
+        account_id = visitor.account.account_id
+
+        async def work(transaction: Transaction) -> None:
+            await self._accounts.set_email_within(transaction, account_id, email)
+
+        await self._database.write(work, account_id)
+
+    async def _send(self, link: OneTimeLink, token: str) -> None:
+        site = self._settings.site_origin
+        text = _CHANGE_TEXT.format(site=site, link=f"{site}{PATH}#{token}", hours=HOURS)
         try:
-            await self._mailer.send(message)
-        except MailOutcomeUnknown:
-            # It may have arrived, so the link stays.
-            return
-        except (MailDeferred, MailRefused):
-            await self._links.withdraw(token)
-            raise
+            await send_link(
+                self._mailer,
+                link.detail,
+                "Confirm your email address",
+                text,
+                withdraw=lambda: self._withdraw(link),
+            )
+        except MailDeferred as failed:
+            raise unavailable("The mail server does not accept emails now.") from failed
+        except MailRefused as failed:
+            raise EmailRefused(
+                Code.INVALID_REQUEST, "The mail server refused this address."
+            ) from failed
+
+    async def _withdraw(self, link: OneTimeLink) -> None:
+        async def work(transaction: Transaction) -> None:
+            await self._store.withdraw(transaction, link.account_id, link.kind, link.link_id)
+
+        await self._database.write(work)

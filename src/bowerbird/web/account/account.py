@@ -11,7 +11,7 @@ from bowerbird.assembly import Services
 from bowerbird.clock import first_of_next_month
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts.account_export import AccountDownload
-from bowerbird.library.sign_in.email_changes import EmailChanges
+from bowerbird.library.sign_in.mailed_links import EmailChanges
 from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.model.accounts import Session
 from bowerbird.model.instants import without_offset, zone_names

@@ -8,8 +8,8 @@ from typing import Final
 
 from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.accounts.accounts import EmailRefused
-from bowerbird.library.sign_in.email_changes import HOURS, EmailChanges
-from bowerbird.library.sign_in.email_changes import PATH as EMAIL_PATH
+from bowerbird.library.sign_in.mailed_links import HOURS, EmailChanges
+from bowerbird.library.sign_in.mailed_links import PATH as EMAIL_PATH
 from bowerbird.library.sign_in.one_time_links import (
     DAYS,
     MINUTES,

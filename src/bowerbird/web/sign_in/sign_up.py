@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from bowerbird.errors import Refusal
-from bowerbird.library.access.attempt_limits import AttemptLimits
-from bowerbird.library.sign_in.attempts import SignUpLimits
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.attempt_limits import AttemptLimits, TriesWithin
 from bowerbird.library.sign_in.one_time_links import Entered
 from bowerbird.library.sign_in.provider_sign_in import Returned
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
@@ -18,6 +17,8 @@ from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/sign-up"
+# An address may try to create so many accounts within 24 hours.
+SIGN_UPS_PER_DAY: Final = 20
 _CREATED: Final = "/welcome?said=account-created"
 _NOT_CREATED: Final = "No account was created"
 _SIGN_IN: Final = (SIGN_IN, "Sign in")
@@ -28,7 +29,7 @@ class SignUpPages:
         self,
         sign_up: SignUp,
         limits: AttemptLimits,
-        daily_limits: SignUpLimits,
+        daily_limits: TriesWithin,
         pages: VisitPages,
         *,
         providers: Providers,
@@ -126,7 +127,12 @@ class SignUpPages:
     def _count(self, visit: Visit) -> None:
         network = network_of(visit.where.address)
         self._limits.count(network)
-        self._daily_limits.count(network)
+        if wait_s := self._daily_limits.count(network, SIGN_UPS_PER_DAY):
+            raise Refusal(
+                Code.RATE_LIMITED,
+                "Too many accounts were created from your network address today. Try tomorrow.",
+                {"Retry-After": str(wait_s)},
+            )
 
     def _enter(self, visit: Visit, entered: Entered) -> Reply:
         visit.enter(entered.session_token, ABSOLUTE_DAYS)
