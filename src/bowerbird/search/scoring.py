@@ -2,7 +2,7 @@
 
     score    = cosine + WORD_WEIGHT * coverage ** 4 + FINE_WEIGHT * length * bm25 / highest bm25
     coverage = sum(idf * weight of the best form that the post has) / sum(idf)
-    length   = min(words of the query that the library has / LONG_QUERY, 1)
+    length   = min((words of the query that the library has - 1) / (LONG_QUERY - 1), 1) ** 2
 
 The power rewards posts with nearly all of the words. Some of the words of a long query tell much,
 some of two or three words are chance. Without a search by meaning, the cosine is left out. Reasons
@@ -19,7 +19,9 @@ from bowerbird.search.meaning.vectors import Numbers
 # With it, a post with every word stays above posts that are only near in meaning.
 WORD_WEIGHT: Final = 0.7
 FINE_WEIGHT: Final = 0.2
-LONG_QUERY: Final = 8
+LONG_QUERY: Final = 7
+# Of one word: only the order of posts that have it.
+SHORTEST: Final = 0.05
 # The usual constants of bm25. The length is that of an average post with its other forms and
 # stems: a constant, because a score must not depend on the other posts of a list.
 _SATURATION: Final = 1.2
@@ -127,7 +129,8 @@ class WordScores:
 
     def score(self, coverage: Floats, bm25: Floats) -> Floats:
         """The part of the score that words have, without the similarity."""
-        length = min(len(self.words) / LONG_QUERY, 1)
+        length = min((len(self.words) - 1) / (LONG_QUERY - 1), 1) ** 2
+        length = max(length, SHORTEST)
         highest = max(float(bm25.max(initial=0)), 1e-9)
         scores: Floats = WORD_WEIGHT * coverage**4 + FINE_WEIGHT * length * bm25 / highest
         return scores

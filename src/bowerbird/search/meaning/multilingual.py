@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
-from bowerbird.search.queries.text_language import sure_language
 from bowerbird.search.words.languages import language_of
 from bowerbird.search.words.latin_languages import likely_languages
 from bowerbird.search.words.word_lists import ENGLISH
@@ -33,11 +32,9 @@ def needs_second_model(text: str) -> bool:
 def first_share(query: str) -> float:
     """The share of the first model in the score of both.
 
-    In English it stands alone; in other scripts than Latin it sees little more than the language.
+    In other scripts than Latin it sees little more than the language.
     """
-    if is_in_other_script(query):
-        return 0.3
-    return 1.0 if sure_language(query) == ENGLISH else 0.5
+    return 0.3 if is_in_other_script(query) else 0.5
 
 
 def is_known(query: str, letters_per_piece: Sequence[float]) -> bool:
