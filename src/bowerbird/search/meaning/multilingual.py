@@ -20,7 +20,7 @@ _LANGUAGES: Final = frozenset(
 
 _DENSE: Final = frozenset(("ja", "ko", "zh"))
 # In nonsense, and in words of a language that a model was not trained on.
-_SHORT_PIECE, _SHORT_PIECE_OTHER_SCRIPT = 2.8, 1.3
+_SHORT_PIECE, _SHORT_PIECE_OTHER_SCRIPT = 2.3, 1.3
 
 
 def needs_second_model(text: str) -> bool:
