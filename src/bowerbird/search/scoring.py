@@ -1,10 +1,11 @@
 """The score of a post: how near it is in meaning, and how much of the query's words it has.
 
-    score    = cosine + WORD_WEIGHT * coverage ** 4 + FINE_WEIGHT * length * bm25 / highest bm25
+    score    = cosine + WORD_WEIGHT * beyond ** 2 + FINE_WEIGHT * length * bm25 / highest bm25
+    beyond   = (coverage - CHANCE) / (1 - CHANCE), at least 0
     coverage = sum(idf * weight of the best form that the post has) / sum(idf)
     length   = min((words of the query that the library has - 1) / (LONG_QUERY - 1), 1) ** 2
 
-The power rewards posts with nearly all of the words. Some of the words of a long query tell much,
+The square rewards posts with nearly all of the words. Some of the words of a long query tell much,
 some of two or three words are chance. Without a search by meaning, the cosine is left out. Reasons
 and measurements: docs/adr/0038.
 """
@@ -18,6 +19,8 @@ from bowerbird.search.meaning.vectors import Numbers
 
 # With it, a post with every word stays above posts that are only near in meaning.
 WORD_WEIGHT: Final = 0.7
+# A question shares so many of its words with posts that do not answer it.
+CHANCE: Final = 0.35
 FINE_WEIGHT: Final = 0.2
 LONG_QUERY: Final = 7
 # Of one word: only the order of posts that have it.
@@ -131,8 +134,9 @@ class WordScores:
         """The part of the score that words have, without the similarity."""
         length = min((len(self.words) - 1) / (LONG_QUERY - 1), 1) ** 2
         length = max(length, SHORTEST)
+        beyond = np.maximum(coverage - np.float32(CHANCE), 0) / np.float32(1 - CHANCE)
         highest = max(float(bm25.max(initial=0)), 1e-9)
-        scores: Floats = WORD_WEIGHT * coverage**4 + FINE_WEIGHT * length * bm25 / highest
+        scores: Floats = WORD_WEIGHT * beyond**2 + FINE_WEIGHT * length * bm25 / highest
         return scores
 
     def bm25(self, held: Floats, numbers: Integers, counted: Counted) -> Floats:
