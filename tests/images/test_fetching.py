@@ -72,6 +72,17 @@ async def test_a_connection_serves_one_host_only(hosts: ImageHosts) -> None:
         assert len(hosts.open) == 3
 
 
+async def test_a_connection_that_its_host_ends_meanwhile_is_replaced(hosts: ImageHosts) -> None:
+    hosts.serves_once = True
+    hosts.put(URL, pictures.png())
+
+    async with hosts.fetcher() as fetcher:
+        await fetcher.fetch(URL)
+        await fetcher.fetch(URL)
+
+    assert hosts.connected_to == [PUBLIC, PUBLIC]
+
+
 async def test_the_certificate_must_be_that_of_the_host(tmp_path: Path) -> None:
     async with image_hosts(tmp_path, ["other.example"]) as hosts:
         hosts.put(URL, pictures.png())

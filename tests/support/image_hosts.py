@@ -49,6 +49,8 @@ class ImageHosts:
     # Host and path of answers that never end: as fast as possible, and one byte at a time.
     endless: set[str] = field(default_factory=set)
     dripping: set[str] = field(default_factory=set)
+    # Whether a connection ends with its second request, before that is answered.
+    serves_once: bool = False
     open: set[asyncio.Task[None]] = field(default_factory=set)
     port: int = 0
     # Bytes sent of endless answers.
@@ -96,8 +98,10 @@ class ImageHosts:
         self.open.add(task)
         try:
             with suppress(asyncio.IncompleteReadError, ConnectionError):
-                while True:
+                await self._answer(reader, writer)
+                while not self.serves_once:
                     await self._answer(reader, writer)
+                await reader.readuntil(b"\r\n\r\n")
         finally:
             writer.close()
             with suppress(OSError, ssl.SSLError):

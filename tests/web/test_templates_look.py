@@ -29,6 +29,8 @@ PARTS = {
     *("library_acts", "library_cells", "library_dates", "library_panel"),
 }
 SMALL_PHONE: ViewportSize = {"width": 360, "height": 800}
+# A window of 1280 at 200 %.
+ENLARGED: ViewportSize = {"width": 640, "height": 430}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 FAILURES = every_page.FAILURES
 DESKTOP: ViewportSize = {"width": 1280, "height": 860}
@@ -56,7 +58,7 @@ def test_every_template_of_a_page_is_among_them() -> None:
 # In parts, so that several test processes share the work.
 @pytest.mark.parametrize("part", range(6))
 @pytest.mark.browser(reduced_motion="reduce", may_complain=True)
-def test_axe_finds_no_problem_nothing_is_blocked_and_no_page_is_wider_than_a_phone(
+def test_axe_finds_no_problem_nothing_is_blocked_and_no_page_is_wider_than_its_window(
     page: Page, site: str, part: int
 ) -> None:
     messages: list[str] = []
@@ -69,6 +71,8 @@ def test_axe_finds_no_problem_nothing_is_blocked_and_no_page_is_wider_than_a_pho
         page.set_viewport_size(SMALL_PHONE)
         page.goto(f"{site}/{name}#token")
         assert not is_too_wide(page), name
+        page.set_viewport_size(ENLARGED)
+        assert not is_too_wide(page), f"{name} at 200 %"
         page.set_viewport_size(DESKTOP)
         assert violations(page, options=TARGETS) == [], name
         if "-" in name:

@@ -32,6 +32,8 @@ _CONTROLS: Final = frozenset(map(chr, (*range(32), 127)))
 _PORTS: Final = {"https": 443, "http": 80}
 
 
+# An address, a port, and the name that the certificate must have; empty without TLS.
+Place = tuple[str, int, str]
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Connect = Callable[[str, int, str], Awaitable[Streams]]
 """Opens a connection to an address and a port, with TLS if a name is given."""
@@ -89,25 +91,35 @@ class OutgoingRequests:
         may_be_private = self._may_be_private is not None and self._may_be_private(host_port(url))
         if not found or not (is_public or may_be_private):
             raise PrivateAddress
-        connection = await self._connected(url, host, found[:_ADDRESSES_TRIED])
+        head = _head(method, url, host, headers, content)
+        places = _places(url, host, found[:_ADDRESSES_TRIED])
+        kept = self._kept_for(places)
+        connection = kept or await self._connected(places)
         try:
-            yield await connection.answer(_head(method, url, host, headers, content), content)
+            try:
+                answer = await connection.answer(head, content)
+            except ConnectionError:
+                if kept is None or method != "GET":
+                    raise
+                # The host may have ended a connection that waited.
+                connection.close()
+                connection = await self._connected(places)
+                answer = await connection.answer(head, content)
+            yield answer
         finally:
             self._keep_or_close(connection)
 
-    async def _connected(self, url: httpx2.URL, host: str, found: Sequence[str]) -> "_Connection":
+    def _kept_for(self, places: Sequence[Place]) -> "_Connection | None":
         """A connection is used again only for the host whose certificate it has shown."""
-        if url.scheme not in _PORTS:
-            raise ConnectionError("The scheme is neither https nor http.")
-        port = url.port or _PORTS[url.scheme]
-        name = host if url.scheme == "https" else ""
-        places = [(address, port, name) for address in found]
         for kept in reversed(self._kept):
             if kept.place in places:
                 self._kept.remove(kept)
                 if kept.is_usable:
                     return kept
                 kept.close()
+        return None
+
+    async def _connected(self, places: Sequence[Place]) -> "_Connection":
         problem: OSError | None = None
         for place in places:
             try:
@@ -129,11 +141,9 @@ class OutgoingRequests:
 
 
 class _Connection:
-    """A connection to a place: an address, a port, and the name that its certificate has."""
-
     def __init__(
         self,
-        place: tuple[str, int, str],
+        place: Place,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
@@ -240,6 +250,13 @@ class _Answer:
         if self.has_head:
             self.is_whole = True
             self.may_others_follow = self._parser.should_keep_alive()
+
+
+def _places(url: httpx2.URL, host: str, found: Sequence[str]) -> list[Place]:
+    if url.scheme not in _PORTS:
+        raise ConnectionError("The scheme is neither https nor http.")
+    port = url.port or _PORTS[url.scheme]
+    return [(address, port, host if url.scheme == "https" else "") for address in found]
 
 
 def _head(
