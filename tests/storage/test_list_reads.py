@@ -14,7 +14,6 @@ from bowerbird.storage.bookmarks.list_reads import (
     MATCHES,
     SCAN,
 )
-from tests.storage.test_queries import STATEMENTS
 
 
 @pytest.fixture
@@ -53,7 +52,7 @@ BY_NUMBER = "SEARCH b USING PRIMARY KEY (account_id=? AND number=?)"
 def test_a_statement_starts_where_it_says(
     connection: apsw.Connection, statement: str, filters: str, steps: list[str], column: str
 ) -> None:
-    sql = STATEMENTS["sqlite/list_reads", statement].format(
+    sql = queries.load("list_reads", "sqlite")[statement].format(
         sort=column, direction="DESC", filters=f"{UNREAD_ONES} AND {filters}"
     )
 
@@ -65,7 +64,7 @@ def test_a_statement_starts_where_it_says(
 def test_counting_posts_with_rare_media_uses_their_index(connection: apsw.Connection) -> None:
     filters = f"{UNREAD_ONES} AND {FRAGMENTS['rare_media']}"
 
-    found = plan(connection, STATEMENTS["bookmarks", "count"].format(filters=filters))
+    found = plan(connection, queries.load("bookmarks", "sqlite")["count"].format(filters=filters))
 
     assert "COVERING INDEX bookmark_rare_media " in found
     assert BY_NUMBER in found
