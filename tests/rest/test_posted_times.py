@@ -90,7 +90,9 @@ async def test_an_export_gives_back_the_same_times_and_changes_nothing_where_it_
     alice: Member, bob: Member
 ) -> None:
     await _saved(alice, links=list(LINKS))
-    exported = (await alice.listed(is_unread_only="false"))["data"]
+    listed = (await alice.listed(is_unread_only="false"))["data"]
+    # What Alice's library knows about a link is no part of the post.
+    exported = [{k: v for k, v in one.items() if not k.startswith("content_")} for one in listed]
     bob.clock.now += 60_000_000
 
     assert (await bob.save_all(exported[::-1])).new == len(LINKS)
