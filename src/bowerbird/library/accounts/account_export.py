@@ -25,6 +25,7 @@ from bowerbird.requests import limits
 from bowerbird.storage.accounts.account_removal import AccountExportStore
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.credentials import DeviceStore, KeyStore
+from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Row, Transaction
 from bowerbird.storage.digests import DigestStore
@@ -32,7 +33,6 @@ from bowerbird.storage.files.files import Files
 from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.libraries import ACCOUNT_DOWNLOADS, DailyUseStore, LibraryStore
 from bowerbird.storage.media import MediaStore
-from bowerbird.storage.views import ViewStore
 
 
 class AccountDownload:

@@ -31,6 +31,7 @@ from bowerbird.model.imports import DEMO, Change, Counts, RunRow, RunState, Undo
 from bowerbird.storage.bookmarks.changeset import ChangesetStore
 from bowerbird.storage.bookmarks.trash import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
+from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.imports.changes import ChangeStore, Replaced
@@ -38,7 +39,6 @@ from bowerbird.storage.imports.runs import DemoStore, RunStore
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.links import LinkStore
-from bowerbird.storage.views import ViewStore
 
 # Fewer than a turn of a label change, because the words of a post are written as well.
 POSTS_PER_TURN: Final = 200

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model.instants import instant_of, local_day
-from bowerbird.storage.statistics import ShiftedSpan
+from bowerbird.storage.bookmarks.statistics import ShiftedSpan
 
 _MONTHS: Final = 24
 _MOST_MONTHS: Final = 60

@@ -22,9 +22,9 @@ from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import AuthorCount, LabelCount
 from bowerbird.model.instants import local_day, zone_of
+from bowerbird.storage.bookmarks.statistics import Span, StatisticsStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.fair_queue import Bounds, FairQueue
-from bowerbird.storage.statistics import Span, StatisticsStore
 
 TOP: Final = 10
 # Links are read from the posts themselves, so only from the newest ones.

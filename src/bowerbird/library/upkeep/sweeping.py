@@ -25,6 +25,7 @@ from bowerbird.library.upkeep.corrections import AnnotationUpkeep
 from bowerbird.requests.limits import DELETED_VIEW_S, DELETED_VIEWS_MAX
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
@@ -40,7 +41,6 @@ from bowerbird.storage.ingest.runs import IngestRunStore
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore, SpentAttemptStore
 from bowerbird.storage.sign_in.sessions import Alive, SessionStore
 from bowerbird.storage.sweeping import Due, Expiry, SweepStore
-from bowerbird.storage.views import ViewStore
 
 _DAY: Final = 86_400 * MICROSECONDS
 Removal = Callable[[Transaction], Awaitable[int]]

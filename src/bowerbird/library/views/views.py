@@ -30,9 +30,9 @@ from bowerbird.requests.limits import (
     VIEWS_MAX,
 )
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange, ViewQuery
+from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.views import ViewStore
 
 
 class ViewResponse(Struct, frozen=True):
