@@ -5,6 +5,7 @@ import gc
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from bowerbird.images import fetching
@@ -19,6 +20,7 @@ from tests.support.image_hosts import (
     REDDIT,
     ImageHosts,
     X,
+    http,
     image_hosts,
 )
 
@@ -81,6 +83,54 @@ async def test_a_connection_that_its_host_ends_meanwhile_is_replaced(hosts: Imag
         await fetcher.fetch(URL)
 
     assert hosts.connected_to == [PUBLIC, PUBLIC]
+
+
+async def test_an_answer_that_comes_without_a_request_is_not_that_of_the_next_one(
+    hosts: ImageHosts,
+) -> None:
+    hosts.put(URL, pictures.png())
+    readers: list[asyncio.StreamReader] = []
+
+    async def connect(address: str, port: int, name: str) -> outgoing.Streams:
+        streams = await hosts.connect(address, port, name)
+        readers.append(streams[0])
+        return streams
+
+    fetcher = fetching.Fetcher(AllowedHosts(), resolve=hosts.resolve, connect=connect)
+    async with fetcher:
+        await fetcher.fetch(URL)
+        readers[0].feed_data(http(b"", "408 Request Timeout"))
+        await fetcher.fetch(URL)
+
+    assert hosts.connected_to == [PUBLIC, PUBLIC]
+
+
+@pytest.mark.parametrize("more", [http(b"another"), b"no answer"])
+async def test_a_connection_with_more_than_one_answer_is_not_used_again(
+    hosts: ImageHosts, more: bytes
+) -> None:
+    hosts.put(URL, pictures.png())
+    hosts.answers[f"{X}/two"] = http(pictures.png()) + more
+
+    async with hosts.fetcher() as fetcher:
+        with pytest.raises(NotFetched):
+            await fetcher.fetch(f"https://{X}/two")
+        await fetcher.fetch(URL)
+
+    assert hosts.connected_to == [PUBLIC, PUBLIC]
+
+
+async def test_the_host_is_named_as_in_the_url(hosts: ImageHosts) -> None:
+    async def connect(address: str, port: int, name: str) -> outgoing.Streams:
+        assert (address, port, name) == (PUBLIC, 8443, "2606:4700::1111")
+        return await hosts.connect(address, port, X)
+
+    url = httpx2.URL("https://[2606:4700::1111]:8443/a")
+    sending = outgoing.OutgoingRequests(resolve=hosts.resolve, connect=connect)
+    async with sending, sending.response("GET", url, {}):
+        pass
+
+    assert hosts.heads[0]["host"] == "[2606:4700::1111]:8443"
 
 
 async def test_the_certificate_must_be_that_of_the_host(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ class OutgoingRequests:
         may_be_private = self._may_be_private is not None and self._may_be_private(host_port(url))
         if not found or not (is_public or may_be_private):
             raise PrivateAddress
-        head = _head(method, url, host, headers, content)
+        head = _head(method, url, headers, content)
         places = _places(url, host, found[:_ADDRESSES_TRIED])
         kept = self._kept_for(places)
         connection = kept or await self._connected(places)
@@ -157,7 +157,21 @@ class _Connection:
     @property
     def is_usable(self) -> bool:
         is_recent = time.monotonic() - self._used_at < _KEPT_S
-        return is_recent and not self._reader.at_eof() and not self._writer.is_closing()
+        return is_recent and not self._writer.is_closing() and not self._has_received()
+
+    def _has_received(self) -> bool:
+        """Whether the host has sent something without a request, or has ended the connection.
+
+        Such an answer, a 408 to a connection that waits for instance, must not be taken for that
+        of the next request. Then reading does not wait.
+        """
+        reading = self._reader.read(1)
+        try:
+            reading.send(None)
+        except (StopIteration, OSError):
+            return True
+        reading.close()
+        return False
 
     async def answer(self, head: bytes, content: bytes) -> Response:
         self._answer = answer = _Answer()
@@ -222,6 +236,8 @@ class _Answer:
         try:
             self._parser.feed_data(received)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            # Also if a whole answer came before.
+            self.may_others_follow = False
             raise ConnectionError("The answer is not HTTP/1.1.") from error
 
     def on_message_begin(self) -> None:
@@ -259,11 +275,8 @@ def _places(url: httpx2.URL, host: str, found: Sequence[str]) -> list[Place]:
     return [(address, port, host if url.scheme == "https" else "") for address in found]
 
 
-def _head(
-    method: str, url: httpx2.URL, host: str, headers: Mapping[str, str], content: bytes
-) -> bytes:
-    named = host if url.port in (None, _PORTS.get(url.scheme)) else f"{host}:{url.port}"
-    sent = {"Host": named, **headers}
+def _head(method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes) -> bytes:
+    sent = {"Host": url.netloc.decode("ascii"), **headers}
     if content or method == "POST":
         sent["Content-Length"] = str(len(content))
     lines = [f"{method} {url.raw_path.decode('ascii')} HTTP/1.1"]
