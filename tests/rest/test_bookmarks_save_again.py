@@ -1,11 +1,14 @@
 """POST /v1/bookmarks: what becomes of posts that the library has, had or gets at the same time."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
 
+from bowerbird.model.accounts import Account
 from bowerbird.sources.post_links import post_id_of
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from tests.support import make, writing
 from tests.support.saving import X_ID, X, results, save, stored
 from tests.support.service import Member
@@ -145,6 +148,25 @@ async def test_a_post_of_bluesky_is_one_by_name_and_by_id_of_its_author(
     assert (post["tweet_details"]["text"], post["tags"]) == ("caps", ["kept", "new"])
     assert post["source_id"] == source_id
     assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 2
+
+
+async def test_many_links_to_bluesky_read_the_posts_of_their_day_once(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await results(alice, links=[BY_DID[:-1] + last for last in "abc"])
+    read: list[int] = []
+    each = BookmarkStore.each
+
+    async def counted(
+        store: BookmarkStore, account: Account, numbers: Sequence[int]
+    ) -> dict[int, bytes]:
+        read.extend(numbers)
+        return await each(store, account, numbers)
+
+    monkeypatch.setattr(BookmarkStore, "each", counted)
+    await results(alice, links=[BY_NAME[:-1] + last for last in "defgh"])
+
+    assert len(read) == 3
 
 
 async def test_a_label_beyond_the_limit_of_a_post_is_left_out_and_reported(alice: Member) -> None:

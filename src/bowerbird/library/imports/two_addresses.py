@@ -40,8 +40,14 @@ class TwoAddresses:
     def __init__(self, database: Database) -> None:
         self._store = BookmarkStore(database)
 
-    async def known(self, account: Account, source_id: str) -> _Known | None:
-        """The post of the library with another address of this one."""
+    async def known(
+        self, account: Account, source_id: str, seen: dict[int, _Known] | None = None
+    ) -> _Known | None:
+        """The post of the library with another address of this one.
+
+        `seen`: posts that need not be read again, by number. Those that are read are added.
+        """
+        seen = {} if seen is None else seen
         time_in_id = NETWORKS[BLUESKY].time_in_id
         posted_at = time_in_id(source_id) if time_in_id else None
         if posted_at is None:
@@ -54,21 +60,27 @@ class TwoAddresses:
             posted_to=posted_at + _APART,
         )
         numbers = await self._store.newest(account, near, _LOOKED_AT)
-        found = await self._store.each(account, numbers) if numbers else {}
-        posts = [_decode(cut(body)) for body in found.values()]
+        unseen = [number for number in numbers if number not in seen]
+        found = await self._store.each(account, unseen) if unseen else {}
+        seen.update((number, _decode(cut(body))) for number, body in found.items())
+        posts = [seen[number] for number in numbers if number in seen]
         same = [one for one in posts if _is_same(one, source_id)]
         # A library may have both from before.
         return next((one for one in same if one.source_id == source_id), same[0] if same else None)
 
     async def settled(self, account: Account, items: Sequence[ItemToSave]) -> list[ItemToSave]:
         """The items, those with another address of a known post as that post."""
-        return [await self._settled(account, item) for item in items]
+        # Posts may be long, and a list of links often has those of one day.
+        seen: dict[int, _Known] = {}
+        return [await self._settled(account, item, seen) for item in items]
 
-    async def _settled(self, account: Account, item: ItemToSave) -> ItemToSave:
+    async def _settled(
+        self, account: Account, item: ItemToSave, seen: dict[int, _Known]
+    ) -> ItemToSave:
         found = item.found
         if found is None or found.own is not None or found.source != BLUESKY:
             return item
-        known = await self.known(account, found.source_id)
+        known = await self.known(account, found.source_id, seen)
         if known is None or known.post_id == found.record.post_id:
             return item
         record = msgspec.structs.replace(found.record, post_id=known.post_id)
