@@ -165,11 +165,24 @@ def test_a_list_of_links_is_read_line_by_line() -> None:
     assert found.reasons == {"not_a_post": 2}
 
 
-def test_ids_of_x_alone_are_a_list() -> None:
-    found = report('1050118621198921728\n\n"1050118621198921729",\n')
+@pytest.mark.parametrize(
+    "text",
+    [
+        '1050118621198921728\n\n"1050118621198921729",\n',
+        # The first is not the header of a table.
+        "1050118621198921728,\n1050118621198921729,\n",
+        '"1050118621198921728";\n"1050118621198921729";\n',
+        "1050118621198921728\t\n1050118621198921729\t\n",
+    ],
+)
+def test_ids_of_x_alone_are_a_list(text: str) -> None:
+    found = report(text)
 
     assert (found.name, found.reasons) == ("list of links", {})
     assert found.ids == ["1050118621198921728", "1050118621198921729"]
+
+
+def test_ids_of_x_between_other_lines_are_no_list() -> None:
     with pytest.raises(UnknownFile):
         report("1050118621198921728\nhello\n1050118621198921729\n")
 

@@ -80,14 +80,22 @@ _BYTES_LOOKED_AT: Final = 64 << 10
 
 
 def _sample(beginning: Beginning) -> tuple[list[str], list[list[str]]]:
-    """The names in the header, and the first rows. None of both if the first row has a link."""
+    """The names in the header, and the first rows.
+
+    None of both if the first row has a link, or nothing but ids.
+    """
     is_cut = beginning.is_cut or len(beginning.data) > _BYTES_LOOKED_AT
     table = CsvRows(io.BytesIO(beginning.data[:_BYTES_LOOKED_AT]), beginning.delimiter)
     rows = [row.cells for row in islice(table, _ROWS_LOOKED_AT) if not row.problem]
-    if not rows or any(map(_is_address, rows[0])):
+    if not rows or any(map(_is_address, rows[0])) or _are_ids(rows[0]):
         return [], []
     # The last row may be incomplete.
     return [column_name(cell) for cell in rows[0]], rows[1 : len(rows) - is_cut]
+
+
+def _are_ids(cells: list[str]) -> bool:
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    return bool(filled) and all(map(LONG_ID.fullmatch, filled))
 
 
 def _is_address(cell: str) -> bool:
