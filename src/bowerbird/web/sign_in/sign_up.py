@@ -130,7 +130,8 @@ class SignUpPages:
         if wait_s := self._daily_limits.count(network, SIGN_UPS_PER_DAY):
             raise Refusal(
                 Code.RATE_LIMITED,
-                "Too many accounts were created from your network address today. Try tomorrow.",
+                "Too many accounts were created from your network address within 24 hours. "
+                "Try again later.",
                 {"Retry-After": str(wait_s)},
             )
 
