@@ -98,6 +98,11 @@ def are_close(found: Candidates, floor: float) -> bool:
     return bool((has_most | (found.cosines >= floor + CLEARLY_ABOVE)).any())
 
 
+def are_by_some_words(found: Candidates, floor: float) -> bool:
+    """Whether one of them is only in a list because one of the words is enough there."""
+    return bool(((found.coverage < MOST_WORDS) & (found.cosines < floor)).any())
+
+
 def best_so_far(found: Candidates, words: WordScores, most: int) -> Candidates:
     """The candidates whose words are worth counting."""
     if len(found.numbers) <= most:

@@ -335,6 +335,17 @@ async def test_a_relaxed_search_says_so_and_links_to_what_was_meant(ann: Reader)
     assert "No post has the words" in nothing
 
 
+async def test_all_posts_are_picked_only_where_a_change_finds_the_same(ann: Reader) -> None:
+    bird = await ann.member.save(text="The heron waits at the weir")
+    await ann.member.embed()
+
+    for search, can_pick_all in (("heron+weir", True), ("heron+lake", False)):
+        for meaning in ("", "&vector_search_term=tax"):
+            page = await ann.page(f"/library?q={search}{meaning}")
+            assert ids(page) == [bird["post_id"]]
+            assert ('name="all"' in page) is can_pick_all
+
+
 async def test_what_was_meant_is_searched_by_meaning_without_operators(ann: Reader) -> None:
     await ann.member.save(text="The heron waits at the weir")
     await ann.member.embed()

@@ -196,6 +196,7 @@ class Bookmarks:
             hints=request.filter.words.hints if request.filter.words else (),
             reason=await self._reason(account, request.filter, found),
             is_relaxed=found.is_relaxed,
+            is_wider=found.is_relaxed or found.ranking.is_wider,
             did_you_mean=await self._meant(account, query, request, found),
             by_meaning=None if saved else await self._by_meaning(account, request, found, vectors),
         )

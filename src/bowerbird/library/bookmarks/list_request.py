@@ -159,6 +159,8 @@ class BookmarkList(Struct, frozen=True):
     reason: str = ""
     # Whether no bookmark has every word of q, so that those with any of them are listed.
     is_relaxed: bool = False
+    # Whether posts are in it that counts and changes of the same query do not have.
+    is_wider: bool = False
     # q with other words in place of those that no bookmark has.
     did_you_mean: str | None = None
     # Set if a question found nothing, or posts with some of its words.

@@ -50,6 +50,8 @@ class Ranking(Struct, frozen=True):
     has_exact: bool = True
     # Whether a post has most of the words, or is clearly near in meaning.
     is_close: bool = True
+    # Whether posts are in it that counts and changes of the same query do not have.
+    is_wider: bool = False
 
 
 _NOTHING: Final = Ranking(())
@@ -211,7 +213,12 @@ class Rankings:
         )
         ranking = await self._scored(account, read, both)
         is_close = bool(exact) or candidates.are_close(both, floor)
-        return msgspec.structs.replace(ranking, has_exact=bool(exact), is_close=is_close)
+        return msgspec.structs.replace(
+            ranking,
+            has_exact=bool(exact),
+            is_close=is_close,
+            is_wider=candidates.are_by_some_words(both, floor),
+        )
 
     async def _is_known(
         self, account: Account, store: VectorStoreState, filter: BookmarkFilter

@@ -26,7 +26,7 @@ _STATES: Final = {"is_unread_only": "read", "hide_archived": "archived"}
 async def of_list(
     bookmarks: Bookmarks, account: Account, query: ListQuery, listed: BookmarkList
 ) -> list[str]:
-    if not listed.is_relaxed:
+    if not listed.is_wider:
         return await of_query(bookmarks, account, query, listed.total_count)
     flags = by_default(flags_of(query))
     if not flags or _hides_nothing(account, await bookmarks.filter(account, query), flags):
