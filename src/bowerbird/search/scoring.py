@@ -3,7 +3,8 @@
     score    = cosine + WORD_WEIGHT * beyond ** 2 + FINE_WEIGHT * length * bm25 / highest bm25
     beyond   = (coverage - CHANCE) / (1 - CHANCE), at least 0
     coverage = sum(idf * weight of the best form that the post has) / sum(idf)
-    length   = min((words of the query that the library has - 1) / (LONG_QUERY - 1), 1) ** 2
+    length   = ((words of the query that the library has - 1) / (LONG_QUERY - 1)) ** 2,
+               from SHORTEST to 1
 
 The square rewards posts with nearly all of the words. Some of the words of a long query tell much,
 some of two or three words are chance. Without a search by meaning, the cosine is left out. Reasons
@@ -26,7 +27,7 @@ LONG_QUERY: Final = 7
 # Of one word: only the order of posts that have it.
 SHORTEST: Final = 0.05
 # The usual constants of bm25. The length is that of an average post with its other forms and
-# stems: a constant, because a score must not depend on the other posts of a list.
+# stems.
 _SATURATION: Final = 1.2
 _LENGTH_SHARE: Final = 0.75
 _AVERAGE_LENGTH: Final = 50.0
