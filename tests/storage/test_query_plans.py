@@ -68,6 +68,18 @@ SHAPES = {
     ),
     "with photos": Shape({"media_type": "image", **ALL}, "INDEX bookmark_all ", "account_id = "),
     "of a network": Shape({"network": "x", **ALL}, "INDEX bookmark_all ", "account_id = "),
+    # As posts of Bluesky are found by the time in their address.
+    "of a network, in some days": Shape(
+        {
+            "network": "bluesky",
+            "sort_by": "posted_at",
+            "posted_from": "2026-07-01T00:00:00Z",
+            "posted_to": "2026-07-03T00:00:00Z",
+            **ALL,
+        },
+        "INDEX bookmark_by_posted (account_id=? AND posted_at>? AND posted_at<?)",
+        "bookmark_by_posted",
+    ),
     "with a word": Shape({"q": "rareword"}, "keyword VIRTUAL TABLE INDEX", "keyword_words"),
     "with a word, of an author": Shape(
         {"q": "rareword", "author": "rare", "sort_by": "title"},

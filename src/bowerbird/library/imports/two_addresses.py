@@ -13,7 +13,7 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model import networks
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.filters import BookmarkFilter, Sort
 from bowerbird.model.json_depth import cut
 from bowerbird.model.networks import BLUESKY, NETWORKS
 from bowerbird.requests.saving import ItemToSave
@@ -23,6 +23,8 @@ from bowerbird.storage.database import Database
 # The key of a post has a time that is usually that of the post.
 _APART: Final = 86_400 * MICROSECONDS
 _LOOKED_AT: Final = 100
+# By the index of the times: in another order, all posts would be looked at.
+_BY_TIME: Final = Sort("posted_at")
 _BITS: Final = networks.bits_of(BLUESKY)
 
 
@@ -59,7 +61,7 @@ class TwoAddresses:
             posted_from=posted_at - _APART,
             posted_to=posted_at + _APART,
         )
-        numbers = await self._store.newest(account, near, _LOOKED_AT)
+        numbers = await self._store.first(account, near, _LOOKED_AT, _BY_TIME)
         unseen = [number for number in numbers if number not in seen]
         found = await self._store.each(account, unseen) if unseen else {}
         seen.update((number, _decode(cut(body))) for number, body in found.items())

@@ -175,9 +175,11 @@ class BookmarkStore:
         sql = self._statement("in_order", sort=sort)
         return [row[0] for row in await self._database.slow_rows(sql, values)]
 
-    async def newest(self, account: Account, filter: BookmarkFilter, limit: int) -> list[int]:
-        """The numbers of the first matches in the default order."""
-        read = ListRead(filter, _DEFAULT, None, limit)
+    async def first(
+        self, account: Account, filter: BookmarkFilter, limit: int, sort: Sort = _DEFAULT
+    ) -> list[int]:
+        """The numbers of the first matches in an order."""
+        read = ListRead(filter, sort, None, limit)
         return [number for _, number in await self._keys(account, read)]
 
     async def contents(

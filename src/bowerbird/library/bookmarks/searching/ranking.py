@@ -138,7 +138,7 @@ class Rankings:
             return _NOTHING
         # Exclusions and conditions only filter; they do not rank.
         if not words.wanted_terms:
-            return Ranking(await self._store.newest(account, filter, RANKED_MAX))
+            return Ranking(await self._store.first(account, filter, RANKED_MAX))
         numbers = await self._latest(account, filter, _CONSIDERED)
         if not numbers:
             return _NOTHING
@@ -252,7 +252,7 @@ class Rankings:
         assert filter.words is not None
         text = await self._words.matches(account, filter.words)
         if text is None or len(text) < _FEW_CHARACTERS:
-            return await self._store.newest(account, filter, most) if text != "" else ()
+            return await self._store.first(account, filter, most) if text != "" else ()
         # Joining the flags of each match takes ten times as long.
         limits = msgspec.structs.replace(filter, words=filter.words.limits)
         matching = await self._matching(account, limits)
