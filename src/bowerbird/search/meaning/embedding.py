@@ -6,9 +6,11 @@ and one with low priority for posts.
 
 import asyncio
 import hashlib
+import math
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -143,7 +145,10 @@ class Embedder(Protocol):
         """The vector of a search query."""
 
     async def letters_per_piece(self, text: str) -> float:
-        """How long the known pieces of a text are. Words that no text has fall into short ones."""
+        """How long the known pieces of a text are. Words that no text has fall into short ones.
+
+        A Latin word that is a piece of its own is known, however short: infinity.
+        """
 
     async def embed_posts(self, texts: Sequence[str]) -> "list[Floats]":
         """One matrix per text, with one row per piece; no rows for a text without words."""
@@ -292,9 +297,14 @@ class _LoadedModel:
 
     def letters_per_piece(self, text: str) -> float:
         text = text[:_MAX_QUERY_CHARACTERS]
-        tokens = self._tokenizer.encode(text, add_special_tokens=False).tokens
-        pieces = sum(any(map(str.isalnum, token)) for token in tokens)
-        return sum(map(str.isalnum, text)) / max(pieces, 1)
+        encoded = self._tokenizer.encode(text, add_special_tokens=False)
+        pieces = [text[start:end] for start, end in encoded.offsets]
+        parts = Counter(encoded.word_ids)
+        for word, piece in zip(encoded.word_ids, pieces, strict=True):
+            if parts[word] == 1 and len(piece) > 1 and piece.isascii() and piece.isalpha():
+                return math.inf
+        letters = [sum(map(str.isalnum, piece)) for piece in pieces]
+        return sum(letters) / max(sum(map(bool, letters)), 1)
 
     def embed_posts(self, texts: Sequence[str], check: Callable[[], None]) -> "list[Floats]":
         """Calls `check` before and after each batch; an exception from it stops the work."""
