@@ -194,11 +194,31 @@ def test_a_row_on_a_phone_has_a_menu_a_long_press_and_a_swipe(page: Page) -> Non
     expect(said).to_contain_text("Undone.")
 
 
+@on_a_phone
+def test_done_closes_the_sheet_of_the_view_where_the_list_is(page: Page) -> None:
+    page.goto("/library")
+    opener, done = page.locator(".view summary"), page.get_by_role("link", name="Done")
+    page.evaluate("window.isSame = true")
+    opener.tap()
+    done.tap()
+    expect(done).to_be_hidden()
+    expect(opener).to_be_focused()
+    assert page.evaluate("window.isSame")
+
+
 @pytest.mark.browser(java_script_enabled=False, **SMALL_PHONE)
 def test_a_phone_without_scripts_has_the_sheet_of_the_view_and_the_page_of_a_row(
     page: Page,
 ) -> None:
     page.goto("/library")
+    page.locator(".view summary").tap()
+    days = page.get_by_role("switch", name="Group by day")
+    expect(days).to_be_checked()
+    follow(page, days)
+    page.locator(".view summary").tap()
+    expect(days).not_to_be_checked()
+    follow(page, page.get_by_role("link", name="Done"))
+    expect(days).to_be_hidden()
     page.locator(".view summary").tap()
     follow(page, page.get_by_role("link", name="Compact"))
     follow(page, page.get_by_role("link", name="More").first)

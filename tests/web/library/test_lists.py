@@ -385,6 +385,14 @@ async def test_posts_are_grouped_by_date_in_the_zone_of_the_account(ann: Reader)
     assert headings(page)[-2:] == ["Saved in Feb 2026", "Saved in Jan 2026"]
     assert "5 Feb</time>" in page
 
+    path = "/library?sort_order=asc"
+    changed = await ann.person.send("/library/days", "/library", days="off", back=path)
+    assert (changed.status_code, changed.headers["location"]) == (303, path)
+    assert "Feb 2026" not in "".join(headings(await ann.page("/library")))
+    elsewhere = await ann.person.send("/library/days", "/library", days="on", back="//evil.example")
+    assert elsewhere.headers["location"] == "/library"
+    assert headings(await ann.page("/library")) == headings(page)
+
 
 def newer(page: str) -> str:
     found = re.search(r'<p class="next newer"><a class="btn" href="([^"]+)"', page)

@@ -32,6 +32,7 @@ from bowerbird.web.library.addresses import (
     address_of,
     everything,
     of_view,
+    returning,
     view_of,
 )
 from bowerbird.web.library.changes import UNDO
@@ -56,6 +57,8 @@ _SEARCH, _MODE = "search", "by"
 WORDS, BY_MEANING, BOTH = "words", "meaning", "both"
 # The mode that was chosen last in a browser.
 _COOKIE, _COOKIE_DAYS = "search", 365
+# Of a browser that shows lists without the headings of days.
+_DAYS_COOKIE, _OFF = "days", "off"
 _PER_PAGE: Final = {"": 30, COMPACT: 40, GRID: 36}
 # Density -> its icon and its name.
 _DENSITIES: Final = {
@@ -66,6 +69,7 @@ _DENSITIES: Final = {
 _MISTAKES: Final = 500
 _MEANING_STATE: Final = f"{LIBRARY}/meaning"
 _FAVOURITES: Final = f"{LIBRARY}/favourites"
+_DAYS: Final = f"{LIBRARY}/days"
 
 
 class Shown(Struct, frozen=True):
@@ -109,7 +113,8 @@ class ListPages:
         views = [PageRoute("GET", path, self.view) for path in VIEWS]
         meaning = PageRoute("GET", _MEANING_STATE, self.meaning, is_json=True)
         favourites = PageRoute("GET", _FAVOURITES, self.favourites)
-        return [PageRoute("GET", LIBRARY, self.library), meaning, favourites, *views]
+        days = PageRoute("POST", _DAYS, self.days, page=LIBRARY)
+        return [PageRoute("GET", LIBRARY, self.library), meaning, favourites, days, *views]
 
     async def parts(self, visit: Visit) -> PostParts:
         colours = await self._sidebar.colours(visit.signed_in.account)
@@ -133,6 +138,12 @@ class ListPages:
     async def favourites(self, visit: Visit) -> Reply:
         """An address for every account, whatever its label is called."""
         return self._pages.go(everything(tag=visit.signed_in.reading.favourite))
+
+    async def days(self, visit: Visit) -> Reply:
+        is_off = visit.form.get(_DAYS_COOKIE) == _OFF
+        chosen = visit.jar.write(_DAYS_COOKIE, _OFF, _COOKIE_DAYS) if is_off else None
+        visit.cookies.append(chosen or visit.jar.remove(_DAYS_COOKIE))
+        return self._pages.go(returning(visit.form.get("back", "")) or LIBRARY)
 
     async def library(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
@@ -238,6 +249,8 @@ class ListPages:
             shown.address,
             shown.view,
             groups=groups,
+            can_group=bool(_date_field(shown)) and not _density(visit),
+            by_day=_is_by_day(visit),
             heading=list_words.count_line(
                 query, shown.found, shown.view.name if shown.view else ""
             ),
@@ -263,7 +276,7 @@ class ListPages:
             by_author=parts.by_author,
             colours=parts.colours_key,
             star=parts.star,
-            date_field=_date_field(shown),
+            date_field=_date_field(shown) if _density(visit) or _is_by_day(visit) else "",
             density=_density(visit),
             is_searched=bool(query.q),
             is_both=bool(query.q and query.vector_search_term),
@@ -449,3 +462,7 @@ def _date_field(shown: Shown) -> str:
 def _density(visit: Visit) -> str:
     asked = visit.query.get(DENSITY, "")
     return asked if asked in _DENSITIES else ""
+
+
+def _is_by_day(visit: Visit) -> bool:
+    return visit.jar.read(visit.request.headers.get(b"cookie"), _DAYS_COOKIE) != _OFF

@@ -221,6 +221,10 @@ document.addEventListener("click", (event) => {
   if (event.metaKey || event.ctrlKey || event.shiftKey || !(event.target instanceof Element)) return;
   const link = event.target.closest("a[href]");
   const isHelp = link?.matches("[data-help]");
+  if (link?.matches("[data-shut]")) {
+    event.preventDefault();
+    return escape();
+  }
   if (link?.matches(".rowmore")) {
     event.preventDefault();
     return void fire("library:row-menu", link);
