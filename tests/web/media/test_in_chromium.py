@@ -2,13 +2,12 @@
 
 import asyncio
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Response, Route, expect
 
 from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
@@ -23,7 +22,7 @@ from tests.support.image_hosts import X, image_hosts
 from tests.support.keeping import image, no_report, video
 from tests.support.serving import Server
 from tests.web.accessibility import violations_in_each_look
-from tests.web.chromium import Chromium, for_axe, is_too_wide
+from tests.web.chromium import Chromium, for_axe, is_too_wide, wait_until
 from tests.web.sessions import address, signed_in_state
 
 EMAIL = "me@example.com"
@@ -45,6 +44,25 @@ MORE = [
         ],
     )
 ]
+# Records a film of a canvas that changes, until its data have arrived in five parts.
+FILM = """async () => {
+  const canvas = document.createElement("canvas");
+  const context = canvas.getContext("2d");
+  const stream = canvas.captureStream();
+  const recorder = new MediaRecorder(stream, { mimeType: "video/mp4;codecs=avc1.42E01E" });
+  const parts = [];
+  const ended = new Promise((end) => recorder.addEventListener("stop", end));
+  recorder.addEventListener("dataavailable", ({ data }) => { if (data.size) parts.push(data); });
+  recorder.start(100);
+  for (let frame = 0; parts.length < 5; frame++) {
+    context.fillStyle = frame % 2 ? "teal" : "orange";
+    context.fillRect(frame % 200, 0, 90, 150);
+    await new Promise(requestAnimationFrame);
+  }
+  recorder.stop();
+  await ended;
+  return [...new Uint8Array(await new Blob(parts).arrayBuffer())];
+}"""
 # Collects the parts of the content that move.
 SHIFTS = """
 window.shifts = [];
@@ -67,20 +85,21 @@ SHOWN = """async () => {
 }"""
 
 
-async def keep(settings: Settings, folder: Path) -> None:
+async def keep(settings: Settings, folder: Path, film: bytes) -> None:
     """Before the server starts: its own worker would ask the real hosts."""
     async with image_hosts(folder) as hosts, opened_library(settings) as opened:
         for number in range(20):
             hosts.put(f"https://{X}/{number}", pictures.png(300 + number, 200, (number, 90, 160)))
         hosts.put(f"https://{X}/tall", pictures.png(200, 900, (160, 60, 40)))
         hosts.put(f"https://{X}/still", pictures.JPEG)
+        hosts.put(f"https://{X}/film.mp4", film)
         account = await Accounts(opened.database, system_clock).find(EMAIL)
         preferences = MediaPreferences(opened.database, system_clock, settings)
         await preferences.switch(account, is_keeping=True)
         keeping = Keeping(opened.database, Files(settings), system_clock, settings, hosts.fetcher)
         await keeping.run(account.account_id, no_report)
         state = await preferences.state(account)
-        assert (state.kept, state.waiting) == (22, 0)
+        assert (state.kept, state.waiting) == (23, 0)
 
 
 # Opening a post marks it read.
@@ -88,15 +107,16 @@ ALL = "/library?is_unread_only=false"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory, chromium: Chromium) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("media")
-    settings: dict[str, Any] = {"data_dir": folder / "data", "keep_media": "on"}
+    settings: dict[str, Any] = {"data_dir": folder / "data", "keep_media": "on", "keep_video": "on"}
     file = folder / "posts.json"
     file.write_text(json.dumps([*POSTS, *MORE]))
     environment = serving.environment_of(**settings)
     for command in (("account", "create", EMAIL), ("import", EMAIL, str(file))):
         serving.command(*command, environment=environment)
-    asyncio.run(keep(Settings(**settings), folder))
+    film = bytes(chromium.run(lambda page: page.evaluate(FILM)))
+    asyncio.run(keep(Settings(**settings), folder, film))
     with serving.serving(folder, **settings) as running:
         yield running
 
@@ -192,15 +212,30 @@ def test_an_image_opens_large_and_its_keys_work(page: Page) -> None:
     expect(link).to_be_focused()
 
 
-def test_a_kept_video_is_loaded_by_a_press_and_not_before(page: Page) -> None:
-    page.goto(f"/p/{POSTS[3]['post_id']}")
-    link = page.locator("a[data-view]")
+def test_a_kept_video_plays_after_a_press_and_is_sent_in_parts(page: Page) -> None:
+    statuses: list[int] = []
+
+    def note(response: Response) -> None:
+        if response.request.resource_type == "media":
+            statuses.append(response.status)
+
+    page.on("response", note)
+    page.goto(f"/p/{MORE[0]['post_id']}", wait_until="networkidle")
     expect(page.locator("video")).to_have_count(0)
-    link.evaluate("(link) => { link.dataset.view = 'Video'; }")
-    link.click()
+    assert statuses == []
+    page.locator("a[data-view=Video]").click()
     player = page.get_by_role("dialog", name="Image").locator("video[controls][poster]")
-    expect(player).to_have_attribute("src", re.compile(r"/media/\w+$"))
-    expect(player).to_have_attribute("aria-label", "Picture 3")
+    expect(player).to_have_attribute("aria-label", "Video without a description")
+    wait_until(lambda: bool(player.evaluate("(video) => video.currentTime > 0")))
+    assert player.evaluate("(video) => video.videoWidth") == 300
+    assert set(statuses) == {206}
+
+
+def test_a_kept_video_can_be_opened_as_a_page_of_its_own(page: Page) -> None:
+    page.goto(f"/p/{MORE[0]['post_id']}")
+    page.goto(page.locator("a[data-view=Video]").get_attribute("href") or "")
+    player = page.locator("video")
+    wait_until(lambda: bool(player.evaluate("(video) => video.readyState > 1")))
 
 
 # Where the rows in view are, and how many images and buttons there are.
