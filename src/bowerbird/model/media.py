@@ -224,9 +224,19 @@ def video_urls(details: Mapping[str, Any]) -> list[str]:
         if isinstance(each, dict)
         and each.get("type") in _MOVING
         and (url := _url(each, "url"))
-        # A playlist names many files.
-        and not url.partition("?")[0].endswith(".m3u8")
+        and not _is_playlist(url)
     ][:IMAGES_PER_POST_MAX]
+
+
+def watchable(attachment: dict[str, Any], post_url: object) -> dict[str, Any]:
+    """The attachment as it is opened: many browsers only download a playlist, so the post is."""
+    is_led = bool(post_url) and _is_playlist(_url(attachment, "url"))
+    return {**attachment, "url": post_url} if is_led else attachment
+
+
+def _is_playlist(url: str) -> bool:
+    """Whether a URL names many files of a video, such as those of Bluesky."""
+    return url.partition("?")[0].endswith(".m3u8")
 
 
 def kept_video(attachment: Mapping[str, Any], known: Mapping[str, KnownImage]) -> KeptImage | None:

@@ -352,6 +352,19 @@ async def test_a_list_shows_an_image_that_arrived_since_it_was_drawn(
     assert "<img" in await ann.page("/library")
 
 
+async def test_a_video_that_is_a_playlist_is_watched_at_its_post(
+    ann: Reader, shelf: Shelf, tmp_path: Path
+) -> None:
+    playlist = "https://video.bsky.app/watch/did/cid/playlist.m3u8"
+    attached = [video(playlist, shelf.picture("still"))]
+    post = await ann.member.save(attachments=attached)
+    await Shelf(ann.member, shelf.hosts, tmp_path, {"keep_video": "on"}).run()
+
+    page = await ann.page(f"/p/{post['post_id']}")
+
+    assert f'<a href="{post["tweet_details"]["link"]}" rel="noreferrer"><img' in page
+
+
 async def test_a_kept_video_plays_here_and_is_sent_in_ranges(
     ann: Reader, shelf: Shelf, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from bowerbird.images import drawings
 from bowerbird.library.bookmarks.threads import Thread
-from bowerbird.model import json_depth
+from bowerbird.model import json_depth, media
 from bowerbird.model.bookmarks import Post, PostDetails, time_in_id
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.model.links import PostContent  # noqa: TC001 - as the other models
@@ -321,7 +321,7 @@ class PostParts:
             "initials": _initials(head["name"]),
             "face": self._kept_file(avatar_url(bookmark)),
             "colour": _colour(_text(bookmark, "author_username")),
-            "pictures": self._pictures(attached),
+            "pictures": self._pictures(attached, details.get("link")),
             "polls": [self._poll(each) for each in attached if each.get("type") == "poll"],
             "cards": [
                 card(each) | {"picture": self._kept_file(image_url(each))}
@@ -333,9 +333,10 @@ class PostParts:
             or meta.get("is_sub_tweet_of_thread") is True,
         }
 
-    def _pictures(self, attached: Sequence[Values]) -> Values | None:
+    def _pictures(self, attached: Sequence[Values], post_url: object) -> Values | None:
         """The pictures of a post: those with an image here, and the lines of the others."""
-        found = [self._picture(each) for each in attached if _is_picture(each)]
+        opened = [media.watchable(each, post_url) for each in attached if _is_picture(each)]
+        found = [self._picture(each) for each in opened]
         return arranged(found) if found else None
 
     def _picture(self, attachment: Values) -> Values:
@@ -417,7 +418,7 @@ class PostParts:
             "title": _text(article, "title"),
             "text": snippet or self._texts.preview((text or _text(article, "preview_text"))[:most]),
             "language": language_of(text),
-            "pictures": self._pictures(attached),
+            "pictures": self._pictures(attached, link),
         }
 
     def _poll(self, poll: Values) -> Values:
