@@ -1,6 +1,4 @@
-"""HTTP responses with messages of the protocol, as JSON or as an event stream.
-
-A stream sends notifications of a call, such as its progress, before its response.
+"""Sends notifications of a call, such as its progress, before its response, as an event stream.
 
 A call without notifications is answered with JSON. So is a client that does not accept streams; it
 gets no notifications.
@@ -13,29 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import anyio
-import msgspec
 from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.jsonrpc_dispatcher import progress_token_from_params
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
 
+from bowerbird.toolserver.protocol.messages import encoded
 from bowerbird.toolserver.tools.tool import Json
-from bowerbird.wire.responses.replies import JSON, PRIVATE, Reply
-
-encoded: Final = msgspec.json.Encoder().encode
-INVALID_REQUEST: Final = -32600
-
-
-def reply(status: int, message: dict[str, Any]) -> Reply:
-    return Reply(status, [JSON, *PRIVATE], encoded(message))
-
-
-def failure(status: int, request_id: Any, code: int, message: str, data: Any = None) -> Reply:
-    error: dict[str, Any] = {"code": code, "message": message}
-    if data is not None:
-        error["data"] = data
-    return reply(status, {"jsonrpc": "2.0", "id": request_id, "error": error})
-
+from bowerbird.wire.responses.replies import PRIVATE, Reply
 
 EVENT_STREAM: Final = b"text/event-stream"
 _ONE_WAY: Final = TransportContext(kind="streamable-http", can_send_request=False)

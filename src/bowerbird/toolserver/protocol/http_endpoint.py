@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from bowerbird.errors import Code, Refusal
 from bowerbird.requests import limits
 from bowerbird.toolserver.protocol import tool_selection
-from bowerbird.toolserver.protocol.event_streams import INVALID_REQUEST, failure
+from bowerbird.toolserver.protocol.messages import INVALID_REQUEST, failure
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
 from bowerbird.wire import bodies
 from bowerbird.wire.metrics import RequestMetrics

@@ -18,7 +18,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.call_allowance import CallCharge, CallCounter
 from bowerbird.model.accounts import Account
 from bowerbird.requests.decoding import LARGE_BYTES
-from bowerbird.toolserver.protocol.event_streams import reply
+from bowerbird.toolserver.protocol.messages import reply
 from bowerbird.toolserver.protocol.tool_selection import EVERYTHING, ToolSelection
 from bowerbird.toolserver.tools.results import refusals
 from bowerbird.toolserver.tools.tool import BoundTool, Json, Tool, ToolCall, ToolResult
