@@ -383,10 +383,12 @@ class Bookmarks:
         if text is None:
             return None
         asked = msgspec.structs.replace(query, q=text, vector_search_term=None)
-        is_by_some = found.is_relaxed or request.filter.meaning is not None
-        least = 0 if is_by_some else found.total
-        more = await self.total(account, _with_hidden(await self.filter(account, asked)))
-        return text if more > least else None
+        filter = _with_hidden(await self.filter(account, asked))
+        if found.is_relaxed or request.filter.meaning is not None:
+            # One is enough. Counting all posts with a common word takes as long as the list.
+            filter = await self.labels.resolved(account, filter)
+            return text if await self._store.first(account, filter, 1) else None
+        return text if await self.total(account, filter) > found.total else None
 
     async def _by_meaning(
         self, account: Account, request: ListRequest, found: _Found, vectors: VectorState | None
