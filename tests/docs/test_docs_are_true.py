@@ -16,6 +16,7 @@ from bowerbird.connections import bluesky
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.library.connections import sentences
 from bowerbird.model.connections import Network, Problem
+from bowerbird.search.queries import query_fields
 from bowerbird.settings import PREFIX, BadSetting, Settings
 from bowerbird.storage.migrations import available
 from tests.support.offenders import Offenders
@@ -61,6 +62,14 @@ def test_every_code_is_documented() -> None:
     }
 
     assert [code for code, row in rows.items() if row not in page] == []
+
+
+def test_every_example_and_every_name_of_a_field_of_the_search_is_documented() -> None:
+    page = text_of(DOCS / "api.md")
+    written = [code for code, _ in query_fields.EXAMPLES]
+    written += [f"{name}:" for name in query_fields.NAMES]
+
+    assert [code for code in written if f"`{code}" not in page] == []
 
 
 def test_every_setting_is_documented() -> None:

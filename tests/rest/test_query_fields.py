@@ -65,6 +65,9 @@ async def test_each_field_narrows_a_list_as_its_filter_does(alice: Member) -> No
     assert await found(alice, ids, 'label:"to read"') == {"labelled"}
     assert await found(alice, ids, "has:video") == {"filmed"}
     assert await found(alice, ids, "has:note") == {"noted"}
+    assert await found(alice, ids, "filter:media") == {"filmed"}
+    assert await found(alice, ids, "from:ada since:2024") == {"hers"}
+    assert await found(alice, ids, "since:yesterday") == {"newer"}
     assert await found(alice, ids, "before:2026") == {"older"}
     assert await found(alice, ids, "after:-7d") == {"newer"}
     assert await found(alice, ids, "after:2026-07-17") == {"newer"}
@@ -92,6 +95,8 @@ async def test_states_in_a_query_override_the_default_flags(alice: Member) -> No
     assert await found(alice, ids, "cat -is:archived") == {"unread"}
     assert await found(alice, ids, "is:read OR is:unread") == {"unread", "read"}
     assert await found(alice, ids, "is:read is:archived") == {"done"}
+    assert await found(alice, ids, "cat in:all") == {"unread", "read", "archived", "done"}
+    assert await found(alice, ids, "cat in:archive") == {"archived", "done"}
     # A flag that is sent decides.
     assert await found(alice, ids, "cat is:read", is_unread_only="true") == set()
     assert await found(alice, ids, "cat is:read", hide_archived="false") == {"read", "done"}
@@ -135,15 +140,15 @@ async def test_words_and_states_are_on_every_plan(free: Member) -> None:
 
 
 async def test_a_hint_says_what_was_not_understood(alice: Member) -> None:
-    post = await alice.save(text="from ada")
+    post = await alice.save(text="to ada")
 
-    answer = await alice.listed(q="from:ada")
+    answer = await alice.listed(q="to:ada")
 
     assert [one["post_id"] for one in answer["data"]] == [post["post_id"]]
-    assert answer["meta"]["hint"].startswith("from: is not a field of this search")
+    assert answer["meta"]["hint"].startswith("to: is not a field of this search")
     assert "hint" not in (await alice.listed(q="author:ada"))["meta"]
-    result = await toolcalls.result_of(alice, "search_bookmarks", query="since:2026 from:ada")
-    assert "use after:" in result["structuredContent"]["advice"]
+    result = await toolcalls.result_of(alice, "search_bookmarks", query="since:soon to:ada")
+    assert "since: needs a date" in result["structuredContent"]["advice"]
 
 
 async def test_the_name_of_a_label_matches_until_it_is_renamed(alice: Member) -> None:

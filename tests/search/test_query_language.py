@@ -187,6 +187,14 @@ NOT_COW = Term(("cow",), is_excluded=True)
         ("-(cat OR dog)", [Either(((CAT,), (DOG,)), is_excluded=True)]),
         ("-(cat dog)", [Either(((CAT, DOG),), is_excluded=True)]),
         ("!(cat -cow)", [Either(((CAT, NOT_COW),), is_excluded=True)]),
+        ("cat | dog || cow", [Either(((CAT,), (DOG,), (COW,)))]),
+        ("cat && dog", [CAT, DOG]),
+        ("cat NOT cow", [CAT, NOT_COW]),
+        ("NOT cow", [NOT_COW]),
+        ("cat AND NOT  cow", [CAT, NOT_COW]),
+        ("cat NOT (cat OR dog)", [CAT, Either(((CAT,), (DOG,)), is_excluded=True)]),
+        ("cat NOT from:ada", [CAT, Condition(Field.AUTHOR, "ada", is_excluded=True)]),
+        ("*cat*", [Term(("cat",), is_prefix=True)]),
         ("author:Ada", [AUTHOR]),
         ("AUTHOR:ada,", [AUTHOR]),
         ('author:"Ada  L." cat', [Condition(Field.AUTHOR, "ada l."), CAT]),
@@ -201,6 +209,28 @@ NOT_COW = Term(("cow",), is_excluded=True)
         ("after:2026-05-31T08:00Z", [dated(Field.AFTER, "2026-05-31T08:00:00Z")]),
         ("after:-7d", [Condition(Field.AFTER, "-7d")]),
         ('after:"Last  7 days"', [Condition(Field.AFTER, "last 7 days")]),
+        ("from:Ada", [AUTHOR]),
+        ("by:@ada", [Condition(Field.AUTHOR, "@ada")]),
+        ("-tag:birds", [Condition(Field.LABEL, "birds", is_excluded=True)]),
+        ('folder:"To read"', [Condition(Field.LABEL, "to read")]),
+        ("since:2026-05", [dated(Field.AFTER, "2026-05-01")]),
+        ("until:2026-05-31", [dated(Field.BEFORE, "2026-05-31")]),
+        ("newer_than:7d", [Condition(Field.AFTER, "-7d")]),
+        ("older_than:2w", [Condition(Field.BEFORE, "-2w")]),
+        ('before:"3 months ago"', [Condition(Field.BEFORE, "-3m")]),
+        ("after:Yesterday", [Condition(Field.AFTER, "today-1d")]),
+        ("after:today", [Condition(Field.AFTER, "today")]),
+        ('until:"last  month"', [Condition(Field.BEFORE, "last month")]),
+        ("type:videos", [Condition(Field.HAS, "video")]),
+        ("filter:links", [Condition(Field.HAS, "link")]),
+        ("filter:media", [Condition(Field.HAS, "media")]),
+        ("has:highlights", [Condition(Field.HAS, "highlight")]),
+        ("is:thread", [Condition(Field.HAS, "thread")]),
+        ("filter:unread", [Condition(Field.IS, "unread")]),
+        ("in:archive", [Condition(Field.IS, "archived")]),
+        ("in:all", [Condition(Field.IS, "all")]),
+        ("language:de", [Condition(Field.LANGUAGE, "de")]),
+        ("network:twitter", [Condition(Field.SITE, "x")]),
     ],
 )
 def test_parses_alternatives_and_fields(text: str, parts: list[Part]) -> None:
@@ -243,9 +273,17 @@ def test_a_field_excludes_in_a_sentence_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "hint"), [("rocket NOT moon", "use -word"), ("rocket || moon", "use OR")]
+    ("text", "hint"),
+    [
+        ("ROCKET NOT MOON", "use -word"),
+        ("i do NOT agree", "use -word"),
+        ("rocket NOT", "use -word"),
+        ("A rocket to the moon | The Daily News", "use OR"),
+        ("*thon cat", "only at the end of a word, as in py*, so not in '*thon'"),
+        ("py*on", "so not in 'py*on'"),
+    ],
 )
-def test_operators_of_other_searches_are_explained(text: str, hint: str) -> None:
+def test_what_is_no_operator_is_explained(text: str, hint: str) -> None:
     query = parsed(text)
 
     assert hint in query.hints[0]
@@ -255,8 +293,12 @@ def test_operators_of_other_searches_are_explained(text: str, hint: str) -> None
 @pytest.mark.parametrize(
     ("text", "term", "hint"),
     [
-        ("from:ada", ("from", "ada"), "from: is not a field of this search"),
-        ("since:2026", ("since", "2026"), "use after:"),
+        ("to:ada", ("to", "ada"), "to: is not a field of this search"),
+        ("words:>500", ("words", "500"), "words: is not a field"),
+        ("since:soon", ("since", "soon"), "since: needs a date such as"),
+        ("in:trash", ("in", "trash"), "the trash is a list of its own"),
+        ("filter:replies", ("filter", "replies"), "a reply is not searched"),
+        ("is:starred", ("is", "starred"), "use label:"),
         ("has:wings", ("has", "wings"), "has: needs one of image, video"),
         ("is:big", ("is", "big"), "is: needs one of read, unread, archived"),
         ("after:soon", ("after", "soon"), "after: needs a date such as"),
@@ -264,7 +306,7 @@ def test_operators_of_other_searches_are_explained(text: str, hint: str) -> None
         ("author:", ("author",), "without a space after the colon"),
         ("cat OR", ("cat",), "OR needs a word on both sides"),
         ("before:вчера", ("before", "вчера"), "'вчера' counts as words"),
-        ("in:title", ("in", "title"), "fields are author"),
+        ("in:title", ("in", "title"), "in: needs one of read, unread, archived, all"),
         ("lang:english", ("lang", "english"), "lang: needs a code such as en"),
     ],
 )
@@ -291,6 +333,31 @@ def test_a_relative_date_has_an_instant_if_the_time_is_known() -> None:
     assert parse("after:2026", now) is parse("after:2026", now + 10**12)
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("today", "2026-07-18"),
+        ("yesterday", "2026-07-17"),
+        ("this week", "2026-07-13"),
+        ("last week", "2026-07-06"),
+        ("this month", "2026-07-01"),
+        ("last month", "2026-06-01"),
+        ("this year", "2026-01-01"),
+        ("last year", "2025-01-01"),
+    ],
+)
+def test_a_named_day_or_period_means_its_beginning(text: str, day: str) -> None:
+    now = 1_784_362_873_841_838
+
+    (found,) = parse(f'after:"{text}"', now).conditions
+
+    assert found.instant == instants.parse(day)
+    assert moves(f'after:"{text}"')
+    assert (
+        parse(with_fixed_dates(f'cat after:"{text}"', now)).conditions[0].instant == found.instant
+    )
+
+
 def test_fixes_relative_dates_and_nothing_else() -> None:
     now = 1_784_362_873_841_838
     text = 'cat  (after:-7d OR before:"last 2 weeks") after:2026 "after:-7d"'
@@ -304,8 +371,13 @@ def test_fixes_relative_dates_and_nothing_else() -> None:
     assert [one.instant for one in parse(fixed).conditions] == expected
 
 
-@pytest.mark.parametrize("first", ["cat", "cat OR dog", "cat OR", '"cat dog', "(cat", "a) b", ")"])
-@pytest.mark.parametrize("second", ["cow", "cow OR owl", '-"cow', "-(cow", "OR cow"])
+@pytest.mark.parametrize(
+    "first",
+    ["cat", "cat OR dog", "cat OR", '"cat dog', "(cat", "a) b", ")", "a | b", "CAT NOT OWL", "is"],
+)
+@pytest.mark.parametrize(
+    "second", ["cow", "cow OR owl", '-"cow', "-(cow", "OR cow", "NOT cow", "a b c d e f | g"]
+)
 def test_joined_queries_keep_their_meaning(first: str, second: str) -> None:
     parts = (*parse(first).parts, *parse(second).parts)
 
@@ -329,6 +401,8 @@ def test_a_long_query_keeps_its_meaning_when_joined(first: str) -> None:
 PIECES = [
     *("(", ")", "-(", "OR", "AND", "cat", "-dog", "ca*", '"a b"', '-"C++ a"', '"', "author:ada"),
     *("label:", 'label:"a b"', "has:x", "is:read", "-is:archived", "after:-7d", "before:2026"),
+    *("since:yesterday", 'until:"last month"', "in:all", "has:media", "from:", "is:gone"),
+    *("NOT", "|", "&&"),
 ]
 
 

@@ -130,11 +130,12 @@ def is_by(condition: Condition, post: dict[str, Any]) -> bool:
 def has(condition: Condition, post: dict[str, Any]) -> bool:
     if condition.value == "note":
         return "note" in post
-    return any(each["type"] == condition.value for each in post["tweet_details"]["attachments"])
+    kinds = MEDIA[:2] if condition.value == "media" else (condition.value,)
+    return any(each["type"] in kinds for each in post["tweet_details"]["attachments"])
 
 
 def is_in_state(condition: Condition, post: dict[str, Any]) -> bool:
-    return bool(
+    return condition.value == "all" or bool(
         post["is_archived"]
         if condition.value == "archived"
         else post["is_read"] is (condition.value == "read")
@@ -181,8 +182,8 @@ leaves = (
     terms
     | conditions(Field.AUTHOR, ["ada", "@mia", "ada l.", "apple", "nobody"])
     | conditions(Field.LABEL, ["reading", "apple pie", "none"])
-    | conditions(Field.HAS, [*MEDIA, "note", "poll"])
-    | conditions(Field.IS, ["read", "unread", "archived"])
+    | conditions(Field.HAS, [*MEDIA, "media", "note", "highlight", "poll"])
+    | conditions(Field.IS, ["read", "unread", "archived", "all"])
     | dates
 )
 branches = st.recursive(

@@ -242,6 +242,28 @@ def end_of(day: date, zone: ZoneInfo) -> int:
         return LAST + 1
 
 
+_NAMED_PERIOD: Final = re.compile(r"(this|last) (week|month|year)", re.ASCII)
+
+
+def start_of_named(text: str, now: int) -> int | None:
+    """The first instant of today, of a week, month or year such as last month, in UTC."""
+    utc = zone_of("UTC")
+    if (named := day_of(text, now, utc)) and _TODAY.fullmatch(text):
+        return start_of(named, utc)
+    found = _NAMED_PERIOD.fullmatch(text)
+    if found is None:
+        return None
+    day, is_last = local_day(now, utc), found[1] == "last"
+    if found[2] == "week":
+        return start_of(day - timedelta(days=day.weekday() + 7 * is_last), utc)
+    first = _first_day(day, found[2])
+    return start_of(_first_day(first - timedelta(days=1), found[2]) if is_last else first, utc)
+
+
+def _first_day(day: date, period: str) -> date:
+    return day.replace(day=1) if period == "month" else day.replace(month=1, day=1)
+
+
 def resolved(text: str, now: int) -> str | None:
     """The instant of a relative date, as ISO 8601; None if the text is not a relative date."""
     match = _SHORT.fullmatch(text.strip().lower()) or _SPOKEN.fullmatch(text.strip().lower())

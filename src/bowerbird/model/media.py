@@ -24,6 +24,7 @@ SYNONYMS: Final[Mapping[str, str]] = {"photo": "image", "animated_gif": "gif"}
 
 # The types of few posts, which the databases have an index of. It names this number.
 RARE: Final = BITS["gif"] | BITS["article"] | BITS["poll"]
+PICTURES: Final = BITS["image"] | BITS["video"] | BITS["gif"]
 _ATTACHED: Final = BITS["image"] | BITS["video"] | BITS["gif"] | BITS["link"] | BITS["poll"]
 
 

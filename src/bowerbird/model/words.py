@@ -110,8 +110,10 @@ class Field(StrEnum):
     AFTER = "after"
 
 
-# The value of has: that is not a kind of media.
-NOTE: Final = "note"
+# The values of has: that are not one kind of media. The last one means any picture or video.
+NOTE, HIGHLIGHT, MEDIA = "note", "highlight", "media"
+# The value of is: that every post has.
+ALL: Final = "all"
 
 
 class Condition(Struct, frozen=True):
@@ -164,7 +166,8 @@ class WordQuery(Struct, frozen=True):
     def shows_read(self) -> bool:
         """Whether the query itself decides if a post has to be unread."""
         return any(
-            one.value in ("read", "unread") or (one.value == "archived" and not one.is_excluded)
+            one.value in ("read", "unread", ALL)
+            or (one.value == "archived" and not one.is_excluded)
             for one in self.conditions
             if one.field is Field.IS
         )
@@ -172,7 +175,8 @@ class WordQuery(Struct, frozen=True):
     @property
     def shows_archived(self) -> bool:
         """Whether the query itself decides if a post may be archived."""
-        return any(one.field is Field.IS and one.value == "archived" for one in self.conditions)
+        states = (one.value for one in self.conditions if one.field is Field.IS)
+        return any(state in ("archived", ALL) for state in states)
 
     @property
     def limits(self) -> "WordQuery | None":

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE
 from bowerbird.images import drawings
+from bowerbird.search.queries import query_fields
 from bowerbird.settings import Settings
 from bowerbird.web import navigation, page_examples
 from bowerbird.web.pages import NONCE_PLACEHOLDER
@@ -182,6 +183,7 @@ def _environment() -> "Environment":
     )
     environment.template_class = Page
     environment.globals["drawn_icon"] = drawn_icon
+    environment.globals["search_examples"] = query_fields.EXAMPLES
     environment.filters["json"] = page_examples.json
     environment.filters["shell"] = page_examples.shell
     environment.filters["breakable"] = page_examples.breakable

@@ -115,10 +115,10 @@ async def test_a_free_account_is_offered_only_the_state(free: Reader) -> None:
     [
         ("blue from:ada pen", "blue pen", {"author": "ada"}),
         ('author:"Ada  L." nest', "nest", {"author": "Ada L."}),
-        ("label:birds tag:nests", "label:nests", {"tag": "birds"}),
+        ("label:birds tag:nests", "tag:nests", {"tag": "birds"}),
         ("has:photos has:note", "", {"media_type": "image", "has_note": "true"}),
         ("type:article", "", {"media_type": "article"}),
-        ("lang:pt-BR language:de", "lang:de", {"language": "pt"}),
+        ("lang:pt-BR language:de", "language:de", {"language": "pt"}),
         ("nest site:youtube.com", "nest", {"network": "youtube"}),
         ("network:bsky", "", {"network": "bluesky"}),
         (
@@ -134,7 +134,10 @@ async def test_a_free_account_is_offered_only_the_state(free: Reader) -> None:
             "-from:ada (label:a) has:link OR has:poll",
             {},
         ),
-        ("has:nothing since:never", "has:nothing after:never", {}),
+        ("after:7d until:yesterday", "", {"posted_from": "-7d", "posted_to": "today-2d"}),
+        ("is:thread", "", {"media_type": "thread"}),
+        ('since:"last month" has:media', 'since:"last month" has:media', {}),
+        ("has:nothing since:never", "has:nothing since:never", {}),
         # In Unicode, a long s is an s without regard to case.
         ("\u017fince:2026-01 ha\u017f:note \u0130s:read", None, {}),
         ('"from:ada" https://by:8080/', '"from:ada" https://by:8080/', {}),

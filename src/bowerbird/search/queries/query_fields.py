@@ -1,4 +1,7 @@
-"""Reads the fields of a query, such as author:ada, and explains those that it does not know."""
+"""The fields of a query, such as author:ada: their names, their values, and sentences about others.
+
+Every name and value that people know from other searches is in the tables here.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -7,26 +10,65 @@ from typing import Final
 from bowerbird.model import instants, languages, media
 from bowerbird.model.labels import name_key
 from bowerbird.model.networks import NETWORKS, called
-from bowerbird.model.words import NOTE, Condition, Field, order_key
+from bowerbird.model.words import ALL, HIGHLIGHT, MEDIA, NOTE, Condition, Field, order_key
 
-STATES: Final = ("read", "unread", "archived")
-_HAS: Final = (*media.BITS, NOTE)
+STATES: Final = ("read", "unread", "archived", ALL)
+_HAS: Final = (*media.BITS, MEDIA, NOTE, HIGHLIGHT)
 _MOST_SHOWN: Final = 40
 _PERIOD: Final = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?", re.ASCII)
+_INNER_STAR: Final = re.compile(r"\w\*+\w|^\*+\w.*[^*]$")
 _FOREIGN: Final = re.compile(r"((?ai:[a-z_]+)):(?=[^\s/:])")
-# Fields of other search engines, and what to use instead.
-INSTEAD: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("from", "by", "user", "username"), "author:"),
-    **dict.fromkeys(("tag", "tags", "labels", "folder"), "label:"),
-    **dict.fromkeys(("since", "from_date", "newer", "newer_than"), "after:"),
-    **dict.fromkeys(("until", "till", "to_date", "older", "older_than"), "before:"),
-    **dict.fromkeys(("type", "media", "filter", "media_type"), "has:"),
-    "state": "is:",
-    "language": "lang:",
-    "network": "site:",
-    **dict.fromkeys(("url", "domain", "title", "intitle", "text", "to", "in"), ""),
+_OTHER_NAMES: Final[Mapping[str, Field]] = {
+    **dict.fromkeys(("from", "by", "user", "username"), Field.AUTHOR),
+    **dict.fromkeys(("tag", "tags", "labels", "folder"), Field.LABEL),
+    **dict.fromkeys(("since", "from_date", "newer", "newer_than"), Field.AFTER),
+    **dict.fromkeys(("until", "till", "to_date", "older", "older_than"), Field.BEFORE),
+    **dict.fromkeys(("type", "media", "filter", "media_type"), Field.HAS),
+    **dict.fromkeys(("state", "in"), Field.IS),
+    "language": Field.LANGUAGE,
+    "network": Field.SITE,
 }
-_OPERATORS: Final[Mapping[str, str]] = {"NOT": "-word", "|": "OR", "||": "OR", "&&": "a space"}
+NAMES: Final[Mapping[str, Field]] = {**{field.value: field for field in Field}, **_OTHER_NAMES}
+"""The field of each name that a query may write before a colon."""
+
+EXAMPLES: Final = (
+    ("blue pen", "both words, anywhere"),
+    ('"bottle caps"', "one after the other"),
+    ("-nest", "not this word; also NOT nest"),
+    ("bow*", "words that start like this"),
+    ("caps OR lids", "one of them; also caps | lids"),
+    ("(caps OR lids) -red", "parentheses group"),
+    ("@tomasz_k", "by or about them"),
+    ("from:tomasz_k", "only by them; also by:, author:"),
+    ('label:"to read"', "with this label; also tag:"),
+    ("lang:de", "in this language"),
+    ("has:video", "also image, media, link, article, poll, note, highlight; type:, filter:"),
+    ("is:read", "also unread, archived, thread; in:archive, in:all"),
+    ("site:youtube", "posts of this network"),
+    ("since:2026-01-31", "posted then or later; also after:, newer_than:7d, since:yesterday"),
+    ("until:30d", 'posted over 30 days ago; also before:, older_than:2w, until:"last month"'),
+)
+"""What can be typed, and what it finds: the search tips of the website, also in docs/api.md."""
+
+# Fields of other searches that have no counterpart here.
+_UNKNOWN: Final = frozenset({"text", "to", "words", "list", "near", "url", "domain", "title"})
+_STATE_NAMES: Final[Mapping[str, str]] = {
+    "archive": "archived",
+    "inbox": "unread",
+    **dict.fromkeys(("anywhere", "any", "everything"), ALL),
+}
+# Values of has: and is: that would need what is not stored or searched.
+_NOT_SEARCHED: Final[Mapping[str, str]] = {
+    "trash": "the trash is a list of its own",
+    **dict.fromkeys(("reply", "replies"), "whether a post is a reply is not searched"),
+    "gone": "whether a post is gone from its network is not searched",
+    **dict.fromkeys(("starred", "favourite", "favorite"), "a star is a label: use label:favourite"),
+}
+# As words. They are operators in other places.
+_NO_OPERATORS: Final[Mapping[str, str]] = {
+    "NOT": "NOT is a word here; use -word to exclude a word.",
+    **dict.fromkeys(("|", "||"), "| counts only in a short search; use OR."),
+}
 _HELP: Final[Mapping[Field, str]] = {
     Field.AUTHOR: "a handle or a name, such as author:ada",
     Field.LABEL: 'a name, such as label:birds or label:"to read"',
@@ -34,9 +76,13 @@ _HELP: Final[Mapping[Field, str]] = {
     Field.HAS: f"one of {', '.join(_HAS)}",
     Field.IS: f"one of {', '.join(STATES)}",
     Field.SITE: f"one of {', '.join(NETWORKS)}",
-    Field.BEFORE: "a date such as 2026-01-31, 2026-01 or -7d",
-    Field.AFTER: "a date such as 2026-01-31, 2026-01 or -7d",
+    Field.BEFORE: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
+    Field.AFTER: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
 }
+# 7d, 7 days, 7 days ago.
+_SPAN: Final = re.compile(
+    r"(\d{1,4}) ?(?:([hdwmy])|(hour|day|week|month|year)s?(?: ago)?)", re.ASCII
+)
 
 
 def condition(field: Field, text: str, now: int | None) -> Condition | None:
@@ -44,40 +90,47 @@ def condition(field: Field, text: str, now: int | None) -> Condition | None:
     text = " ".join(text.split())
     if field in (Field.BEFORE, Field.AFTER):
         return _date(field, text, now)
-    value = _READERS[field](text)
-    return Condition(field, value) if value else None
+    # People write is:thread and type:unread too.
+    others = [each for each in _KINDS if field in _KINDS and each is not field]
+    for each in (field, *others):
+        if value := _READERS[each](text):
+            return Condition(each, value)
+    return None
 
 
 def is_relative(text: str) -> bool:
-    return instants.resolved(text, 0) is not None
+    return _instant(_written(text), 0) is not None
 
 
-def about_value(field: Field, text: str) -> str:
-    """What is wrong with the value of a field."""
+def about_value(name: str, field: Field, text: str) -> str:
+    """What is wrong with the value of a field that was written with some name."""
     if not text.strip():
-        return f"{field}: needs {_HELP[field]}, without a space after the colon."
-    return f"{field}: needs {_HELP[field]}; {_shown(text)} counts as words."
+        return f"{name}: needs {_HELP[field]}, without a space after the colon."
+    if field in _KINDS and (reason := _NOT_SEARCHED.get(text.lower())):
+        return f"{name}:{text.lower()} counts as words: {reason}."
+    return f"{name}: needs {_HELP[field]}; {_shown(text)} counts as words."
 
 
 def about_word(word: str) -> str | None:
-    """What to use instead, if the word is an operator or a field of another search engine."""
-    if word in _OPERATORS:
-        return f"{word} is not an operator of this search; use {_OPERATORS[word]}."
+    """What to use instead, if the word looks like a field or an operator but is none."""
     if word[-1:] == ":" and word[:-1].lower() in set(Field):
-        return about_value(Field(word[:-1].lower()), "")
+        return about_value(word[:-1].lower(), Field(word[:-1].lower()), "")
+    if _INNER_STAR.search(word):
+        return f"A * counts only at the end of a word, as in py*, so not in {_shown(word)}."
+    if word in _NO_OPERATORS:
+        return _NO_OPERATORS[word]
     found = _FOREIGN.match(word)
     name = found[1].lower() if found else ""
-    if name not in INSTEAD:
+    if name not in _UNKNOWN:
         return None
-    advice = f"use {INSTEAD[name]}" if INSTEAD[name] else f"fields are {', '.join(Field)}"
-    return f"{name}: is not a field of this search, so {_shown(word)} counts as words; {advice}."
+    fields = f"fields are {', '.join(Field)}"
+    return f"{name}: is not a field of this search, so {_shown(word)} counts as words; {fields}."
 
 
 def _date(field: Field, text: str, now: int | None) -> Condition | None:
-    if is_relative(text):
-        moment = None if now is None else instants.resolved(text, now)
-        instant = None if moment is None else instants.parse(moment)
-        return Condition(field, text.lower(), instant=instant)
+    written = _written(text)
+    if _instant(written, 0) is not None:
+        return Condition(field, written, instant=None if now is None else _instant(written, now))
     if period := _PERIOD.fullmatch(text):
         year, month, day = period[1], period[2] or "1", period[3] or "1"
         text = f"{year}-{month:>02}-{day:>02}"
@@ -85,11 +138,27 @@ def _date(field: Field, text: str, now: int | None) -> Condition | None:
     return None if instant is None else Condition(field, str(instant), instant=instant)
 
 
+def _written(text: str) -> str:
+    """A relative date as the filters of a list write it, if they can."""
+    text = " ".join(text.lower().split())
+    if text == "yesterday":
+        return "today-1d"
+    span = _SPAN.fullmatch(text)
+    # A year is four digits alone.
+    return f"-{span[1]}{span[2] or span[3][0]}" if span else text
+
+
+def _instant(written: str, now: int) -> int | None:
+    """The instant of a relative date; None if the text is none."""
+    moment = instants.resolved(written, now)
+    return instants.start_of_named(written, now) if moment is None else instants.parse(moment)
+
+
 def _media(text: str) -> str | None:
     name = text.lower().rstrip(".")
     for spelling in (name, name.removesuffix("s")):
-        if spelling == NOTE:
-            return NOTE
+        if spelling in (NOTE, HIGHLIGHT, MEDIA):
+            return spelling
         if (bit := media.bit_of(spelling)) is not None:
             return next(kind for kind, own in media.BITS.items() if own == bit)
     return None
@@ -102,6 +171,7 @@ def _language(text: str) -> str | None:
 
 def _state(text: str) -> str | None:
     name = text.lower().rstrip(".")
+    name = _STATE_NAMES.get(name, name)
     return name if name in STATES else None
 
 
@@ -113,6 +183,7 @@ _READERS: Final[Mapping[Field, Callable[[str], str | None]]] = {
     Field.IS: _state,
     Field.SITE: called,
 }
+_KINDS: Final = (Field.HAS, Field.IS)
 
 
 def _shown(text: str) -> str:

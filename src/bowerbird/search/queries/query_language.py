@@ -1,7 +1,7 @@
 """Parses search queries into a tree. Every query is valid; hints say what was not understood.
 
-Words, "phrases", -exclusions, prefix*, OR, parentheses, and fields such as author:ada. OR joins
-its two neighbours: `cats OR dogs food` means `(cats OR dogs) food`.
+Words, "phrases", -exclusions, NOT, prefix*, OR, parentheses, and fields such as author:ada. OR
+joins its two neighbours: `cats OR dogs food` means `(cats OR dogs) food`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,13 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.model.instants import with_offset
 from bowerbird.model.words import Condition, Either, Field, Part, Term, WordQuery, with_terms
 from bowerbird.search.queries import query_fields
-from bowerbird.search.queries.query_pieces import Kind, Piece, pieces, reads_like_a_sentence
+from bowerbird.search.queries.query_pieces import (
+    Kind,
+    Piece,
+    pieces,
+    reads_like_a_sentence,
+    settled,
+)
 from bowerbird.search.words import tokens, word_forms
 
 MAX_TERMS: Final = 32
@@ -97,11 +103,11 @@ def joined(texts: Sequence[str]) -> str:
 
 def _enclosed(text: str) -> str:
     """A query that does not change the meaning of the words after it."""
-    text = straight(text)
+    text = settled(straight(text))
     if [piece.text for piece in pieces(f"{text} x")][-1] != "x":
         text += '"'
     kinds = [piece.kind for piece in pieces(text)]
-    if not {Kind.OR, Kind.OPEN} & {*kinds}:
+    if not {Kind.OR, Kind.OPEN} & {*kinds} and "NOT" not in text:
         return text
     return f"({text}{')' * (kinds.count(Kind.OPEN) - kinds.count(Kind.CLOSE))})"
 
@@ -218,7 +224,8 @@ class _Parser:
         found = query_fields.condition(piece.field, piece.text, self._now)
         if found is not None:
             return replace(found, is_excluded=piece.is_excluded)
-        self._hint(query_fields.about_value(piece.field, piece.text))
+        name = piece.written.partition(":")[0].lower()
+        self._hint(query_fields.about_value(name, piece.field, piece.text))
         return _term(_word(piece.written), is_excluded=piece.is_excluded)
 
     def _text(self, piece: Piece) -> Term | None:

@@ -9,20 +9,29 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.model.words import Field
+from bowerbird.search.queries.query_fields import NAMES
+from bowerbird.search.words.word_lists import STOP_WORDS
 
 # Words, punctuation, operators and parentheses.
 MAX_PIECES: Final = 256
 # A longer query of words is a pasted text.
 _SENTENCE_WORDS: Final = 12
+# In a longer query, | stands between the titles of a page and of its site.
+_MOST_WITH_BARS: Final = 6
 
 _SPACES: Final = re.compile(r"\s*")
 _WORD: Final = re.compile(r"\S+")
 # Before a word that must not occur. Phones write other dashes too.
 EXCLUDING_SIGNS: Final = ("-", "!", "\u2212", "\u2013")
 _SIGN: Final = re.compile(r"[-!\u2212\u2013](?=[^\s!\u2212\u2013-])")
+_NOT: Final = re.compile(r"NOT\s+(?!(?:OR|AND|\|\|?|&&)(?:\s|$))(?=[^\s)])")
+_OPERATOR_WORD: Final = re.compile(r"\b(?:NOT|OR|AND)\b")
+_UNSETTLED: Final = re.compile(r'"[^"]*"?|(?<!\S)(?:NOT|\|\|?)(?!\S)')
+# Not as in `I do NOT agree`.
+_BEFORE_NO_OPERATOR: Final = STOP_WORDS - {"and", "but", "or"}
 _QUOTED: Final = re.compile(r'"([^"]*)"?')
 # Only ASCII: in Unicode, other letters are an i or an s without regard to case.
-_FIELD: Final = re.compile(rf'((?ai:{"|".join(Field)})):(?:"([^"]*)"?|(?=\S))')
+_FIELD: Final = re.compile(rf'((?ai:{"|".join(NAMES)})):(?:"([^"]*)"?|(?=[^\s/:]))')
 _SENTENCE_END: Final = re.compile(r"[^\W\d_]{2}[?.\u2026]+$|[\u3002\uff1f]$")
 _QUOTATION_END: Final = re.compile(r"\w[.!?\u2026\u3002\uff01\uff1f]\s*$")
 
@@ -35,6 +44,10 @@ class Kind(Enum):
     AND = auto()
     OPEN = auto()
     CLOSE = auto()
+
+
+_OPERATORS: Final = {"OR": Kind.OR, "AND": Kind.AND, "&&": Kind.AND}
+_BARS: Final = {"|": Kind.OR, "||": Kind.OR}
 
 
 class Piece(Struct, frozen=True):
@@ -56,9 +69,13 @@ def pieces(text: str) -> Iterator[Piece]:
 
 def _pieces(text: str) -> Iterator[Piece]:
     place, depth = 0, 0
+    operators = {**_OPERATORS, **(_BARS if _has_bars(text) else {})}
+    has_not, before = _has_not(text), ""
     while (place := _skip(text, place)) < len(text):
         sign = _SIGN.match(text, place)
-        start = place + 1 if sign else place
+        if has_not and sign is None and before not in _BEFORE_NO_OPERATOR:
+            sign = _NOT.match(text, place)
+        start = sign.end() if sign else place
         if text[start] == ")" and depth:
             depth -= 1
             piece, place = Piece(Kind.CLOSE), start + 1
@@ -67,7 +84,36 @@ def _pieces(text: str) -> Iterator[Piece]:
             piece, place = Piece(Kind.OPEN, is_excluded=bool(sign)), start + 1
         else:
             piece, place = _content(text, start, depth, is_excluded=bool(sign))
+            if piece.kind is Kind.WORD and not sign and piece.text in operators:
+                piece = Piece(operators[piece.text], piece.text)
+        before = piece.text.lower() if piece.kind is Kind.WORD else ""
         yield piece
+
+
+def settled(text: str) -> str:
+    """The query in a form that means the same as part of a longer one."""
+    return _UNSETTLED.sub(_settled, text)
+
+
+def _settled(found: re.Match[str]) -> str:
+    text = found.string
+    if found[0] == "NOT":
+        return "NOT" if _has_not(text) else "not"
+    if found[0] not in _BARS:
+        return found[0]
+    return "OR" if _has_bars(text) and text[: found.start()].strip() else ""
+
+
+def _has_bars(text: str) -> bool:
+    return len(text.split()) <= _MOST_WITH_BARS
+
+
+def _has_not(text: str) -> bool:
+    """Not if all is in capitals, where every word looks like an operator."""
+    if "NOT" not in text:
+        return False
+    others = _OPERATOR_WORD.sub("", text)
+    return any(letter.isalpha() and not letter.isupper() for letter in others)
 
 
 def reads_like_a_sentence(found: list[Piece]) -> bool:
@@ -109,12 +155,10 @@ def _content(text: str, start: int, depth: int, *, is_excluded: bool) -> tuple[P
             end = _word_end(text, named.end(), depth)
             value = text[named.end() : end].rstrip(",;")
             span = (named.end(), named.end() + len(value))
-        field = Field(named[1].lower())
+        field = NAMES[named[1].lower()]
         return Piece(Kind.FIELD, value, is_excluded, field, text[start:end], span), end
     end = _word_end(text, start, depth)
     word = text[start:end]
-    if word in ("OR", "AND") and not is_excluded:
-        return Piece(Kind[word], word), end
     return Piece(Kind.WORD, word, is_excluded, written=word), end
 
 

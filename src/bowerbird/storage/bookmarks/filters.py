@@ -13,10 +13,29 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.languages import code_of
-from bowerbird.model.words import NOTE, Condition, Either, Field, Part, Term, WordQuery
+from bowerbird.model.words import (
+    ALL,
+    HIGHLIGHT,
+    MEDIA,
+    NOTE,
+    Condition,
+    Either,
+    Field,
+    Part,
+    Term,
+    WordQuery,
+)
 from bowerbird.storage.database import Database, place_values
 
-_STATES: Final = {"read": "b.is_read", "unread": "NOT b.is_read", "archived": "b.is_archived"}
+_STATES: Final = {
+    "read": "b.is_read",
+    "unread": "NOT b.is_read",
+    "archived": "b.is_archived",
+    ALL: "TRUE",
+}
+_KINDS: Final = {**media.BITS, MEDIA: media.PICTURES}
+# The statements that select the posts with what a person added.
+_ADDED: Final = {NOTE: "posts_with_notes", HIGHLIGHT: "posts_with_highlights"}
 # A union, because neither database uses both indexes for an OR.
 BY_AUTHOR: Final = (
     "SELECT a.number FROM bookmark AS a WHERE a.account_id = :account_id AND a.author_key = {}"
@@ -106,15 +125,15 @@ class QueryConditions:
                 return BY_AUTHOR.format(self._named(handle_of(value)), self._named(value))
             case Field.LABEL:
                 return LABELLED.format(self._named(value))
-            case Field.HAS if value == NOTE:
-                return self._sql["posts_with_notes"]
+            case Field.HAS if value in _ADDED:
+                return self._sql[_ADDED[value]]
         return None
 
     def _property(self, condition: Condition) -> str:
         if condition.field is Field.IS:
             return _STATES[condition.value]
         if condition.field is Field.HAS:
-            return f"b.media & {self._named(media.BITS[condition.value])} <> 0"
+            return f"b.media & {self._named(_KINDS[condition.value])} <> 0"
         if condition.field is Field.LANGUAGE:
             # Not NULL for posts whose language nothing has looked for, so that NOT includes them.
             code = self._named(code_of(condition.value))
@@ -143,8 +162,8 @@ class QueryConditions:
 def _is_listed(part: Part) -> bool:
     """Whether a statement can select the posts of a part."""
     if isinstance(part, Condition):
-        is_note = part.field is Field.HAS and part.value == NOTE
-        return is_note or part.field in (Field.AUTHOR, Field.LABEL)
+        is_added = part.field is Field.HAS and part.value in _ADDED
+        return is_added or part.field in (Field.AUTHOR, Field.LABEL)
     if isinstance(part, Either):
         return all(_is_branch_listed(branch) for branch in part.branches)
     return True

@@ -1,10 +1,9 @@
 """Filters that somebody types into the search box: `from:ada since:2026-01 has:image`."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
-from bowerbird.model import instants
+from bowerbird.model import instants, media
 from bowerbird.model.words import NOTE, Field
 from bowerbird.search.queries import query_fields, query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
@@ -12,9 +11,6 @@ from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
 _NAMES: Final = {Field.AUTHOR: "author", Field.LABEL: "tag"}
 _VALUES: Final = {Field.LANGUAGE: "language", Field.SITE: "network"}
 _MIDNIGHT: Final = "T00:00:00.000000+00:00"
-# What other search engines call the fields. Quoted text stays as it is.
-_OTHER_NAMES: Final = {name: own for name, own in query_fields.INSTEAD.items() if own}
-_NAMED: Final = re.compile(rf'"[^"]*"?|(?<!\S)((?ai:{"|".join(_OTHER_NAMES)})):(?=[^\s/:])')
 
 
 def taken(text: str) -> tuple[str, dict[str, str]]:
@@ -23,7 +19,6 @@ def taken(text: str) -> tuple[str, dict[str, str]]:
     Fields that are excluded, in parentheses or beside an OR remain, and a second of the same kind.
     """
     text = query_language.straight(text)
-    text = _NAMED.sub(lambda found: _OTHER_NAMES[found[1].lower()] if found[1] else found[0], text)
     filters: dict[str, str] = {}
     rest, end = "", 0
     for piece, start, stop in _fields(text):
@@ -35,10 +30,12 @@ def taken(text: str) -> tuple[str, dict[str, str]]:
 
 
 def without_state(text: str) -> str:
-    """The search without is:read, is:unread and is:archived."""
+    """The search without the states that it asks for, such as is:read."""
     rest, end = "", 0
     for piece, start, stop in _fields(text := query_language.straight(text)):
-        if piece.field is Field.IS:
+        assert piece.field is not None
+        found = query_fields.condition(piece.field, piece.text, None)
+        if found is not None and found.field is Field.IS:
             rest, end = rest + text[end:start], stop
     return " ".join((rest + text[end:]).split()) if end else text
 
@@ -66,23 +63,31 @@ def _filter(piece: Piece) -> tuple[str, str]:
     """The parameter of a list and its value; "" if it has none for this field."""
     assert piece.field is not None
     found = query_fields.condition(piece.field, piece.text, None)
-    if found is None or piece.field is Field.IS:
-        return "", ""
-    if piece.field in _VALUES:
-        return _VALUES[piece.field], found.value
-    if piece.field in _NAMES:
-        return _NAMES[piece.field], " ".join(piece.text.split())
-    if piece.field is Field.HAS:
-        return ("has_note", "true") if found.value == NOTE else ("media_type", found.value)
-    if piece.field is Field.AFTER:
-        return "posted_from", _day(found.instant, found.value, 0)
-    # The day itself is not before it.
-    return "posted_to", _day(found.instant, found.value, -1)
+    name, value = "", ""
+    if found is None:
+        pass
+    elif found.field in _VALUES:
+        name, value = _VALUES[found.field], found.value
+    elif found.field in _NAMES:
+        name, value = _NAMES[found.field], " ".join(piece.text.split())
+    elif found.field is Field.HAS and found.value == NOTE:
+        name, value = "has_note", "true"
+    elif found.field is Field.HAS and found.value in media.BITS:
+        name, value = "media_type", found.value
+    elif found.field is Field.AFTER:
+        name, value = "posted_from", _day(found.instant, found.value, 0)
+    elif found.field is Field.BEFORE:
+        # The day itself is not before it.
+        name, value = "posted_to", _day(found.instant, found.value, -1)
+    return name, value
 
 
 def _day(instant: int | None, written: str, moved: int) -> str:
+    if instant is None and instants.is_day(written):
+        return instants.beside(written, moved) or ""
     if instant is None:
-        return written
+        # A list has no filter for last month.
+        return written if instants.is_relative(written) else ""
     moment = instants.with_offset(instant)
     if not moment.endswith(_MIDNIGHT):
         return moment
