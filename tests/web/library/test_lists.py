@@ -194,12 +194,12 @@ async def test_a_search_with_fields_says_what_it_did_not_understand(ann: Reader)
     await ann.member.embed()
 
     found = await ann.page("/library?q=pen+is%3Aread&vector_search_term=pen")
-    page = await ann.page("/library?q=pen+from%3A<b>&is_unread_only=false")
+    page = await ann.page("/library?q=pen+to%3A<b>&is_unread_only=false")
 
     assert ids(found) == [post["post_id"]]
     assert "Remove the filter “near to" not in found
-    assert "from: is not a field of this search" in page
-    assert "&#39;from:&lt;b&gt;&#39; counts as words" in page
+    assert "to: is not a field of this search" in page
+    assert "&#39;to:&lt;b&gt;&#39; counts as words" in page
     assert "label:&#34;to read&#34;" in page
 
 
