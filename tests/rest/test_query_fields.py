@@ -56,6 +56,10 @@ async def test_each_field_narrows_a_list_as_its_filter_does(alice: Member) -> No
         labelled={"author": "bob", "tags": ["To read"]},
         filmed={"author": "bob", "attachments": [{"type": "video"}]},
         noted={"author": "bob", "note": "remember this"},
+        linked={
+            "author": "bob",
+            "attachments": [{"type": "link", "url": "https://www.arxiv.org/abs/1"}],
+        },
         older={"author": "bob", "posted_at": "2025-05-01T00:00:00+00:00"},
         newer={"author": "bob", "posted_at": "2026-07-17T00:00:00+00:00"},
     )
@@ -66,6 +70,8 @@ async def test_each_field_narrows_a_list_as_its_filter_does(alice: Member) -> No
     assert await found(alice, ids, "has:video") == {"filmed"}
     assert await found(alice, ids, "has:note") == {"noted"}
     assert await found(alice, ids, "filter:media") == {"filmed"}
+    assert await found(alice, ids, "site:arxiv.org") == {"linked"}
+    assert await found(alice, ids, "-url:https://arxiv.org has:link") == set()
     assert await found(alice, ids, "from:ada since:2024") == {"hers"}
     assert await found(alice, ids, "since:yesterday") == {"newer"}
     assert await found(alice, ids, "before:2026") == {"older"}

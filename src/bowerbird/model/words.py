@@ -106,6 +106,7 @@ class Field(StrEnum):
     HAS = "has"
     IS = "is"
     SITE = "site"
+    URL = "url"
     BEFORE = "before"
     AFTER = "after"
 

@@ -26,7 +26,8 @@ _OTHER_NAMES: Final[Mapping[str, Field]] = {
     **dict.fromkeys(("type", "media", "filter", "media_type"), Field.HAS),
     **dict.fromkeys(("state", "in"), Field.IS),
     "language": Field.LANGUAGE,
-    "network": Field.SITE,
+    **dict.fromkeys(("network", "domain"), Field.SITE),
+    **dict.fromkeys(("link", "inurl"), Field.URL),
 }
 NAMES: Final[Mapping[str, Field]] = {**{field.value: field for field in Field}, **_OTHER_NAMES}
 """The field of each name that a query may write before a colon."""
@@ -45,13 +46,14 @@ EXAMPLES: Final = (
     ("has:video", "also image, link, note, highlight"),
     ("is:read", "also unread, archived, all"),
     ("site:youtube", "posts of this network"),
+    ("url:example.com", "with a link to it"),
     ("since:2026-01-31", "posted then or later"),
     ("until:30d", "posted over 30 days ago"),
 )
 """What can be typed, and what it finds: the search tips of the website, also in docs/api.md."""
 
 # Fields of other searches that have no counterpart here.
-_UNKNOWN: Final = frozenset({"text", "to", "words", "list", "near", "url", "domain", "title"})
+_UNKNOWN: Final = frozenset({"text", "to", "words", "list", "near", "title"})
 _STATE_NAMES: Final[Mapping[str, str]] = {
     "archive": "archived",
     "inbox": "unread",
@@ -75,10 +77,13 @@ _HELP: Final[Mapping[Field, str]] = {
     Field.LANGUAGE: "a code such as en or de",
     Field.HAS: f"one of {', '.join(_HAS)}",
     Field.IS: f"one of {', '.join(STATES)}",
-    Field.SITE: f"one of {', '.join(NETWORKS)}",
+    Field.SITE: f"a domain such as example.com, or one of {', '.join(NETWORKS)}",
+    Field.URL: "an address, such as url:example.com/nests",
     Field.BEFORE: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
     Field.AFTER: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
 }
+_SCHEME: Final = re.compile(r"(?:https?://)?(?:www\.)?", re.IGNORECASE)
+_DOMAIN: Final = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 # 7d, 7 days, 7 days ago.
 _SPAN: Final = re.compile(
     r"(\d{1,4}) ?(?:([hdwmy])|(hour|day|week|month|year)s?(?: ago)?)", re.ASCII
@@ -93,9 +98,16 @@ def condition(field: Field, text: str, now: int | None) -> Condition | None:
     # People write is:thread and type:unread too.
     others = [each for each in _KINDS if field in _KINDS and each is not field]
     for each in (field, *others):
-        if value := _READERS[each](text):
+        if each in _READERS and (value := _READERS[each](text)):
             return Condition(each, value)
     return None
+
+
+def address(field: Field, text: str) -> str | None:
+    """The address that a field looks for; None if it is none. A network has no address."""
+    bare = _SCHEME.sub("", text.strip(), count=1)
+    is_address = field is Field.URL or (field is Field.SITE and _DOMAIN.match(bare))
+    return bare.rstrip("/") if is_address and any(map(str.isalnum, bare)) else None
 
 
 def is_relative(text: str) -> bool:

@@ -41,6 +41,10 @@ TOO_MANY_PREFIXES: Final = (
     "letters, or one of two."
 )
 
+_ONLY_DOMAINS: Final = (
+    "The path of an address is found only where the text of a post has it. The domain alone "
+    "finds its links too."
+)
 _STRAIGHT_QUOTES: Final = str.maketrans("\u201c\u201d\u201e\uff02", '""""')
 _PAIR_LENGTH: Final = 2
 _CACHED: Final = 512
@@ -224,6 +228,10 @@ class _Parser:
         found = query_fields.condition(piece.field, piece.text, self._now)
         if found is not None:
             return replace(found, is_excluded=piece.is_excluded)
+        if address := query_fields.address(piece.field, piece.text):
+            if "/" in address:
+                self._hint(_ONLY_DOMAINS)
+            return _term(replace(_phrase(address), is_quoted=True), is_excluded=piece.is_excluded)
         name = piece.written.partition(":")[0].lower()
         self._hint(query_fields.about_value(name, piece.field, piece.text))
         return _term(_word(piece.written), is_excluded=piece.is_excluded)
