@@ -292,11 +292,12 @@ async def test_fields_limit_a_search_by_meaning_too(alice: Member) -> None:
     [
         ("author:tomasz_q", 'No post is by "tomasz_q".'),
         ("label:scince cat", 'No post has the label "scince".'),
+        ("tag:famly", 'No post has the label "famly". Did you mean "family"?'),
         ("cat -cat", "No post matches the whole search."),
     ],
 )
 async def test_an_empty_search_names_the_field(alice: Member, q: str, sentence: str) -> None:
-    await alice.save(text="a cat")
+    await alice.save(text="a cat", tags=["Family"])
 
     assert (await alice.listed(q=q))["meta"]["hint"] == sentence
 

@@ -9,11 +9,14 @@ from bowerbird.library.bookmarks.searching.query_words import words_of
 from bowerbird.library.bookmarks.searching.ranking import Ranking
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.labels import name_key
 from bowerbird.model.words import Condition, Field, WordQuery
 from bowerbird.search.queries.query_pieces import EXCLUDING_SIGNS
+from bowerbird.search.queries.spelling import nearest
 from bowerbird.search.words import tokens
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.labels import LabelStore
 
 _SOME_WORDS: Final = "No post has all of these words. These have some of them."
 NOT_CLOSE: Final = "Nothing matches closely. The nearest:"
@@ -97,6 +100,7 @@ def _in_place_of(old: str, word: str) -> str:
 
 # Each takes a read.
 _MOST: Final = 3
+_COMPARED: Final = 500
 _SENTENCES: Final[Mapping[Field, str]] = {
     Field.AUTHOR: 'No post is by "{}".',
     Field.LABEL: 'No post has the label "{}".',
@@ -106,6 +110,7 @@ _SENTENCES: Final[Mapping[Field, str]] = {
 class Reasons:
     def __init__(self, database: Database) -> None:
         self._store = BookmarkStore(database)
+        self._labels = LabelStore(database)
 
     async def of_nothing(self, account: Account, filter: BookmarkFilter, ranking: Ranking) -> str:
         """Why a search found nothing; empty if the list is not a search."""
@@ -124,10 +129,19 @@ class Reasons:
         return " ".join(
             [
                 _SENTENCES[name.field].format(name.value[:_SHOWN_CHARACTERS])
+                + await self._meant(account, name)
                 for name in islice(names, _MOST)
                 if not await self._store.count(account, _filter(name))
             ]
         )
+
+    async def _meant(self, account: Account, name: Condition) -> str:
+        """The label that was probably meant."""
+        if name.field is not Field.LABEL:
+            return ""
+        rows = await self._labels.names(account.account_id)
+        near = nearest(name.value, (name_key(label) for _, label in islice(rows, _COMPARED)))
+        return f' Did you mean "{near[:_SHOWN_CHARACTERS]}"?' if near else ""
 
 
 def _filter(name: Condition) -> BookmarkFilter:
