@@ -226,7 +226,7 @@ NOT_COW = Term(("cow",), is_excluded=True)
         ("filter:unread", [Condition(Field.IS, "unread")]),
         ("in:archive", [Condition(Field.IS, "archived")]),
         ("in:all", [Condition(Field.IS, "all")]),
-        ("network:twitter", [Condition(Field.SITE, "x")]),
+        ("min_faves:100", [Condition(Field.LIKES, "100")]),
         ("site:arxiv.org", [quoted("arxiv", "org")]),
         ("url:https://www.example.com/", [quoted("example", "com")]),
         ("-domain:arxiv.org", [Term(("arxiv", "org"), is_excluded=True, is_quoted=True)]),

@@ -68,6 +68,7 @@ def fruit(number: int) -> dict[str, Any]:
         name=("Ada L.", "Mia", "Ada")[number % 3],
         attachments=[{"type": kind} for place, kind in enumerate(MEDIA) if number >> place & 1],
         tags=[label for place, label in enumerate(LABELS) if number % (place + 4) == 1] or None,
+        metrics={"favorite_count": number},
         is_read=number % 5 == 0,
         is_archived=number % 11 == 0,
         posted_at=f"2026-0{1 + number % 9}-10T00:00:00+00:00" if number % 13 else "",
@@ -142,11 +143,17 @@ def is_in_state(condition: Condition, post: dict[str, Any]) -> bool:
     )
 
 
+def likes(post: dict[str, Any]) -> int:
+    metrics = post["tweet_details"]["meta"]["non_real_time_engagement_metrics"]
+    return int(metrics["favorite_count"])
+
+
 CONDITIONS: dict[Field, Callable[[Condition, dict[str, Any]], bool]] = {
     Field.AUTHOR: is_by,
     Field.LABEL: lambda c, post: c.value in [name.lower() for name in post.get("tags") or []],
     Field.HAS: has,
     Field.IS: is_in_state,
+    Field.LIKES: lambda c, post: likes(post) >= int(c.value),
     Field.BEFORE: lambda c, post: posted(post) < (c.instant or 0),
     Field.AFTER: lambda c, post: posted(post) >= (c.instant or 0),
 }
@@ -184,6 +191,7 @@ leaves = (
     | conditions(Field.LABEL, ["reading", "apple pie", "none"])
     | conditions(Field.HAS, [*MEDIA, "media", "note", "highlight", "poll"])
     | conditions(Field.IS, ["read", "unread", "archived", "all"])
+    | conditions(Field.LIKES, ["0", "1", "100"])
     | dates
 )
 branches = st.recursive(

@@ -107,6 +107,7 @@ class Field(StrEnum):
     IS = "is"
     SITE = "site"
     URL = "url"
+    LIKES = "min_likes"
     BEFORE = "before"
     AFTER = "after"
 

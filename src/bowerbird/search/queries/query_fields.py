@@ -15,6 +15,7 @@ from bowerbird.model.words import ALL, HIGHLIGHT, MEDIA, NOTE, Condition, Field,
 STATES: Final = ("read", "unread", "archived", ALL)
 _HAS: Final = (*media.BITS, MEDIA, NOTE, HIGHLIGHT)
 _MOST_SHOWN: Final = 40
+_MOST_DIGITS: Final = 9
 _PERIOD: Final = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?", re.ASCII)
 _INNER_STAR: Final = re.compile(r"\w\*+\w|^\*+\w.*[^*]$")
 _FOREIGN: Final = re.compile(r"((?ai:[a-z_]+)):(?=[^\s/:])")
@@ -28,6 +29,7 @@ _OTHER_NAMES: Final[Mapping[str, Field]] = {
     "language": Field.LANGUAGE,
     **dict.fromkeys(("network", "domain"), Field.SITE),
     **dict.fromkeys(("link", "inurl"), Field.URL),
+    "min_faves": Field.LIKES,
 }
 NAMES: Final[Mapping[str, Field]] = {**{field.value: field for field in Field}, **_OTHER_NAMES}
 """The field of each name that a query may write before a colon."""
@@ -78,6 +80,7 @@ _HELP: Final[Mapping[Field, str]] = {
     Field.HAS: f"one of {', '.join(_HAS)}",
     Field.IS: f"one of {', '.join(STATES)}",
     Field.SITE: f"a domain such as example.com, or one of {', '.join(NETWORKS)}",
+    Field.LIKES: "a number, such as min_likes:100",
     Field.URL: "an address, such as url:example.com/nests",
     Field.BEFORE: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
     Field.AFTER: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
@@ -181,6 +184,12 @@ def _language(text: str) -> str | None:
     return languages.UNDETERMINED if code == languages.UNKNOWN else code
 
 
+def _number(text: str) -> str | None:
+    # A column has room for nine digits in both databases.
+    is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    return text if is_number else None
+
+
 def _state(text: str) -> str | None:
     name = text.lower().rstrip(".")
     name = _STATE_NAMES.get(name, name)
@@ -194,6 +203,7 @@ _READERS: Final[Mapping[Field, Callable[[str], str | None]]] = {
     Field.HAS: _media,
     Field.IS: _state,
     Field.SITE: called,
+    Field.LIKES: _number,
 }
 _KINDS: Final = (Field.HAS, Field.IS)
 

@@ -141,6 +141,8 @@ class QueryConditions:
         if condition.field is Field.SITE:
             bits = networks.bits_of(condition.value)
             return f"b.media & {networks.BITS} = {self._named(bits)}"
+        if condition.field is Field.LIKES:
+            return f"b.favorite_count >= {self._named(int(condition.value))}"
         return self._dated(condition)
 
     def _dated(self, condition: Condition) -> str:
