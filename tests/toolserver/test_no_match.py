@@ -22,7 +22,7 @@ async def fill(member: Member) -> None:
     [
         ({"label": "databses"}, "No post has the label 'databses'. Did you mean 'databases'?"),
         ({"author": "kernal_ada"}, "No post is by 'kernal_ada'. Did you mean 'kernel_ada'?"),
-        ({"query": "from:kernel_ada"}, "use author:."),
+        ({"query": "kernel*ada"}, "A * counts only at the end of a word"),
         ({"label": ["databses"]}, "Did you mean 'databases'?"),
         ({"label": "zebras, databses"}, "'databses'. Did you mean 'databases'?"),
     ],
