@@ -215,6 +215,7 @@ FRAME: dict[str, Any] = {
     **dict.fromkeys(("side_views", "side_labels", "label_names", "states"), ()),
     **dict.fromkeys(("is_owner", "is_compact", "is_best", "is_cut", "is_archive"), False),
     **dict.fromkeys(("is_unread_only", "hides_archived", "can_show_images", "can_pick_all"), True),
+    **dict.fromkeys(("can_group", "by_day"), True),
     **dict.fromkeys(("label_total", "labels_shown", "account_total", "hidden", "total"), 1),
     **dict.fromkeys(("here", "back", "older"), "/library"),
     **dict.fromkeys(("email", "nonce", "csrf", "title", "heading", "search_words"), "n"),
