@@ -43,7 +43,7 @@ async def test_a_killed_worker_loses_no_image(settings: dict[str, Any], tmp_path
             child.kill()
             assert await child.wait() == -signal.SIGKILL
         child = await killing.started(*keeper, environment=environment)
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(600):
             assert await child.wait() == 0
     await assert_stored(urls, hosts, Settings(**settings), KILLS)
 

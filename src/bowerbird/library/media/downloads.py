@@ -35,7 +35,7 @@ Progress = Callable[[int, int], Awaitable[None]]
 RETRIES_S: Final = (60, 600, 3_600, 21_600, 86_400, 172_800, 172_800, 172_800)
 _CONCURRENT: Final = 6
 # Recorded in one transaction, so that few wait for the disk.
-_BATCH: Final = 48
+_BATCH: Final = 24
 # A video may take 30 ms; most images take less than the way to a thread.
 _HASHED_AT_ONCE: Final = 1 << 18
 # Lists load a larger image in a small rendition.
