@@ -109,6 +109,8 @@ interface Sync {
   run: string;
   tab: number;
   browserSession: string;
+  /** Its tab still shows an earlier page, which is being replaced. */
+  isLoading?: boolean;
   why: "" | "you" | "full" | "tab" | "left" | "idle" | "gap" | "unread" | "empty" | "stalled" | "silent" | "user" | "end" | "caught_up" | TroubleKind;
   /** When it goes on by itself, or 0. */
   until: number;

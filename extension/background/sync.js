@@ -149,9 +149,10 @@ export async function resume(from) {
   const session = await browserSession();
   const isSameTab = sync.browserSession === session && (from ?? sync.tab) === sync.tab && (await isOpen(sync.tab));
   // A new page is led to where the sync stopped: see `placeIn`. If it cannot be opened, nothing has changed.
-  const tab = isSameTab && isStill(sync) ? sync.tab : await showList(isSameTab ? sync.tab : from);
+  const isNew = !(isSameTab && isStill(sync));
+  const tab = isNew ? await showList(isSameTab ? sync.tab : from) : sync.tab;
   await runs.update(sync.run, () => ({ isEnded: false, tab }));
-  await update(() => ({ state: "running", why: "", until: 0, tab, browserSession: session }));
+  await update(() => ({ state: "running", why: "", until: 0, tab, browserSession: session, isLoading: isNew }));
   watch();
 }
 
@@ -162,6 +163,7 @@ export async function resume(from) {
 export async function placeIn(tab) {
   const sync = await get();
   if (!sync || sync.tab !== tab || !["running", "paused"].includes(sync.state)) return "";
+  await update(() => ({ isLoading: false }));
   return (await runs.get(sync.run))?.cursor ?? "";
 }
 
@@ -285,6 +287,8 @@ export async function runOf(tab, user, cursor, lowest) {
     await stop("user");
     return null;
   }
+  // The page that is about to be replaced may still scroll, further down than the sync has come.
+  if (sync.isLoading) return null;
   const isBelow = lowest !== null && run.lowest !== "" && lowest < BigInt(run.lowest);
   if (typeof run.cursor === "string" && run.cursor !== cursor && !isBelow) {
     await update(() => ({ heardAt: Date.now() }));
