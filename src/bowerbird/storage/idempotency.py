@@ -58,16 +58,14 @@ class IdempotencyStore:
             "body": b"",
             "created_at": now,
             "before": oldest,
-            "resource": KEYED_ANSWERS,
-            "day": day_of(now),
         }
         await self._hold(transaction, values)
         # Retried if the existing entry is too old, or was removed between the two statements.
         for _ in range(_TRIES):
-            if claimed := await transaction.rows(self._sql["claim"], values):
+            if await transaction.rows(self._sql["claim"], values):
                 if next(self._claims) % _SWEPT_EVERY == 0:
                     await self.sweep(transaction, account_id, oldest)
-                return DayUse(*(number or 0 for number in claimed[0]))
+                return await self._use.used(transaction, account_id, day_of(now))
             rows = await transaction.rows(self._sql["kept"], values)
             if rows and rows[0][4] >= oldest:
                 return StoredAnswer(*rows[0])

@@ -2,4 +2,4 @@
 SELECT 0 WHERE CAST(:account_id AS bigint) IS NOT NULL
 
 -- name: renew_epochs
-UPDATE library SET epoch = CAST(floor(random() * 4611686018427387904) AS bigint)
+UPDATE library SET epoch = CAST(date_part('epoch', statement_timestamp()) * 1000000 AS bigint)

@@ -41,9 +41,11 @@ SELECT 1
 
 -- name: partly_deleted
 -- The first step of a removal deletes the library, the last one the person.
+WITH person_id AS MATERIALIZED (SELECT p.account_id FROM person AS p)
 SELECT p.account_id
-  FROM person AS p
- WHERE NOT EXISTS (SELECT 1 FROM library AS l WHERE l.account_id = p.account_id)
+  FROM person_id AS p
+  LEFT JOIN library AS l ON l.account_id = p.account_id
+ WHERE l.account_id IS NULL
  ORDER BY p.account_id
  LIMIT :limit
 

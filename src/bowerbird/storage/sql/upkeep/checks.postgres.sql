@@ -54,29 +54,33 @@ DELETE FROM keyword
                     WHERE b.account_id = :account_id AND b.number = keyword.number)
 
 -- name: leftover_contents
+WITH person_id AS MATERIALIZED (SELECT p.account_id FROM person AS p)
 SELECT count(*)
   FROM content AS c
- WHERE NOT EXISTS (SELECT 1 FROM person AS p WHERE p.account_id = c.account_id)
+ WHERE NOT EXISTS (SELECT 1 FROM person_id AS p WHERE p.account_id = c.account_id)
    AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.account_id = c.account_id)
 
 -- name: delete_leftover_contents
+WITH person_id AS MATERIALIZED (SELECT p.account_id FROM person AS p)
 DELETE FROM content
  WHERE (account_id, number) IN (SELECT c.account_id, c.number
                                   FROM content AS c
-                                 WHERE NOT EXISTS (SELECT 1 FROM person AS p WHERE p.account_id = c.account_id)
+                                 WHERE NOT EXISTS (SELECT 1 FROM person_id AS p WHERE p.account_id = c.account_id)
                                    AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.account_id = c.account_id)
                                  LIMIT :limit)
 
 -- name: leftover_words
+WITH person_id AS MATERIALIZED (SELECT p.account_id FROM person AS p)
 SELECT count(*)
   FROM keyword AS k
- WHERE NOT EXISTS (SELECT 1 FROM person AS p WHERE p.account_id = k.account_id)
+ WHERE NOT EXISTS (SELECT 1 FROM person_id AS p WHERE p.account_id = k.account_id)
    AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.account_id = k.account_id)
 
 -- name: delete_leftover_words
+WITH person_id AS MATERIALIZED (SELECT p.account_id FROM person AS p)
 DELETE FROM keyword
  WHERE (account_id, number) IN (SELECT k.account_id, k.number
                                   FROM keyword AS k
-                                 WHERE NOT EXISTS (SELECT 1 FROM person AS p WHERE p.account_id = k.account_id)
+                                 WHERE NOT EXISTS (SELECT 1 FROM person_id AS p WHERE p.account_id = k.account_id)
                                    AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.account_id = k.account_id)
                                  LIMIT :limit)

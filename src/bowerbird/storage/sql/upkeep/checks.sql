@@ -115,25 +115,29 @@ SELECT b.number
 
 -- name: leftovers
 -- Rows without an account. A deletion removes the person last, so its rows do not count yet.
+-- Citus does not join a table of the coordinator with a distributed one, except as a materialized list.
+WITH person_id AS MATERIALIZED (SELECT p.account_id FROM person AS p)
 SELECT count(*)
   FROM {table} AS t
- WHERE NOT EXISTS (SELECT 1 FROM person AS p WHERE p.account_id = t.account_id)
+ WHERE NOT EXISTS (SELECT 1 FROM person_id AS p WHERE p.account_id = t.account_id)
    AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.account_id = t.account_id)
 
 -- name: delete_leftovers
+WITH person_id AS MATERIALIZED (SELECT p.account_id FROM person AS p)
 DELETE FROM {table}
  WHERE ({key}) IN (SELECT {key}
                      FROM {table} AS t
-                    WHERE NOT EXISTS (SELECT 1 FROM person AS p
+                    WHERE NOT EXISTS (SELECT 1 FROM person_id AS p
                                        WHERE p.account_id = t.account_id)
                       AND NOT EXISTS (SELECT 1 FROM library AS l
                                        WHERE l.account_id = t.account_id)
                     LIMIT :limit)
 
 -- name: libraries_without_person
+WITH person_id AS MATERIALIZED (SELECT p.account_id FROM person AS p)
 SELECT count(*)
   FROM library AS l
- WHERE NOT EXISTS (SELECT 1 FROM person AS p WHERE p.account_id = l.account_id)
+ WHERE NOT EXISTS (SELECT 1 FROM person_id AS p WHERE p.account_id = l.account_id)
 
 -- name: orphaned_vectors
 SELECT v.number

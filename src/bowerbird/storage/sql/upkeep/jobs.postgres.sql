@@ -1,6 +1,7 @@
 -- name: now
--- The database's clock in microseconds, so that the leases of all machines use one clock.
-CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint)
+-- The database's clock in microseconds, so that the leases of all machines use one clock. The time of
+-- the statement's start, because Citus refuses a clock that goes on while an UPDATE runs.
+CAST(date_part('epoch', statement_timestamp()) * 1000000 AS bigint)
 
 -- name: bytes
 -- PostgreSQL needs the type of a parameter in a SELECT list.

@@ -19,16 +19,16 @@ ends AS (
     SELECT least(
         (SELECT max(c.account_id) FROM changed AS c HAVING count(*) = 1000),
         (SELECT max(o.account_id) FROM old AS o HAVING count(*) = 1000)) AS account_id)
-SELECT due.account_id,
-       EXISTS (SELECT 1
-                 FROM job AS j
-                WHERE j.account_id = due.account_id
-                  AND j.kind = :job_kind
-                  AND j.completed_at IS NULL)
+SELECT due.account_id, busy.account_id IS NOT NULL
   FROM (SELECT c.account_id FROM changed AS c
          UNION
-        SELECT o.account_id FROM old AS o) AS due,
-       ends
+        SELECT o.account_id FROM old AS o) AS due
+ CROSS JOIN ends
+  LEFT JOIN (SELECT DISTINCT j.account_id
+               FROM job AS j
+              WHERE j.account_id > :after
+                AND j.kind = :job_kind
+                AND j.completed_at IS NULL) AS busy ON busy.account_id = due.account_id
  WHERE due.account_id <= coalesce(ends.account_id, due.account_id)
  ORDER BY due.account_id
  LIMIT :limit
