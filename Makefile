@@ -16,7 +16,7 @@ PYTEST := --numprocesses auto --dist worksteal
 ALONE := --last-failed --last-failed-no-failures none --maxfail 1 -rp
 CHECKS := check-format check-lint check-types check-imports check-scripts check-generated
 
-.PHONY: install packages telemetry fonts model serve test test-slow test-all ready ready-all coverage check $(CHECKS) format generate extension pictures wheel bench soak crash upgrade requirements clean
+.PHONY: install packages telemetry fonts model serve test test-slow test-all test-citus ready ready-all coverage check $(CHECKS) format generate extension pictures wheel bench soak crash upgrade requirements clean
 
 # Only `make fonts`, the tests and what makes ready for them run apt-get. Everything else uses what
 # is there.
@@ -82,6 +82,10 @@ test-slow: ready-all
 	$(BIN)/pytest $(PYTEST) -m slow || { test $$? = 1 && $(BIN)/pytest $(ALONE) -m slow; }
 
 test-all: test test-slow
+
+# CITUS is a folder with the programs of a PostgreSQL into which Citus was installed.
+test-citus: ready
+	$(BIN)/python -m tests.support.citus_cluster $(CITUS)
 
 # What the tests need. The gate installs it while it runs the checks.
 ready: $(DEV) $(SYSTEM) $(MODEL)

@@ -4,13 +4,13 @@
 --     psql "$BOWERBIRD_DATABASE_URL" --set ON_ERROR_STOP=1 --file deploy/citus.sql
 --
 -- It changes nothing that is distributed already. The number of shards is chosen by the first run;
--- PGOPTIONS="-c bowerbird.shards=1024" sets another one than 512. docs/scaling.md explains the
+-- PGOPTIONS="-c bowerbird.shards=64" sets another one than 32. docs/scaling.md explains the
 -- whole setup.
 
 DO $$
 DECLARE
     name text;
-    shards int := coalesce(nullif(current_setting('bowerbird.shards', true), ''), '512');
+    shards int := coalesce(nullif(current_setting('bowerbird.shards', true), ''), '32');
 BEGIN
     -- All rows of an account are on one node, because all tables are distributed like this one.
     IF NOT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'library'::regclass) THEN

@@ -1,6 +1,7 @@
 """Fresh, migrated databases of both kinds, copied from a template that is created once."""
 
 import asyncio
+import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,8 @@ from bowerbird.storage.postgres import schema as postgres_schema
 from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
 from bowerbird.storage.sqlite import schema as sqlite_schema
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
+from tests.support import external_postgres
+from tests.support.external_postgres import ExternalPostgres
 from tests.support.postgres import ThrowawayPostgres
 
 TEMPLATE = "migrated"
@@ -26,7 +29,8 @@ _WRITE_WAIT_S = 20
 
 @contextmanager
 def postgres_server() -> Iterator[ThrowawayPostgres]:
-    with ThrowawayPostgres() as server:
+    url = os.environ.get(external_postgres.VARIABLE)
+    with ExternalPostgres(url) if url else ThrowawayPostgres() as server:
         server.create_template(TEMPLATE, _migrate)
         yield server
 
@@ -60,15 +64,14 @@ def sqlite_with(fill: Fill, template: Path, folder: Path) -> Path:
 def postgres_with(fill: Fill, server: ThrowawayPostgres) -> str:
     """The name of another template: a copy of the migrated one after `fill`."""
 
-    async def filled() -> None:
-        limits = _PATIENT
-        pool = await open_pool(server.url(_FILLED_TEMPLATE), 4, limits)
-        database = PostgresDatabase(pool, limits)
+    async def filled(url: str) -> None:
+        database = PostgresDatabase(await open_pool(url, 4, _PATIENT), _PATIENT)
         await fill(database)
         await database.close()
 
-    server.create_database(_FILLED_TEMPLATE, template=TEMPLATE)
-    _run(filled)
+    server.create_template(
+        _FILLED_TEMPLATE, lambda url: _run(lambda: filled(url)), template=TEMPLATE
+    )
     return _FILLED_TEMPLATE
 
 

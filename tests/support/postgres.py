@@ -66,11 +66,11 @@ class ThrowawayPostgres:
         parents: Iterable[str] | None = None,
     ) -> None:
         """`parents` are the folders to try for the new one."""
-        self._environment = _environment()
+        self._environment = client_environment()
         self._identity = ordinary_identity()
         self._client_binaries = binaries or installed_binaries()
         self._options = options
-        self._folder = fresh_folder(self._identity, parents or temporary_parents())
+        self.folder = fresh_folder(self._identity, parents or temporary_parents())
         self._server: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
         self._psql: Psql | None = None
@@ -78,7 +78,7 @@ class ThrowawayPostgres:
         self._numbers = itertools.count(1)
         atexit.register(self.stop)
         try:
-            self._binaries = reachable_binaries(self._client_binaries, self._folder, self._identity)
+            self._binaries = reachable_binaries(self._client_binaries, self.folder, self._identity)
             self._create_cluster()
             self.start()
         except BaseException:
@@ -92,7 +92,7 @@ class ThrowawayPostgres:
         self.stop()
 
     def url(self, database: str = "postgres") -> str:
-        host = quote(str(self._folder), safe="")
+        host = quote(str(self.folder), safe="")
         return f"postgresql://postgres@/{quote(database, safe='')}?host={host}&port=5432"
 
     def execute(self, statement: str, database: str = "postgres") -> str:
@@ -113,9 +113,11 @@ class ThrowawayPostgres:
     def drop_database(self, name: str) -> None:
         self.execute(f"DROP DATABASE IF EXISTS {_quoted(name)} WITH (FORCE)")
 
-    def create_template(self, name: str, build: Callable[[str], object]) -> None:
+    def create_template(
+        self, name: str, build: Callable[[str], object], *, template: str = "template1"
+    ) -> None:
         """Create a database that `build` fills, given its URL, for `fresh_database` to copy."""
-        self.create_database(name)
+        self.create_database(name, template=template)
         build(self.url(name))
 
     @contextmanager
@@ -136,7 +138,7 @@ class ThrowawayPostgres:
             raise RuntimeError("the server is running")
         self._server = self._start_server()
         self._guard = subprocess.Popen(
-            ["/bin/sh", "-c", GUARD, "guard", str(self._server.pid), str(self._folder)],
+            ["/bin/sh", "-c", GUARD, "guard", str(self._server.pid), str(self.folder)],
             stdin=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -148,7 +150,7 @@ class ThrowawayPostgres:
         self._end(signal.SIGINT if keep else signal.SIGQUIT)
         if not keep:
             atexit.unregister(self.stop)
-            shutil.rmtree(self._folder, ignore_errors=True)
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def crash(self) -> None:
         """Stop without a checkpoint; the next `start` recovers from the write-ahead log."""
@@ -196,10 +198,10 @@ class ThrowawayPostgres:
     def _create_cluster(self) -> None:
         ran = subprocess.run(
             [
-                *(self._binaries / "initdb", "--pgdata", self._folder / "data", "--no-sync"),
+                *(self._binaries / "initdb", "--pgdata", self.folder / "data", "--no-sync"),
                 *("--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"),
             ],
-            cwd=self._folder,
+            cwd=self.folder,
             env=self._environment,
             capture_output=True,
             text=True,
@@ -210,11 +212,11 @@ class ThrowawayPostgres:
             raise PostgresUnavailableError(f"initdb failed: {ran.stderr[-LOG_TAIL_CHARACTERS:]}")
 
     def _start_server(self) -> subprocess.Popen[bytes]:
-        options = [*self._options, f"unix_socket_directories={self._folder}"]
+        options = [*self._options, f"unix_socket_directories={self.folder}"]
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                [self._binaries / "postgres", "-D", self._folder / "data", *_flags(options)],
-                cwd=self._folder,
+                [self._binaries / "postgres", "-D", self.folder / "data", *_flags(options)],
+                cwd=self.folder,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -262,10 +264,10 @@ class ThrowawayPostgres:
 
     @property
     def _log(self) -> Path:
-        return self._folder / "log"
+        return self.folder / "log"
 
 
-def _environment() -> dict[str, str]:
+def client_environment() -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     return inherited | {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 

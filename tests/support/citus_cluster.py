@@ -1,0 +1,130 @@
+"""A coordinator and two nodes of Citus that run as long as the tests on them.
+
+    python -m tests.support.citus_cluster FOLDER [ARGUMENT OF PYTEST…]
+
+FOLDER has the programs of a PostgreSQL into which Citus was installed (`postgres`, `initdb`). The
+servers reach each other by their Unix sockets; nothing listens on the network.
+"""
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import asyncpg
+
+from bowerbird.storage import queries
+from bowerbird.storage.postgres import schema
+from tests.storage.test_routing import statements
+from tests.support.external_postgres import VARIABLE
+from tests.support.postgres import SERVER_OPTIONS, ThrowawayPostgres
+
+NODES: Final = 2
+DATABASE: Final = "bowerbird_test"
+ROOT: Final = Path(__file__).parents[2]
+_SHARDS: Final = 8
+_TESTS: Final = ("contract", "jobs", "library", "rest", "storage", "toolserver")
+# About plans, locks and connections of one server.
+_OTHER_TESTS: Final = ("catalogue", "postgres_limits", "postgres_stopping", "query_plans")
+_OPTIONS: Final = (
+    *(option for option in SERVER_OPTIONS if not option.startswith(("wal_level", "max_"))),
+    "shared_preload_libraries=citus",
+    "max_connections=300",
+    "max_prepared_transactions=300",
+    "max_locks_per_transaction=512",
+    "max_worker_processes=32",
+    "wal_level=logical",
+    "citus.node_conninfo=sslmode=prefer",
+)
+# A value for each type of a parameter; what Citus thinks of a statement does not depend on it.
+_VALUES: Final[dict[str, Any]] = {
+    "int8": 1,
+    "int4": 1,
+    "float8": 1.0,
+    "bool": True,
+    "text": "[]",
+    "bytea": b"{}",
+    "int8[]": [1],
+    "text[]": ["x"],
+    "bytea[]": [b"x"],
+    "bool[]": [True],
+}
+_REFUSED: Final = re.compile(r"distribut|shard|VOLATILE|not supported|data type of parameter")
+
+
+@contextmanager
+def cluster(binaries: Path) -> Iterator[str]:
+    """The URL of a migrated and distributed database."""
+    with ExitStack() as running:
+        servers = [
+            running.enter_context(ThrowawayPostgres(binaries, options=_OPTIONS))
+            for _ in range(NODES + 1)
+        ]
+        for server in servers:
+            server.create_database(DATABASE)
+            server.execute("CREATE EXTENSION citus", DATABASE)
+        coordinator, *nodes = servers
+        coordinator.execute(
+            f"SELECT citus_set_coordinator_host('{coordinator.folder}', 5432)", DATABASE
+        )
+        for node in nodes:
+            coordinator.execute(f"SELECT citus_add_node('{node.folder}', 5432)", DATABASE)
+        # Without it, the first array that asyncpg sends on a connection takes seconds.
+        coordinator.execute(
+            f"ALTER DATABASE {DATABASE} SET citus.override_table_visibility = off", DATABASE
+        )
+        url = coordinator.url(DATABASE)
+        asyncio.run(schema.migrate(url))
+        script = (ROOT / "deploy/citus.sql").read_text(encoding="utf-8")
+        coordinator.execute(f"SET bowerbird.shards = {_SHARDS}; {script}", DATABASE)
+        yield url
+
+
+async def refused_statements(url: str) -> dict[tuple[str, str], str]:
+    """Runs every statement of storage/sql, undoes it, and returns what Citus refused."""
+    refused = {}
+    connection: Any = await asyncpg.connect(url)
+    for name, sql in statements().items():
+        text, _ = queries.numbered(sql)
+        transaction = connection.transaction()
+        await transaction.start()
+        try:
+            prepared = await connection.prepare(text)
+            types = [one.name for one in prepared.get_parameters()]
+            await prepared.fetch(*(_VALUES.get(one) for one in types))
+        except asyncpg.PostgresError as error:
+            # Others are about the values.
+            if _REFUSED.search(str(error)):
+                refused[name] = str(error)
+        await transaction.rollback()
+    await connection.close()
+    return refused
+
+
+def main() -> int:
+    folder, *arguments = sys.argv[1:]
+    arguments = arguments or [
+        *(f"tests/{name}" for name in _TESTS),
+        *(f"--ignore=tests/storage/test_{name}.py" for name in _OTHER_TESTS),
+    ]
+    with cluster(Path(folder).resolve()) as url:
+        refused = asyncio.run(refused_statements(url))
+        for (resource, name), why in refused.items():
+            sys.stdout.write(f"{resource}.{name}: {why}\n")
+        sys.stdout.write(f"{len(statements())} statements, {len(refused)} refused\n")
+        sys.stdout.flush()
+        ran = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:xdist", "-k", "postgres", *arguments],
+            env={**os.environ, VARIABLE: url},
+            check=False,
+        )
+    return int(bool(refused)) or ran.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
