@@ -24,7 +24,7 @@ from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.saving import Saving
-from bowerbird.library.ingest.files import FileJobs
+from bowerbird.library.ingest.files import CheckedFiles, CheckedImports, FileJobs
 from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.labels import Labels
@@ -88,6 +88,10 @@ class Services:
         self.imports = ImportRuns(database, clock)
         self.file_jobs = FileJobs(database, clock)
         self.rates = Rates(clock)
+        self.checked_files = CheckedFiles(files, clock)
+        self.checked_imports = CheckedImports(
+            self.file_jobs, self.uploads, self.checked_files, self.rates
+        )
         self.kept_pages = KeptPages(database, clock)
         self.links = LinkReading(database, clock, settings)
         self.demo = Demo(database, self.views, clock)

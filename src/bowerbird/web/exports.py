@@ -7,24 +7,21 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.exports.exports import MAX_LISTED, Exports, ListedExport
-from bowerbird.library.labels.labels import Labels
-from bowerbird.library.views.views import Views
+from bowerbird.library.exports.exports import MAX_LISTED, ListedExport
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import JobState
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.requests.fields import gates_of, metadata_of
 from bowerbird.requests.filter_values import read_flag, read_instant
 from bowerbird.requests.filters import readers
-from bowerbird.storage.database import Database
 from bowerbird.web.visits.formats import Times, size_text
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire import writes
 from bowerbird.wire.responses.replies import Header, Reply
-from bowerbird.wire.responses.streaming import ExportAddresses
 
 VIEW: Final = "view"
 TAG: Final = "tag"
@@ -112,15 +109,8 @@ _WHOLE: Final = "whole"
 _SUGGESTED: Final = 200
 
 
-class ExportParts(Struct, frozen=True):
-    database: Database
-    exports: Exports
-    addresses: ExportAddresses
-    wake_worker: Callable[[], None]
-
-
-def routes(parts: ExportParts, views: Views, labels: Labels, pages: VisitPages) -> list[PageRoute]:
-    page = _ExportsPage(parts, views, labels, pages)
+def routes(services: Services, pages: VisitPages) -> list[PageRoute]:
+    page = _ExportsPage(services, pages)
     return [
         PageRoute("GET", PATH, page.shown),
         PageRoute("POST", PATH, page.start, page=PATH),
@@ -133,19 +123,18 @@ def routes(parts: ExportParts, views: Views, labels: Labels, pages: VisitPages) 
 
 
 class _ExportsPage:
-    def __init__(self, parts: ExportParts, views: Views, labels: Labels, pages: VisitPages) -> None:
-        self._parts = parts
-        self._views = views
-        self._labels = labels
+    def __init__(self, services: Services, pages: VisitPages) -> None:
+        self._services = services
+        self._exports = services.exports
         self._pages = pages
 
     async def shown(
         self, visit: Visit, *, status: int = 200, chosen: str = FORMATS[0], problem: str = ""
     ) -> Reply:
         account, given = visit.signed_in.account, filters_in(visit.form or visit.query)
-        jobs = await self._parts.exports.latest(account)
-        views = [(view.slug, view.name) for view in await self._views.all(account)]
-        uses, _ = await self._labels.listed.uses(account)
+        jobs = await self._exports.latest(account)
+        views = [(view.slug, view.name) for view in await self._services.views.all(account)]
+        uses, _ = await self._services.labels.listed.uses(account)
         return self._pages.show(
             visit,
             "exports.html",
@@ -178,21 +167,21 @@ class _ExportsPage:
         account, job_id = visit.signed_in.account, visit.request.path_params["job_id"]
 
         async def start() -> Reply:
-            format, fields = await self._parts.exports.fields_of(account, job_id)
+            format, fields = await self._exports.fields_of(account, job_id)
             return await self._start(account, format, fields)
 
         return await self._or_say_why(visit, start)
 
     async def _start(self, account: Account, format: str, fields: Mapping[str, Any]) -> Reply:
         request = _request(account, fields)
-        await self._parts.exports.start(self._parts.database, account, format, request)
-        self._parts.wake_worker()
+        await self._exports.start(self._services.database, account, format, request)
+        self._services.wake_worker()
         return self._pages.go(f"{PATH}?said=export-started#files")
 
     async def cancel(self, visit: Visit) -> Reply:
         async def cancel() -> Reply:
             job_id = visit.request.path_params["job_id"]
-            await self._parts.exports.cancel(visit.signed_in.account, job_id)
+            await self._exports.cancel(visit.signed_in.account, job_id)
             return self._pages.go(f"{PATH}?said=export-cancelled#files")
 
         return await self._or_say_why(visit, cancel)
@@ -200,7 +189,7 @@ class _ExportsPage:
     async def delete(self, visit: Visit) -> Reply:
         async def delete() -> Reply:
             job_id = visit.request.path_params["job_id"]
-            await self._parts.exports.delete_file(visit.signed_in.account, job_id)
+            await self._exports.delete_file(visit.signed_in.account, job_id)
             return self._pages.go(f"{PATH}?said=export-deleted#files")
 
         return await self._or_say_why(visit, delete)
@@ -213,19 +202,19 @@ class _ExportsPage:
 
     async def state(self, visit: Visit) -> Reply:
         """The progress for a script, which opens the page again when `mark` changes."""
-        jobs = await self._parts.exports.latest(visit.signed_in.account)
+        jobs = await self._exports.latest(visit.signed_in.account)
         running = [_progress(each) for each in jobs if not each.job.is_finished]
         return self._pages.json({"mark": _mark(jobs), "jobs": running})
 
     async def download(self, visit: Visit) -> Reply:
         """Leads to the file by a link that is valid for five minutes from now."""
         job_id = visit.request.path_params["job_id"]
-        job = await self._parts.exports.get(visit.signed_in.account, job_id)
+        job = await self._exports.get(visit.signed_in.account, job_id)
         if job.link is None:
             raise Refusal(Code.NOT_FOUND, "The file of this export was deleted.")
-        path = f"{self._parts.addresses.path(job)}/file?token={job.link.token}"
+        path = f"{self._services.export_addresses.path(job)}/file?token={job.link.token}"
         # At another address that works, the configured one may not.
-        origin = self._parts.addresses.api_origin if self._pages.is_at_site(visit) else ""
+        origin = self._services.export_addresses.api_origin if self._pages.is_at_site(visit) else ""
         headers: list[Header] = [
             (b"location", f"{origin}{path}".encode("ascii")),
             (b"cache-control", b"no-store"),

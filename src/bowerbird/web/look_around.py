@@ -30,7 +30,6 @@ from bowerbird.web.templating import Templates
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import MAX_BYTES, Visit
-from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Reply
 
@@ -129,7 +128,7 @@ class LookAround:
 
     def _shown(self, handle: Handle) -> Handle:
         async def show(visit: Visit) -> Reply:
-            self._limits.count(network_of(visit.where.address))
+            self._limits.count(visit.network)
             if self._under_way >= MAX_CONCURRENT:
                 sentence = "Many people look around at this moment. Try again in a second."
                 raise Refusal(Code.RATE_LIMITED, sentence, {"Retry-After": "1"})

@@ -12,14 +12,10 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
+from bowerbird.assembly import Services
 from bowerbird.connections.published.networks import endpoint_of
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.writing.annotation_changes import AnnotationChanges
 from bowerbird.library.demo import Demo
-from bowerbird.library.imports.saving import Saving
-from bowerbird.library.labels.labels import Labels
-from bowerbird.library.links.reading import LinkReading
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Post, PostDetails, time_in_id
@@ -54,22 +50,12 @@ _SHOWN: Final = 700
 
 
 class SavePage:
-    def __init__(
-        self,
-        saving: Saving,
-        bookmarks: Bookmarks,
-        labels: Labels,
-        pages: VisitPages,
-        *,
-        notes: AnnotationChanges,
-        lists: ListPages,
-        links: LinkReading,
-    ) -> None:
-        self._saving = saving
-        self._links = links
-        self._bookmarks = bookmarks
-        self._labels = labels
-        self._notes = notes
+    def __init__(self, services: Services, lists: ListPages, pages: VisitPages) -> None:
+        self._saving = services.saving
+        self._links = services.links
+        self._bookmarks = services.bookmarks
+        self._labels = services.labels
+        self._notes = services.notes
         self._lists = lists
         self._pages = pages
 

@@ -3,11 +3,10 @@
 from typing import Any, Final
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.trash import TrashedPost, TrashList
-from bowerbird.web.bulk.pages import BulkPages
+from bowerbird.library.bookmarks.trash import TrashedPost
 from bowerbird.web.bulk.requests import TRASH, picked
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.lists import ListPages
+from bowerbird.web.library.pages import LibraryPages
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
@@ -19,16 +18,10 @@ DELETE: Final = f"{TRASH}/delete"
 
 
 class TrashPages:
-    def __init__(
-        self,
-        trash: TrashList,
-        bulk: BulkPages,
-        lists: ListPages,
-        pages: VisitPages,
-    ) -> None:
-        self._trash = trash
-        self._bulk = bulk
-        self._lists = lists
+    def __init__(self, library: LibraryPages, pages: VisitPages) -> None:
+        self._trash = library.trash
+        self._bulk = library.many
+        self._lists = library.lists
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:

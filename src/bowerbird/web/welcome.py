@@ -3,9 +3,9 @@
 from typing import Final
 from urllib.parse import urlencode
 
-from bowerbird.library.accounts.tokens import Keys
-from bowerbird.library.demo import Demo
-from bowerbird.web.account.account import Methods
+from bowerbird.assembly import Services
+from bowerbird.web.account.account import methods_of
+from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.sign_in.passkeys import WELCOME
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -18,7 +18,7 @@ _COOKIE: Final = "welcomed"
 _YEAR: Final = 365
 
 
-def routes(methods: Methods, keys: Keys, demo: Demo, pages: VisitPages) -> list[PageRoute]:
+def routes(services: Services, parts: SignInParts, pages: VisitPages) -> list[PageRoute]:
     async def show(visit: Visit) -> Reply:
         account, said = visit.signed_in.account, visit.query.get("said", "")
         seen = visit.jar.read(visit.request.headers.get(b"cookie"), _COOKIE)
@@ -26,11 +26,11 @@ def routes(methods: Methods, keys: Keys, demo: Demo, pages: VisitPages) -> list[
             # Somebody who comes back. A link may be the only way to sign in that they have.
             return pages.go(f"/account?{urlencode({'said': said})}#methods")
         visit.cookies.append(visit.jar.write(_COOKIE, str(visit.account_id), _YEAR))
-        ways = await methods.of(visit)
+        ways = await methods_of(parts, visit)
         done = {
             "passkey": bool(ways.passkeys),
             "posts": account.total > 0,
-            "agent": await keys.count_live(visit.account_id) > 0,
+            "agent": await services.keys.count_live(visit.account_id) > 0,
         }
         first = next((step for step in _STEPS if not done[step]), "")
         step = visit.query.get("step", first)
@@ -40,7 +40,7 @@ def routes(methods: Methods, keys: Keys, demo: Demo, pages: VisitPages) -> list[
             done=done,
             step=step if step in _STEPS else first,
             is_provider=any(each["address"] for each in ways.providers),
-            demo_size=demo.size,
+            demo_size=services.demo.size,
         )
 
     return [PageRoute("GET", WELCOME, show)]

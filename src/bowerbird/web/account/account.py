@@ -11,8 +11,6 @@ from bowerbird.assembly import Services
 from bowerbird.clock import first_of_next_month
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts.account_export import AccountDownload
-from bowerbird.library.sign_in.mailed_links import EmailChanges
-from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.model.accounts import Session
 from bowerbird.model.instants import without_offset, zone_names
 from bowerbird.requests import decoding
@@ -20,7 +18,7 @@ from bowerbird.requests.digests import PreferencesRequest
 from bowerbird.web.account.reading import reading_form
 from bowerbird.web.media.pages import on_account_page
 from bowerbird.web.sign_in import passkeys as passkey_pages
-from bowerbird.web.sign_in.providers import ProviderLists
+from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -38,17 +36,10 @@ class ShownMethods(Struct, frozen=True):
         return len(self.passkeys) + len(usable) > 1
 
 
-class Methods:
-    def __init__(self, passkeys: Passkeys, providers: ProviderLists) -> None:
-        self._passkeys = passkeys
-        self._providers = providers
-
-    async def of(self, visit: Visit) -> ShownMethods:
-        found = await self._passkeys.all(visit.account_id)
-        day = visit.times.day
-        return ShownMethods(
-            passkey_pages.rows(found, day), await self._providers.for_account(visit)
-        )
+async def methods_of(parts: SignInParts, visit: Visit) -> ShownMethods:
+    found = await parts.passkeys.all(visit.account_id)
+    passkeys = passkey_pages.rows(found, visit.times.day)
+    return ShownMethods(passkeys, await parts.providers.for_account(visit))
 
 
 PATH: Final = "/account"
@@ -70,10 +61,8 @@ class _Typed(Struct, frozen=True):
     problem: str = ""
 
 
-def routes(
-    services: Services, methods: Methods, emails: EmailChanges, pages: VisitPages
-) -> list[PageRoute]:
-    page = _AccountPage(services, methods, emails, pages)
+def routes(services: Services, parts: SignInParts, pages: VisitPages) -> list[PageRoute]:
+    page = _AccountPage(services, parts, pages)
     return [
         PageRoute("GET", PATH, page.show),
         PageRoute("POST", f"{PATH}/preferences", page.change_preferences, page=PATH),
@@ -86,12 +75,10 @@ def routes(
 
 
 class _AccountPage:
-    def __init__(
-        self, services: Services, methods: Methods, emails: EmailChanges, pages: VisitPages
-    ) -> None:
+    def __init__(self, services: Services, parts: SignInParts, pages: VisitPages) -> None:
         self._services = services
-        self._methods = methods
-        self._emails = emails
+        self._parts = parts
+        self._emails = parts.emails
         self._download = AccountDownload(services.database, services.files, services.clock)
         self._pages = pages
 
@@ -160,7 +147,7 @@ class _AccountPage:
 
     async def _shown(self, visit: Visit, typed: _Typed, status: int = 200) -> Reply:
         visitor, services = visit.signed_in, self._services
-        methods = await self._methods.of(visit)
+        methods = await methods_of(self._parts, visit)
         preferences = await services.digests.preferences(visitor.account)
         return self._pages.show(
             visit,

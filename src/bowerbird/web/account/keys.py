@@ -6,16 +6,15 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from bowerbird.clock import Clock
+from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
-from bowerbird.library.accounts.tokens import Devices, Keys, NotLive
+from bowerbird.library.accounts.tokens import NotLive
 from bowerbird.library.accounts.uses import VersionUse
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Device, Key
 from bowerbird.model.connections import Network
 from bowerbird.model.ingest import IngestRun
-from bowerbird.storage.database import Database
 from bowerbird.web.site import ShowPublished
 from bowerbird.web.sources import rows
 from bowerbird.web.visits.formats import Times
@@ -28,10 +27,10 @@ from bowerbird.wire.responses.replies import Reply
 
 
 class Extensions:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._devices = Devices(database, clock)
-        self._runs = IngestRuns(database, clock)
-        self._connections = Connections(database, clock)
+    def __init__(self, services: Services) -> None:
+        self._devices = services.devices
+        self._runs = IngestRuns(services.database, services.clock)
+        self._connections = Connections(services.database, services.clock)
 
     async def shown(self, account_id: int, times: Times) -> list[dict[str, Any]]:
         """The extensions that are not disconnected."""
@@ -103,13 +102,9 @@ class EndingVersions:
 
 
 def routes(
-    keys: Keys,
-    extensions: Extensions,
-    ending: EndingVersions,
-    pages: VisitPages,
-    show_published: ShowPublished,
+    services: Services, ending: EndingVersions, pages: VisitPages, show_published: ShowPublished
 ) -> list[PageRoute]:
-    page = _KeysPage(keys, extensions, ending, pages)
+    page = _KeysPage(services, ending, pages)
 
     async def show(visit: Visit) -> Reply:
         return await (page.shown(visit) if visit.visitor else show_published(visit.request))
@@ -123,11 +118,9 @@ def routes(
 
 
 class _KeysPage:
-    def __init__(
-        self, keys: Keys, extensions: Extensions, ending: EndingVersions, pages: VisitPages
-    ) -> None:
-        self._keys = keys
-        self._extensions = extensions
+    def __init__(self, services: Services, ending: EndingVersions, pages: VisitPages) -> None:
+        self._keys = services.keys
+        self._extensions = Extensions(services)
         self._ending = ending
         self._pages = pages
 

@@ -15,7 +15,6 @@ from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import SIGN_IN, Access, PageRoute
 from bowerbird.web.visits.visit import Visit
-from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = newcomers.CONNECT
@@ -58,7 +57,7 @@ class ConnectPage:
 
     async def create(self, visit: Visit) -> Reply:
         try:
-            new = await self._codes.create(visit.account_id, network_of(visit.where.address))
+            new = await self._codes.create(visit.account_id, visit.network)
         except Refusal as refused:
             return await self._shown(visit, problem=refused.sentence, status=refused.status)
         # Not after a redirect: the code would have to be kept until then.

@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Any, Final
 
+from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
 from bowerbird.library.ingest.files import NotKept, ReceivedFile, import_id_of, report_of
 from bowerbird.model.ingest import FileImport
 from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.web.imports import rows
-from bowerbird.web.imports.pages import PATH, ImportPage, ImportParts
+from bowerbird.web.imports.pages import PATH, ImportPage
 from bowerbird.web.visits import router
 from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages
@@ -26,8 +27,8 @@ _LIST: Final = (
 )
 
 
-def routes(parts: ImportParts, pages: VisitPages) -> list[PageRoute]:
-    steps = _FileSteps(parts, pages)
+def routes(services: Services, pages: VisitPages) -> list[PageRoute]:
+    steps = _FileSteps(services, pages)
     one = f"{FILES}/{{job_id}}"
     return [
         PageRoute("POST", FILES, steps.check, page=PATH, max_upload_bytes=router.MAX_BODY_BYTES),
@@ -40,10 +41,10 @@ def routes(parts: ImportParts, pages: VisitPages) -> list[PageRoute]:
 
 
 class _FileSteps:
-    def __init__(self, parts: ImportParts, pages: VisitPages) -> None:
-        self._parts = parts
+    def __init__(self, services: Services, pages: VisitPages) -> None:
+        self._services = services
         self._pages = pages
-        self._start = ImportPage(parts, pages)
+        self._start = ImportPage(services, pages)
 
     async def check(self, visit: Visit) -> Reply:
         async def receive(folder: Path) -> ReceivedFile:
@@ -51,7 +52,7 @@ class _FileSteps:
             return ReceivedFile(*sent, with_likes=_WITH_LIKES in visit.form)
 
         try:
-            job = await self._parts.imports.check(
+            job = await self._services.checked_imports.check(
                 visit.signed_in.account, receive, visit.where.device
             )
         except NotOurForm:
@@ -84,7 +85,7 @@ class _FileSteps:
     async def bring_in(self, visit: Visit) -> Reply:
         job_id = visit.request.path_params["job_id"]
         try:
-            import_id = await self._parts.imports.run(
+            import_id = await self._services.checked_imports.run(
                 visit.signed_in.account,
                 job_id,
                 with_likes=_WITH_LIKES in visit.form,
@@ -99,13 +100,13 @@ class _FileSteps:
 
     async def cancel(self, visit: Visit) -> Reply:
         job_id = visit.request.path_params["job_id"]
-        await self._parts.imports.cancel(visit.signed_in.account, job_id)
+        await self._services.checked_imports.cancel(visit.signed_in.account, job_id)
         return self._pages.go(f"{PATH}?said=import-cancelled")
 
     async def _job(self, visit: Visit) -> FileImport:
         """Refuses the job of another account as if there were none."""
         job_id = visit.request.path_params["job_id"]
-        return await self._parts.jobs.get(visit.signed_in.account, job_id)
+        return await self._services.file_jobs.get(visit.signed_in.account, job_id)
 
     def _running(self, visit: Visit, job: FileImport) -> Reply:
         return self._pages.show(
@@ -130,7 +131,7 @@ class _FileSteps:
         )
 
     async def _checked(self, visit: Visit, job: FileImport, *, status: int, problem: str) -> Reply:
-        is_kept = await self._parts.files.is_kept(visit.account_id, job)
+        is_kept = await self._services.checked_files.is_kept(visit.account_id, job)
         moment = visit.times.moment
         return self._pages.show(
             visit,
@@ -139,7 +140,7 @@ class _FileSteps:
             problem=problem,
             job_id=job.job_id,
             is_kept=is_kept,
-            kept_until=moment(self._parts.files.kept_until(job)),
+            kept_until=moment(self._services.checked_files.kept_until(job)),
             import_path="" if is_kept else await self._import_path(visit, job),
             with_likes=_WITH_LIKES in visit.query or _WITH_LIKES in visit.form,
             **_file(job),
@@ -149,7 +150,7 @@ class _FileSteps:
         """The page of the import that followed a check, or ''."""
         import_id = import_id_of(check)
         try:
-            await self._parts.jobs.get(visit.signed_in.account, import_id)
+            await self._services.file_jobs.get(visit.signed_in.account, import_id)
         except Refusal:
             return ""
         return f"{FILES}/{import_id}"

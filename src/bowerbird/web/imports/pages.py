@@ -2,14 +2,9 @@
 
 from typing import Any, Final
 
-from msgspec import Struct
-
+from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
-from bowerbird.library.imports.runs import ImportRuns
-from bowerbird.library.imports.saving import SaveResult, Saving, summary
-from bowerbird.library.ingest.files import CheckedFiles, CheckedImports, FileJobs
-from bowerbird.library.ingest.kept_pages import KeptPages
-from bowerbird.library.links.reading import LinkReading
+from bowerbird.library.imports.saving import SaveResult, summary
 from bowerbird.model.imports import RunState
 from bowerbird.model.networks import named
 from bowerbird.requests import limits, saving
@@ -25,18 +20,8 @@ _PER_PAGE: Final = 20
 _DIGITS: Final = 10
 
 
-class ImportParts(Struct, frozen=True):
-    imports: CheckedImports
-    jobs: FileJobs
-    files: CheckedFiles
-    runs: ImportRuns
-    saving: Saving
-    kept: KeptPages
-    links: LinkReading
-
-
-def routes(parts: ImportParts, pages: VisitPages) -> list[PageRoute]:
-    page = ImportPage(parts, pages)
+def routes(services: Services, pages: VisitPages) -> list[PageRoute]:
+    page = ImportPage(services, pages)
     return [
         PageRoute("GET", PATH, page.shown),
         PageRoute("POST", f"{PATH}/links", page.save_links, page=PATH),
@@ -47,14 +32,14 @@ def routes(parts: ImportParts, pages: VisitPages) -> list[PageRoute]:
 
 
 class ImportPage:
-    def __init__(self, parts: ImportParts, pages: VisitPages) -> None:
-        self._parts = parts
+    def __init__(self, services: Services, pages: VisitPages) -> None:
+        self._services = services
         self._pages = pages
 
     async def shown(self, visit: Visit, *, status: int = 200, **more: Any) -> Reply:
         account, times = visit.signed_in.account, visit.times
         cursor = visit.query.get("before", "")
-        earlier = await self._parts.runs.list(account, _PER_PAGE, cursor or None)
+        earlier = await self._services.imports.list(account, _PER_PAGE, cursor or None)
         values = {
             "file_error": "",
             "max_size": f"{limits.INGEST_FILE_BYTES_MAX // 1_000_000} MB",
@@ -65,7 +50,7 @@ class ImportPage:
             "links_error": "",
             "saved": None,
             "bare": await self._bare(visit),
-            "unread": await self._parts.kept.of_unknown_form(visit.account_id),
+            "unread": await self._services.kept_pages.of_unknown_form(visit.account_id),
             "runs": [rows.run(one, times) for one in earlier.runs],
             "run_count": earlier.total_count,
             "older": earlier.next_cursor or "",
@@ -85,7 +70,7 @@ class ImportPage:
             )
             return await self.shown(visit, status=400, links=text, links_error=error)
         try:
-            result = await self._parts.saving.save_now(
+            result = await self._services.saving.save_now(
                 visit.signed_in.account, saving.read_links(links)
             )
         except Refusal as refused:
@@ -96,7 +81,7 @@ class ImportPage:
 
     async def fetch(self, visit: Visit) -> Reply:
         """Asks again for the text of every post that is only a link."""
-        links, account = self._parts.links, visit.signed_in.account
+        links, account = self._services.links, visit.signed_in.account
         if links.is_on and not (await links.counts(account)).waiting:
             await links.ask_again_soon(account)
         return self._pages.go(f"{PATH}#bare")
@@ -104,7 +89,7 @@ class ImportPage:
     async def fetching(self, visit: Visit) -> Reply:
         """The progress since a page was opened on which so many links waited."""
         total = visit.request.path_params["total"]
-        counts = await self._parts.links.counts(visit.signed_in.account)
+        counts = await self._services.links.counts(visit.signed_in.account)
         whole = int(total) if total.isascii() and total.isdecimal() and len(total) < _DIGITS else 0
         job = {
             "id": "links",
@@ -116,9 +101,9 @@ class ImportPage:
 
     async def _bare(self, visit: Visit) -> dict[str, Any] | None:
         """How many posts are only links, if the service asks for their texts."""
-        if not self._parts.links.is_on:
+        if not self._services.links.is_on:
             return None
-        counts = await self._parts.links.counts(visit.signed_in.account)
+        counts = await self._services.links.counts(visit.signed_in.account)
         if not counts.waiting and not counts.left:
             return None
         return {
@@ -130,7 +115,7 @@ class ImportPage:
     async def undo(self, visit: Visit) -> Reply:
         run_id = visit.form.get("run", "")
         try:
-            outcome = await self._parts.runs.undo(visit.signed_in.account, run_id)
+            outcome = await self._services.imports.undo(visit.signed_in.account, run_id)
         except Refusal as refused:
             return await self.shown(visit, status=refused.status, problem=refused.sentence)
         return self._pages.go(f"{PATH}?undone={outcome.run_id}#earlier")
@@ -141,7 +126,7 @@ class ImportPage:
         if not run_id:
             return {}
         try:
-            run = await self._parts.runs.get(visit.signed_in.account, run_id)
+            run = await self._services.imports.get(visit.signed_in.account, run_id)
         except Refusal:
             return {}
         return {"message": rows.undone_sentence(run)} if run.state is RunState.UNDONE else {}

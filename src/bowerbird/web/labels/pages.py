@@ -7,8 +7,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import msgspec
 
 from bowerbird import errors
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.labels.label_list import FoundLabel, LabelList
+from bowerbird.library.labels.label_list import FoundLabel
 from bowerbird.library.labels.post_changes import LabelChanges
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import COLORS, name_key
@@ -29,16 +30,10 @@ _FIND, _CURSOR, _EDITED = "q", "cursor", "label"
 
 
 class LabelPages:
-    def __init__(
-        self,
-        listed: LabelList,
-        changes: LabelChanges,
-        many: BulkPages,
-        pages: VisitPages,
-    ) -> None:
-        self._listed = listed
+    def __init__(self, services: Services, many: BulkPages, pages: VisitPages) -> None:
+        self._listed = services.labels.listed
         self._many = many
-        self._changes = changes
+        self._changes = LabelChanges(services.database, services.labels)
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from bowerbird.clock import Clock
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.authors import Authors
-from bowerbird.library.labels.label_list import LabelList
-from bowerbird.library.statistics.facets import Facet, FacetCounts
+from bowerbird.library.statistics.facets import Facet
 from bowerbird.model import languages, networks
 from bowerbird.model.networks import NETWORKS
 from bowerbird.requests.bookmarks import CountQuery, FacetsQuery, ListQuery
@@ -35,22 +33,13 @@ PANELS: Final = f"{LIBRARY}/panels"
 
 
 class FilterPanels:
-    def __init__(
-        self,
-        facets: FacetCounts,
-        authors: Authors,
-        labels: LabelList,
-        sidebar: Sidebar,
-        pages: VisitPages,
-        *,
-        clock: Clock,
-    ) -> None:
-        self._facets = facets
-        self._authors = authors
-        self._labels = labels
+    def __init__(self, services: Services, sidebar: Sidebar, pages: VisitPages) -> None:
+        self._facets = services.facets
+        self._authors = services.authors
+        self._labels = services.labels.listed
         self._sidebar = sidebar
         self._pages = pages
-        self._clock = clock
+        self._clock = services.clock
 
     def routes(self) -> list[PageRoute]:
         return [PageRoute("GET", f"{PANELS}/{{kind}}", self.panel, page=LIBRARY, is_page=False)]

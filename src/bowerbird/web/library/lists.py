@@ -6,12 +6,9 @@ from urllib.parse import quote, urlsplit
 import msgspec
 from msgspec import Struct
 
-from bowerbird.clock import Clock
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkList
-from bowerbird.library.demo import Demo
-from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import View
 from bowerbird.requests.bookmarks import ListQuery
@@ -19,7 +16,6 @@ from bowerbird.requests.filters import DATES, MEANING
 from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.search.queries import query_language
-from bowerbird.settings import Settings
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library import list_words, typed_filters
 from bowerbird.web.library.addresses import (
@@ -84,28 +80,23 @@ class Shown(Struct, frozen=True):
 class ListPages:
     def __init__(
         self,
-        bookmarks: Bookmarks,
-        views: Views,
+        services: Services,
         sidebar: Sidebar,
         pages: VisitPages,
         *,
-        no_hits: NoHits,
         bulk: BulkPages,
-        clock: Clock,
-        settings: Settings,
-        demo: Demo,
         images: ShownImages,
     ) -> None:
-        self._no_hits = no_hits
+        self._no_hits = NoHits(services.bookmarks, services.labels, services.authors)
         self._images = images
-        self._bookmarks = bookmarks
-        self._views = views
+        self._bookmarks = services.bookmarks
+        self._views = services.views
         self._sidebar = sidebar
         self._pages = pages
         self._bulk = bulk
-        self._clock = clock
-        self._demo = demo
-        self._base_path = urlsplit(settings.site_origin).path.rstrip("/")
+        self._clock = services.clock
+        self._demo = services.demo
+        self._base_path = urlsplit(services.settings.site_origin).path.rstrip("/")
         self._texts = LinkedTexts(self._base_path)
         self._rows = Rows(pages)
 

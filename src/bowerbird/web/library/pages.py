@@ -8,7 +8,6 @@ from bowerbird.library.bookmarks.trash import TrashList
 from bowerbird.library.views.edits import ViewEdits
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library.filter_panels import FilterPanels
-from bowerbird.web.library.list_words import NoHits
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.reading import ReadingPage
 from bowerbird.web.library.sidebar import Sidebar
@@ -22,44 +21,20 @@ from bowerbird.web.visits.visit import Visit
 
 class LibraryPages:
     def __init__(self, services: Services, pages: VisitPages, *, has_images: bool) -> None:
-        bookmarks, views, labels = services.bookmarks, services.views, services.labels
+        views, labels = services.views, services.labels
         self._sessions = services.sessions
         self.trash = TrashList(services.database, services.clock)
         self.sidebar = Sidebar(labels, views, self.trash)
         self.many = BulkPages(services.bulk, pages)
         self.view_edits = ViewEdits(services.database, views)
         images = ShownImages(services.kept_images, is_offered=has_images)
-        self.lists = ListPages(
-            bookmarks,
-            views,
-            self.sidebar,
-            pages,
-            bulk=self.many,
-            no_hits=NoHits(bookmarks, labels, services.authors),
-            clock=services.clock,
-            settings=services.settings,
-            demo=services.demo,
-            images=images,
-        )
+        self.lists = ListPages(services, self.sidebar, pages, bulk=self.many, images=images)
         self._reading = ReadingPage(
-            bookmarks,
-            self.lists,
-            pages,
-            changes=services.changes,
-            many=self.many,
-            images=images,
-            counted=self._counted,
+            services, self.lists, pages, many=self.many, images=images, counted=self._counted
         )
         self._views = ViewPages(views, self.view_edits, pages)
-        self._panels = FilterPanels(
-            services.facets,
-            services.authors,
-            labels.listed,
-            self.sidebar,
-            pages,
-            clock=services.clock,
-        )
-        self._suggesting = SuggestingPages(labels, views, services.authors, pages)
+        self._panels = FilterPanels(services, self.sidebar, pages)
+        self._suggesting = SuggestingPages(services, pages)
 
     def routes(self) -> list[PageRoute]:
         parts = (self.lists, self._reading, self._views, self._panels, self._suggesting)

@@ -9,9 +9,8 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 from msgspec import Struct
 
+from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.networks import icon_of, name_of
@@ -51,20 +50,19 @@ _ids: Final = msgspec.json.Decoder(list[_Id]).decode
 class ReadingPage:
     def __init__(
         self,
-        bookmarks: Bookmarks,
+        services: Services,
         lists: ListPages,
         pages: VisitPages,
         *,
-        changes: PostChanges,
         many: BulkPages,
         images: ShownImages,
         counted: Callable[[Visit], Awaitable[Mapping[str, Any]]],
     ) -> None:
         """`counted`: the sidebar as it is after a change."""
         self._counted = counted
-        self._changes = changes
+        self._changes = services.changes
         self._images = images
-        self._bookmarks = bookmarks
+        self._bookmarks = services.bookmarks
         self._lists = lists
         self._many = many
         self._pages = pages

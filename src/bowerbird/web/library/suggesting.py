@@ -2,9 +2,7 @@
 
 from typing import Any, Final
 
-from bowerbird.library.bookmarks.authors import Authors
-from bowerbird.library.labels.labels import Labels
-from bowerbird.library.views.views import Views
+from bowerbird.assembly import Services
 from bowerbird.requests.limits import SUGGESTED_FOR_MAX, SUGGESTED_MAX
 from bowerbird.web import navigation
 from bowerbird.web.library import post_parts
@@ -21,10 +19,10 @@ _MARKS: Final = ("#", "@")
 
 
 class SuggestingPages:
-    def __init__(self, labels: Labels, views: Views, authors: Authors, pages: VisitPages) -> None:
-        self._labels = labels
-        self._views = views
-        self._authors = authors
+    def __init__(self, services: Services, pages: VisitPages) -> None:
+        self._labels = services.labels
+        self._views = services.views
+        self._authors = services.authors
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:

@@ -1,16 +1,14 @@
 """/media/{media_id}, and whether images are kept and shown."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from msgspec import Struct
-
+from bowerbird.assembly import Services
 from bowerbird.library.media.kept import KeptImages
-from bowerbird.library.media.preferences import MediaPreferences, MediaState
+from bowerbird.library.media.preferences import MediaState
 from bowerbird.model.accounts import Account
 from bowerbird.model.media import video_urls
-from bowerbird.storage.files.files import Files
 from bowerbird.web.library.post_parts import ANIMATED, PostParts, urls_of
 from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages
@@ -109,15 +107,8 @@ _WORDS: Final = {
 }
 
 
-class MediaParts(Struct, frozen=True):
-    files: Files
-    kept: KeptImages
-    preferences: MediaPreferences
-    wake_worker: Callable[[], None]
-
-
-def routes(parts: MediaParts, pages: VisitPages) -> list[PageRoute]:
-    media = _MediaPages(parts, pages)
+def routes(services: Services, pages: VisitPages) -> list[PageRoute]:
+    media = _MediaPages(services, pages)
     return [
         PageRoute("GET", FILE, media.file, is_page=False),
         PageRoute("GET", ARRIVALS, media.arrivals, is_json=True),
@@ -129,13 +120,15 @@ def routes(parts: MediaParts, pages: VisitPages) -> list[PageRoute]:
 
 
 class _MediaPages:
-    def __init__(self, parts: MediaParts, pages: VisitPages) -> None:
-        self._parts = parts
+    def __init__(self, services: Services, pages: VisitPages) -> None:
+        self._kept = services.kept_images
+        self._preferences = services.media_preferences
+        self._wake_worker = services.wake_worker
         self._pages = pages
 
     async def file(self, visit: Visit) -> Reply:
         """The file, or the part of it that a player asks for."""
-        account, kept = visit.signed_in.account, self._parts.kept
+        account, kept = visit.signed_in.account, self._kept
         image = await kept.find(account, visit.request.path_params["media_id"])
         # Another content has another id.
         tag = b'"%b"' % image.media_id.encode()
@@ -168,7 +161,7 @@ class _MediaPages:
     async def arrivals(self, visit: Visit) -> Reply:
         """Which of the images that a page waits for are here, for a script."""
         keys = visit.query.get("keys", "").split(",")[:_ASKED_MAX]
-        known = await self._parts.kept.by_key(visit.signed_in.account, keys)
+        known = await self._kept.by_key(visit.signed_in.account, keys)
         files = {key: each.small or each.file for key, each in known.items()}
         images = {
             key: {
@@ -190,19 +183,19 @@ class _MediaPages:
     async def keep(self, visit: Visit) -> Reply:
         is_keeping = "keep" in visit.form
         show_images(visit, is_shown=is_keeping)
-        await self._parts.preferences.switch(visit.signed_in.account, is_keeping=is_keeping)
-        self._parts.wake_worker()
+        await self._preferences.switch(visit.signed_in.account, is_keeping=is_keeping)
+        self._wake_worker()
         said = "images-kept" if is_keeping else "images-not-kept"
         return self._pages.go(f"{_ACCOUNT}?said={said}#images")
 
     async def clear(self, visit: Visit) -> Reply:
-        await self._parts.preferences.clear(visit.signed_in.account)
-        self._parts.wake_worker()
+        await self._preferences.clear(visit.signed_in.account)
+        self._wake_worker()
         return self._pages.go(f"{_ACCOUNT}?said=images-deleted#images")
 
     async def state(self, visit: Visit) -> Reply:
         """How many images are here, for the script that follows the number."""
-        state = await self._parts.preferences.state(visit.signed_in.account)
+        state = await self._preferences.state(visit.signed_in.account)
         job = {"id": "images", "done": state.kept, "total": state.total, "text": _progress(state)}
         return self._pages.json({"mark": _mark(state), "jobs": [job]})
 

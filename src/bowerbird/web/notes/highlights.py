@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 
-from bowerbird.clock import Clock
+from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
-from bowerbird.library.bookmarks.annotated_posts import AnnotatedPost, AnnotatedPosts, Kind
+from bowerbird.library.bookmarks.annotated_posts import AnnotatedPost, Kind
 from bowerbird.model.accounts import Account
 from bowerbird.search.queries.term_spans import Span
 from bowerbird.web.library import post_parts
@@ -35,13 +35,11 @@ Values = dict[str, Any]
 
 
 class HighlightPages:
-    def __init__(
-        self, posts: AnnotatedPosts, lists: ListPages, pages: VisitPages, clock: Clock
-    ) -> None:
-        self._posts = posts
+    def __init__(self, services: Services, lists: ListPages, pages: VisitPages) -> None:
+        self._posts = services.annotated
         self._lists = lists
         self._pages = pages
-        self._clock = clock
+        self._clock = services.clock
 
     def routes(self) -> list[PageRoute]:
         return [

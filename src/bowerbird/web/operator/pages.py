@@ -3,19 +3,17 @@
 from collections.abc import Awaitable, Sequence
 from typing import Any, Final
 
-from msgspec import Struct
-
 from bowerbird import errors
+from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts import accounts
-from bowerbird.library.accounts.accounts import AccountList, Accounts
+from bowerbird.library.accounts.accounts import AccountList
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.library.upkeep import overview
 from bowerbird.library.upkeep.overview import OpenJobs, Overview
 from bowerbird.model.accounts import Membership, Plan
 from bowerbird.model.jobs import OpenJob
 from bowerbird.model.vectors import ListedVectorStore
-from bowerbird.settings import Settings
 from bowerbird.web.operator import rows
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
@@ -76,18 +74,10 @@ PATH: Final = "/operator"
 _ALL_CHECKS: Final = "all"
 
 
-class OperatorParts(Struct, frozen=True):
-    settings: Settings
-    accounts: Accounts
-    account_list: AccountList
-    invitations: Invitations
-    jobs: OpenJobs
-    overview: Overview
-    deprecations: Sequence[Deprecation]
-
-
-def routes(parts: OperatorParts, pages: VisitPages) -> list[PageRoute]:
-    page = _OperatorPage(parts, pages)
+def routes(
+    services: Services, pages: VisitPages, deprecations: Sequence[Deprecation]
+) -> list[PageRoute]:
+    page = _OperatorPage(services, pages, deprecations)
     changes = {
         "/plan": page.change_plan,
         "/invitations": page.invite,
@@ -105,62 +95,67 @@ def routes(parts: OperatorParts, pages: VisitPages) -> list[PageRoute]:
 
 
 class _OperatorPage:
-    def __init__(self, parts: OperatorParts, pages: VisitPages) -> None:
-        self._parts = parts
+    def __init__(
+        self, services: Services, pages: VisitPages, deprecations: Sequence[Deprecation]
+    ) -> None:
+        database, clock = services.database, services.clock
+        self._settings = services.settings
+        self._accounts = services.accounts
+        self._account_list = AccountList(database)
+        self._invitations = Invitations(database, clock)
+        self._open_jobs = OpenJobs(database, clock)
+        self._overview = Overview(self._settings, database, clock)
+        self._deprecations = deprecations
         self._pages = pages
 
     async def shown(self, visit: Visit, *, status: int = 200, **more: Any) -> Reply:
-        state = await self._parts.overview.state()
+        state = await self._overview.state()
         times = visit.times
         values = {
             "account_count": state.accounts,
             "account_count_max": overview.MAX_COUNTED,
-            "facts": rows.facts(state, self._parts.settings, times),
-            "versions": [
-                rows.version(each, self._parts.deprecations, times) for each in state.versions
-            ],
+            "facts": rows.facts(state, self._settings, times),
+            "versions": [rows.version(each, self._deprecations, times) for each in state.versions],
             "called_days": overview.CALLED_DAYS,
             "plans": [plan.value for plan in Plan],
-            "sign_up": self._parts.settings.sign_up,
+            "sign_up": self._settings.sign_up,
             "new_note": "",
             "note_error": "",
             "invitation_link": "",
             **await self._checks(visit, [rows.check(each) for each in state.results]),
-            **await self._accounts(visit),
+            **await self._listed_accounts(visit),
             **await self._jobs(visit),
             **await self._stores(visit),
-            "invitations": [
-                rows.invitation(each, times) for each in await self._parts.invitations.all()
-            ],
+            "invitations": [rows.invitation(each, times) for each in await self._invitations.all()],
         }
         return self._pages.show(visit, "operator.html", status=status, **(values | more))
 
     async def change_plan(self, visit: Visit) -> Reply:
         account_id, plan = visit.form.get("account", ""), visit.form.get("plan", "")
-        change = self._parts.accounts.set_plan(str(number(account_id)), plan)
+        change = self._accounts.set_plan(str(number(account_id)), plan)
         return await self._after(visit, change, "plan-changed", "accounts")
 
     async def invite(self, visit: Visit) -> Reply:
         note = visit.form.get("note", "")
         try:
-            token = await self._parts.invitations.create(note)
+            token = await self._invitations.create(note)
         except Refusal as refused:
             return await self.shown(
                 visit, status=refused.status, new_note=note, note_error=refused.sentence
             )
         # Not after a redirect: the link would have to be kept until then.
-        return await self.shown(visit, invitation_link=self._parts.settings.invitation_url(token))
+        return await self.shown(visit, invitation_link=self._settings.invitation_url(token))
 
     async def withdraw(self, visit: Visit) -> Reply:
-        change = self._parts.invitations.withdraw(visit.form.get("invitation", ""))
+        change = self._invitations.withdraw(visit.form.get("invitation", ""))
         return await self._after(visit, change, "invitation-withdrawn", "invitations")
 
     async def retry(self, visit: Visit) -> Reply:
-        change = self._parts.jobs.retry(*_job(visit))
+        change = self._open_jobs.retry(*_job(visit))
         return await self._after(visit, change, "job-queued", "jobs")
 
     async def cancel(self, visit: Visit) -> Reply:
-        change = self._parts.jobs.cancel(*_job(visit))
+        change = self._open_jobs.cancel(*_job(visit))
         return await self._after(visit, change, "job-cancelled", "jobs")
 
     async def _after(self, visit: Visit, change: Awaitable[None], said: str, section: str) -> Reply:
@@ -173,21 +168,21 @@ class _OperatorPage:
 
     async def _checks(self, visit: Visit, checks: list[dict[str, Any]]) -> dict[str, Any]:
         is_complete = visit.query.get("checks") == _ALL_CHECKS
-        found = await self._parts.overview.installation() if is_complete else []
+        found = await self._overview.installation() if is_complete else []
         return {
             "checks": checks + [rows.check(each) for each in found or []],
             "has_all_checks": is_complete,
             "are_checks_running": found is None,
         }
 
-    async def _accounts(self, visit: Visit) -> dict[str, Any]:
+    async def _listed_accounts(self, visit: Visit) -> dict[str, Any]:
         search, before = visit.query.get("search", "").strip(), visit.query.get("accounts", "")
         if search:
-            found = await self._parts.account_list.starting_with(search)
+            found = await self._account_list.starting_with(search)
         elif before:
-            found = await self._parts.account_list.page(account(before))
+            found = await self._account_list.page(account(before))
         else:
-            found = await self._parts.account_list.page()
+            found = await self._account_list.page()
         shown, times = found[: accounts.PER_PAGE], visit.times
         has_more = len(found) > len(shown)
         return {
@@ -199,7 +194,7 @@ class _OperatorPage:
         }
 
     async def _jobs(self, visit: Visit) -> dict[str, Any]:
-        after, jobs = visit.query.get("jobs", ""), self._parts.jobs
+        after, jobs = visit.query.get("jobs", ""), self._open_jobs
         found = await (jobs.page(job(after)) if after else jobs.page())
         shown, times = found[: overview.PER_PAGE], visit.times
         return {
@@ -209,7 +204,7 @@ class _OperatorPage:
         }
 
     async def _stores(self, visit: Visit) -> dict[str, Any]:
-        after, view = visit.query.get("stores", ""), self._parts.overview
+        after, view = visit.query.get("stores", ""), self._overview
         found = await (view.stores(store(after)) if after else view.stores())
         shown = found[: overview.STORES_PER_PAGE]
         return {

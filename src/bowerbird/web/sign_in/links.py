@@ -6,25 +6,17 @@ button sends the token, because mail programs and scanners open every link they 
 
 from typing import Final
 
-from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.accounts.accounts import EmailRefused
-from bowerbird.library.sign_in.mailed_links import HOURS, EmailChanges
+from bowerbird.library.sign_in.mailed_links import HOURS
 from bowerbird.library.sign_in.mailed_links import PATH as EMAIL_PATH
-from bowerbird.library.sign_in.one_time_links import (
-    DAYS,
-    MINUTES,
-    EmailNeeded,
-    Invitations,
-    LinkRefused,
-    OneTimeLinks,
-)
+from bowerbird.library.sign_in.one_time_links import DAYS, MINUTES, EmailNeeded, LinkRefused
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
 from bowerbird.web.sign_in import newcomers
+from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
-from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/link"
@@ -32,13 +24,7 @@ _NEXT: Final = "/welcome?said=signed-in"
 _ACCOUNT: Final = ("/account", "Your account")
 
 
-def routes(
-    links: OneTimeLinks,
-    invitations: Invitations,
-    sign_up: SignUpPages,
-    limits: AttemptLimits,
-    pages: VisitPages,
-) -> list[PageRoute]:
+def routes(parts: SignInParts, sign_up: SignUpPages, pages: VisitPages) -> list[PageRoute]:
     def shown(
         visit: Visit,
         state: str,
@@ -64,12 +50,12 @@ def routes(
         return shown(visit, "invitation" if "invitation" in visit.query else "ready")
 
     async def redeem(visit: Visit) -> Reply:
-        limits.count(network_of(visit.where.address))
+        parts.limits.count(visit.network)
         token, email = visit.link_token, visit.form.get("email", "")
         try:
-            entered = await links.redeem(token, visit.where, email)
+            entered = await parts.links.redeem(token, visit.where, email)
         except LinkRefused:
-            if await invitations.is_open(token):
+            if await parts.invitations.is_open(token):
                 return await sign_up.show(visit, token)
             return shown(visit, "used", status=410)
         except EmailNeeded:
@@ -86,7 +72,7 @@ def routes(
     ]
 
 
-def email_routes(emails: EmailChanges, limits: AttemptLimits, pages: VisitPages) -> list[PageRoute]:
+def email_routes(parts: SignInParts, pages: VisitPages) -> list[PageRoute]:
     def shown(visit: Visit, state: str, status: int = 200) -> Reply:
         return pages.show(visit, "link_email.html", status=status, state=state, hours=HOURS)
 
@@ -95,11 +81,11 @@ def email_routes(emails: EmailChanges, limits: AttemptLimits, pages: VisitPages)
         return shown(visit, "ready" if visit.visitor else "signed-out")
 
     async def confirm(visit: Visit) -> Reply:
-        limits.count(network_of(visit.where.address))
+        parts.limits.count(visit.network)
         if visit.visitor is None:
             return shown(visit, "signed-out", 403)
         try:
-            await emails.confirm(visit.visitor, visit.link_token)
+            await parts.emails.confirm(visit.visitor, visit.link_token)
         except LinkRefused:
             return shown(visit, "used", 410)
         except EmailRefused as refused:

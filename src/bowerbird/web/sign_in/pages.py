@@ -1,46 +1,25 @@
 """The page on which people sign in."""
 
-from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bowerbird.errors import Refusal
-from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.accounts.accounts import EmailRefused
-from bowerbird.library.sign_in.mailed_links import MailedLinks
 from bowerbird.library.sign_in.one_time_links import MINUTES
-from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
+from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import SIGN_IN, Access, PageRoute
 from bowerbird.web.visits.visit import Visit
-from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.responses.replies import Reply
 
 _PASSKEY: Final = f"{SIGN_IN}/passkey"
 _LINK: Final = f"{SIGN_IN}/link"
 
-# Name and path of a provider.
-Providers = Sequence[Mapping[str, str]]
-
 
 class SignInPages:
-    def __init__(
-        self,
-        passkeys: PasskeySignIn,
-        mailed: MailedLinks,
-        limits: AttemptLimits,
-        pages: VisitPages,
-        *,
-        sign_up: str,
-        providers: Providers = (),
-    ) -> None:
-        """`sign_up` is the setting: closed, invite or open."""
-        self._passkeys = passkeys
-        self._mailed = mailed
-        self._limits = limits
+    def __init__(self, parts: SignInParts, pages: VisitPages) -> None:
+        self._parts = parts
         self._pages = pages
-        self._sign_up = sign_up
-        self._providers = providers
 
     def routes(self) -> list[PageRoute]:
         return [
@@ -56,10 +35,10 @@ class SignInPages:
             visit,
             "sign_in.html",
             status=status,
-            providers=self._providers,
-            sign_up=self._sign_up,
+            providers=self._parts.providers.for_sign_in,
+            sign_up=self._parts.mode,
             next=visit.next_path(),
-            sends_links=self._mailed.is_offered,
+            sends_links=self._parts.mailed.is_offered,
             minutes=MINUTES,
             **(known | values),
         )
@@ -70,15 +49,17 @@ class SignInPages:
         return self._shown(visit)
 
     async def start(self, visit: Visit) -> Reply:
-        started = await self._passkeys.start()
+        started = await self._parts.passkey_sign_in.start()
         visit.keep_attempt(started.attempt)
         return self._pages.json({"publicKey": started.options})
 
     async def finish(self, visit: Visit) -> Reply:
-        self._limits.count(network_of(visit.where.address))
+        self._parts.limits.count(visit.network)
         credential = visit.form.get("credential", "")
         try:
-            entered = await self._passkeys.finish(visit.attempt, credential, visit.where)
+            entered = await self._parts.passkey_sign_in.finish(
+                visit.attempt, credential, visit.where
+            )
         except Refusal as refused:
             return self._shown(visit, problem=refused.sentence, status=refused.status)
         visit.enter(entered.session_token, ABSOLUTE_DAYS)
@@ -87,7 +68,7 @@ class SignInPages:
     async def send_link(self, visit: Visit) -> Reply:
         address = visit.form.get("email", "").strip()
         try:
-            self._mailed.ask(address, network_of(visit.where.address))
+            self._parts.mailed.ask(address, visit.network)
         except Refusal as refused:
             where = "address_error" if isinstance(refused, EmailRefused) else "problem"
             problem = {"address": address, where: refused.sentence}

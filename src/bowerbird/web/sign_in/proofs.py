@@ -1,19 +1,13 @@
 """The page on which a signed-in person proves again who they are, before a change that matters."""
 
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 from bowerbird.errors import Refusal
-from bowerbird.library.access.attempt_limits import AttemptLimits
-from bowerbird.library.sign_in.mailed_links import MailedLinks
-from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
-from bowerbird.library.sign_in.passkeys import Passkeys
-from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS, Sessions
-from bowerbird.web.sign_in.pages import Providers
+from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
+from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PROVE, PageRoute
 from bowerbird.web.visits.visit import Visit
-from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.responses.replies import Reply
 
 # What people want to do on a page that asks for a proof.
@@ -23,24 +17,10 @@ _CHANGES: Final = {
     "/account/delete": "delete your account",
 }
 
-# The providers that the visitor has connected.
-ConnectedProviders = Callable[[Visit], Awaitable[Providers]]
 
+def routes(parts: SignInParts, pages: VisitPages) -> list[PageRoute]:
+    sign_in, limits = parts.passkey_sign_in, parts.limits
 
-async def no_providers(_: Visit) -> Providers:
-    return ()
-
-
-def routes(
-    sign_in: PasskeySignIn,
-    passkeys: Passkeys,
-    sessions: Sessions,
-    limits: AttemptLimits,
-    pages: VisitPages,
-    *,
-    mailed: MailedLinks,
-    providers: ConnectedProviders = no_providers,
-) -> list[PageRoute]:
     async def shown(visit: Visit, *, problem: str = "", status: int = 200) -> Reply:
         path = visit.next_path()
         return pages.show(
@@ -50,15 +30,15 @@ def routes(
             change=_CHANGES.get(path.partition("?")[0], "continue"),
             # What the command line calls the account.
             account=visit.signed_in.email or visit.account_id,
-            has_passkey=bool(await passkeys.all(visit.account_id)),
-            providers=await providers(visit),
-            sends_links=mailed.is_offered and bool(visit.signed_in.email),
+            has_passkey=bool(await parts.passkeys.all(visit.account_id)),
+            providers=await parts.providers.for_proof(visit),
+            sends_links=parts.mailed.is_offered and bool(visit.signed_in.email),
             next=path,
             problem=problem,
         )
 
     async def show(visit: Visit) -> Reply:
-        if sessions.is_proved(visit.signed_in):
+        if parts.sessions.is_proved(visit.signed_in):
             return pages.go(visit.next_path())
         return await shown(visit)
 
@@ -68,7 +48,7 @@ def routes(
         return pages.json({"publicKey": started.options})
 
     async def finish(visit: Visit) -> Reply:
-        limits.count(network_of(visit.where.address))
+        limits.count(visit.network)
         limits.count_account(visit.account_id)
         credential = visit.form.get("credential", "")
         try:

@@ -1,67 +1,20 @@
 """Signing in with providers, proving with them, and connecting them."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote, urlsplit
 
 from bowerbird.errors import Refusal
-from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.sign_in.attempts import Attempt
-from bowerbird.library.sign_in.provider_sign_in import Identities, ProviderSignIn, Purpose
+from bowerbird.library.sign_in.provider_sign_in import Purpose
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
 from bowerbird.model.accounts import SignedIn
-from bowerbird.openid.providers import Provider
 from bowerbird.openid.sign_in import ProviderProblem
-from bowerbird.web.sign_in.pages import Providers
+from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.sign_in.sign_up import SignUpPages
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PROVE, SIGN_IN, Access, PageRoute
 from bowerbird.web.visits.visit import Visit
-from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.responses.replies import Reply
-
-
-class ProviderLists:
-    def __init__(self, providers: Sequence[Provider], identities: Identities) -> None:
-        self._providers = providers
-        self._identities = identities
-
-    @property
-    def for_sign_in(self) -> Providers:
-        """Name and path of every provider."""
-        return [{"name": p.title, "path": f"{SIGN_IN}/{p.name}"} for p in self._providers]
-
-    async def for_proof(self, visit: Visit) -> Providers:
-        """Name and path of the providers that the visitor has connected."""
-        connected = {each.issuer for each in await self._identities.all(visit.account_id)}
-        return [
-            {"name": provider.title, "path": f"{PROVE}/{provider.name}"}
-            for provider in self._providers
-            if provider.issuer in connected
-        ]
-
-    async def for_account(self, visit: Visit) -> list[dict[str, Any]]:
-        """What account.html shows: id, name, address ('' if not connected) and path to connect.
-
-        A connected provider that the operator has removed from the settings can be disconnected.
-        """
-        connected = {each.issuer: each for each in await self._identities.all(visit.account_id)}
-        rows = []
-        for provider in self._providers:
-            identity = connected.pop(provider.issuer, None)
-            rows.append(
-                {
-                    "id": identity.identity_id if identity else "",
-                    "name": provider.title,
-                    "address": identity.shown if identity else "",
-                    "path": f"/account/providers/{provider.name}/connect",
-                }
-            )
-        return rows + [
-            {"id": each.identity_id, "name": each.issuer, "address": each.shown, "path": ""}
-            for each in connected.values()
-        ]
-
 
 _PAGE: Final = "/account"
 _BACK: Final = ("/account#methods", "Back to your account")
@@ -74,18 +27,10 @@ _FAILURES: Final = {
 
 
 class ProviderPages:
-    def __init__(
-        self,
-        sign_in: ProviderSignIn,
-        identities: Identities,
-        sign_up: SignUpPages,
-        limits: AttemptLimits,
-        pages: VisitPages,
-    ) -> None:
-        self._sign_in = sign_in
-        self._identities = identities
+    def __init__(self, parts: SignInParts, sign_up: SignUpPages, pages: VisitPages) -> None:
+        self._parts = parts
+        self._sign_in = parts.provider_sign_in
         self._sign_up = sign_up
-        self._limits = limits
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -124,9 +69,9 @@ class ProviderPages:
         visitor: SignedIn | None = None,
         invitation: str = "",
     ) -> Reply:
-        self._limits.count(network_of(visit.where.address))
+        self._parts.limits.count(visit.network)
         if visitor is not None:
-            self._limits.count_account(visitor.account.account_id)
+            self._parts.limits.count_account(visitor.account.account_id)
         provider, path = visit.request.path_params["provider"], visit.next_path()
         if not self._pages.is_at_site(visit):
             # The provider returns the browser to the configured address, where it has no cookie.
@@ -154,7 +99,7 @@ class ProviderPages:
         except Refusal as refused:
             return self._failed(visit, Purpose.SIGN_IN, refused.sentence, "")
         # Not before: pages of other sites can open this path, but without the attempt.
-        self._limits.count(network_of(visit.where.address))
+        self._parts.limits.count(visit.network)
         purpose = Purpose(attempt.purpose)
         try:
             return await self._finish(visit, attempt, purpose)
@@ -181,7 +126,7 @@ class ProviderPages:
 
     async def disconnect(self, visit: Visit) -> Reply:
         try:
-            await self._identities.disconnect(visit.signed_in, visit.form.get("provider", ""))
+            await self._parts.identities.disconnect(visit.signed_in, visit.form.get("provider", ""))
         except Refusal as refused:
             heading = "The provider was not disconnected"
             return self._pages.problem(visit, refused.status, heading, refused.sentence, _BACK)

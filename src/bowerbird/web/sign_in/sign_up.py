@@ -3,17 +3,14 @@
 from typing import Final
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.attempt_limits import AttemptLimits, TriesWithin
 from bowerbird.library.sign_in.one_time_links import Entered
 from bowerbird.library.sign_in.provider_sign_in import Returned
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
-from bowerbird.library.sign_in.sign_up import SignUp
 from bowerbird.web.sign_in import newcomers
-from bowerbird.web.sign_in.pages import Providers
+from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import SIGN_IN, Access, PageRoute
 from bowerbird.web.visits.visit import Visit
-from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/sign-up"
@@ -25,20 +22,10 @@ _SIGN_IN: Final = (SIGN_IN, "Sign in")
 
 
 class SignUpPages:
-    def __init__(
-        self,
-        sign_up: SignUp,
-        limits: AttemptLimits,
-        daily_limits: TriesWithin,
-        pages: VisitPages,
-        *,
-        providers: Providers,
-    ) -> None:
-        self._sign_up = sign_up
-        self._limits = limits
-        self._daily_limits = daily_limits
+    def __init__(self, parts: SignInParts, pages: VisitPages) -> None:
+        self._parts = parts
+        self._sign_up = parts.sign_up
         self._pages = pages
-        self._providers = providers
 
     def routes(self) -> list[PageRoute]:
         offer = f"{PATH}/offer"
@@ -68,13 +55,13 @@ class SignUpPages:
             visit,
             "sign_up.html",
             status=status,
-            providers=self._providers,
+            providers=self._parts.providers.for_sign_in,
             invitation=invitation,
             problem=problem,
         )
 
     async def start(self, visit: Visit) -> Reply:
-        self._limits.count(network_of(visit.where.address))
+        self._parts.limits.count(visit.network)
         started = await self._sign_up.start_with_passkey(visit.form.get("invitation", ""))
         visit.keep_attempt(started.attempt)
         return self._pages.json({"publicKey": started.options})
@@ -125,9 +112,8 @@ class SignUpPages:
         return self._pages.problem(visit, refused.status, _NOT_CREATED, refused.sentence, _SIGN_IN)
 
     def _count(self, visit: Visit) -> None:
-        network = network_of(visit.where.address)
-        self._limits.count(network)
-        if wait_s := self._daily_limits.count(network, SIGN_UPS_PER_DAY):
+        self._parts.limits.count(visit.network)
+        if wait_s := self._parts.daily_limits.count(visit.network, SIGN_UPS_PER_DAY):
             raise Refusal(
                 Code.RATE_LIMITED,
                 "Too many accounts were created from your network address within 24 hours. "

@@ -4,24 +4,18 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from msgspec import Struct
-
-from bowerbird.clock import Clock
+from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
 from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.accounts.tokens import NoLiveDevice
 from bowerbird.library.connections.connecting import BegunX, Connecting, Revoking
 from bowerbird.library.connections.connections import Connections, DeviceRuns, NoConnection
-from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.model.connections import X_POSTS_PER_DAY, Connection
 from bowerbird.requests import limits
-from bowerbird.settings import Settings
-from bowerbird.storage.database import Database
 from bowerbird.web.sources import rows
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
-from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/sources"
@@ -29,18 +23,15 @@ _BACK: Final = (PATH, "Back to your sources")
 _LONGEST_NUMBER: Final = 9
 
 
-class SourceParts(Struct, frozen=True):
-    connections: Connections
-    connecting: Connecting
-    devices: DeviceRuns
-    kept: KeptPages
-    revoking: Revoking
-    clock: Clock
-
-
 class SourcePages:
-    def __init__(self, parts: SourceParts, attempts: AttemptLimits, pages: VisitPages) -> None:
-        self._parts = parts
+    def __init__(self, services: Services, attempts: AttemptLimits, pages: VisitPages) -> None:
+        database, clock, settings = services.database, services.clock, services.settings
+        self._connections = Connections(database, clock, services.wake_worker)
+        self._connecting = Connecting(database, clock, settings, self._connections)
+        self._devices = DeviceRuns(database, clock)
+        self._kept = services.kept_pages
+        self._revoking = Revoking(clock, settings)
+        self._clock = clock
         self._attempts = attempts
         self._pages = pages
 
@@ -62,16 +53,16 @@ class SourcePages:
 
     async def shown(self, visit: Visit, *, status: int = 200, **more: Any) -> Reply:
         account, times = visit.signed_in.account, visit.times
-        now = self._parts.clock()
-        connections = await self._parts.connections.all(visit.account_id)
-        devices = await self._parts.devices.all(account)
+        now = self._clock()
+        connections = await self._connections.all(visit.account_id)
+        devices = await self._devices.all(account)
         values = {
             "sources": [rows.source(one, account, times, now) for one in connections],
             "devices": [rows.device(one, times) for one in devices],
-            "unread": await self._parts.kept.of_unknown_form(visit.account_id),
+            "unread": await self._kept.of_unknown_form(visit.account_id),
             "most": limits.CONNECTIONS_MAX,
             "intervals": [(str(seconds), text) for seconds, text in rows.INTERVALS],
-            "x_return_url": self._parts.connecting.x_return_url,
+            "x_return_url": self._connecting.x_return_url,
             "typed": {},
             "errors": {},
             "mark": rows.mark(connections, now),
@@ -80,15 +71,15 @@ class SourcePages:
 
     async def state(self, visit: Visit) -> Reply:
         """For a script, which opens the page again when `mark` changes."""
-        connections = await self._parts.connections.all(visit.account_id)
-        mark = rows.mark(connections, self._parts.clock())
+        connections = await self._connections.all(visit.account_id)
+        mark = rows.mark(connections, self._clock())
         return self._pages.json({"mark": mark, "jobs": []})
 
     async def connect_mastodon(self, visit: Visit) -> Reply:
         server, token = visit.form.get("mastodon_server", ""), visit.form.get("mastodon_token", "")
         return await self._connected(
             visit,
-            lambda: self._parts.connecting.mastodon(visit.account_id, server, token),
+            lambda: self._connecting.mastodon(visit.account_id, server, token),
             "mastodon",
             mastodon_server=server,
         )
@@ -98,7 +89,7 @@ class SourcePages:
         password = visit.form.get("bluesky_password", "")
         return await self._connected(
             visit,
-            lambda: self._parts.connecting.bluesky(visit.account_id, handle, password, server),
+            lambda: self._connecting.bluesky(visit.account_id, handle, password, server),
             "bluesky",
             bluesky_handle=handle,
             bluesky_server=server,
@@ -109,14 +100,14 @@ class SourcePages:
         secret = visit.form.get("x_client_secret", "")
         return await self._begun(
             visit,
-            lambda: self._parts.connecting.begin_x(visit.account_id, client_id, secret),
+            lambda: self._connecting.begin_x(visit.account_id, client_id, secret),
             x_client_id=client_id,
         )
 
     async def connect_x_again(self, visit: Visit) -> Reply:
         source = visit.form.get("source", "")
         return await self._begun(
-            visit, lambda: self._parts.connecting.begin_x_again(visit.account_id, source)
+            visit, lambda: self._connecting.begin_x_again(visit.account_id, source)
         )
 
     async def finish_x(self, visit: Visit) -> Reply:
@@ -124,7 +115,7 @@ class SourcePages:
         if visit.attempt:
             self._count(visit)
         try:
-            await self._parts.connecting.finish_x(visit.account_id, visit.attempt, visit.query)
+            await self._connecting.finish_x(visit.account_id, visit.attempt, visit.query)
         except Refusal as refused:
             return self._pages.problem(
                 visit, refused.status, "Not connected", refused.sentence, _BACK
@@ -133,15 +124,15 @@ class SourcePages:
         return self._pages.go(f"{PATH}?said=source-connected")
 
     async def run(self, visit: Visit) -> Reply:
-        change = self._parts.connections.run_now(visit.account_id, visit.form.get("source", ""))
+        change = self._connections.run_now(visit.account_id, visit.form.get("source", ""))
         return await self._after(visit, change, "source-running")
 
     async def pause(self, visit: Visit) -> Reply:
-        change = self._parts.connections.pause(visit.account_id, visit.form.get("source", ""))
+        change = self._connections.pause(visit.account_id, visit.form.get("source", ""))
         return await self._after(visit, change, "source-paused")
 
     async def change(self, visit: Visit) -> Reply:
-        change = self._parts.connections.set_bounds(
+        change = self._connections.set_bounds(
             visit.account_id,
             visit.form.get("source", ""),
             interval_s=_number(visit.form.get("interval", "")),
@@ -153,15 +144,15 @@ class SourcePages:
         async def change() -> None:
             account = visit.signed_in.account
             source = visit.form.get("source", "")
-            removed = await self._parts.connections.disconnect(account, source)
-            await self._parts.revoking.revoke(visit.account_id, removed)
+            removed = await self._connections.disconnect(account, source)
+            await self._revoking.revoke(visit.account_id, removed)
 
         return await self._after(visit, change(), "source-disconnected")
 
     async def disconnect_device(self, visit: Visit) -> Reply:
         device = visit.form.get("device", "")
         try:
-            await self._parts.devices.disconnect(visit.account_id, device)
+            await self._devices.disconnect(visit.account_id, device)
         except NoLiveDevice:
             return self._pages.go(f"{PATH}?said=extension-disconnected-before")
         return self._pages.go(f"{PATH}?said=extension-disconnected")
@@ -213,24 +204,10 @@ class SourcePages:
 
     def _count(self, visit: Visit) -> None:
         """Otherwise this server could be used to guess passwords at another one."""
-        self._attempts.count(network_of(visit.where.address))
+        self._attempts.count(visit.network)
         self._attempts.count_account(visit.account_id)
 
 
 def _number(text: str) -> int:
     text = text.strip()
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER else 0
-
-
-def source_parts(
-    database: Database, clock: Clock, settings: Settings, wake_worker: Callable[[], None]
-) -> SourceParts:
-    connections = Connections(database, clock, wake_worker)
-    return SourceParts(
-        connections,
-        Connecting(database, clock, settings, connections),
-        DeviceRuns(database, clock),
-        KeptPages(database, clock),
-        Revoking(clock, settings),
-        clock,
-    )

@@ -3,17 +3,16 @@
 from typing import Any, Final
 from urllib.parse import quote
 
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
-from bowerbird.library.views.edits import ViewEdits
-from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.limits import BUCKETS_MAX, VIEW_NAME_MAX
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.web.library import list_words, post_parts
 from bowerbird.web.library.addresses import of_view
-from bowerbird.web.library.lists import ListPages
+from bowerbird.web.library.pages import LibraryPages
 from bowerbird.web.library.sidebar import shown_count
 from bowerbird.web.views import drafts
 from bowerbird.web.views.drafts import Draft
@@ -29,10 +28,10 @@ _MISTAKES: Final = 500
 
 
 class EditorPage:
-    def __init__(self, views: Views, edits: ViewEdits, lists: ListPages, pages: VisitPages) -> None:
-        self._views = views
-        self._edits = edits
-        self._lists = lists
+    def __init__(self, services: Services, library: LibraryPages, pages: VisitPages) -> None:
+        self._views = services.views
+        self._edits = library.view_edits
+        self._lists = library.lists
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:

@@ -16,6 +16,7 @@ from bowerbird.model.accounts import SignedIn, Where
 from bowerbird.settings import Settings
 from bowerbird.web.visits.formats import DateWords, Times, accepted
 from bowerbird.wire import bodies
+from bowerbird.wire.client_addresses import network_of
 from bowerbird.wire.pipeline import Request
 from bowerbird.wire.responses.replies import Header
 
@@ -235,6 +236,11 @@ class Visit(Struct, kw_only=True):
     @property
     def account_id(self) -> int:
         return self.signed_in.account.account_id
+
+    @property
+    def network(self) -> str:
+        """The network address by which tries are counted."""
+        return network_of(self.where.address)
 
     @property
     def times(self) -> Times:

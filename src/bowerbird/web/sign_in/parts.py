@@ -1,0 +1,110 @@
+"""What the pages for signing in share: the ways to do it, their lists, and how often to try."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from bowerbird.assembly import Services
+from bowerbird.clock import DAY
+from bowerbird.library.access.attempt_limits import AttemptLimits, TriesWithin
+from bowerbird.library.sign_in.attempts import Attempts
+from bowerbird.library.sign_in.mailed_links import EmailChanges
+from bowerbird.library.sign_in.one_time_links import Invitations
+from bowerbird.library.sign_in.passkey_answers import Site
+from bowerbird.library.sign_in.passkey_sign_in import PasskeySignIn
+from bowerbird.library.sign_in.passkeys import Passkeys
+from bowerbird.library.sign_in.provider_sign_in import Identities, ProviderSignIn
+from bowerbird.library.sign_in.sign_up import SignUp
+from bowerbird.openid.providers import Provider, configured
+from bowerbird.openid.sign_in import OpenIdClient
+from bowerbird.web.visits.router import PROVE, SIGN_IN
+from bowerbird.web.visits.visit import Visit
+
+# Name and path of a provider.
+Providers = Sequence[Mapping[str, str]]
+
+
+class ProviderLists:
+    def __init__(self, providers: Sequence[Provider], identities: Identities) -> None:
+        self._providers = providers
+        self._identities = identities
+
+    @property
+    def for_sign_in(self) -> Providers:
+        """Name and path of every provider."""
+        return [{"name": p.title, "path": f"{SIGN_IN}/{p.name}"} for p in self._providers]
+
+    async def for_proof(self, visit: Visit) -> Providers:
+        """Name and path of the providers that the visitor has connected."""
+        connected = {each.issuer for each in await self._identities.all(visit.account_id)}
+        return [
+            {"name": provider.title, "path": f"{PROVE}/{provider.name}"}
+            for provider in self._providers
+            if provider.issuer in connected
+        ]
+
+    async def for_account(self, visit: Visit) -> list[dict[str, Any]]:
+        """What account.html shows: id, name, address ('' if not connected) and path to connect.
+
+        A connected provider that the operator has removed from the settings can be disconnected.
+        """
+        connected = {each.issuer: each for each in await self._identities.all(visit.account_id)}
+        rows = []
+        for provider in self._providers:
+            identity = connected.pop(provider.issuer, None)
+            rows.append(
+                {
+                    "id": identity.identity_id if identity else "",
+                    "name": provider.title,
+                    "address": identity.shown if identity else "",
+                    "path": f"/account/providers/{provider.name}/connect",
+                }
+            )
+        return rows + [
+            {"id": each.identity_id, "name": each.issuer, "address": each.shown, "path": ""}
+            for each in connected.values()
+        ]
+
+
+class SignInParts:
+    def __init__(self, services: Services) -> None:
+        settings, database, clock = services.settings, services.database, services.clock
+        accounts, sessions = services.accounts, services.sessions
+        attempts = Attempts(database, clock)
+        address = urlsplit(settings.site_origin)
+        site = Site(address.hostname or "", f"{address.scheme}://{address.netloc}")
+        providers = configured(settings)
+        # closed, invite or open.
+        self.mode = settings.sign_up
+        self.sessions = sessions
+        self.mailed = services.mailed_links
+        self.links = services.one_time_links
+        self.limits = AttemptLimits(clock)
+        self.daily_limits = TriesWithin(clock, DAY)
+        self.invitations = Invitations(database, clock)
+        self.emails = EmailChanges(database, accounts, clock, settings)
+        self.identities = Identities(database, providers, clock)
+        self.providers = ProviderLists(providers, self.identities)
+        self.passkeys = Passkeys(
+            database, attempts, clock, site, {each.issuer for each in providers}
+        )
+        self.passkey_sign_in = PasskeySignIn(database, sessions, attempts, clock, site)
+        self.provider_sign_in = ProviderSignIn(
+            database,
+            sessions,
+            attempts,
+            clock,
+            client=OpenIdClient(providers, settings.provider_return_url, clock),
+            identities=self.identities,
+        )
+        self.sign_up = SignUp(
+            database,
+            accounts,
+            sessions,
+            attempts,
+            clock,
+            invitations=self.invitations,
+            identities=self.identities,
+            passkeys=self.passkeys,
+            mode=settings.sign_up,
+        )
