@@ -16,7 +16,7 @@ from hypothesis.internal.conjecture import providers
 from bowerbird.library.views import counts
 from bowerbird.storage.database import Database
 from bowerbird.storage.postgres.database import Limits
-from tests.support import browser_versions, databases, service
+from tests.support import browser_versions, databases, external_postgres, service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.s3 import s3_server
 from tests.support.service import Member, Service
@@ -76,6 +76,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: options of the browser (tests/web/conftest.py)")
+    if external_postgres.URL and config.getoption("numprocesses", None):
+        raise pytest.UsageError(f"{external_postgres.VARIABLE} names one database: run without -n.")
 
 
 @pytest.hookimpl(tryfirst=True)

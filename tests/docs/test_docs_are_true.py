@@ -19,6 +19,7 @@ from bowerbird.model.connections import Network, Problem
 from bowerbird.search.queries import query_fields
 from bowerbird.settings import PREFIX, BadSetting, Settings
 from bowerbird.storage.migrations import available
+from tests.support import external_postgres
 from tests.support.offenders import Offenders
 
 ROOT = Path(__file__).parents[2]
@@ -90,7 +91,7 @@ def test_a_misspelt_setting_prevents_the_start() -> None:
 
 
 def test_every_setting_that_a_page_names_exists() -> None:
-    known = {*SETTINGS, *(f"{name}_FILE" for name in SECRETS)}
+    known = {*SETTINGS, *(f"{name}_FILE" for name in SECRETS), external_postgres.VARIABLE}
     offenders = {}
     for page in PAGES:
         named = set(re.findall(rf"\b{PREFIX}[A-Z_]+[A-Z]\b", text_of(page)))

@@ -1,7 +1,6 @@
 """Fresh, migrated databases of both kinds, copied from a template that is created once."""
 
 import asyncio
-import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -29,8 +28,7 @@ _WRITE_WAIT_S = 20
 
 @contextmanager
 def postgres_server() -> Iterator[ThrowawayPostgres]:
-    url = os.environ.get(external_postgres.VARIABLE)
-    with ExternalPostgres(url) if url else ThrowawayPostgres() as server:
+    with ExternalPostgres() if external_postgres.URL else ThrowawayPostgres() as server:
         server.create_template(TEMPLATE, _migrate)
         yield server
 
