@@ -35,6 +35,11 @@ EXAMPLES = {
     "INSERT INTO api_call (account_id, calls) SELECT :account_id, 1 WHERE :limit > 0": (
         "a parameter without a type"
     ),
+    "INSERT INTO api_call (account_id, calls) SELECT CAST(:account_id AS bigint), 1"
+    " FROM library AS l WHERE l.account_id = :account_id ON CONFLICT (account_id)"
+    " DO UPDATE SET calls = api_call.calls + 1 WHERE api_call.calls < :limit": (
+        "a parameter without a type"
+    ),
     "SELECT p.account_id FROM person AS p"
     " WHERE NOT EXISTS (SELECT 1 FROM library AS l WHERE l.account_id = p.account_id)": (
         "tables of the coordinator and of nodes compared row by row"
@@ -61,7 +66,12 @@ def refused(sql: str, volatile: set[str]) -> str | None:
         "a query in RETURNING": _has(r"RETURNING\b.*\(\s*SELECT\b", sql),
         "a query in VALUES": _has(r"\bVALUES\s*\(.*\(\s*SELECT\b", sql),
         "a parameter without a type": (
-            verb == "INSERT" and _has(r"\bSELECT(?!.*\bFROM\b).*[ ,]:\w", sql)
+            verb == "INSERT"
+            and _has(
+                r"\bSELECT(?!.*\bFROM\b).*[ ,]:\w"
+                r"|SELECT (?:CAST\()?:account_id\b.*\bDO UPDATE\b.*\bWHERE\b",
+                sql,
+            )
         ),
         "tables of the coordinator and of nodes compared row by row": (
             is_mixed and "EXISTS" in sql and "MATERIALIZED" not in sql

@@ -20,7 +20,9 @@ import asyncpg
 
 from bowerbird.storage import queries
 from bowerbird.storage.postgres import schema
+from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
 from tests.storage.test_routing import statements
+from tests.support import service
 from tests.support.external_postgres import VARIABLE
 from tests.support.postgres import SERVER_OPTIONS, ThrowawayPostgres
 
@@ -88,15 +90,24 @@ def cluster(binaries: Path) -> Iterator[str]:
 async def refused_statements(url: str) -> dict[tuple[str, str], str]:
     """Runs every statement of storage/sql, undoes it, and returns what Citus refused."""
     refused = {}
+    database = PostgresDatabase(await open_pool(url, 1))
+    await service.create_cast(database)
+    await database.close()
     connection: Any = await asyncpg.connect(url)
+    # Some are refused only if the account exists.
+    account_id = await connection.fetchval("SELECT min(account_id) FROM library")
     for name, sql in statements().items():
-        text, _ = queries.numbered(sql)
+        text, names = queries.numbered(sql)
         transaction = connection.transaction()
         await transaction.start()
         try:
             prepared = await connection.prepare(text)
-            types = [one.name for one in prepared.get_parameters()]
-            await prepared.fetch(*(_VALUES.get(one) for one in types))
+            await prepared.fetch(
+                *(
+                    account_id if name == "account_id" else _VALUES.get(parameter.name)
+                    for name, parameter in zip(names, prepared.get_parameters(), strict=True)
+                )
+            )
         except asyncpg.PostgresError as error:
             # Others are about the values.
             if _REFUSED.search(str(error)):

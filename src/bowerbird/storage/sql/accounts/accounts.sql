@@ -135,7 +135,7 @@ UPDATE library
 -- name: add_calls
 -- Reads from library, so that a deleted account gets no row.
 INSERT INTO api_call (account_id, month, calls)
-SELECT CAST(:account_id AS bigint), CAST(:month AS bigint), CAST(:calls AS bigint)
+SELECT l.account_id, CAST(:month AS bigint), CAST(:calls AS bigint)
   FROM library AS l
  WHERE l.account_id = :account_id
     ON CONFLICT (account_id, month) DO UPDATE
@@ -144,7 +144,7 @@ SELECT CAST(:account_id AS bigint), CAST(:month AS bigint), CAST(:calls AS bigin
 -- name: charge_call
 -- Returns no row if the limit is reached, or if the account has been deleted.
 INSERT INTO api_call (account_id, month, calls)
-SELECT CAST(:account_id AS bigint), CAST(:month AS bigint), 1
+SELECT l.account_id, CAST(:month AS bigint), 1
   FROM library AS l
  WHERE l.account_id = :account_id
    AND CAST(:limit AS bigint) > 0

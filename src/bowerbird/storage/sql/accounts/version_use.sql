@@ -16,7 +16,7 @@ SELECT u.version
 -- name: put
 -- Reads from library, so that a deleted account gets no row.
 INSERT INTO version_use (account_id, version, last_day)
-SELECT CAST(:account_id AS bigint), CAST(:version AS text), CAST(:last_day AS bigint)
+SELECT l.account_id, CAST(:version AS text), CAST(:last_day AS bigint)
   FROM library AS l
  WHERE l.account_id = :account_id
     ON CONFLICT (account_id, version) DO UPDATE
