@@ -9,7 +9,6 @@ import re
 import time
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from types import TracebackType
 from typing import ClassVar, Final, Self
 from urllib.parse import urlencode
 
@@ -46,9 +45,7 @@ _FIRST_ERROR_OF_SERVER: Final = 500
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-class Fetcher:
-    """Keeps connections open between requests; use it as a context manager."""
-
+class Fetcher(OutgoingRequests):
     longest_url: ClassVar = 2_048
 
     def __init__(
@@ -61,10 +58,8 @@ class Fetcher:
         least_s: float = LEAST_S,
     ) -> None:
         """`private_hosts`: those that the operator allows, as `host` or `host:port`."""
+        super().__init__(resolve=resolve, connect=connect)
         self._private_hosts = frozenset(private_hosts)
-        self._requests = OutgoingRequests(
-            resolve=resolve, connect=connect, may_be_private=self._may_be_private
-        )
         self._timeout_s = timeout_s
         self._least_s = least_s
         # On the clock of `time.monotonic`.
@@ -77,17 +72,6 @@ class Fetcher:
         if api.host in LOOPBACK:
             hosts.append(host_port(api))
         return cls([name for name in hosts if name])
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._requests.__aexit__(kind, error, trace)
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
@@ -134,9 +118,7 @@ class Fetcher:
     ) -> Answer:
         async with (
             reaching(min(self._timeout_s, self._deadline - time.monotonic())),
-            self._requests.response(
-                method, self._checked(url), {**HEADERS, **headers}, content
-            ) as found,
+            self.response(method, self._checked(url), {**HEADERS, **headers}, content) as found,
         ):
             return await _read(found, is_json=is_json)
 

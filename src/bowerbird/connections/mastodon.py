@@ -1,26 +1,22 @@
 """Reads the bookmarks of an account on a Mastodon server."""
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
 from msgspec import Struct
 
-from bowerbird.clock import Clock
 from bowerbird.connections.records import (
-    Answer,
+    BAD_REQUEST,
     CursorRefused,
     ListPage,
+    NetworkClient,
     Person,
     SourceProblem,
     Tokens,
-    require_allowed,
 )
 from bowerbird.model.connections import Problem
-
-if TYPE_CHECKING:
-    from bowerbird.connections.fetching import Fetcher
 
 PER_PAGE: Final = 40
 _LIST: Final = "/api/v1/bookmarks"
@@ -28,7 +24,6 @@ _NEXT: Final = re.compile(r'<([^<>]{1,2048})>;\s*rel="?next"?')
 _CURSOR: Final = re.compile(r"[\x21-\x7e]{1,200}")
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _NAME: Final = re.compile(r"[A-Za-z0-9_.@-]{1,200}")
-_OK, _BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN = 200, 400, 401, 403
 
 
 class _Account(Struct, frozen=True):
@@ -37,12 +32,7 @@ class _Account(Struct, frozen=True):
     username: str = ""
 
 
-class Mastodon:
-    def __init__(self, fetcher: "Fetcher", server: str, clock: Clock) -> None:
-        self._fetcher = fetcher
-        self._server = server
-        self._clock = clock
-
+class Mastodon(NetworkClient):
     async def person(self, tokens: Tokens) -> Person:
         url = f"{self._server}/api/v1/accounts/verify_credentials"
         answer = self._checked(await self._fetcher.get(url, tokens.access))
@@ -57,23 +47,13 @@ class Mastodon:
         query = {"limit": str(PER_PAGE), **({"max_id": cursor} if cursor else {})}
         url = f"{self._server}{_LIST}?{urlencode(query)}"
         answer = await self._fetcher.get(url, tokens.access)
-        if answer.status == _BAD_REQUEST and cursor:
+        if answer.status == BAD_REQUEST and cursor:
             raise CursorRefused
         statuses = self._checked(answer).read(list[msgspec.Raw])
         # The ids of bookmarks, with which the list goes on, are only in the header.
         following = next_cursor(answer.headers.get("link", ""))
         page = {"bookmarks": statuses, "cursor": following}
         return ListPage(msgspec.json.encode(page), url)
-
-    def _checked(self, answer: Answer) -> Answer:
-        require_allowed(answer, self._clock())
-        if answer.status == _UNAUTHORIZED:
-            raise SourceProblem(Problem.REVOKED)
-        if answer.status == _FORBIDDEN:
-            raise SourceProblem(Problem.FORBIDDEN)
-        if answer.status != _OK:
-            raise SourceProblem(Problem.WRONG_SERVER, reason=f"status_{answer.status}")
-        return answer
 
 
 def next_cursor(link: str) -> str:

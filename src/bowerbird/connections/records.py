@@ -1,17 +1,21 @@
 """What the clients of the networks take and return, and when a network allows the next request."""
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from bowerbird.clock import MICROSECONDS
+from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.model import instants
 from bowerbird.model.connections import Problem
 from bowerbird.sources.parsing.json_values import Unreadable, decode
 
+if TYPE_CHECKING:
+    from bowerbird.connections.fetching import Fetcher
+
 T = TypeVar("T")
+OK, BAD_REQUEST, UNAUTHORIZED, FORBIDDEN = 200, 400, 401, 403
 
 
 class Tokens(Struct, frozen=True, omit_defaults=True):
@@ -56,6 +60,24 @@ class SourceProblem(Exception):  # noqa: N818 - named for what it is
         self.problem = problem
         self.retry_at = retry_at
         self.reason = reason
+
+
+class NetworkClient:
+    def __init__(self, fetcher: "Fetcher", server: str, clock: Clock) -> None:
+        self._fetcher = fetcher
+        self._server = server
+        self._clock = clock
+
+    def _checked(self, answer: "Answer") -> "Answer":
+        """The answer, if it is what was asked for."""
+        require_allowed(answer, self._clock())
+        if answer.status == UNAUTHORIZED:
+            raise TokenExpired
+        if answer.status == FORBIDDEN:
+            raise SourceProblem(Problem.FORBIDDEN)
+        if answer.status != OK:
+            raise SourceProblem(Problem.WRONG_SERVER, reason=f"status_{answer.status}")
+        return answer
 
 
 class Answer(Struct, frozen=True):

@@ -14,21 +14,22 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.connections.records import (
+    BAD_REQUEST,
+    FORBIDDEN,
+    UNAUTHORIZED,
     Answer,
     CursorRefused,
     ListPage,
+    NetworkClient,
     Person,
     SourceProblem,
-    TokenExpired,
     Tokens,
-    require_allowed,
 )
 from bowerbird.model.connections import Problem
 from bowerbird.openid.people import Begun
 from bowerbird.openid.providers import Endpoints, Provider, X
 
 if TYPE_CHECKING:
-    from bowerbird.connections.fetching import Fetcher
     from bowerbird.openid.flow import Flow
 
 PER_PAGE: Final = 90
@@ -49,7 +50,7 @@ _FIELDS: Final = {
 _ID: Final = re.compile(r"[0-9]{1,20}")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]{1,50}")
 _TOKEN: Final = re.compile(r"[\x21-\x7e]{1,8192}")
-_OK, _BAD_REQUEST, _UNAUTHORIZED, _NO_CREDIT, _FORBIDDEN = 200, 400, 401, 402, 403
+_NO_CREDIT: Final = 402
 _DEFAULT_LIFETIME_S: Final = 7_200
 # Renewed a little earlier than X says.
 _EARLY: Final = 60 * MICROSECONDS
@@ -71,12 +72,7 @@ class _Granted(Struct, frozen=True):
     expires_in: int = _DEFAULT_LIFETIME_S
 
 
-class XApi:
-    def __init__(self, fetcher: "Fetcher", server: str, clock: Clock) -> None:
-        self._fetcher = fetcher
-        self._server = server
-        self._clock = clock
-
+class XApi(NetworkClient):
     async def exchanged(
         self, tokens: Tokens, code: str, verifier: str, redirect_url: str
     ) -> Tokens:
@@ -129,21 +125,14 @@ class XApi:
             query = {**query, "pagination_token": cursor}
         url = f"{self._server}{path}" + (f"?{urlencode(query)}" if query else "")
         answer = await self._fetcher.get(url, tokens.access)
-        if answer.status == _BAD_REQUEST and cursor:
+        if answer.status == BAD_REQUEST and cursor:
             raise CursorRefused
         return ListPage(self._checked(answer).body, url)
 
     def _checked(self, answer: Answer) -> Answer:
-        require_allowed(answer, self._clock())
-        if answer.status == _UNAUTHORIZED:
-            raise TokenExpired
         if answer.status == _NO_CREDIT:
             raise SourceProblem(Problem.CREDITS)
-        if answer.status == _FORBIDDEN:
-            raise SourceProblem(Problem.FORBIDDEN)
-        if answer.status != _OK:
-            raise SourceProblem(Problem.WRONG_SERVER, reason=f"status_{answer.status}")
-        return answer
+        return super()._checked(answer)
 
     async def _sent_by_app(self, tokens: Tokens, endpoint: str, fields: dict[str, str]) -> Answer:
         headers = {}
@@ -158,8 +147,7 @@ class XApi:
 
     async def _granted(self, tokens: Tokens, fields: dict[str, str]) -> Tokens:
         answer = await self._sent_by_app(tokens, "token", fields)
-        require_allowed(answer, self._clock())
-        if answer.status in (_BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN):
+        if answer.status in (BAD_REQUEST, UNAUTHORIZED, FORBIDDEN):
             raise SourceProblem(Problem.REVOKED, reason=f"status_{answer.status}")
         granted = self._checked(answer).read(_Granted)
         refresh = granted.refresh_token or tokens.refresh

@@ -6,8 +6,7 @@ the first URL. Size and time are limited while the bytes arrive.
 
 import asyncio
 from enum import StrEnum
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 from urllib.parse import urljoin
 
 import httpx2
@@ -76,9 +75,7 @@ class FetchedImage(Struct, frozen=True):
     format: ImageFormat
 
 
-class Fetcher:
-    """Keeps connections open between fetches; use it as a context manager."""
-
+class Fetcher(OutgoingRequests):
     def __init__(
         self,
         allowed: AllowedHosts,
@@ -87,20 +84,9 @@ class Fetcher:
         connect: Connect | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
+        super().__init__(resolve=resolve, connect=connect)
         self._allowed = allowed
-        self._requests = OutgoingRequests(resolve=resolve, connect=connect)
         self._timeout_s = timeout_s
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._requests.__aexit__(kind, error, trace)
 
     async def fetch(
         self, url: str, instance: str = "", video_room: int | None = None
@@ -138,7 +124,7 @@ class Fetcher:
         if not self._allowed.has(parsed.raw_host.decode("ascii").lower(), instance):
             raise NotFetched(Reason.HOST)
         try:
-            async with self._requests.response("GET", parsed, _HEADERS) as response:
+            async with self.response("GET", parsed, _HEADERS) as response:
                 return await _read(response, video_room)
         except PrivateAddress:
             raise NotFetched(Reason.ADDRESS) from None

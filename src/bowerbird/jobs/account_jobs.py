@@ -44,7 +44,7 @@ _RETRY_AFTER_ERROR_S: Final = 600
 
 
 class AccountJobs:
-    """Jobs of one kind. Each subclass says which accounts are due, and what a job does."""
+    """Jobs of one kind. Each subclass says what a job does, and may say which accounts are due."""
 
     def __init__(
         self,
@@ -54,6 +54,7 @@ class AccountJobs:
         priority: int,
         turn_s: float,
         *,
+        due_accounts: DueAccounts | None = None,
         is_waiting: bool = False,
     ) -> None:
         self.kind = JobKind(name, self._run, is_waiting=is_waiting)
@@ -63,6 +64,12 @@ class AccountJobs:
         self._clock = clock
         self._priority = priority
         self._jobs = JobStore(database)
+        self._due_accounts = due_accounts
+
+    async def sweep(self) -> None:
+        """Adds a job for each account that is due."""
+        if self._due_accounts is not None:
+            await self._add_all(self._due_accounts)
 
     async def _run(self, job: Job, progress: Progress) -> None:
         raise NotImplementedError
@@ -112,16 +119,14 @@ class MediaJobs(AccountJobs):
     def __init__(
         self, database: Database, keeping: Keeping, clock: Clock, turn_s: float = TURN_S
     ) -> None:
-        super().__init__(database, clock, media.KIND, MEDIA, turn_s)
+        due = keeping.due_accounts
+        super().__init__(database, clock, media.KIND, MEDIA, turn_s, due_accounts=due)
         self._keeping = keeping
         self.recurring = [
             # People watch their library fill after an import.
             Recurring("keep images", 10.0, self.sweep),
             Recurring("delete leftover images", _DAY_S, keeping.delete_leftovers),
         ]
-
-    async def sweep(self) -> None:
-        await self._add_all(self._keeping.due_accounts)
 
     async def _run(self, job: Job, progress: Progress) -> None:
         try:
@@ -137,7 +142,11 @@ class LinkJobs(AccountJobs):
     def __init__(
         self, database: Database, reading: LinkReading, clock: Clock, turn_s: float = _LINKS_TURN_S
     ) -> None:
-        super().__init__(database, clock, links.KIND, LINKS, turn_s, is_waiting=True)
+        super().__init__(
+            *(database, clock, links.KIND, LINKS, turn_s),
+            due_accounts=reading.due_accounts,
+            is_waiting=True,
+        )
         self._reading = reading
         if reading.is_on:
             self.recurring = [
@@ -145,9 +154,6 @@ class LinkJobs(AccountJobs):
                 Recurring("read links", 2.0, self.sweep),
                 Recurring("forget hosts of posts", _DAY_S, reading.turns.forget),
             ]
-
-    async def sweep(self) -> None:
-        await self._add_all(self._reading.due_accounts)
 
     async def _run(self, job: Job, progress: Progress) -> None:
         after = msgspec.json.decode(job.parameters, type=links.LinkJob).after
@@ -160,12 +166,13 @@ class SourceJobs(AccountJobs):
     def __init__(
         self, database: Database, sync: Sync, clock: Clock, turn_s: float = TURN_S
     ) -> None:
-        super().__init__(database, clock, connections.KIND, SOURCES, turn_s, is_waiting=True)
+        super().__init__(
+            *(database, clock, connections.KIND, SOURCES, turn_s),
+            due_accounts=sync.due_accounts,
+            is_waiting=True,
+        )
         self._sync = sync
         self.recurring = [Recurring("read sources", 60.0, self.sweep)]
-
-    async def sweep(self) -> None:
-        await self._add_all(self._sync.due_accounts)
 
     async def _run(self, job: Job, progress: Progress) -> None:
         turn_s = self._turn_s

@@ -21,7 +21,6 @@ from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.undoing import FILLING, DemoRemoval
 from bowerbird.library.views.views import Views
-from bowerbird.lru import LruCache
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account, Membership, Plan
 from bowerbird.model.imports import DEMO, FIRST_DEMO_ID, RunState
@@ -207,7 +206,6 @@ async def _only_account(store: AccountStore) -> Account:
 
 
 SOURCE: Final = "Demo library"
-_CACHED: Final = 4_096
 
 
 class Demo:
@@ -221,7 +219,6 @@ class Demo:
         self._removal = DemoRemoval(database, clock)
         self._renames = LabelRenames(database)
         self._store = DemoStore(database)
-        self._present = LruCache(_CACHED)
 
     @property
     def size(self) -> int:
@@ -229,15 +226,10 @@ class Demo:
         return size()
 
     async def is_present(self, account: Account) -> bool:
-        """Whether the library has posts of the demo. Read once per version of the library."""
+        """Whether the library has posts of the demo."""
         if not account.total:
             return False
-        key = (account.account_id, account.epoch, account.version)
-        present = self._present.get(key)
-        if present is None:
-            present = bool(await self._store.posts(self._database, account.account_id, 1))
-            self._present.put(key, present)
-        return bool(present)
+        return bool(await self._store.posts(self._database, account.account_id, 1))
 
     async def fill(self, account: Account) -> None:
         """Filling in the demo again changes nothing while it is there."""

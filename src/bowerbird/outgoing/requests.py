@@ -54,16 +54,10 @@ class OutgoingRequests:
     """Keeps connections open between requests; use it as a context manager."""
 
     def __init__(
-        self,
-        *,
-        resolve: Resolve = addresses.resolve,
-        connect: Connect | None = None,
-        may_be_private: Callable[[str], bool] | None = None,
+        self, *, resolve: Resolve = addresses.resolve, connect: Connect | None = None
     ) -> None:
-        """`may_be_private`: whether the operator allows any address for a host and its port."""
         self._resolve = resolve
         self._connect = connect or _opened
-        self._may_be_private = may_be_private
         # Those that no request uses, by the time of their last use.
         self._kept: list[_Connection] = []
 
@@ -79,6 +73,10 @@ class OutgoingRequests:
         while self._kept:
             self._kept.pop().close()
 
+    def _may_be_private(self, host_and_port: str) -> bool:  # noqa: ARG002 - no host may
+        """Whether the operator allows any address for a host and its port."""
+        return False
+
     @asynccontextmanager
     async def response(
         self, method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes = b""
@@ -88,8 +86,7 @@ class OutgoingRequests:
         found = await self._resolve(host)
         # One private address among public ones is an attack or a mistake too.
         is_public = bool(found) and all(map(addresses.is_public, found))
-        may_be_private = self._may_be_private is not None and self._may_be_private(host_port(url))
-        if not found or not (is_public or may_be_private):
+        if not found or not (is_public or self._may_be_private(host_port(url))):
             raise PrivateAddress
         head = _head(method, url, headers, content)
         places = _places(url, host, found[:_ADDRESSES_TRIED])

@@ -1,12 +1,12 @@
 """What a reader finds in a file or page: posts, and what it leaves out and why."""
 
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
-from bowerbird.model.bookmarks import ImportRecord
+from bowerbird.model.bookmarks import ImportRecord, PostDetails
 from bowerbird.model.imports import Completeness, Incoming, OrderSource
 
 # Ids of posts that are not from X start here, above every id that X can give.
@@ -50,6 +50,18 @@ class FoundPost(Struct, frozen=True, kw_only=True):
     def replaces_stored(self) -> bool:
         """Whether the content of a stored post does not matter. A record without content fills."""
         return self.own is not None and self.is_whole and self.completeness is Completeness.FULL
+
+
+def mark(post_id: str, captured_at: int | None = None, **said: Any) -> FoundPost:
+    """What a source says about a post without its content, such as `gone_at`."""
+    record = ImportRecord(post_id=post_id, tweet_details=PostDetails(), **said)
+    return FoundPost(
+        record=record,
+        line=0,
+        completeness=Completeness.STUB,
+        captured_at=captured_at,
+        is_mark=True,
+    )
 
 
 class Reason(StrEnum):

@@ -255,13 +255,7 @@ def routes(demo: Demo, pages: VisitPages) -> list[PageRoute]:
         try:
             await demo.fill(visit.signed_in.account)
         except Refusal as refused:
-            return pages.problem(
-                visit,
-                refused.status,
-                "Nothing was changed",
-                refused.sentence,
-                (LIBRARY, "To the library"),
-            )
+            return pages.refused(visit, refused, (LIBRARY, "To the library"))
         return pages.go(f"{LIBRARY}?said=demo-filled")
 
     async def remove(visit: Visit) -> Reply:

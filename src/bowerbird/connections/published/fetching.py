@@ -33,7 +33,7 @@ class Fetcher(fetching.Fetcher):
         """An answer of any status, or a SourceProblem."""
         async with reaching(self._timeout_s):
             for _ in range(REDIRECTS_MAX + 1):
-                async with self._requests.response("GET", self._checked(url), HEADERS) as found:
+                async with self.response("GET", self._checked(url), HEADERS) as found:
                     answer = await received(found, ANSWER_BYTES_MAX)
                 if answer.status not in _REDIRECTS:
                     return answer

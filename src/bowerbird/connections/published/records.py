@@ -7,11 +7,10 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from bowerbird.connections.records import Answer
-from bowerbird.model.bookmarks import ImportRecord, PostDetails
-from bowerbird.model.imports import Completeness, OrderSource
+from bowerbird.model.imports import OrderSource
 from bowerbird.model.instants import with_offset
 from bowerbird.model.links import Reason
-from bowerbird.sources.found import Found, FoundPost
+from bowerbird.sources.found import Found, FoundPost, mark
 from bowerbird.sources.post_links import PostLink, X
 
 OK: Final = 200
@@ -75,17 +74,7 @@ def adopted(found: Found, link: PostLink) -> Outcome:
 
 def gone(post_id: str, reason: Reason, now: int) -> FoundPost:
     """Says that the source does not show a post."""
-    return FoundPost(
-        record=ImportRecord(
-            post_id=post_id,
-            tweet_details=PostDetails(),
-            gone_at=with_offset(now),
-            gone_reason=_WORDS[reason],
-        ),
-        line=0,
-        completeness=Completeness.STUB,
-        is_mark=True,
-    )
+    return mark(post_id, gone_at=with_offset(now), gone_reason=_WORDS[reason])
 
 
 _WORDS: Final = {Reason.GONE: "not found", Reason.PROTECTED: "protected"}

@@ -7,7 +7,7 @@ address and never by account: otherwise they could lock a person out.
 
 from typing import Final
 
-from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.clock import MICROSECONDS, Clock, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
 from bowerbird.lru import LruCache
 
@@ -15,6 +15,12 @@ from bowerbird.lru import LruCache
 BURST: Final = 20
 _REFILL: Final = 3 * MICROSECONDS
 _MAX_ADDRESSES: Final = 10_000
+
+
+def used_up(what: str, now: int) -> Refusal:
+    """`what` says what was done as often as a UTC day allows."""
+    sentence = f"{what} today (UTC), the maximum. Retry tomorrow."
+    return Refusal(Code.RATE_LIMITED, sentence, {"Retry-After": str(seconds_left_of_day(now))})
 
 
 class AttemptLimits:

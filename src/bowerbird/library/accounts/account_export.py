@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from bowerbird.clock import Clock, date_of_day, day_of, seconds_left_of_day
-from bowerbird.errors import Code, Refusal
+from bowerbird.clock import Clock, date_of_day, day_of
 from bowerbird.library.access.activity import Activity
+from bowerbird.library.access.attempt_limits import used_up
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.runs import RUNS_MAX
 from bowerbird.model.accounts import Account, ActivityKind, Membership
@@ -53,12 +53,7 @@ class AccountDownload:
             await lock_library(self._libraries, transaction, account_id)
             used = await self._daily.add(transaction, account_id, day_of(self._clock()), uses=1)
             if used.uses > most:
-                raise Refusal(
-                    Code.RATE_LIMITED,
-                    f"The account was downloaded {most} times today (UTC), the maximum. Retry "
-                    "tomorrow.",
-                    {"Retry-After": str(seconds_left_of_day(self._clock()))},
-                )
+                raise used_up(f"The account was downloaded {most} times", self._clock())
             await self._activity.add(transaction, account_id, entry)
 
         await self._database.write(work, account_id)

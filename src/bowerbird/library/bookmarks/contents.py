@@ -6,13 +6,11 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.links import ContentState, PostContent
 from bowerbird.storage.database import Database
 from bowerbird.storage.links import LinkStore
 
-_CACHED: Final = 4_096
 _FIRST: Final = b'{"post_id":"'
 _posts: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _encode: Final = msgspec.json.Encoder().encode
@@ -28,27 +26,17 @@ class Contents:
         """`is_fetched`: whether the text of posts that are only links is asked for."""
         self._is_fetched = is_fetched
         self._links = LinkStore(database)
-        # (account, epoch, version) -> whether the library has posts that are only links. Most
-        # libraries have none, and their lists should not pay for it.
-        self._has_links = LruCache(_CACHED)
 
     async def of(self, account: Account, post_id: str) -> PostContent:
         return await self._links.content(account.account_id, post_id, is_fetched=self._is_fetched)
 
     async def of_page(self, account: Account, body: bytes) -> Mapping[str, PostContent]:
         """Of the posts of a page that are only links, by id."""
-        if not body or not await self._has_any(account):
+        # Most libraries have no posts that are only links, and their lists need no ids.
+        if not body or not await self._links.has_any(account.account_id):
             return {}
         ids = [_id(bytes(raw)) for raw in _posts(b"[%b]" % body)]
         return await self._links.contents(account.account_id, ids, is_fetched=self._is_fetched)
-
-    async def _has_any(self, account: Account) -> bool:
-        key = (account.account_id, account.epoch, account.version)
-        found = self._has_links.get(key)
-        if found is None:
-            found = await self._links.has_any(account.account_id)
-            self._has_links.put(key, found)
-        return bool(found)
 
 
 def with_content(bookmark: bytes, content: PostContent | None) -> bytes:

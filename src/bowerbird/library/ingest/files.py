@@ -21,8 +21,9 @@ import structlog
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.clock import MICROSECONDS, Clock, day_of, seconds_left_of_day
+from bowerbird.clock import MICROSECONDS, Clock, day_of
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.attempt_limits import used_up
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import FileReport, ImportReport
 from bowerbird.library.imports.runs import ImportRuns
@@ -77,12 +78,7 @@ class FileJobs:
         now = self._clock()
         used = await self._used.used(self._database, account.account_id, day_of(now))
         if used.uses >= limits.INGEST_FILES_PER_DAY:
-            raise Refusal(
-                Code.RATE_LIMITED,
-                f"This account has sent {limits.INGEST_FILES_PER_DAY:,} files today (UTC), the "
-                "maximum. Retry tomorrow.",
-                {"Retry-After": str(seconds_left_of_day(now))},
-            )
+            raise used_up(f"This account has sent {limits.INGEST_FILES_PER_DAY:,} files", now)
         unfinished = await self._store.unfinished(
             self._database, account.account_id, since=now - _DAY, alive_since=now - _DEAD_AFTER
         )

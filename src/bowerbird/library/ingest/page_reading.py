@@ -10,14 +10,13 @@ import structlog
 from msgspec import UNSET, Struct
 
 from bowerbird import errors
-from bowerbird.model.bookmarks import ImportRecord, PostDetails
-from bowerbird.model.imports import Completeness, OrderSource
+from bowerbird.model.imports import OrderSource
 from bowerbird.model.ingest import GonePost
 from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import clean_name
 from bowerbird.requests import limits
 from bowerbird.sources.formats import Choices
-from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
+from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason, mark
 from bowerbird.sources.networks import list_pages
 from bowerbird.sources.own_json import FORMAT as OWN_JSON
 from bowerbird.sources.x import api2, graphql
@@ -187,21 +186,15 @@ def _gone(read: ReadPage, now: int) -> dict[str, GonePost]:
 
 
 def _mark(gone: GonePost, captured_at: int, *, is_saved: bool) -> FoundPost:
-    return FoundPost(
-        record=ImportRecord(
-            post_id=gone.post_id,
-            tweet_details=PostDetails(),
-            sort_index=UNSET if gone.sort_index is None else gone.sort_index,
-            gone_at=with_offset(captured_at),
-            gone_reason=gone.reason or UNSET,
-        ),
-        line=0,
-        completeness=Completeness.STUB,
-        order_source=OrderSource.IMPORT if gone.sort_index is None else OrderSource.X,
-        captured_at=captured_at,
-        is_saved=is_saved,
-        is_mark=True,
+    said = mark(
+        gone.post_id,
+        captured_at,
+        sort_index=UNSET if gone.sort_index is None else gone.sort_index,
+        gone_at=with_offset(captured_at),
+        gone_reason=gone.reason or UNSET,
     )
+    order = OrderSource.IMPORT if gone.sort_index is None else OrderSource.X
+    return msgspec.structs.replace(said, order_source=order, is_saved=is_saved)
 
 
 def _read(page: CapturedPage, now: int, folder_name: str) -> ReadPage:

@@ -10,9 +10,10 @@ import msgspec
 import structlog
 
 from bowerbird import errors
-from bowerbird.clock import Clock, day_of, seconds_left_of_day
+from bowerbird.clock import Clock, day_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
+from bowerbird.library.access.attempt_limits import used_up
 from bowerbird.library.imports.chunks import parts
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, unwritten
 from bowerbird.library.ingest import page_reading, page_results
@@ -229,12 +230,7 @@ class IngestPages:
         now = self._clock()
         used = await self._used.used(self._database, account.account_id, day_of(now))
         if used.uses >= limits.INGEST_PAGES_PER_DAY:
-            raise Refusal(
-                Code.RATE_LIMITED,
-                f"This account has sent {limits.INGEST_PAGES_PER_DAY:,} pages today (UTC), the "
-                "maximum. Retry tomorrow.",
-                {"Retry-After": str(seconds_left_of_day(now))},
-            )
+            raise used_up(f"This account has sent {limits.INGEST_PAGES_PER_DAY:,} pages", now)
 
     async def _read(self, account: Account, page: CapturedPage) -> ReadPage:
         request = page_reading.request_of(page)

@@ -15,12 +15,10 @@ from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.model.accounts import Account, RemovedPostsChoice
-from bowerbird.model.bookmarks import ImportRecord, PostDetails
-from bowerbird.model.imports import Completeness
 from bowerbird.model.ingest import IngestRun, OtherList, PageLink, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
-from bowerbird.sources.found import FoundPost
+from bowerbird.sources.found import mark
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
@@ -85,8 +83,11 @@ class RemovedPosts:
         if not removed:
             return []
         choice = await self._accounts.removed_posts(self._database, account.account_id)
-        is_hidden = choice is RemovedPostsChoice.HIDE
-        marks = [_mark(one, at, is_hidden=is_hidden) for one, at in removed.items()]
+        is_archived = True if choice is RemovedPostsChoice.HIDE else UNSET
+        marks = [
+            mark(one, at, removed_at=with_offset(at), is_archived=is_archived)
+            for one, at in removed.items()
+        ]
         outcome = await self._intake.take(account, marks, run_id=None)
         return [post_id for post_id, result in outcome.results if result is ItemResult.CHANGED]
 
@@ -128,22 +129,6 @@ def _of_others(user: SourceUser, others: Sequence[OtherList]) -> Sequence[OtherL
     elif len(same) > 1:
         same = []
     return [one for one in others if one not in same]
-
-
-def _mark(post_id: str, removed_at: int, *, is_hidden: bool) -> FoundPost:
-    record = ImportRecord(
-        post_id=post_id,
-        tweet_details=PostDetails(),
-        removed_at=with_offset(removed_at),
-        is_archived=True if is_hidden else UNSET,
-    )
-    return FoundPost(
-        record=record,
-        line=0,
-        completeness=Completeness.STUB,
-        captured_at=removed_at,
-        is_mark=True,
-    )
 
 
 _PER_TRANSACTION: Final = 500

@@ -9,8 +9,9 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.clock import MICROSECONDS, Clock, day_of, seconds_left_of_day
+from bowerbird.clock import MICROSECONDS, Clock, day_of
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access.attempt_limits import used_up
 from bowerbird.library.imports.intake import PreparedIntake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.removals import Removals
@@ -369,12 +370,7 @@ class IngestRuns:
     async def _count(self, transaction: Transaction, account_id: int, now: int) -> None:
         used = await self._started.add(transaction, account_id, day_of(now), uses=1)
         if used.uses > limits.INGEST_RUNS_PER_DAY:
-            raise Refusal(
-                Code.RATE_LIMITED,
-                f"This account has started {limits.INGEST_RUNS_PER_DAY:,} runs today (UTC), the "
-                "maximum. Retry tomorrow.",
-                {"Retry-After": str(seconds_left_of_day(now))},
-            )
+            raise used_up(f"This account has started {limits.INGEST_RUNS_PER_DAY:,} runs", now)
 
     async def _bind(
         self, transaction: Transaction, account: Account, request: NewRun, now: int

@@ -13,9 +13,9 @@ from typing import Final
 
 import structlog
 
-from bowerbird.clock import MICROSECONDS, Clock, day_of, seconds_left_of_day
+from bowerbird.clock import MICROSECONDS, Clock, day_of
 from bowerbird.errors import Code, Refusal, unavailable
-from bowerbird.library.access.attempt_limits import AttemptLimits
+from bowerbird.library.access.attempt_limits import AttemptLimits, used_up
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused, checked_email
 from bowerbird.library.sign_in.one_time_links import MINUTES, OneTimeLinks, link_refused
@@ -185,11 +185,7 @@ class EmailChanges:
             await lock_library(self._libraries, transaction, account_id)
             used = await self._daily.add(transaction, account_id, day_of(now), uses=1)
             if used.uses > PER_DAY:
-                raise Refusal(
-                    Code.RATE_LIMITED,
-                    f"You have asked for {PER_DAY} links today (UTC), the maximum. Retry tomorrow.",
-                    {"Retry-After": str(seconds_left_of_day(now))},
-                )
+                raise used_up(f"You have asked for {PER_DAY} links", now)
             if not await self._store.insert(transaction, token_hash(token), link, OPEN_MAX):
                 raise Refusal(
                     Code.RATE_LIMITED,

@@ -19,7 +19,7 @@ from bowerbird.web.account.reading import reading_form
 from bowerbird.web.media.pages import on_account_page
 from bowerbird.web.sign_in import passkeys as passkey_pages
 from bowerbird.web.sign_in.parts import SignInParts
-from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.pages import VisitPages, attachment
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
@@ -132,18 +132,7 @@ class _AccountPage:
     async def download(self, visit: Visit) -> Reply:
         pieces = await self._download.start(visit.signed_in.account)
         day = without_offset(self._services.clock())[:10]
-        saved_as = f'attachment; filename="bowerbird-{day}.json"'
-        return Reply(
-            200,
-            [
-                (b"content-type", b"application/json"),
-                (b"content-disposition", saved_as.encode()),
-                (b"cache-control", b"no-store"),
-                (b"x-content-type-options", b"nosniff"),
-                (b"cross-origin-resource-policy", b"same-origin"),
-            ],
-            stream=pieces,
-        )
+        return attachment(f"bowerbird-{day}.json", "application/json", stream=pieces)
 
     async def _shown(self, visit: Visit, typed: _Typed, status: int = 200) -> Reply:
         visitor, services = visit.signed_in, self._services

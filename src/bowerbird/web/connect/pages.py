@@ -12,7 +12,7 @@ from bowerbird.requests import limits
 from bowerbird.web.connect import packed
 from bowerbird.web.sign_in import newcomers
 from bowerbird.web.visits.formats import size_text
-from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.pages import VisitPages, attachment
 from bowerbird.web.visits.router import SIGN_IN, Access, PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
@@ -47,13 +47,7 @@ class ConnectPage:
         found = await asyncio.to_thread(packed.find, visit.request.path_params["browser"])
         if found is None:
             raise Refusal(Code.NOT_FOUND, "The extension was not packed.")
-        headers = [
-            (b"content-type", b"application/zip"),
-            (b"content-disposition", f'attachment; filename="{found.name}"'.encode()),
-            (b"cache-control", b"no-store"),
-            (b"x-content-type-options", b"nosniff"),
-        ]
-        return Reply(200, headers, found.content)
+        return attachment(found.name, "application/zip", found.content)
 
     async def create(self, visit: Visit) -> Reply:
         try:

@@ -12,19 +12,13 @@ from bowerbird.web.imports import rows
 from bowerbird.web.imports.pages import PATH, ImportPage
 from bowerbird.web.visits import router
 from bowerbird.web.visits.formats import size_text
-from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.pages import VisitPages, attachment
 from bowerbird.web.visits.router import NotOurForm, PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
 
 FILES: Final = f"{PATH}/files"
 _WITH_LIKES: Final = "likes"
-_LIST: Final = (
-    (b"content-type", b"text/plain; charset=utf-8"),
-    (b"content-disposition", b'attachment; filename="links.txt"'),
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-)
 
 
 def routes(services: Services, pages: VisitPages) -> list[PageRoute]:
@@ -80,7 +74,8 @@ class _FileSteps:
     async def links(self, visit: Visit) -> Reply:
         """The links of a file that are not posts, one per line."""
         links = [link for file in report_of(await self._job(visit)).files for link in file.links]
-        return Reply(200, list(_LIST), "".join(f"{link}\n" for link in links).encode())
+        content = "".join(f"{link}\n" for link in links).encode()
+        return attachment("links.txt", "text/plain; charset=utf-8", content)
 
     async def bring_in(self, visit: Visit) -> Reply:
         job_id = visit.request.path_params["job_id"]

@@ -16,7 +16,7 @@ from bowerbird.search.queries.term_spans import Span
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.post_parts import PostParts, note_markup
-from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.pages import VisitPages, attachment
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
@@ -114,17 +114,8 @@ class HighlightPages:
         account, kind = visit.signed_in.account, _kind(visit)
         parts = await self._lists.parts(visit)
         day = visit.times.local(self._clock()).date().isoformat()
-        return Reply(
-            200,
-            [
-                (b"content-type", b"text/markdown; charset=utf-8"),
-                (b"content-disposition", f'attachment; filename="highlights-{day}.md"'.encode()),
-                (b"cache-control", b"no-store"),
-                (b"x-content-type-options", b"nosniff"),
-                (b"cross-origin-resource-policy", b"same-origin"),
-            ],
-            stream=self._written(account, kind, parts),
-        )
+        written = self._written(account, kind, parts)
+        return attachment(f"highlights-{day}.md", "text/markdown; charset=utf-8", stream=written)
 
     async def _written(
         self, account: Account, kind: Kind, parts: PostParts

@@ -89,8 +89,7 @@ def email_routes(parts: SignInParts, pages: VisitPages) -> list[PageRoute]:
         except LinkRefused:
             return shown(visit, "used", 410)
         except EmailRefused as refused:
-            heading = "Your address was not changed"
-            return pages.problem(visit, refused.status, heading, refused.sentence, _ACCOUNT)
+            return pages.refused(visit, refused, _ACCOUNT, "Your address was not changed")
         return pages.go("/account?said=email-changed#you")
 
     return [

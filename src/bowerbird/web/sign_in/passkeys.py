@@ -36,8 +36,7 @@ def routes(passkeys: Passkeys, pages: VisitPages) -> list[PageRoute]:
         try:
             await change
         except Refusal as refused:
-            heading = f"The passkey was not {done}"
-            return pages.problem(visit, refused.status, heading, refused.sentence, _BACK)
+            return pages.refused(visit, refused, _BACK, f"The passkey was not {done}")
         if visit.form.get("back") == WELCOME:
             return pages.go(f"{WELCOME}?step=posts")
         return pages.go(f"/account?said=passkey-{done}#methods")

@@ -129,7 +129,7 @@ class ProviderPages:
             await self._parts.identities.disconnect(visit.signed_in, visit.form.get("provider", ""))
         except Refusal as refused:
             heading = "The provider was not disconnected"
-            return self._pages.problem(visit, refused.status, heading, refused.sentence, _BACK)
+            return self._pages.refused(visit, refused, _BACK, heading)
         return self._pages.go(f"{_PAGE}?said=provider-disconnected#methods")
 
     def _failed(self, visit: Visit, purpose: Purpose, sentence: str, path: str) -> Reply:

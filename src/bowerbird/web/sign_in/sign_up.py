@@ -109,7 +109,7 @@ class SignUpPages:
         return None
 
     def refused(self, visit: Visit, refused: Refusal) -> Reply:
-        return self._pages.problem(visit, refused.status, _NOT_CREATED, refused.sentence, _SIGN_IN)
+        return self._pages.refused(visit, refused, _SIGN_IN, _NOT_CREATED)
 
     def _count(self, visit: Visit) -> None:
         self._parts.limits.count(visit.network)

@@ -117,9 +117,7 @@ class SourcePages:
         try:
             await self._connecting.finish_x(visit.account_id, visit.attempt, visit.query)
         except Refusal as refused:
-            return self._pages.problem(
-                visit, refused.status, "Not connected", refused.sentence, _BACK
-            )
+            return self._pages.refused(visit, refused, _BACK, "Not connected")
         visit.end_attempt()
         return self._pages.go(f"{PATH}?said=source-connected")
 
@@ -197,9 +195,7 @@ class SourcePages:
         except NoConnection:
             return self._pages.go(f"{PATH}?said=source-missing")
         except Refusal as refused:
-            return self._pages.problem(
-                visit, refused.status, "Nothing was changed", refused.sentence, _BACK
-            )
+            return self._pages.refused(visit, refused, _BACK)
         return self._pages.go(f"{PATH}?said={said}")
 
     def _count(self, visit: Visit) -> None:

@@ -77,9 +77,7 @@ class ViewPages:
         try:
             view = await self._change(visit.signed_in.account, action)(slug)
         except Refusal as refused:
-            return self._pages.problem(
-                visit, refused.status, "Nothing was changed", refused.sentence, (PATH, "Back")
-            )
+            return self._pages.refused(visit, refused, (PATH, "Back"))
         values = {"said": _SAID[action], "view": view.slug}
         if action in ("up", "down"):
             values["by"] = action

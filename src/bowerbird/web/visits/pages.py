@@ -1,6 +1,7 @@
 """Renders pages for one visitor: never cached. They say what the last change did."""
 
 import secrets
+from collections.abc import AsyncIterator
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -101,6 +102,18 @@ _JSON: Final[list[Header]] = [
 ]
 
 
+def attachment(
+    name: str, media_type: str, content: bytes = b"", stream: AsyncIterator[bytes] | None = None
+) -> Reply:
+    """A file that the browser saves under this name."""
+    headers: list[Header] = [
+        (b"content-type", media_type.encode()),
+        (b"content-disposition", f'attachment; filename="{name}"'.encode()),
+        *_JSON[1:],
+    ]
+    return Reply(200, headers, content, stream)
+
+
 class VisitPages:
     def __init__(self, settings: Settings, templates: Templates) -> None:
         self._templates = templates
@@ -165,6 +178,15 @@ class VisitPages:
             sentence=sentence,
             action={"path": path, "text": text},
         )
+
+    def refused(
+        self,
+        visit: Visit,
+        refused: Refusal,
+        action: tuple[str, str],
+        heading: str = "Nothing was changed",
+    ) -> Reply:
+        return self.problem(visit, refused.status, heading, refused.sentence, action)
 
     def json(self, value: Any, *, status: int = 200) -> Reply:
         """An answer to a script of one of these pages."""
