@@ -78,7 +78,7 @@ async def _near(meaning: SemanticSearch, member: Member) -> list[int]:
     store = await meaning.serving(account)
     assert store is not None
     everything = Numbers(np.arange(1, 100))
-    found = await meaning.nearness(account, store, QUERY, everything, is_cut=True)
+    found = await meaning.nearness(account, store, QUERY, everything)
     numbers: list[int] = found.numbers[found.scores >= found.floor].tolist()
     return numbers
 

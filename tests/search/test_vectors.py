@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bowerbird.search.candidates import nearest
-from bowerbird.search.meaning import comparing
+from bowerbird.search.meaning import byte_products
 from bowerbird.search.meaning import vectors as search_vectors
 from bowerbird.search.meaning.arrays import Floats, np
-from bowerbird.search.meaning.byte_products import MAX_QUERY_VALUE, product, sums_of
+from bowerbird.search.meaning.byte_products import Columns, Query
 from bowerbird.search.meaning.embedding import JOINED_FLOOR
 from bowerbird.search.meaning.nearness import Nearness, joined
 from bowerbird.search.meaning.vectors import Block, Matrix, MatrixCache, Numbers, pack, unpack
@@ -33,7 +33,7 @@ def _numbers(*numbers: int) -> Numbers:
 
 
 def _nearest(matrix: Matrix, query: Floats, candidates: Numbers, limit: int) -> list[int]:
-    found = matrix.nearness(query, candidates)
+    found = matrix.nearness(query).within(candidates)
     numbers, _ = nearest(found.numbers, found.scores, found.floor, limit)
     return list(numbers)
 
@@ -132,7 +132,7 @@ def test_rows_of_deleted_posts_are_removed_from_memory() -> None:
     assert [len(each.blocks[0].rows) for each in (matrix, few, half)] == [200, 200, 100]
     assert (none.blocks, none.posts, none.dimensions) == ((), 0, 0)
     # Otherwise each scan would copy the columns.
-    assert half.blocks[0].columns.flags.c_contiguous
+    assert half.blocks[0].columns.values.flags.c_contiguous
 
 
 def test_small_blocks_are_merged() -> None:
@@ -187,71 +187,42 @@ def test_the_cache_has_a_size_limit_and_keeps_the_latest_matrix() -> None:
     assert small.get("a") is matrix
 
 
+@pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("width", [1, 16, 384, 512])
-def test_a_product_of_bytes_is_exact(width: int) -> None:
-    random = np.random.default_rng(width)
-    columns = random.integers(-128, 128, (width, 50)).astype(np.int8)
-    # Extremes too: processors without VNNI must not overflow.
-    columns[:, 0], columns[:, 1] = -128, 127
-    vector = random.integers(-MAX_QUERY_VALUE, MAX_QUERY_VALUE + 1, width).astype(np.int8)
-    vector[: width // 2] = MAX_QUERY_VALUE
-
-    found = product(columns, sums_of(columns), vector)
-
-    assert found.tolist() == (vector.astype(int) @ columns.astype(int)).tolist()
-
-
-def test_a_large_scan_is_exact_for_the_best_posts_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = _vectors(3, 300)
-    matrix = Matrix(0).with_block(
-        Block.of(_stored({n + 1: rows[n : n + 1] for n in range(300)}), DIMENSIONS), 1
-    )
-    query = _vectors(9_999, 1)[0]
-    monkeypatch.setattr(comparing, "_EXACT_POSTS", 20)
-
-    nearness = matrix.nearness(query, _numbers(*range(1, 301)))
-
-    exact = unpack(*pack(rows), DIMENSIONS) @ query
-    assert nearness.numbers.tolist() == list(range(1, 301))
-    assert np.abs(nearness.scores - exact).max() < 0.02
-    # The last of twenty can be another one that is about as near.
-    best = np.argsort(-exact)[:15]
-    assert np.allclose(nearness.scores[best], exact[best], atol=1e-5)
-    assert nearest(nearness.numbers, nearness.scores, -1, 15)[0] == (best + 1).tolist()
-
-
-def test_posts_about_as_near_as_the_floor_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = _vectors(3, 3_000)
-    stored = _stored({n + 1: rows[n : n + 1] for n in range(3_000)})
-    matrix = Matrix(0).with_block(Block.of(stored, DIMENSIONS), 1)
-    query = _vectors(9_999, 1)[0]
-    exact = unpack(*pack(rows), DIMENSIONS) @ query
-    monkeypatch.setattr(comparing, "_EXACT_POSTS", 20)
-    # Short vectors lose more.
-    monkeypatch.setattr(comparing, "_MAX_ERROR", 0.02)
-
-    for floor in (0.1, 0.2, 0.3):
-        nearness = matrix.nearness(query, _numbers(*range(1, 3_001)), floor)
-        assert _near(nearness) == (np.flatnonzero(exact >= floor) + 1).tolist()
-
-
-@pytest.mark.parametrize("floor", [0.1, 0.3, 0.5, 0.9])
-def test_a_list_that_ends_at_the_floor_is_the_same_if_less_is_exact(
-    monkeypatch: pytest.MonkeyPatch, floor: float
+def test_a_product_of_bytes_is_exact_before_and_after_the_columns_are_a_constant(
+    width: int, rows: int
 ) -> None:
+    random = np.random.default_rng(width)
+    values = random.integers(-128, 128, (width, 50)).astype(np.int8)
+    # Extremes too: processors without VNNI must not overflow.
+    values[:, 0], values[:, 1] = -128, 127
+    query = random.standard_normal((rows, width)).astype(np.float32)
+    query[0, : width // 2] = np.abs(query).max()
+    columns = Columns(values)
+
+    found = columns.products(Query.of(query))
+    columns.make_constant()
+
+    assert columns.products(Query.of(query)).tolist() == found.tolist()
+    expected = (query.astype(np.float64) @ values.astype(np.float64)).max(axis=0)
+    # Of the sum of all products at most.
+    error = np.abs(query).max() / 2**13 * np.abs(values.astype(np.float64)).sum(axis=0)
+    assert (np.abs(found - expected) <= error / 2 + 1e-3).all()
+
+
+def test_large_columns_become_a_constant_when_they_are_used() -> None:
     rows = _vectors(3, 3_000)
     stored = _stored({n + 1: rows[n : n + 1] for n in range(3_000)})
     matrix = Matrix(0).with_block(Block.of(stored, DIMENSIONS), 1)
-    query, everything = _vectors(9_999, 1)[0], _numbers(*range(1, 3_001))
-    # Short vectors lose more.
-    monkeypatch.setattr(comparing, "_MAX_ERROR", 0.02)
+    query = _vectors(9_999, 1)[0]
+    exact = unpack(*pack(rows), DIMENSIONS) @ query
 
-    whole = matrix.nearness(query, everything, floor)
-    cut = matrix.nearness(query, everything, floor, is_cut=True)
+    for _ in range(3):
+        nearness = matrix.nearness(query)
+        byte_products.copying().submit(int).result()
 
-    assert nearest(cut.numbers, cut.scores, floor, 500) == nearest(
-        whole.numbers, whole.scores, floor, 500
-    )
+        assert nearness.numbers.tolist() == list(range(1, 3_001))
+        assert np.abs(nearness.scores - exact).max() < 1e-4
 
 
 def _nearness(scores: dict[int, float], floor: float = 0.5) -> Nearness:

@@ -74,8 +74,6 @@ class SandboxMeaning(SemanticSearch):
         store: VectorStoreState,  # noqa: ARG002 - the only one
         text: str,
         candidates: "Numbers",
-        *,
-        is_cut: bool = False,  # noqa: ARG002 - every score is exact
     ) -> "Nearness":
         from bowerbird.search.meaning.arrays import np  # noqa: PLC0415 - imports numpy
         from bowerbird.search.meaning.nearness import Nearness  # noqa: PLC0415

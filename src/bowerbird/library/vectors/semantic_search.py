@@ -14,7 +14,6 @@ import msgspec
 from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.vectors.matrices import Matrices
-from bowerbird.library.vectors.scans import Question, Scans, joined
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import VectorStoreState
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 _CACHED_QUERIES: Final = 1_024
 # One byte per bookmark number that the account has used: 32 sets of 100,000 take 3 MB.
 _CACHED_NUMBER_SETS: Final = 32
+# Of all posts: 1.2 MB for 100,000. A list that finds nothing asks again without its flags, and a
+# next page asks the same.
+_CACHED_SCANS: Final = 8
 # Of the first model, if a post is compared with others.
 _SHARE_OF_POSTS: Final = 0.5
 _CACHE_BYTES: Final = 256 * 1024 * 1024
@@ -46,7 +48,7 @@ class SemanticSearch:
         self._store = VectorStore(database)
         self._models = models
         self._matrices = Matrices(self._store, cache_bytes)
-        self._scans = Scans(self._matrices)
+        self._scans = LruCache(_CACHED_SCANS)
         self._queries = LruCache(_CACHED_QUERIES)
         self._number_sets = LruCache(_CACHED_NUMBER_SETS)
 
@@ -156,31 +158,21 @@ class SemanticSearch:
         return plans.not_built(embedded, account.total, self._problem(build_error))
 
     async def nearness(
-        self,
-        account: Account,
-        store: VectorStoreState,
-        text: str,
-        candidates: "Numbers",
-        *,
-        is_cut: bool = False,
+        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
     ) -> "Nearness":
-        """How near each candidate with a vector is to a query, by both models if it has both.
-
-        `is_cut`: the caller drops everything below the floor.
-        """
-        second = store.built_second
-        if second is None:
-            question = await self.question(store, text)
-            return await self._scan(account, store, question, candidates, is_cut=is_cut)
-        if is_cut:
-            return await self._cut_by_both(account, store, text, candidates)
-        nearness, other = await asyncio.gather(
-            self._by_model(account, store, text, candidates),
-            self._by_second_model(account, second, text, candidates),
+        """How near each candidate with a vector is to a query, by both models if it has both."""
+        key = (account.account_id, account.epoch, store.version, text)
+        known: Nearness | None = self._scans.get(key)
+        if known is not None:
+            return await asyncio.to_thread(known.within, candidates)
+        near, other = await asyncio.gather(
+            self._by_model(account, store, text), self._by_second_model(account, store, text)
         )
-        if other is None:
-            return nearness
-        return await joined(nearness, other, share=first_share(text))
+        if other is not None:
+            near = await _joined(near, other, first_share(text))
+        if other is not None or store.built_second is None:
+            self._scans.put(key, near)
+        return await asyncio.to_thread(near.within, candidates)
 
     async def knows(self, store: VectorStoreState, text: str) -> bool:
         """Whether a model knows words of a query. Not if they are nonsense, or only signs."""
@@ -204,77 +196,36 @@ class SemanticSearch:
     async def nearness_of_post(
         self, account: Account, store: VectorStoreState, number: int, candidates: "Numbers"
     ) -> "Nearness | None":
-        """How near each candidate is to a post; None if the post has no vector yet.
-
-        The caller drops everything below the floor.
-        """
+        """How near each candidate is to a post; None if the post has no vector yet."""
         rows = await self.rows_of(account, store, number)
         if rows is None:
             return None
+        near = await self._scan(account, store, rows)
         second = store.built_second
-        nearness = await self._scan(account, store, rows, candidates, is_cut=second is None)
         rows = None if second is None else await self.rows_of(account, second, number)
-        if second is None or rows is None:
-            return nearness
-        other = await self._scan(account, second, rows, candidates)
-        return await joined(nearness, other, share=_SHARE_OF_POSTS)
+        if second is not None and rows is not None:
+            near = await _joined(near, await self._scan(account, second, rows), _SHARE_OF_POSTS)
+        return await asyncio.to_thread(near.within, candidates)
 
-    async def _cut_by_both(
-        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
-    ) -> "Nearness":
-        """By the first model alone if the second does not work."""
-        second = store.built_second
-        assert second is not None
-        question, other = await asyncio.gather(
-            self.question(store, text), self._question_of_second(second, text)
-        )
-        if other is None:
-            return await self._scan(account, store, question, candidates)
-        try:
-            return await self._scans.nearness_by_both(
-                account,
-                Question(store, question, self._floor(store)),
-                Question(second, other, self._floor(second)),
-                candidates,
-                share=first_share(text),
-            )
-        except Refusal:
-            # The vectors of the second model cannot be read; those of the first are tried again.
-            return await self._scan(account, store, question, candidates)
-
-    async def _question_of_second(self, store: VectorStoreState, text: str) -> "Floats | None":
-        """None if the model does not work."""
-        try:
-            return await self.question(store, text)
-        except Refusal:
-            return None
-
-    async def _by_model(
-        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
-    ) -> "Nearness":
-        question = await self.question(store, text)
-        return await self._scan(account, store, question, candidates)
+    async def _by_model(self, account: Account, store: VectorStoreState, text: str) -> "Nearness":
+        return await self._scan(account, store, await self.question(store, text))
 
     async def _by_second_model(
-        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
+        self, account: Account, store: VectorStoreState, text: str
     ) -> "Nearness | None":
-        """None if the model does not work."""
+        """None if the account does not need the model, or if it does not work."""
+        if store.built_second is None:
+            return None
         try:
-            return await self._by_model(account, store, text, candidates)
+            return await self._by_model(account, store.built_second, text)
         except Refusal:
             return None
 
     async def _scan(
-        self,
-        account: Account,
-        store: VectorStoreState,
-        question: "Floats",
-        candidates: "Numbers",
-        *,
-        is_cut: bool = False,
+        self, account: Account, store: VectorStoreState, question: "Floats"
     ) -> "Nearness":
-        asked = Question(store, question, self._floor(store))
-        return await self._scans.nearness(account, asked, candidates, is_cut=is_cut)
+        matrix = await self._matrices.of(account, store)
+        return await asyncio.to_thread(matrix.nearness, question, self._floor(store))
 
     def _floor(self, store: VectorStoreState) -> float:
         model = None if self._models is None else self._models.of(store.model, store.name)
@@ -312,3 +263,9 @@ class SemanticSearch:
     def cached_numbers(self, key: Any) -> "Numbers | None":
         numbers: Numbers | None = self._number_sets.get(key)
         return numbers
+
+
+async def _joined(first: "Nearness", second: "Nearness", share: float) -> "Nearness":
+    from bowerbird.search.meaning import nearness  # noqa: PLC0415 - imports numpy
+
+    return await asyncio.to_thread(nearness.joined, first, second, share=share)

@@ -1,10 +1,13 @@
 """How near posts are to a query, by one model or by two."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bowerbird.search.meaning.arrays import LARGEST_TABLE, Floats, Integers, np
 from bowerbird.search.meaning.embedding import JOINED_FLOOR
+
+if TYPE_CHECKING:
+    from bowerbird.search.meaning.vectors import Numbers
 
 # Counts instead of the average if it is higher: the first model finds no post in another language
 # than the query's.
@@ -19,6 +22,10 @@ class Nearness:
     scores: Floats
     # Posts with a lower score have nothing to do with the query.
     floor: float
+
+    def within(self, candidates: "Numbers") -> "Nearness":
+        is_candidate = candidates.contains(self.numbers)
+        return Nearness(self.numbers[is_candidate], self.scores[is_candidate], self.floor)
 
 
 def joined(first: Nearness, second: Nearness, *, share: float) -> Nearness:
@@ -66,10 +73,3 @@ def _scores_at(numbers: Integers, nearness: Nearness) -> Floats:
     scores = np.full(len(numbers), np.nan, np.float32)
     scores[np.searchsorted(numbers, nearness.numbers)] = nearness.scores
     return scores
-
-
-def best_places(scores: Floats, limit: int) -> Integers:
-    """Where the highest scores are, in no order."""
-    if len(scores) <= limit:
-        return np.arange(len(scores))
-    return np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]

@@ -1,8 +1,7 @@
 """Stores vectors of posts in a compact form, and finds the nearest ones by an exact scan.
 
 The form is one byte per value and one scale per row, in the database and in memory. In memory, the
-rows are the columns of a matrix. The scan multiplies bytes; the rows that come out best are
-multiplied again as 32-bit floats.
+rows are the columns of a matrix.
 """
 
 import os
@@ -10,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache, reduce
+from functools import cache
 from typing import Any, Final, TypeVar
 
 from bowerbird.search.meaning.arrays import (
@@ -21,26 +20,15 @@ from bowerbird.search.meaning.arrays import (
     np,
     parse_numbers,
 )
-from bowerbird.search.meaning.byte_products import (
-    Bytes,
-    product,
-    rounded,
-    sums_of,
-    transposed,
-)
-from bowerbird.search.meaning.comparing import inexact_places
+from bowerbird.search.meaning.byte_products import Columns, Query, transposed
 from bowerbird.search.meaning.embedding import NO_FLOOR
 from bowerbird.search.meaning.nearness import Nearness
 
 T = TypeVar("T")
 
 _MAX_INT8: Final = 127
-# Added to the values of rows that are compared exactly.
-_SHIFT: Final = 128
 # Blocks are merged up to this size. Merging copies both, so larger blocks stay separate.
-_BLOCK_ROWS: Final = 16_384
-# Below this share of a block, selecting the rows is faster than scanning all of them.
-_SPARSE_SHARE: Final = 0.2
+BLOCK_POSTS: Final = 4_096
 # Replaces the number of a post whose rows are no longer valid. No real post has this number.
 _REMOVED: Final = -1
 # Above this share of removed rows, the block is copied without them.
@@ -77,10 +65,8 @@ class Block:
 
     numbers: Integers
     pieces: Integers
-    columns: Bytes
+    columns: Columns
     scales: Floats
-    # Of the values in each column.
-    sums: Integers
 
     @classmethod
     def of(cls, stored: Sequence[Sequence[Any]], dimensions: int) -> "Block":
@@ -91,27 +77,27 @@ class Block:
             if scales and len(values) * 4 == len(scales) * dimensions
         ]
         values = np.frombuffer(b"".join(values for _, _, values in valid), np.int8)
-        columns = transposed(values.reshape(-1, dimensions))
         return cls(
             np.array([number for number, _, _ in valid], np.int64),
             np.array([len(scales) // 4 for _, scales, _ in valid], np.int64),
-            columns,
+            Columns(transposed(values.reshape(-1, dimensions))),
             np.frombuffer(b"".join(scales for _, scales, _ in valid), "<f4"),
-            sums_of(columns),
         )
 
     @property
-    def rows(self) -> "NDArray[np.uint8]":
-        """A copy of all rows, with 128 added."""
-        return _shifted(self.columns)
+    def rows(self) -> Floats:
+        """A copy of all rows, without their scales."""
+        return transposed(self.columns.values).astype(np.float32)
 
     @property
     def size(self) -> int:
-        parts = (self.columns, self.scales, self.sums, self.numbers, self.pieces)
-        return sum(part.nbytes for part in parts)
+        parts = (self.scales, self.numbers, self.pieces)
+        return self.columns.size + sum(part.nbytes for part in parts)
 
     def without(self, numbers: Integers) -> "Block":
         """Drops posts that were embedded again: a later block contains their new rows."""
+        if numbers.min() > self.numbers.max() or numbers.max() < self.numbers.min():
+            return self
         return self._keep(~np.isin(self.numbers, numbers))
 
     def only(self, numbers: "Numbers") -> "Block":
@@ -126,19 +112,19 @@ class Block:
         return Block(
             self.numbers[is_valid],
             self.pieces[is_valid],
-            np.compress(is_row, self.columns, axis=1),
+            Columns(np.compress(is_row, self.columns.values, axis=1), self.columns.sums[is_row]),
             self.scales[is_row],
-            self.sums[is_row],
         )
 
     def merge(self, other: "Block") -> "Block":
         older, newer = self.compact(), other.compact()
+        values = np.concatenate((older.columns.values, newer.columns.values), axis=1)
+        sums = np.concatenate((older.columns.sums, newer.columns.sums))
         return Block(
             np.concatenate((older.numbers, newer.numbers)),
             np.concatenate((older.pieces, newer.pieces)),
-            np.concatenate((older.columns, newer.columns), axis=1),
+            Columns(values, sums),
             np.concatenate((older.scales, newer.scales)),
-            np.concatenate((older.sums, newer.sums)),
         )
 
     def _keep(self, is_kept: "NDArray[np.bool_]") -> "Block":
@@ -150,94 +136,27 @@ class Block:
         removed = np.count_nonzero(marked.numbers == _REMOVED)
         return marked.compact() if removed > _MAX_REMOVED_SHARE * len(self.numbers) else marked
 
-    def places(self, candidates: "Numbers") -> Integers:
-        """Where the candidates are in this block."""
-        return np.flatnonzero(candidates.contains(self.numbers))
-
-    def count(self, candidates: "Numbers") -> int:
-        """How many of the candidates are in this block."""
-        return int(np.count_nonzero(candidates.contains(self.numbers)))
-
-    def is_sparse(self, count: int) -> bool:
-        """Whether comparing this many posts one by one is faster than scanning all."""
-        return count < _SPARSE_SHARE * len(self.numbers)
-
-    def similarity(self, query: Floats, places: Integers) -> Floats:
-        """About how similar the best piece of each post is; few posts are compared exactly."""
-        if self.is_sparse(len(places)):
-            return self.exact_similarity(query, places)
-        similarity = self.approximate_similarity(query)
-        return similarity if len(places) == len(similarity) else similarity[places]
-
-    def approximate_similarity(self, query: Floats) -> Floats:
-        """About how similar each post is, including removed ones."""
-        products = [self._product(row) for row in np.atleast_2d(query)]
-        return _best(reduce(np.maximum, products), self.pieces)
-
-    def _product(self, query: Floats) -> Floats:
-        values, scale = rounded(query)
-        whole = product(self.columns, self.sums, values)
-        similarity: Floats = whole * (self.scales * scale)
-        return similarity
-
-    def exact_similarity(self, query: Floats, places: Integers) -> Floats:
-        """For places in ascending order."""
-        chosen = self._rows_at(places)
-        shift = _SHIFT * query.sum(axis=-1)
-        rows = _shifted(self.columns[:, chosen])
-        similarity = (rows.astype(np.float32) @ query.T - shift).T
-        return _best((similarity * self.scales[chosen]).T, self.pieces[places])
+    def similarity(self, query: Query) -> Floats:
+        """How similar the best piece of each post is, including removed posts."""
+        similarity = self.columns.products(query) * self.scales
+        if len(similarity) == len(self.pieces):
+            return similarity
+        starts = np.cumsum(self.pieces) - self.pieces
+        best: Floats = np.maximum.reduceat(similarity, starts)
+        return best
 
     def rows_of(self, number: int) -> Floats | None:
         places = np.flatnonzero(self.numbers == number)
         if not len(places):
             return None
-        chosen = self._rows_at(places)
-        rows: Floats = _shifted(self.columns[:, chosen]).astype(np.float32)
-        rows -= _SHIFT
+        first = int(self.pieces[: places[0]].sum())
+        chosen = slice(first, first + int(self.pieces[places[0]]))
+        rows: Floats = self.columns.values[:, chosen].T.astype(np.float32)
         rows *= self.scales[chosen][:, None]
         return rows
 
-    def _rows_at(self, places: Integers) -> Any:
-        """An index that chooses the rows of some posts."""
-        if len(self.scales) == len(self.numbers):
-            return places
-        is_post = np.zeros(len(self.numbers), np.bool_)
-        is_post[places] = True
-        return np.repeat(is_post, self.pieces)
-
 
 @dataclass(frozen=True, slots=True)
-class BlockScores:
-    """Some posts of a block, in the order of their places, and how similar each is to a query."""
-
-    block: Block
-    places: Integers
-    scores: Floats
-
-
-def nearness_of(
-    parts: Sequence[BlockScores], query: Floats, floor: float, *, is_cut: bool
-) -> Nearness:
-    """Joins the posts of several blocks, and compares those exactly that a list depends on."""
-    if not parts:
-        return Nearness(np.zeros(0, np.int64), np.zeros(0, np.float32), floor)
-    scores = np.concatenate([part.scores for part in parts])
-    inexact = inexact_places(scores, floor, is_cut=is_cut)
-    start = 0
-    for part in parts:
-        end = start + len(part.places)
-        first, last = np.searchsorted(inexact, (start, end))
-        chosen = inexact[first:last]
-        if len(chosen):
-            scores[chosen] = part.block.exact_similarity(query, part.places[chosen - start])
-        start = end
-    numbers = np.concatenate([part.block.numbers[part.places] for part in parts])
-    return Nearness(numbers, scores, floor)
-
-
-# Weak references: a remembered scan must not keep a matrix in memory that is no longer used.
-@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Matrix:
     """All vectors of one account and model, at one generation of the vector store."""
 
@@ -260,7 +179,7 @@ class Matrix:
     @property
     def dimensions(self) -> int:
         """0 while the matrix is empty."""
-        return self.blocks[0].columns.shape[0] if self.blocks else 0
+        return self.blocks[0].columns.values.shape[0] if self.blocks else 0
 
     def with_block(self, block: Block, generation: int) -> "Matrix":
         """Returns a new matrix. This one does not change, because a search may be scanning it."""
@@ -279,25 +198,17 @@ class Matrix:
         """Drops posts that were embedded again and have no rows any more."""
         return replace(self, blocks=tuple(_without_empty(b.without(numbers) for b in self.blocks)))
 
-    def nearness(
-        self,
-        query: Floats,
-        candidates: "Numbers",
-        floor: float = NO_FLOOR,
-        *,
-        is_cut: bool = False,
-    ) -> Nearness:
-        """The similarity of every candidate that has a vector.
-
-        If the query has several rows, the one nearest to a post counts. `is_cut`: the caller drops
-        everything below the floor, so it need not be exact.
-        """
-
-        def scanned(block: Block) -> BlockScores:
-            places = block.places(candidates)
-            return BlockScores(block, places, block.similarity(query, places))
-
-        return nearness_of(self.map_blocks(scanned), query, floor, is_cut=is_cut)
+    def nearness(self, query: Floats, floor: float = NO_FLOOR) -> Nearness:
+        """How similar every post is. With several rows of a query, the nearest counts."""
+        if not self.blocks:
+            return Nearness(np.zeros(0, np.int64), np.zeros(0, np.float32), floor)
+        asked = Query.of(query)
+        scores = np.concatenate(self.map_blocks(lambda block: block.similarity(asked)))
+        numbers = np.concatenate([block.numbers for block in self.blocks])
+        is_valid = numbers != _REMOVED
+        if not is_valid.all():
+            numbers, scores = numbers[is_valid], scores[is_valid]
+        return Nearness(numbers, scores, floor)
 
     def map_blocks(self, scan: Callable[[Block], T]) -> list[T]:
         """The results for all blocks, in their order."""
@@ -361,28 +272,10 @@ class Numbers:
         return self._table.take(numbers)
 
 
-def _shifted(columns: Bytes) -> "NDArray[np.uint8]":
-    """Columns as rows, with 128 added: the first bit of a signed byte is its sign."""
-    rows: NDArray[np.uint8] = transposed(columns).view(np.uint8)
-    rows ^= np.uint8(_SHIFT)
-    return rows
-
-
-def _best(similarity: Floats, pieces: Integers) -> Floats:
-    """The highest similarity per post, over all its rows and all rows of the query."""
-    if similarity.ndim > 1:
-        similarity = similarity.max(axis=1)
-    if len(similarity) == len(pieces):
-        return similarity
-    starts = np.cumsum(pieces) - pieces
-    best: Floats = np.maximum.reduceat(similarity, starts)
-    return best
-
-
 def _without_empty(blocks: Iterable[Block]) -> list[Block]:
     return [block for block in blocks if len(block.numbers)]
 
 
 def _may_merge(older: Block, newer: Block) -> bool:
-    rows = len(older.scales) + len(newer.scales)
-    return rows <= _BLOCK_ROWS and len(older.scales) <= 2 * len(newer.scales)
+    posts = len(older.numbers) + len(newer.numbers)
+    return posts <= BLOCK_POSTS and len(older.numbers) <= 2 * len(newer.numbers)

@@ -182,10 +182,7 @@ class Rankings:
         if store is not None and store.dimensions and await self._is_known(account, store, filter):
             # Posts that were chosen one by one are listed however far they are.
             has_floor = filter.post_ids is None
-            is_cut = has_floor and not (words and words.wanted_terms)
-            found = await self._meaning.nearness(
-                account, store, filter.meaning, matching, is_cut=is_cut
-            )
+            found = await self._meaning.nearness(account, store, filter.meaning, matching)
             floor = found.floor if has_floor else -1.0
             near = (found.numbers, found.scores)
         if words is None or not words.wanted_terms:
