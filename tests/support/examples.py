@@ -140,6 +140,7 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("restoreBookmark", f"/v1/bookmarks/{FIRST}/restore", None),
     ("changeBookmarks", "/v1/bookmarks/changes", {**CHANGE, "dry_run": True}),
     ("changeBookmarks", "/v1/bookmarks/changes", {**CHANGE, "expected_count": 2}),
+    ("listChanges", "/v1/bookmarks/changes?limit=2", None),
     ("getChange", "/v1/bookmarks/changes/{change_id}", None),
     ("undoChange", "/v1/bookmarks/changes/{change_id}/undo", None),
     ("countBookmarksBy", "/v1/bookmarks/facets?by=author&is_unread_only=false", None),

@@ -20,6 +20,7 @@ TOOL_OF = {
     "deleteBookmark": "delete_bookmarks",
     "restoreBookmark": "restore_bookmarks",
     "changeBookmarks": "update_bookmarks",
+    "listChanges": "list_changes",
     "getChange": "get_change",
     "undoChange": "undo_change",
     "deleteBookmarks": "delete_bookmarks",

@@ -367,6 +367,7 @@ async def _many(album: Album, reader: Reader) -> None:
     album["library-many-undo"] = await change(trash="", posts=some)
     album["trash"] = await person.open("/trash")
     album["trash_delete"] = await person.send("/trash/delete", "/trash", delete="", all="yes")
+    album["activity-changes"] = await person.open("/activity")
     await member.save_all([make.post() for _ in range(1_200)])
     album["library_many"] = await change(read="", all="yes")
     await reader.house.database.write(

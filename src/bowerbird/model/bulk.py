@@ -12,6 +12,8 @@ from bowerbird.model.labels import Label, name_key
 
 KIND: Final = "change"
 """The kind of the jobs that do the rest of large changes."""
+FAILED: Final = "failed"
+"""The state of a change whose job has failed, as its account sees it."""
 UNDO_S: Final = 3_600
 """How long a finished change can be undone."""
 
@@ -71,6 +73,15 @@ class BulkState(StrEnum):
     DONE = "done"
     UNDOING = "undoing"
     UNDONE = "undone"
+
+
+class Maker(StrEnum):
+    """Who made a change. The stored text also has the key: `key:` and a part of its hash."""
+
+    KEY = "key"
+    AGENT = "agent"
+    PAGE = "page"
+    SERVER = ""
 
 
 class ChangedLabel(Struct, frozen=True):
@@ -136,6 +147,8 @@ class BulkRow(Struct, frozen=True):
     job_id: str
     # Its place, or that of its undo, in the order of what the account has asked for.
     position: int
+    # Who asked for it: see `Maker`.
+    made_by: str = ""
 
     @property
     def is_finished(self) -> bool:

@@ -63,6 +63,11 @@ def shown_part(text: str) -> str:
     return text[_SHOWN]
 
 
+def part_of_hash(key_hash: bytes) -> str:
+    """What names a key where it was used; nobody can sign in with it."""
+    return key_hash[:6].hex()
+
+
 def new_account_id() -> int:
     """A random positive 63-bit number, so that ids do not reveal the number of accounts."""
     return secrets.randbits(63) or 1

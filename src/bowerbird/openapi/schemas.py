@@ -114,6 +114,7 @@ _INSIDE: Final = (Attachment, Article, QuotedPost)
 _COUNTED: Final = {
     "ListMeta": ("bookmarks", "bookmarks that match"),
     "DigestListMeta": ("digests", "digests that the account has"),
+    "ChangeListMeta": ("changes", "changes that can be undone or are not finished"),
     "ImportListMeta": ("imports", "imports that are listed; the oldest leave the list"),
 }
 

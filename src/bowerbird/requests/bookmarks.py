@@ -115,6 +115,20 @@ class FlagsRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise InvalidField("is_read", "is required, unless is_archived is sent")
 
 
+class ChangesQuery(Struct, frozen=True):
+    """GET /bookmarks/changes."""
+
+    limit: Limit = None
+    cursor: Annotated[
+        str | None,
+        about(
+            "next_cursor of the previous page, unchanged.",
+            "",
+            argument={"maxLength": limits.CURSOR_MAX},
+        ),
+    ] = None
+
+
 class UpdateRequest(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """PATCH /bookmarks/{post_id}: the flags and the note that are sent change."""
 

@@ -7,12 +7,15 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.bulk.recent import RecentChange
 from bowerbird.library.bulk.requests import BulkChange, BulkRequests, Prepared, shown
 from bowerbird.model.bulk import BulkAction, BulkRow
+from bowerbird.requests.bookmarks import ChangesQuery
 from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, change_of
 from bowerbird.storage.database import Transaction
+from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
-from bowerbird.wire.responses.envelope import QueryMeta
+from bowerbird.wire.responses.envelope import ChangeListMeta, QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Gate, Writes, done
@@ -36,6 +39,19 @@ CREATE: Final = Operation(
         Code.FILTER_NOT_ALLOWED,
         Code.VECTOR_SEARCH_NOT_ALLOWED,
     ),
+)
+LIST: Final = Operation(
+    method="GET",
+    path=_PATH,
+    name="listChanges",
+    summary="List the changes of the last hour, latest first, with who made them.",
+    data=RecentChange,
+    is_many=True,
+    meta=ChangeListMeta,
+    query=ChangesQuery,
+    # A job goes on with a change without a new version of the library.
+    is_tagged=False,
+    counts=lambda _: False,
 )
 GET: Final = Operation(
     method="GET",
@@ -87,7 +103,7 @@ MATCHING_REFUSALS: Final = (
     Code.FILTER_NOT_ALLOWED,
     Code.VECTOR_SEARCH_NOT_ALLOWED,
 )
-OPERATIONS: Final = (CREATE, GET, UNDO, DELETE, RESTORE)
+OPERATIONS: Final = (LIST, CREATE, GET, UNDO, DELETE, RESTORE)
 T = TypeVar("T", bound=Struct)
 
 
@@ -147,6 +163,17 @@ def routes(bulk: BulkRequests, writes: Writes, wake: Callable[[], None]) -> list
     """`wake` is called once a change is committed, for a worker in the same process."""
     changing = Changing(bulk, writes, wake)
 
+    async def list_changes(call: Call) -> Reply:
+        query = query_strings.read(call.target.query_string, ChangesQuery)
+        page = await bulk.recent.list(call.account, query)
+        meta = ChangeListMeta(
+            next_cursor=page.next_cursor,
+            limit=page.limit,
+            total_count=page.total_count,
+            count=len(page.changes),
+        )
+        return done(page.changes, meta)
+
     async def get(call: Call) -> Reply:
         change = await bulk.get(call.account, call.path_params["change_id"])
         reply = done(change)
@@ -167,6 +194,7 @@ def routes(bulk: BulkRequests, writes: Writes, wake: Callable[[], None]) -> list
         return reply
 
     return [
+        LIST.served_by(list_changes),
         CREATE.served_by(changing.handler_of(BulkRequest, lambda one: one, done)),
         GET.served_by(get),
         UNDO.served_by(undo_and_wake),

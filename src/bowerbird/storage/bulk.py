@@ -57,6 +57,16 @@ class BulkStore:
         rows = await reader.rows(self._sql["by_id"], values)
         return _row(rows[0]) if rows else None
 
+    async def recent(self, account_id: int, *, now: int, before: int, limit: int) -> list[BulkRow]:
+        """The latest changes with lower numbers, the latest first."""
+        values = {"account_id": account_id, "now": now, "before": before, "limit": limit}
+        rows = await self._database.rows(self._sql["recent"], values)
+        return [_row(row) for row in rows]
+
+    async def count_recent(self, account_id: int, now: int) -> int:
+        values = {"account_id": account_id, "now": now}
+        return int((await self._database.rows(self._sql["count_recent"], values))[0][0])
+
     async def next_position(self, transaction: Transaction, account_id: int) -> int:
         rows = await transaction.rows(self._sql["next_position"], {"account_id": account_id})
         return int(rows[0][0])

@@ -16,6 +16,7 @@ from bowerbird.toolserver.tools import (
     account,
     bookmarks,
     bulk,
+    changes,
     digests,
     exports,
     facets,
@@ -74,17 +75,18 @@ def tool_server(
 
 def bind(services: Services) -> list[BoundTool]:
     """All tools, in the order of the catalogue."""
-    changes = bulk.BulkCalls(
+    calls = bulk.BulkCalls(
         services.bulk, services.bookmarks, services.idempotency, services.wake_worker
     )
     return [
         *bookmarks.bind(services.bookmarks),
         *facets.bind(services.facets, services.bookmarks),
-        *bulk.bind(changes, services.flags),
+        *bulk.bind(calls, services.flags),
+        *changes.bind(calls),
         *notes.bind(services.flags, services.highlights, services.idempotency),
         *saving.bind(services.saving, services.idempotency),
-        *labels.bind(services.labels, changes, services.idempotency),
-        *label_edits.bind(services.labels, changes),
+        *labels.bind(services.labels, calls, services.idempotency),
+        *label_edits.bind(services.labels, calls),
         *views.bind(services.views, services.bookmarks, services.idempotency),
         *exports.bind(
             services.exports,

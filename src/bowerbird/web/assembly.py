@@ -83,7 +83,9 @@ def visits(
             *welcome.routes(services, sign_in, pages),
             *reading_choices.routes(services.accounts, services.digests, pages),
             *deletion_pages.routes(AccountDeletion(database), pages),
-            *activity_pages.routes(Activity(database, clock), pages),
+            *activity_pages.routes(
+                Activity(database, clock), services.bulk.recent, library.many, pages
+            ),
             *operator_pages.routes(services, pages, deprecations),
             *import_pages.routes(services, pages),
             *import_file_pages.routes(services, pages),

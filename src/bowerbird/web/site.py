@@ -10,6 +10,7 @@ import structlog
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
+from bowerbird.model import bulk
 from bowerbird.settings import Settings
 from bowerbird.web.reference import Route
 from bowerbird.web.schema_rows import Json
@@ -67,6 +68,7 @@ def site(
         extra_headers=_content_length,
         on_arrival=pages.load,
         preflight=_preflight,
+        maker=bulk.Maker.PAGE,
     )
     return Pipeline(surface, metrics)
 

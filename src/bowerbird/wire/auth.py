@@ -10,7 +10,9 @@ from typing import Final
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
+from bowerbird.model import keys
 from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import Maker
 from bowerbird.model.keys import DEVICE_PREFIX, ParsedKey, parse_key
 from bowerbird.storage.accounts.accounts import AccountStore
 
@@ -95,6 +97,12 @@ def bearer_token(header: bytes) -> str:
     """The token of an Authorization header, or "" if it has none."""
     scheme, _, token = header.decode("latin-1").strip().partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def maker_of(maker: Maker, header: bytes | None) -> str:
+    """Who sends a request, as changes store it: its surface, and the key without its secret."""
+    key = None if header is None else parse_key(bearer_token(header))
+    return maker.value if key is None else f"{maker.value}:{keys.part_of_hash(key.key_hash)}"
 
 
 def unauthorized(

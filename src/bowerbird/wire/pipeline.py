@@ -16,7 +16,9 @@ from bowerbird import errors, logs
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import activity
 from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import Maker
 from bowerbird.wire import bodies
+from bowerbird.wire.auth import maker_of
 from bowerbird.wire.client_addresses import ClientAddresses
 from bowerbird.wire.metrics import METHODS, RequestMetrics
 from bowerbird.wire.responses import envelope, streaming
@@ -106,6 +108,8 @@ class Surface(Struct, frozen=True, kw_only=True):
     # None means that no key is needed.
     authenticate: Authenticate | None = None
     record_use: Callable[[int], None] = lambda _: None
+    # Who makes the changes that its requests ask for.
+    maker: Maker = Maker.SERVER
     reads_bodies: bool = True
     # Seconds in which the client must have received the whole response.
     response_limit_s: float | None = None
@@ -142,6 +146,8 @@ class Pipeline:
             self._surface.initial_route,
             {},
         )
+        authorization = headers.get(b"authorization")
+        activity.set_maker(partial(maker_of, self._surface.maker, authorization))
         status, size = _CLIENT_LEFT, 0
         try:
             reply = await self._reply(request)

@@ -16,6 +16,7 @@ from starlette.types import Receive
 
 from bowerbird.library.access.call_allowance import CallCharge, CallCounter
 from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import Maker
 from bowerbird.wire import bodies, query_strings
 from bowerbird.wire.deprecation import Route
 from bowerbird.wire.metrics import RequestMetrics
@@ -187,6 +188,7 @@ def api(
         preflight=preflight,
         authenticate=authenticate,
         record_use=record_use,
+        maker=Maker.KEY,
     )
     return Pipeline(surface, metrics)
 

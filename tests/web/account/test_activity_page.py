@@ -16,7 +16,7 @@ from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Transaction
 from tests.support import make
 from tests.support.service import Member, Service
-from tests.web.house import House, text_of
+from tests.web.house import House, signed_in, text_of
 
 pytestmark = pytest.mark.anyio
 
@@ -245,3 +245,21 @@ async def test_expired_sessions_and_links_are_removed(house: House) -> None:
 
     assert not await house.database.rows("SELECT * FROM web_session", {})
     assert not await house.database.rows("SELECT * FROM one_time_link", {})
+
+
+async def test_recent_changes_are_listed_and_undone_there(house: House) -> None:
+    reader = await signed_in(house, "reader@example.com")
+    person = reader.person
+    await reader.member.save(post_id="1")
+    await reader.change("/library", read="1")
+
+    page = await person.open("/activity")
+    assert "Marked 1 post read." in page.text
+    assert "this website" in page.text
+    change_id = re.findall(r'name="change" value="([0-9a-f]+)"', page.text)[0]
+    after = await person.send("/library/many/undo", "/activity", change=change_id, back="/activity")
+
+    assert after.headers["location"].startswith("/activity?change=")
+    page = await person.open("/activity")
+    assert "Undone: 1 post changed back." in page.text
+    assert 'name="change"' not in page.text

@@ -24,6 +24,7 @@ _LATEST: Final = (2**63 - 1, "")
 # The network address of the current request. A context variable, because only the outermost layer
 # knows it and only the log needs it.
 _ADDRESS: Final[ContextVar[Callable[[], str]]] = ContextVar("address", default=str)
+_MAKER: Final[ContextVar[Callable[[], str]]] = ContextVar("maker", default=str)
 
 
 def set_address(find: Callable[[], str]) -> None:
@@ -34,6 +35,16 @@ def set_address(find: Callable[[], str]) -> None:
 def address() -> str:
     """'' outside a request, as in a command."""
     return _ADDRESS.get()()
+
+
+def set_maker(find: Callable[[], str]) -> None:
+    """`find` returns who makes the changes of the current request, as they are stored."""
+    _MAKER.set(find)
+
+
+def maker() -> str:
+    """'' outside a request."""
+    return _MAKER.get()()
 
 
 class Activity:

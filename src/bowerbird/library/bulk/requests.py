@@ -9,16 +9,17 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.turns import DoFirst
 from bowerbird.library.bulk.changes import BulkChanges, NewChange
+from bowerbird.library.bulk.recent import RecentChanges
 from bowerbird.library.bulk.selection import BulkSelection, Chosen, Example
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
-from bowerbird.model.bulk import BulkAction, BulkRow, BulkState
+from bowerbird.model.bulk import FAILED, BulkAction, BulkRow, BulkState
 from bowerbird.model.instants import with_offset
 from bowerbird.requests.bulk import BulkRequest
 from bowerbird.storage.database import Database, Transaction
 
-DRY_RUN, FAILED = "dry_run", "failed"
+DRY_RUN: Final = "dry_run"
 # Others can write between each read and the transaction that compares.
 _READS_MAX: Final = 5
 
@@ -78,9 +79,12 @@ class Prepared(Struct):
 
 
 class BulkRequests:
-    def __init__(self, selection: BulkSelection, changes: BulkChanges) -> None:
+    def __init__(
+        self, selection: BulkSelection, changes: BulkChanges, recent: RecentChanges
+    ) -> None:
         self._selection = selection
         self.changes = changes
+        self.recent = recent
 
     async def prepare(self, account: Account, request: BulkRequest) -> Prepared:
         try:
@@ -163,7 +167,8 @@ def bulk_requests(
 ) -> BulkRequests:
     """`wake` is called when a job has been added, for a worker in the same process."""
     selection = BulkSelection(database, clock, views, meaning)
-    return BulkRequests(selection, BulkChanges(database, clock, wake))
+    changes = BulkChanges(database, clock, wake)
+    return BulkRequests(selection, changes, RecentChanges(database, clock, changes))
 
 
 def shown(row: BulkRow, problem: str | None = None, not_found: Sequence[str] = ()) -> BulkChange:

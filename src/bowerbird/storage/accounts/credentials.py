@@ -6,6 +6,7 @@ from typing import Final, Generic, TypeVar
 import msgspec
 
 from bowerbird.model.accounts import ActivityEntry, Device, DeviceCaller, Key
+from bowerbird.model.keys import part_of_hash
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Reader, Transaction
 
@@ -81,6 +82,11 @@ class CredentialStore(Generic[Record]):
 class KeyStore(CredentialStore[Key]):
     def __init__(self, database: Database) -> None:
         super().__init__(database, "keys", Key)
+
+    async def names(self, account_id: int) -> dict[str, str]:
+        """The names of the keys by a part of their hashes."""
+        rows = await self._database.rows(self._sql["names"], {"account_id": account_id})
+        return {part_of_hash(bytes(row[0])): row[1] for row in rows}
 
     async def count_live(self, account_id: int) -> int:
         rows = await self._database.rows(self._sql["count_live"], {"account_id": account_id})

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from starlette.types import Receive, Scope, Send
 
 from bowerbird.errors import Code, Refusal
+from bowerbird.model.bulk import Maker
 from bowerbird.requests import limits
 from bowerbird.toolserver.protocol import tool_selection
 from bowerbird.toolserver.protocol.messages import INVALID_REQUEST, failure
@@ -79,6 +80,7 @@ class ToolServer:
             authenticate=authenticate,
             # A tool call counts as a use of the API version that the tools are built on.
             record_use=record_use,
+            maker=Maker.AGENT,
             initial_route=path,
             metrics_route=lambda request: f"{path} {_log_fields(request)['called']}",
             log_fields=_log_fields,

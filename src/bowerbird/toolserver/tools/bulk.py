@@ -1,9 +1,9 @@
-"""The tools that change many posts at once, and undo it."""
+"""The tools that change many posts at once."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final, TypeVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from bowerbird.errors import Refusal
@@ -20,14 +20,13 @@ from bowerbird.requests.bulk import BulkRequest
 from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.filters import flags_of, sent
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.arguments import reading, writes
+from bowerbird.toolserver.tools.arguments import writes
 from bowerbird.toolserver.tools.arguments.vocabulary import Selection
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.left_out import EmptyLists
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
-    READS,
     WRITES_IDEMPOTENTLY,
     BoundTool,
     Json,
@@ -38,7 +37,6 @@ from bowerbird.toolserver.tools.tool import (
 from bowerbird.wire.idempotency import Idempotency
 
 S = TypeVar("S", bound=Selection)
-_CHANGE_ID_MAX: Final = 64
 _STUCK: Final = "Tell the user if the number does not grow."
 _MISSING: Final[dict[str, str]] = {
     BulkAction.TRASH: "The ids in not_found are not in the library.",
@@ -79,12 +77,6 @@ class RestoreArguments(Selection, frozen=True, kw_only=True, forbid_unknown_fiel
         super().__post_init__()
         if self.filter is not None and sent(self.filter):
             raise InvalidField("filter", "must be {} here, which means all deleted posts")
-
-
-class ChangeArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    change_id: Annotated[
-        Annotated[str, Meta(max_length=_CHANGE_ID_MAX)], about("change_id of an earlier result.")
-    ]
 
 
 class Change(Struct, kw_only=True, omit_defaults=True):
@@ -153,26 +145,7 @@ RESTORE: Final = Tool(
     returns=Change,
     hints=WRITES_IDEMPOTENTLY,
 )
-UNDO: Final = Tool(
-    name="undo_change",
-    title="Undo a change",
-    description=(
-        "Undoes a change by its change_id, within an hour. Posts that were changed again since "
-        "stay as they are; affected counts those that got their state back."
-    ),
-    takes=ChangeArguments,
-    returns=Change,
-    hints=WRITES_IDEMPOTENTLY,
-)
-GET: Final = Tool(
-    name="get_change",
-    title="Show the progress of a change",
-    description="Shows how far a change is whose state is working or undoing, by its change_id.",
-    takes=ChangeArguments,
-    returns=Change,
-    hints=READS,
-)
-TOOLS: Final = (UPDATE, DELETE, RESTORE, UNDO, GET)
+TOOLS: Final = (UPDATE, DELETE, RESTORE)
 
 
 class BulkCalls:
@@ -282,29 +255,10 @@ def bind(calls: BulkCalls, flags: Flags) -> list[BoundTool]:
             call, RESTORE, RestoreArguments, lambda v: v.change(BulkAction.RESTORE)
         )
 
-    async def undo_change(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: ChangeArguments) -> Struct:
-            return shown(await calls.requests.undo(transaction, call.account, values.change_id))
-
-        changes, account = calls.requests.changes, call.account
-        return await calls.write(
-            call,
-            UNDO,
-            ChangeArguments,
-            effect,
-            prepare=lambda values: changes.prepare_undo(account, values.change_id),
-        )
-
-    async def get_change(call: ToolCall) -> ToolResult:
-        values = reading.read(GET, call, ChangeArguments)
-        return ToolResult(shown(await calls.requests.get(call.account, values.change_id)))
-
     return [
         BoundTool(UPDATE, update_bookmarks),
         BoundTool(DELETE, delete_bookmarks),
         BoundTool(RESTORE, restore_bookmarks),
-        BoundTool(UNDO, undo_change),
-        BoundTool(GET, get_change, counts=lambda _: False),
     ]
 
 

@@ -5,10 +5,10 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.bulk import words
 from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
-from bowerbird.web.bulk import requests
 from bowerbird.web.bulk.requests import action_of, request_of
 from bowerbird.web.labels.words import in_words
 from bowerbird.web.library.addresses import LIBRARY, saying, sender
@@ -48,7 +48,7 @@ class BulkPages:
         except Refusal as refused:
             return self._refused(visit, refused)
         if visit.is_of_script:
-            return self._pages.json({"said": requests.sentence(row)})
+            return self._pages.json({"said": words.sentence(row)})
         # The button of a thread has its posts; their row is named after the first.
         first = visit.form.get(action_of(visit.form), "").partition(" ")[0]
         place = f"p-{first}" if first.isascii() and first.isdigit() else _TOP
@@ -59,7 +59,7 @@ class BulkPages:
         account = visit.signed_in.account
         if visit.is_of_script:
             row = await self.changes.run_undo(account, visit.form.get("change", ""))
-            return self._pages.json({"said": requests.of_undo(row)})
+            return self._pages.json({"said": words.of_undo(row)})
         try:
             row = await self.changes.run_undo(account, visit.form.get("change", ""))
         except Refusal as refused:
@@ -72,11 +72,11 @@ class BulkPages:
         row = await self.changes.get(account, visit.request.path_params["change_id"])
         if row.is_finished:
             return self._pages.go(_told(back, row))
-        done, total, text = requests.progress(row)
+        done, total, text = words.progress(row)
         return self._pages.show(
             visit,
             "library_many.html",
-            title=requests.heading(row),
+            title=words.heading(row),
             job={"id": row.change_id, "done": done, "total": total, "text": text},
             mark=row.state.value,
             back=back,
@@ -88,7 +88,7 @@ class BulkPages:
         """The progress for a script, which opens the page again when `mark` changes."""
         account = visit.signed_in.account
         row = await self.changes.get(account, visit.request.path_params["change_id"])
-        done, total, text = requests.progress(row)
+        done, total, text = words.progress(row)
         job = {"id": row.change_id, "done": done, "total": total, "text": text}
         return self._pages.json({"mark": row.state.value, "jobs": [job]})
 
@@ -106,8 +106,8 @@ class BulkPages:
             raise
         if not row.is_finished:
             return {}
-        undo = row.change_id if requests.can_be_undone(row) else ""
-        return {"message": requests.sentence(row), "undo_change": undo}
+        undo = row.change_id if words.can_be_undone(row) else ""
+        return {"message": words.sentence(row), "undo_change": undo}
 
     async def after(
         self, visit: Visit, row: BulkRow, page: str = LIBRARY, *, place: str = _TOP

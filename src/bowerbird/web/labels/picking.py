@@ -7,6 +7,7 @@ import msgspec
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import is_post_id
+from bowerbird.library.bulk import words
 from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.model.bulk import BulkAction
@@ -14,7 +15,6 @@ from bowerbird.model.labels import clean_name, name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.labels import LabelRequest
 from bowerbird.requests.limits import PICKED_LABELS_MAX
-from bowerbird.web.bulk import requests
 from bowerbird.web.labels.pages import PATH
 from bowerbird.web.labels.words import in_words, name_problem
 from bowerbird.web.library import post_parts
@@ -66,7 +66,7 @@ class LabelPicking:
         colours = await self._listed.colors(account)
         return self._pages.json(
             {
-                "said": requests.sentence(row),
+                "said": words.sentence(row),
                 "changed": row.changed,
                 "change": row.change_id if row.changed else None,
                 "label": _label(row.label.name, colours.get(row.label.name), None),

@@ -81,6 +81,10 @@ class DigestListMeta(PageMeta, frozen=True, kw_only=True):
     pass
 
 
+class ChangeListMeta(PageMeta, frozen=True, kw_only=True):
+    pass
+
+
 class ImportListMeta(PageMeta, frozen=True, kw_only=True):
     pass
 

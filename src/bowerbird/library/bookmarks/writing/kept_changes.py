@@ -12,6 +12,7 @@ import msgspec
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import activity
 from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.model.bulk import UNDO_S, BulkAction, BulkRow, BulkState, Changed, ChangedLabel
 from bowerbird.requests import limits
@@ -142,6 +143,7 @@ def new_change(
         undo_until=0,
         job_id="",
         position=0,
+        made_by=activity.maker(),
     )
 
 

@@ -15,6 +15,11 @@ SELECT k.key_id, k.name, k.created_at, k.revoked_at, k.shown, k.last_used_day
  WHERE k.account_id = :account_id
  ORDER BY k.created_at, k.key_id
 
+-- name: names
+SELECT k.key_hash, k.name
+  FROM api_key AS k
+ WHERE k.account_id = :account_id
+
 -- name: revoke
 UPDATE api_key
    SET revoked_at = :revoked_at

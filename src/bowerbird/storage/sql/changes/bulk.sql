@@ -12,7 +12,7 @@ SELECT coalesce(max(c.position), 0) + 1
 -- name: first_open
 -- The change or undo that is next, without those whose job has failed: nobody works on them.
 SELECT c.number, c.change_id, c.action, c.label, c.state, c.matched, c.done, c.changed, c.restored,
-       c.kept, c.created_at, c.finished_at, c.undo_until, c.job_id, c.position
+       c.kept, c.created_at, c.finished_at, c.undo_until, c.job_id, c.position, c.made_by
   FROM bulk_change AS c
   JOIN job AS j ON j.account_id = c.account_id AND j.job_id = c.job_id
  WHERE c.account_id = :account_id
@@ -58,17 +58,34 @@ SELECT c.number
 -- name: insert
 INSERT INTO bulk_change (account_id, number, change_id, action, label, state, matched, done,
                          changed, restored, kept, created_at, finished_at, undo_until, job_id,
-                         position)
+                         position, made_by)
 VALUES (:account_id, :number, :change_id, :action, :label, :state, :matched, :done,
         :changed, :restored, :kept, :created_at, :finished_at, :undo_until, :job_id,
-        :position)
+        :position, :made_by)
 
 -- name: by_id
 SELECT c.number, c.change_id, c.action, c.label, c.state, c.matched, c.done, c.changed, c.restored,
-       c.kept, c.created_at, c.finished_at, c.undo_until, c.job_id, c.position
+       c.kept, c.created_at, c.finished_at, c.undo_until, c.job_id, c.position, c.made_by
   FROM bulk_change AS c
  WHERE c.account_id = :account_id
    AND c.change_id = :change_id
+
+-- name: recent
+-- The changes that can still be undone, and those that are not finished.
+SELECT c.number, c.change_id, c.action, c.label, c.state, c.matched, c.done, c.changed, c.restored,
+       c.kept, c.created_at, c.finished_at, c.undo_until, c.job_id, c.position, c.made_by
+  FROM bulk_change AS c
+ WHERE c.account_id = :account_id
+   AND c.number < :before
+   AND (c.undo_until >= :now OR c.finished_at IS NULL)
+ ORDER BY c.number DESC
+ LIMIT :limit
+
+-- name: count_recent
+SELECT count(*)
+  FROM bulk_change AS c
+ WHERE c.account_id = :account_id
+   AND (c.undo_until >= :now OR c.finished_at IS NULL)
 
 -- name: update
 UPDATE bulk_change
