@@ -67,6 +67,12 @@ SHAPES = {
         "bookmark_label",
     ),
     "with photos": Shape({"media_type": "image", **ALL}, "INDEX bookmark_all ", "account_id = "),
+    "replies": Shape({"is_reply": "true", **ALL}, "INDEX bookmark_all ", "account_id = "),
+    "long posts": Shape({"min_words": "9", **ALL}, "INDEX bookmark_all ", "account_id = "),
+    "copies": Shape({"is_duplicate": "true"}, "COVERING INDEX bookmark_by_text ", "bookmark_by_"),
+    "with links to a site": Shape(
+        {"linked_site": "rareword.example"}, "keyword VIRTUAL TABLE INDEX", "keyword_words"
+    ),
     "of a network": Shape({"network": "x", **ALL}, "INDEX bookmark_all ", "account_id = "),
     # As posts of Bluesky are found by the time in their address.
     "of a network, in some days": Shape(

@@ -23,6 +23,7 @@ SWEEPS = {
     ("annotations", "accounts_to_index"): "accounts with notes that are not searchable yet",
     ("checks", "accounts_with_undated"): "accounts with posts that have no time yet",
     ("checks", "accounts_without_languages"): "accounts with posts to find the languages of",
+    ("checks", "accounts_without_traits"): "accounts with posts to find the traits of",
     ("connections", "due_accounts"): "accounts whose sources are to be read",
     ("digests", "due_accounts"): "accounts whose digest is to be written",
     ("links", "due_accounts"): "accounts with links whose text is to be read",
@@ -89,6 +90,13 @@ LISTS: list[dict[str, str]] = [
     {"q": '"bottle caps" -nest (bower OR wall) from:mara label:birds is:unread has:note'},
     {"author": "mara,other", "label": "birds,walls", "media_type": "image"},
     {"unlabelled": "true", "has_note": "true", "posted_after": "2026-01-01"},
+    {
+        "has": "highlight,link",
+        "is_gone": "false",
+        "is_duplicate": "true",
+        "linked_site": "a.example",
+    },
+    {"min_words": "2", "max_words": "9", "min_likes": "3", "is_reply": "true", "is_thread": "true"},
     {"sort_by": "posted_at", "sort_order": "asc", "is_unread_only": "false"},
 ]
 

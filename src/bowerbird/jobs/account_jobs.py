@@ -20,7 +20,7 @@ from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.connections.syncing import Sync
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.media.keeping import Keeping
-from bowerbird.library.upkeep.corrections import Dating, PostLanguages, Reindexing
+from bowerbird.library.upkeep.corrections import Dating, PostLanguages, PostTraits, Reindexing
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
 from bowerbird.model import bulk, connections, links, media
@@ -182,8 +182,8 @@ class SourceJobs(AccountJobs):
 class ReindexJobs(AccountJobs):
     """Writes what earlier releases stored again, and completes counts, at the lowest priority.
 
-    That is the words of posts in the current form, and the time and the language of posts that have
-    none.
+    That is the words of posts in the current form, and the time, the language and the traits of
+    posts that have none.
     """
 
     def __init__(self, database: Database, clock: Clock, turn_s: float = TURN_S) -> None:
@@ -191,6 +191,7 @@ class ReindexJobs(AccountJobs):
         self._reindexing = Reindexing(database, clock)
         self._dating = Dating(database, clock)
         self._languages = PostLanguages(database)
+        self._traits = PostTraits(database)
         # No release of today stores a post without a time.
         self._has_dated = False
         # Imports of files leave changes of counts, which ranking does not know until they are
@@ -203,11 +204,13 @@ class ReindexJobs(AccountJobs):
             self._has_dated = True
         # A node of an earlier release may still be running.
         await self._add_all(self._languages.due_accounts)
+        await self._add_all(self._traits.due_accounts)
         await self._add_all(partial(self._reindexing.due_accounts, job_kind=REINDEX))
 
     async def _run(self, job: Job, progress: Progress) -> None:
         await self._dating.run(job.account_id)
         await self._languages.run(job.account_id)
+        await self._traits.run(job.account_id)
         await self._reindexing.run(job.account_id, in_turns(progress, self._turn_s))
 
 

@@ -42,6 +42,18 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     unlabelled: bool | None = None
     # Whether posts must have a note, or must have none.
     has_note: bool | None = None
+    # What a post must have, as `has:` in a query names it: all of these.
+    has: tuple[str, ...] | None = None
+    is_gone: bool | None = None
+    is_reply: bool | None = None
+    is_thread: bool | None = None
+    # Whether another post has the same text or the same links.
+    is_duplicate: bool | None = None
+    min_words: int | None = None
+    max_words: int | None = None
+    min_likes: int | None = None
+    # The words of an address that a post must link to.
+    linked: WordQuery | None = None
     # Only posts with a note, with highlights, or with either.
     annotated: Literal["notes", "highlights", "both"] | None = None
     posted_from: int | None = None
@@ -60,6 +72,13 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     def is_flags_only(self) -> bool:
         """Whether the list is filtered only by the read and archive flags."""
         return self.is_flags_and_words_only and self.words is None
+
+    @property
+    def needs_traits(self) -> bool:
+        """Whether it asks for what posts of an earlier release do not have at once."""
+        asked = (self.is_gone, self.is_reply, self.is_duplicate, self.min_words, self.max_words)
+        conditions = self.words.conditions if self.words else ()
+        return any(one is not None for one in asked) or any(c.is_trait for c in conditions)
 
     @property
     def has_rare_media(self) -> bool:

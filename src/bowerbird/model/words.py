@@ -108,12 +108,15 @@ class Field(StrEnum):
     SITE = "site"
     URL = "url"
     LIKES = "min_likes"
+    WORDS = "words"
     BEFORE = "before"
     AFTER = "after"
 
 
 # The values of has: that are not one kind of media. The last one means any picture or video.
 NOTE, HIGHLIGHT, MEDIA = "note", "highlight", "media"
+# The values of is: that are not flags of the library.
+GONE, REPLY, DUPLICATE, STARRED = "gone", "reply", "duplicate", "starred"
 # The value of is: that every post has.
 ALL: Final = "all"
 
@@ -127,6 +130,23 @@ class Condition(Struct, frozen=True):
     is_excluded: bool = False
     # Of a date. None if the date is relative and the time of the search is not known.
     instant: int | None = None
+
+    @property
+    def bounds(self) -> tuple[int | None, int | None]:
+        """Of a length such as 50..500: the least and the most."""
+        first, _, last = self.value.partition("..")
+        return int(first) if first else None, int(last) if last else None
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is about the flags of the library, which every plan includes."""
+        return self.field is Field.IS and self.value not in (GONE, REPLY, DUPLICATE, STARRED)
+
+    @property
+    def is_trait(self) -> bool:
+        """Whether it is about what model/traits.py has."""
+        is_state = self.field is Field.IS and self.value in (GONE, REPLY, DUPLICATE)
+        return is_state or self.field is Field.WORDS
 
 
 class Either(Struct, frozen=True):

@@ -15,7 +15,8 @@ from bowerbird.model.filters import Names
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import order_key
 from bowerbird.requests.fields import InvalidField, metadata_of
-from bowerbird.requests.limits import FILTER_NAMES_MAX
+from bowerbird.requests.limits import FILTER_NAMES_MAX, NUMBER_MAX
+from bowerbird.search.queries import query_fields
 
 BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
 MATCHES: Final = {"any": False, "all": True}
@@ -105,6 +106,29 @@ def read_network(name: str, text: str) -> int | None:
         known = ", ".join(networks.NETWORKS)
         raise InvalidField(name, f"must be one of {known}, got {errors.shown(text)}")
     return networks.bits_of(network)
+
+
+def read_has(name: str, text: str) -> tuple[str, ...] | None:
+    kinds = [one.strip() for one in text.split(",") if one.strip()]
+    if not kinds and not text.strip():
+        return None
+    found = [query_fields.kind_of(one) for one in kinds]
+    if not kinds or None in found:
+        known = ", ".join(query_fields.HAS)
+        raise InvalidField(name, f"must be one of {known}, got {errors.shown(text)}")
+    return tuple(dict.fromkeys(kind for kind in found if kind is not None))
+
+
+def read_number(name: str, value: int | str) -> int | None:
+    text = str(value).strip()
+    if not text:
+        return None
+    # Neither a sign nor digits of other scripts.
+    if not (text.isascii() and text.isdigit()) or int(text[:20]) > NUMBER_MAX:
+        raise InvalidField(
+            name, f"must be a whole number from 0 to {NUMBER_MAX:,}, got {errors.shown(text)}"
+        )
+    return int(text)
 
 
 def read_match(name: str, text: str) -> bool:

@@ -26,22 +26,25 @@ from bowerbird.requests.filter_values import (
     other_names,
     read_author,
     read_flag,
+    read_has,
     read_instant,
     read_labels,
     read_languages,
     read_match,
     read_media_type,
     read_network,
+    read_number,
     read_run,
 )
-from bowerbird.requests.limits import FILTER_NAMES_MAX, TEXT_MAX
-from bowerbird.search.queries import query_language
+from bowerbird.requests.limits import FILTER_NAMES_MAX, NUMBER_MAX, TEXT_MAX
+from bowerbird.search.queries import query_fields, query_language
 
 MEANING: Final = "vector_search_term"
 """The filter that ranks by meaning."""
 
 # A query string can only send text; a JSON body may send either.
 Flag = bool | str | None
+Number = int | str | None
 
 
 class Reader(Struct, frozen=True):
@@ -56,10 +59,21 @@ def _read_words(_: str, text: str, now: int | None = None) -> WordQuery | None:
     return query_language.parse(stripped, now) if stripped else None
 
 
+def _read_site(name: str, text: str) -> WordQuery | None:
+    """As url: in a query finds it."""
+    if not text.strip():
+        return None
+    address = query_fields.address(Field.URL, text)
+    if address is None or any(map(str.isspace, address)):
+        raise InvalidField(name, f"must be a site such as example.com, got {errors.shown(text)}")
+    return query_language.parse(f'url:"{address}"')
+
+
 def _gates_in_words(text: str) -> dict[str, Gate]:
     """A field of a query needs the same plan as the filter."""
-    fields = {one.field for one in query_language.parse(text.strip()).conditions}
-    return {f"{field}: in q": Gate.FILTERING for field in sorted(fields - {Field.IS})}
+    conditions = query_language.parse(text.strip()).conditions
+    fields = {one.field for one in conditions if not one.is_flag}
+    return {f"{field}: in q": Gate.FILTERING for field in sorted(fields)}
 
 
 def _folded(fold: Callable[[str], Any]) -> Callable[[str, str], Any]:
@@ -93,7 +107,32 @@ def _narrows(
     )
 
 
+def _either(description: str, sets: str) -> Meta:
+    """A filter of which true and false are a condition."""
+    return _narrows(
+        f"true: only {description}. false: only others.",
+        example=True,
+        sets=sets,
+        read=read_flag,
+        parameter={"type": "boolean"},
+        argument={"type": "boolean", "description": f"true: {description}."},
+    )
+
+
+def _limits(description: str, example: str, sets: str) -> Meta:
+    return _narrows(
+        description,
+        example,
+        sets,
+        read_number,
+        parameter={"type": "integer", "minimum": 0, "maximum": NUMBER_MAX},
+        argument={"type": "integer", "minimum": 0, "maximum": NUMBER_MAX},
+    )
+
+
 _LANGUAGE: Final = "[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})?"
+_KINDS: Final = "|".join([*query_fields.HAS, *media.SYNONYMS])
+_HAS: Final = f"^(({_KINDS})(,({_KINDS})){{0,{FILTER_NAMES_MAX - 1}}})?$"
 _LANGUAGES: Final = f"^({_LANGUAGE}(,{_LANGUAGE}){{0,{FILTER_NAMES_MAX - 1}}})?$"
 
 OtherName = Annotated[str | None, about("", gate=Gate.FILTERING, is_other_name=True)]
@@ -246,6 +285,45 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             example=True,
             parameter={"type": "boolean"},
             argument={"type": "boolean", "description": "true: with a note of the user."},
+        ),
+    ] = None
+    has: Annotated[
+        str | None,
+        _narrows(
+            "Only posts with this, as has: in q; with all of several that are separated by commas.",
+            "image,link",
+            "has",
+            read_has,
+            parameter={"type": "string", "pattern": _HAS},
+            argument={"description": "Such as note, highlight, image, link; several with commas."},
+        ),
+    ] = None
+    is_gone: Annotated[
+        Flag, _either("posts that their network does not show any more", "is_gone")
+    ] = None
+    is_reply: Annotated[Flag, _either("replies to another post", "is_reply")] = None
+    is_thread: Annotated[Flag, _either("posts of a thread", "is_thread")] = None
+    is_duplicate: Annotated[
+        Flag,
+        _either("posts whose text or links another saved post has too", "is_duplicate"),
+    ] = None
+    min_words: Annotated[
+        Number, _limits("Only posts with so many words or more.", "500", "min_words")
+    ] = None
+    max_words: Annotated[
+        Number, _limits("Only posts with so many words or fewer.", "50", "max_words")
+    ] = None
+    min_likes: Annotated[
+        Number, _limits("Only posts with so many likes or more.", "100", "min_likes")
+    ] = None
+    linked_site: Annotated[
+        str | None,
+        _narrows(
+            "Only posts with a link to this site or address, as url: in q.",
+            "example.com",
+            "linked",
+            _read_site,
+            argument={"description": "Posts with a link to this site."},
         ),
     ] = None
     posted_from: Annotated[

@@ -75,6 +75,7 @@ VIEW_NAME_MAX: Final = 100
 TEXT_MAX: Final = 1_000
 # Labels or authors of one filter.
 FILTER_NAMES_MAX: Final = 20
+NUMBER_MAX: Final = 999_999_999
 # Posts that are read to count the sites that they link to.
 FACET_LINKED_POSTS_MAX: Final = 20_000
 SLUG_MAX: Final = 60

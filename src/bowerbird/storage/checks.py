@@ -135,6 +135,20 @@ class CheckStore:
         rows = await transaction.rows(self._sql["without_language"], values)
         return [row[0] for row in rows]
 
+    async def accounts_without_traits(self, after: int, limit: int) -> list[int]:
+        """The next accounts with posts whose traits nothing has looked for."""
+        values = {"after": after, "limit": limit}
+        rows = await self._database.slow_rows(self._sql["accounts_without_traits"], values)
+        return [row[0] for row in rows]
+
+    async def without_traits(
+        self, transaction: Transaction, account_id: int, limit: int
+    ) -> dict[int, int]:
+        """The media of some of them, by number."""
+        values = {"account_id": account_id, "limit": limit}
+        rows = await transaction.rows(self._sql["without_traits"], values)
+        return {row[0]: row[1] for row in rows}
+
     async def counters(self, rows: Rows, account: Account) -> tuple[Counters, Counters]:
         """The stored counters, and the true ones."""
         found = await rows(self._sql["counters"], {"account_id": account.account_id})

@@ -193,7 +193,7 @@ class Bookmarks:
             newer_cursor=await self._newer(account, request, bound_to) if for_page else None,
             threads=await self._threads(account, request, found) if for_page else {},
             contents=contents,
-            hints=request.filter.words.hints if request.filter.words else (),
+            hints=await self._hints(account, request.filter),
             reason=await self._reason(account, request.filter, found),
             is_relaxed=found.is_relaxed,
             is_wider=found.is_relaxed or found.ranking.is_wider,
@@ -365,6 +365,12 @@ class Bookmarks:
             found = await self._store.count(account, filter)
             self._totals.put(key, found)
         return int(found)
+
+    async def _hints(self, account: Account, filter: BookmarkFilter) -> tuple[str, ...]:
+        hints = filter.words.hints if filter.words else ()
+        if filter.needs_traits and await self._store.has_posts_without_traits(account):
+            return (*hints, explaining.NOT_LOOKED_AT)
+        return hints
 
     async def _reason(self, account: Account, filter: BookmarkFilter, found: _Found) -> str:
         if found.is_relaxed and filter.words is not None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from bowerbird.clock import month_of, system_clock
 from bowerbird.library.bookmarks.searching.counted_words import stored_words
 from bowerbird.library.bookmarks.writing.bookmark_row import row_of, words_of
-from bowerbird.model import bookmarks
+from bowerbird.model import bookmarks, traits
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import tags_json
 from bowerbird.model.imports import Incoming, Placement
@@ -71,10 +71,12 @@ class Comparison:
 
     @property
     def outdated(self) -> frozenset[str]:
-        """The columns that an earlier release stored without a time or the quoted article."""
+        """The columns that an earlier release stored without time, quoted article or traits."""
         if self.is_lost:
             return frozenset()
         columns = _ARTICLE if self.lacks_article else frozenset()
+        if not self.stored.columns["media"] & traits.KNOWN:
+            columns |= {"media"}
         return columns | _TIME if self.stored.columns["posted_at"] == UNKNOWN else columns
 
     def words(self) -> str:

@@ -1,4 +1,4 @@
-"""Corrects what earlier versions stored: notes, highlights, dates, languages, the word index.
+"""Corrects what earlier versions stored: notes, dates, languages, traits, the word index.
 
 Posts that an earlier release stored have words of an older form, which find them until their turn
 comes. Each turn is one transaction, so an interrupted run continues where it stopped.
@@ -18,10 +18,10 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_words
 from bowerbird.library.bookmarks.writing.annotation_changes import KEPT_DAYS
-from bowerbird.library.bookmarks.writing.bookmark_row import language_of
+from bowerbird.library.bookmarks.writing.bookmark_row import language_of, media_of
 from bowerbird.library.upkeep.comparisons import Comparison
 from bowerbird.library.vectors.sweeps import StaleVectors, text_hash, text_of_rendering
-from bowerbird.model import json_depth, languages
+from bowerbird.model import json_depth, languages, traits
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Post
 from bowerbird.model.imports import Counts
@@ -185,6 +185,51 @@ def _language(rendering: bytes) -> str:
         return language_of(_decode(json_depth.cut(rendering + b"}")))
     except msgspec.MsgspecError:
         return languages.UNKNOWN
+
+
+class PostTraits:
+    """Looks for the traits of posts that an earlier release stored."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._libraries = LibraryStore(database)
+        self._store = CheckStore(database)
+        self._upserts = UpsertStore(database)
+
+    async def due_accounts(self, after: int) -> Sequence[int]:
+        """The next accounts with posts that nothing has looked at."""
+        return await self._store.accounts_without_traits(after, _ACCOUNTS_PER_PAGE)
+
+    async def run(self, account_id: int) -> None:
+        async def work(transaction: Transaction) -> bool:
+            library = await lock_library(self._libraries, transaction, account_id)
+            found = await self._store.without_traits(transaction, account_id, _POSTS_PER_TURN)
+            if not found:
+                return False
+            renderings = await self._upserts.renderings(transaction, library, list(found))
+            rows = [
+                {"number": number, **_traits(bits, renderings.get(number, b""))}
+                for number, bits in found.items()
+            ]
+            await self._upserts.set_traits(transaction, library, rows)
+            await self._libraries.touch(transaction, account_id)
+            return True
+
+        while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
+            await asyncio.sleep(_PAUSE_S)
+
+
+def _traits(bits: int, rendering: bytes) -> dict[str, int | None]:
+    try:
+        post = _decode(json_depth.cut(rendering + b"}"))
+    except msgspec.MsgspecError:
+        # Those that cannot be read have none.
+        return {"media": bits | traits.KNOWN, "text_print": None, "link_print": None}
+    return {
+        "media": media_of(post),
+        "text_print": traits.text_print(post),
+        "link_print": traits.link_print(post),
+    }
 
 
 EVERY_S: Final = 3_600.0

@@ -10,10 +10,22 @@ from typing import Final
 from bowerbird.model import instants, languages, media
 from bowerbird.model.labels import name_key
 from bowerbird.model.networks import NETWORKS, called
-from bowerbird.model.words import ALL, HIGHLIGHT, MEDIA, NOTE, Condition, Field, order_key
+from bowerbird.model.words import (
+    ALL,
+    DUPLICATE,
+    GONE,
+    HIGHLIGHT,
+    MEDIA,
+    NOTE,
+    REPLY,
+    STARRED,
+    Condition,
+    Field,
+    order_key,
+)
 
-STATES: Final = ("read", "unread", "archived", ALL)
-_HAS: Final = (*media.BITS, MEDIA, NOTE, HIGHLIGHT)
+STATES: Final = ("read", "unread", "archived", ALL, REPLY, GONE, STARRED, DUPLICATE)
+HAS: Final = (*media.BITS, MEDIA, NOTE, HIGHLIGHT)
 _MOST_SHOWN: Final = 40
 _MOST_DIGITS: Final = 9
 _PERIOD: Final = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?", re.ASCII)
@@ -30,6 +42,7 @@ _OTHER_NAMES: Final[Mapping[str, Field]] = {
     **dict.fromkeys(("network", "domain"), Field.SITE),
     **dict.fromkeys(("link", "inurl"), Field.URL),
     "min_faves": Field.LIKES,
+    "length": Field.WORDS,
 }
 NAMES: Final[Mapping[str, Field]] = {**{field.value: field for field in Field}, **_OTHER_NAMES}
 """The field of each name that a query may write before a colon."""
@@ -46,27 +59,29 @@ EXAMPLES: Final = (
     ('label:"to read"', "with this label"),
     ("lang:de", "in this language"),
     ("has:video", "also image, link, note, highlight"),
-    ("is:read", "also unread, archived, all"),
+    ("is:read", "also unread, archived, reply, gone, starred"),
     ("site:youtube", "posts of this network"),
     ("url:example.com", "with a link to it"),
+    ("words:>500", "longer than that"),
     ("since:2026-01-31", "posted then or later"),
     ("until:30d", "posted over 30 days ago"),
 )
 """What can be typed, and what it finds: the search tips of the website, also in docs/api.md."""
 
 # Fields of other searches that have no counterpart here.
-_UNKNOWN: Final = frozenset({"text", "to", "words", "list", "near", "title"})
+_UNKNOWN: Final = frozenset({"text", "to", "list", "near", "title"})
 _STATE_NAMES: Final[Mapping[str, str]] = {
     "archive": "archived",
     "inbox": "unread",
     **dict.fromkeys(("anywhere", "any", "everything"), ALL),
+    "replies": REPLY,
+    **dict.fromkeys(("deleted", "unavailable"), GONE),
+    **dict.fromkeys(("star", "stars", "favourite", "favorite", "favourites"), STARRED),
+    **dict.fromkeys(("duplicates", "duplicated"), DUPLICATE),
 }
 # Values of has: and is: that would need what is not stored or searched.
 _NOT_SEARCHED: Final[Mapping[str, str]] = {
     "trash": "the trash is a list of its own",
-    **dict.fromkeys(("reply", "replies"), "whether a post is a reply is not searched"),
-    "gone": "whether a post is gone from its network is not searched",
-    **dict.fromkeys(("starred", "favourite", "favorite"), "a star is a label: use label:favourite"),
 }
 # As words. They are operators in other places.
 _NO_OPERATORS: Final[Mapping[str, str]] = {
@@ -77,14 +92,16 @@ _HELP: Final[Mapping[Field, str]] = {
     Field.AUTHOR: "a handle or a name, such as author:ada",
     Field.LABEL: 'a name, such as label:birds or label:"to read"',
     Field.LANGUAGE: "a code such as en or de",
-    Field.HAS: f"one of {', '.join(_HAS)}",
+    Field.HAS: f"one of {', '.join(HAS)}",
     Field.IS: f"one of {', '.join(STATES)}",
     Field.SITE: f"a domain such as example.com, or one of {', '.join(NETWORKS)}",
     Field.LIKES: "a number, such as min_likes:100",
+    Field.WORDS: "a number, such as words:>500, words:<50 or words:50..500",
     Field.URL: "an address, such as url:example.com/nests",
     Field.BEFORE: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
     Field.AFTER: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
 }
+_LENGTH: Final = re.compile(r"([<>]=?|=)?(\d{1,9})(\.\.(\d{1,9})?)?", re.ASCII)
 _SCHEME: Final = re.compile(r"(?:https?://)?(?:www\.)?", re.IGNORECASE)
 _DOMAIN: Final = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 # 7d, 7 days, 7 days ago.
@@ -169,7 +186,7 @@ def _instant(written: str, now: int) -> int | None:
     return instants.start_of_named(written, now) if moment is None else instants.parse(moment)
 
 
-def _media(text: str) -> str | None:
+def kind_of(text: str) -> str | None:
     name = text.lower().rstrip(".")
     for spelling in (name, name.removesuffix("s")):
         if spelling in (NOTE, HIGHLIGHT, MEDIA):
@@ -190,6 +207,22 @@ def _number(text: str) -> str | None:
     return text if is_number else None
 
 
+def _length(text: str) -> str | None:
+    """Both bounds included, such as 501.. or ..49; one number alone is the lower bound."""
+    found = _LENGTH.fullmatch(text.replace(" ", ""))
+    if found is None:
+        return None
+    sign, first, until, last = found.groups()
+    if until:
+        return f"{first}..{last or ''}" if not sign else None
+    number = int(first)
+    if sign and sign.startswith("<"):
+        return f"..{max(number - (sign == '<'), 0)}" if number or sign == "<=" else None
+    if sign == "=":
+        return f"{number}..{number}"
+    return f"{number + (sign == '>')}.."
+
+
 def _state(text: str) -> str | None:
     name = text.lower().rstrip(".")
     name = _STATE_NAMES.get(name, name)
@@ -200,10 +233,11 @@ _READERS: Final[Mapping[Field, Callable[[str], str | None]]] = {
     Field.AUTHOR: order_key,
     Field.LABEL: name_key,
     Field.LANGUAGE: _language,
-    Field.HAS: _media,
+    Field.HAS: kind_of,
     Field.IS: _state,
     Field.SITE: called,
     Field.LIKES: _number,
+    Field.WORDS: _length,
 }
 _KINDS: Final = (Field.HAS, Field.IS)
 

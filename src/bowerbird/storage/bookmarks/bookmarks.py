@@ -144,6 +144,12 @@ class BookmarkStore:
             self._statement("strands", *fragments, sort=sort), values
         )
 
+    async def has_posts_without_traits(self, account: Account) -> bool:
+        """Whether posts that an earlier release stored wait until a job has looked at them."""
+        values = {"account_id": account.account_id}
+        rows = await self._database.rows(self._statement("has_posts_without_traits"), values)
+        return bool(rows[0][0])
+
     async def count(self, account: Account, filter: BookmarkFilter) -> int:
         fragments, values = narrowing(self._database, account, filter)
         fragments = starting_with_matches(filter, fragments)

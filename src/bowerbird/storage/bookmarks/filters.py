@@ -8,16 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from string import ascii_lowercase
 from typing import Any, Final
 
-from bowerbird.model import media, networks
+from bowerbird.model import media, networks, traits
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.languages import code_of
 from bowerbird.model.words import (
     ALL,
+    DUPLICATE,
+    GONE,
     HIGHLIGHT,
     MEDIA,
     NOTE,
+    REPLY,
+    STARRED,
     Condition,
     Either,
     Field,
@@ -32,7 +36,14 @@ _STATES: Final = {
     "unread": "NOT b.is_read",
     "archived": "b.is_archived",
     ALL: "TRUE",
+    REPLY: f"b.media & {traits.REPLY} <> 0",
+    # The library replaces it by a label.
+    STARRED: "FALSE",
+    GONE: f"b.media & {traits.GONE} <> 0",
 }
+# Filters that are also states of a query.
+_STATE_FILTERS: Final = {"is_gone": GONE, "is_reply": REPLY, "is_duplicate": DUPLICATE}
+_LENGTH: Final = f"(b.media >> {traits.WORDS_SHIFT})"
 _KINDS: Final = {**media.BITS, MEDIA: media.PICTURES}
 # The statements that select the posts with what a person added.
 _ADDED: Final = {NOTE: "posts_with_notes", HIGHLIGHT: "posts_with_highlights"}
@@ -127,6 +138,8 @@ class QueryConditions:
                 return LABELLED.format(self._named(value))
             case Field.HAS if value in _ADDED:
                 return self._sql[_ADDED[value]]
+            case Field.IS if value == DUPLICATE:
+                return self._sql["posts_with_copies"]
         return None
 
     def _property(self, condition: Condition) -> str:
@@ -141,9 +154,19 @@ class QueryConditions:
         if condition.field is Field.SITE:
             bits = networks.bits_of(condition.value)
             return f"b.media & {networks.BITS} = {self._named(bits)}"
+        if condition.field in (Field.WORDS, Field.LIKES):
+            return self._counted(condition)
+        return self._dated(condition)
+
+    def _counted(self, condition: Condition) -> str:
         if condition.field is Field.LIKES:
             return f"b.favorite_count >= {self._named(int(condition.value))}"
-        return self._dated(condition)
+        least, most = condition.bounds
+        # A post that nothing has looked at has an unknown length.
+        found = [f"b.media & {traits.KNOWN} <> 0"]
+        found += [] if least is None else [f"{_LENGTH} >= {self._named(least)}"]
+        found += [] if most is None else [f"{_LENGTH} <= {self._named(most)}"]
+        return " AND ".join(found)
 
     def _dated(self, condition: Condition) -> str:
         if condition.instant is None:
@@ -165,7 +188,8 @@ def _is_listed(part: Part) -> bool:
     """Whether a statement can select the posts of a part."""
     if isinstance(part, Condition):
         is_added = part.field is Field.HAS and part.value in _ADDED
-        return is_added or part.field in (Field.AUTHOR, Field.LABEL)
+        is_copy = part.field is Field.IS and part.value == DUPLICATE
+        return is_added or is_copy or part.field in (Field.AUTHOR, Field.LABEL)
     if isinstance(part, Either):
         return all(_is_branch_listed(branch) for branch in part.branches)
     return True
@@ -248,9 +272,11 @@ def narrowing(
     if filter.post_ids is not None:
         fragments.append("these")
         values["post_ids"] = database.text_list(filter.post_ids)
+    conditions = QueryConditions(database)
+    fragments += conditions.every(_parts(filter))
+    values |= conditions.values
     if filter.words is not None:
         match = database.match(filter.words)
-        conditions = QueryConditions(database)
         # SQLite begins with the first set of posts, and those of a field are usually fewer.
         fields = [part for part in match.rest if isinstance(part, Condition)]
         fragments += conditions.every(fields)
@@ -312,6 +338,23 @@ def _names(database: Database, filter: BookmarkFilter) -> dict[str, dict[str, An
             "labels_needed": len(names) if filter.all_labels else 1,
         }
     return found
+
+
+def _parts(filter: BookmarkFilter) -> list[Part]:
+    """The filters that are fields of a query too, as parts of one."""
+    parts: list[Part] = [Condition(Field.HAS, kind) for kind in filter.has or ()]
+    for name, state in _STATE_FILTERS.items():
+        if (is_on := getattr(filter, name)) is not None:
+            parts.append(Condition(Field.IS, state, is_excluded=not is_on))
+    if filter.is_thread is not None:
+        parts.append(Condition(Field.HAS, "thread", is_excluded=not filter.is_thread))
+    if filter.min_words is not None:
+        parts.append(Condition(Field.WORDS, f"{filter.min_words}.."))
+    if filter.max_words is not None:
+        parts.append(Condition(Field.WORDS, f"..{filter.max_words}"))
+    if filter.min_likes is not None:
+        parts.append(Condition(Field.LIKES, str(filter.min_likes)))
+    return [*parts, *(filter.linked.parts if filter.linked else ())]
 
 
 def _states(database: Database, filter: BookmarkFilter) -> list[str]:

@@ -139,6 +139,12 @@ class UpsertStore:
         rows = [{"number": number, "language": code} for number, code in languages.items()]
         await transaction.run_many(self._sql["set_language"], _placed(opened, rows))
 
+    async def set_traits(
+        self, transaction: Transaction, opened: LockedLibrary, rows: Sequence[dict[str, Any]]
+    ) -> None:
+        """Of stored bookmarks: a row has the number, the media and both prints."""
+        await transaction.run_many(self._sql["set_traits"], _placed(opened, rows))
+
     async def reword(
         self,
         transaction: Transaction,

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from bowerbird.model import instants, languages, networks
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
+from bowerbird.model.words import HIGHLIGHT
 from bowerbird.requests.bookmarks import By, ListQuery
 from bowerbird.requests.filters import MEANING
 from bowerbird.search.queries import query_language
@@ -69,7 +70,13 @@ _BOUND_WORDS: Final = (("after", "since"), ("before", "until"))
 _FLAGS: Final = {
     "has_note": {True: ("with", "a note"), False: ("without", "a note")},
     "unlabelled": {True: ("without", "a label"), False: ("with", "a label")},
+    "is_reply": {True: ("only", "replies"), False: ("without", "replies")},
+    "is_gone": {True: ("gone from", "its network"), False: ("not gone from", "its network")},
+    "is_duplicate": {True: ("with", "a copy"), False: ("without", "a copy")},
+    "is_thread": {True: ("only", "threads"), False: ("without", "threads")},
 }
+# Options beside the types of media.
+_TRAITS: Final = ("is_reply", "is_gone", "is_duplicate")
 # A filter that is none of these has a chip without a panel.
 _SHOWN: Final = {*PARAMETERS.values(), *_BOUNDS[POSTED], *_BOUNDS[SAVED], *_FLAGS, "label"}
 # Whether only unread posts are shown, archived ones hidden, and only archived ones shown.
@@ -159,10 +166,14 @@ class FilterChips:
         if kind in _BOUNDS:
             return self._days(kind)
         if kind == TYPE:
-            listed = [self.option(kind, value, text) for value, text in TYPES.items()]
-            return Panel(kind, listed if options is None else options)
+            if options is None:
+                options = [self.option(kind, value, text) for value, text in TYPES.items()]
+            return Panel(kind, [*options, *(self._flag(one, is_on=True) for one in _TRAITS)])
         if kind == HAS:
-            return Panel(kind, [self._flag("has_note", is_on=on) for on in (True, False)])
+            notes = [self._flag("has_note", is_on=on) for on in (True, False)]
+            url = self._address.changed(has=HIGHLIGHT).url()
+            marked = Option("With a highlight", url, self._query.has == HIGHLIGHT)
+            return Panel(kind, [*notes, marked])
         if kind == STATE:
             return Panel(kind, self._states())
         if options is None and kind == LABEL:

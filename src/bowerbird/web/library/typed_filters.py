@@ -4,12 +4,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from bowerbird.model import instants, media
-from bowerbird.model.words import NOTE, Field
+from bowerbird.model.words import DUPLICATE, GONE, HIGHLIGHT, NOTE, REPLY, Condition, Field
 from bowerbird.search.queries import query_fields, query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
 
 _NAMES: Final = {Field.AUTHOR: "author", Field.LABEL: "tag"}
-_VALUES: Final = {Field.LANGUAGE: "language", Field.SITE: "network"}
+_VALUES: Final = {Field.LANGUAGE: "language", Field.SITE: "network", Field.LIKES: "min_likes"}
+_FLAGS: Final = {
+    NOTE: "has_note",
+    GONE: "is_gone",
+    REPLY: "is_reply",
+    DUPLICATE: "is_duplicate",
+}
 _MIDNIGHT: Final = "T00:00:00.000000+00:00"
 
 
@@ -35,14 +41,14 @@ def without_state(text: str) -> str:
     for piece, start, stop in _fields(text := query_language.straight(text)):
         assert piece.field is not None
         found = query_fields.condition(piece.field, piece.text, None)
-        if found is not None and found.field is Field.IS:
+        if found is not None and found.is_flag:
             rest, end = rest + text[end:start], stop
     return " ".join((rest + text[end:]).split()) if end else text
 
 
 def state(text: str) -> str:
     """The state that a search asks for; "" if it asks for none."""
-    found = (one for one in query_language.parse(text).conditions if one.field is Field.IS)
+    found = (one for one in query_language.parse(text).conditions if one.is_flag)
     return next((one.value for one in found if not one.is_excluded), "")
 
 
@@ -70,16 +76,32 @@ def _filter(piece: Piece) -> tuple[str, str]:
         name, value = _VALUES[found.field], found.value
     elif found.field in _NAMES:
         name, value = _NAMES[found.field], " ".join(piece.text.split())
-    elif found.field is Field.HAS and found.value == NOTE:
-        name, value = "has_note", "true"
-    elif found.field is Field.HAS and found.value in media.BITS:
-        name, value = "media_type", found.value
+    elif found.field is Field.WORDS:
+        name, value = _length(found)
+    elif found.field in (Field.HAS, Field.IS):
+        name, value = _kind(found.value)
     elif found.field is Field.AFTER:
         name, value = "posted_from", _day(found.instant, found.value, 0)
     elif found.field is Field.BEFORE:
         # The day itself is not before it.
         name, value = "posted_to", _day(found.instant, found.value, -1)
     return name, value
+
+
+def _kind(value: str) -> tuple[str, str]:
+    if value in media.BITS:
+        return "media_type", value
+    if value == HIGHLIGHT:
+        return "has", value
+    return _FLAGS.get(value, ""), "true" if value in _FLAGS else ""
+
+
+def _length(condition: Condition) -> tuple[str, str]:
+    """The bound of a length. One with both bounds stays in the search."""
+    least, most = condition.bounds
+    if least is not None and most is not None:
+        return "", ""
+    return ("min_words", str(least)) if least is not None else ("max_words", str(most))
 
 
 def _day(instant: int | None, written: str, moved: int) -> str:

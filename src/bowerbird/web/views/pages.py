@@ -37,6 +37,14 @@ _FLAG_WORDS: Final = {
     ("unlabelled", "false"): "with labels",
     ("has_note", "true"): "with a note",
     ("has_note", "false"): "without a note",
+    ("is_gone", "true"): "gone",
+    ("is_gone", "false"): "not gone",
+    ("is_reply", "true"): "replies",
+    ("is_reply", "false"): "without replies",
+    ("is_thread", "true"): "threads",
+    ("is_thread", "false"): "without threads",
+    ("is_duplicate", "true"): "duplicates",
+    ("is_duplicate", "false"): "without duplicates",
 }
 _FLAGS: Final = frozenset(name for name, _ in _FLAG_WORDS)
 

@@ -20,6 +20,9 @@ from bowerbird.storage.labels import LabelStore
 
 _SOME_WORDS: Final = "No post has all of these words. These have some of them."
 NOT_CLOSE: Final = "Nothing matches closely. The nearest:"
+NOT_LOOKED_AT: Final = (
+    "Posts that an earlier version stored are still being looked at, so some may be missing."
+)
 _NAMED_MAX: Final = 3
 _SHOWN_CHARACTERS: Final = 40
 _PIECE: Final = re.compile(r"\S+")

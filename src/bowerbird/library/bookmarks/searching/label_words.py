@@ -1,4 +1,7 @@
-"""Finds the labels whose names contain a term of a query. So renaming a label indexes nothing."""
+"""Finds the labels whose names contain a term of a query. So renaming a label indexes nothing.
+
+Also the label that a star adds, for is:starred.
+"""
 
 import asyncio
 from bisect import bisect_left
@@ -13,8 +16,20 @@ from msgspec import Struct
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
-from bowerbird.model.words import Either, Form, Part, Term, WordQuery, with_terms
+from bowerbird.model.labels import name_key
+from bowerbird.model.words import (
+    STARRED,
+    Condition,
+    Either,
+    Field,
+    Form,
+    Part,
+    Term,
+    WordQuery,
+    with_terms,
+)
 from bowerbird.search.words.tokens import index_text
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.labels import LabelStore
 
@@ -47,13 +62,20 @@ class _Kept(Struct, frozen=True):
 
 class LabelWords:
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._store = LabelStore(database)
+        self._accounts = AccountStore(database)
         # By account.
         self._kept = LruCache(_KEPT_ACCOUNTS)
 
     async def resolved(self, account: Account, filter: BookmarkFilter) -> BookmarkFilter:
         """The filter with the labels that its words match."""
         words = filter.words
+        if words is not None and any(map(_is_starred, words.conditions)):
+            reading = await self._accounts.reading(self._database, account.account_id)
+            label = Condition(Field.LABEL, name_key(reading.favourite))
+            words = WordQuery(_with_star(words.parts, label), words.hints)
+            filter = msgspec.structs.replace(filter, words=words)
         if words is None or not words.has_terms:
             return filter
         names = await self._names(account)
@@ -80,6 +102,24 @@ class LabelWords:
             names = await asyncio.to_thread(_names, rows)
         self._kept.put(account.account_id, _Kept(version, rows, names))
         return names
+
+
+def _is_starred(part: Part) -> bool:
+    return isinstance(part, Condition) and (part.field, part.value) == (Field.IS, STARRED)
+
+
+def _with_star(parts: tuple[Part, ...], label: Condition) -> tuple[Part, ...]:
+    """The parts with this label instead of is:starred."""
+    found: list[Part] = []
+    for part in parts:
+        if isinstance(part, Either):
+            branches = tuple(_with_star(branch, label) for branch in part.branches)
+            found.append(Either(branches, part.is_excluded))
+        elif _is_starred(part):
+            found.append(msgspec.structs.replace(label, is_excluded=part.is_excluded))
+        else:
+            found.append(part)
+    return tuple(found)
 
 
 def _names(rows: Sequence[Row]) -> _Names:

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from bowerbird.library.bookmarks.writing.words_ahead import words_ahead
-from bowerbird.model import languages, networks
+from bowerbird.model import languages, networks, traits
 from bowerbird.model.bookmarks import RENDER_VERSION, ImportRecord, Post, own_words, rendering
 from bowerbird.model.imports import Incoming, Placement
 from bowerbird.model.instants import UNKNOWN
@@ -38,7 +38,7 @@ def draft_of(incoming: Incoming, words: str) -> Row:
     return {
         "post_id": arrival.post_id,
         "posted_at": incoming.posted_at,
-        "media": bits_of(arrival.tweet_details) | networks.bits_of(arrival.source),
+        "media": media_of(arrival),
         "author_key": order_key(arrival.author_username),
         "author_name_key": order_key(arrival.author_details.name),
         "title_key": order_key(_title(arrival)),
@@ -50,6 +50,8 @@ def draft_of(incoming: Incoming, words: str) -> Row:
         "content_hash": incoming.content_hash,
         "thread": _thread(arrival),
         "language": language_of(arrival),
+        "text_print": traits.text_print(arrival),
+        "link_print": traits.link_print(arrival),
         "render_version": RENDER_VERSION,
         "words": words,
         "word_form": INDEX_FORM,
@@ -102,6 +104,12 @@ def language_of(post: Post) -> str:
     article = details.article or {}
     written = (details.text, article.get("title"), article.get("plain_text"))
     return sure_language(next((text for text in written if isinstance(text, str) and text), ""))
+
+
+def media_of(post: Post) -> int:
+    """The media, the network and the traits of a post as one number."""
+    bits = bits_of(post.tweet_details) | networks.bits_of(post.source)
+    return bits | traits.bits_of(post)
 
 
 def _thread(arrival: ImportRecord) -> str | None:

@@ -128,8 +128,9 @@ SELECT l.favourite, l.marks_read
  WHERE l.account_id = :account_id
 
 -- name: set_reading
+-- Another version, because lists of is:starred may change.
 UPDATE library
-   SET favourite = :favourite, marks_read = :marks_read
+   SET favourite = :favourite, marks_read = :marks_read, version = version + 1
  WHERE account_id = :account_id
 
 -- name: add_calls

@@ -2,11 +2,12 @@
 INSERT INTO bookmark (account_id, number, post_id, sort_index, is_read, is_archived, imported_at,
                       bookmarked_at, posted_at, media, author_key, author_name_key, title_key,
                       quote_count, reply_count, retweet_count, bookmark_count, favorite_count,
-                      content_hash, completeness, order_source, thread, language, word_form)
+                      content_hash, completeness, order_source, thread, language, text_print, link_print,
+                      word_form)
 VALUES (:account_id, :number, :post_id, :sort_index, :is_read, :is_archived, :imported_at,
         :bookmarked_at, :posted_at, :media, :author_key, :author_name_key, :title_key,
         :quote_count, :reply_count, :retweet_count, :bookmark_count, :favorite_count,
-        :content_hash, :completeness, :order_source, :thread, :language, :word_form)
+        :content_hash, :completeness, :order_source, :thread, :language, :text_print, :link_print, :word_form)
 
 -- name: update_bookmark
 UPDATE bookmark
@@ -29,13 +30,23 @@ UPDATE bookmark
        completeness = :completeness,
        order_source = :order_source,
        thread = :thread,
-       language = :language
+       language = :language,
+       text_print = :text_print,
+       link_print = :link_print
  WHERE account_id = :account_id
    AND number = :number
 
 -- name: set_language
 UPDATE bookmark
    SET language = :language
+ WHERE account_id = :account_id
+   AND number = :number
+
+-- name: set_traits
+UPDATE bookmark
+   SET media = :media,
+       text_print = :text_print,
+       link_print = :link_print
  WHERE account_id = :account_id
    AND number = :number
 

@@ -84,3 +84,22 @@ DELETE FROM keyword
                                  WHERE NOT EXISTS (SELECT 1 FROM person_id AS p WHERE p.account_id = k.account_id)
                                    AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.account_id = k.account_id)
                                  LIMIT :limit)
+
+-- name: accounts_without_traits
+SELECT l.account_id
+  FROM library AS l
+ WHERE l.account_id > :after
+   AND EXISTS (SELECT 1
+                 FROM bookmark AS b
+                WHERE b.account_id = l.account_id
+                  AND b.media & 262144 = 0)
+ ORDER BY l.account_id
+ LIMIT :limit
+
+-- name: without_traits
+SELECT b.number, b.media
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.media & 262144 = 0
+ ORDER BY b.number
+ LIMIT :limit

@@ -89,3 +89,23 @@ DELETE FROM keyword
                   WHERE NOT EXISTS (SELECT 1 FROM local_account AS a WHERE a.local_number = k.id / :places)
                     AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.local_number = k.id / :places)
                   LIMIT :limit)
+
+-- name: accounts_without_traits
+-- Without the name of its index, SQLite reads all libraries.
+SELECT l.account_id
+  FROM library AS l
+ WHERE l.account_id > :after
+   AND EXISTS (SELECT 1
+                 FROM bookmark AS b INDEXED BY bookmark_without_traits
+                WHERE b.account_id = l.account_id
+                  AND b.media & 262144 = 0)
+ ORDER BY l.account_id
+ LIMIT :limit
+
+-- name: without_traits
+SELECT b.number, b.media
+  FROM bookmark AS b INDEXED BY bookmark_without_traits
+ WHERE b.account_id = :account_id
+   AND b.media & 262144 = 0
+ ORDER BY b.number
+ LIMIT :limit

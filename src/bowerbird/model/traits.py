@@ -1,0 +1,105 @@
+"""What is stored of a post besides its media: whether it is a reply or gone, how long it is.
+
+These are in the higher bits of the number that has the media types of a post, which an index in the
+order of lists has too. Two prints show whether another post has the same text or links.
+"""
+
+import hashlib
+import re
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from bowerbird.model.bookmarks import Post, markable_texts
+from bowerbird.model.words import fold
+
+# Above the bits of the network (model/networks.py).
+REPLY: Final = 1 << 16
+GONE: Final = 1 << 17
+# An earlier release did not look for any of these. An index of the databases names this number.
+KNOWN: Final = 1 << 18
+WORDS_SHIFT: Final = 20
+WORDS_MAX: Final = (1 << 24) - 1
+# Scripts without spaces, in which two characters count as a word.
+_UNSPACED: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)
+_FIRST_UNSPACED: Final = "\u0e00"
+_URL: Final = re.compile(r"https?://[^\s<>\"]+")
+# A shorter text, such as "So true!", says nothing about two posts.
+_SHORTEST_PRINTED: Final = 20
+# The beginning of a long text is enough.
+_LONGEST_PRINTED: Final = 4_000
+_LINKS_PRINTED: Final = 20
+# Addresses of X that are different in each post.
+_SHORTENED: Final = "t.co"
+_TRACKING: Final = re.compile(r"utm_\w+|fbclid|gclid|mc_[ce]id|igshid|ref_src|ref_url|si")
+
+
+def bits_of(post: Post) -> int:
+    bits = KNOWN | (min(_words(post), WORDS_MAX) << WORDS_SHIFT)
+    meta = post.tweet_details.meta
+    if meta.tweet_reply_to_tweet_id or meta.tweet_reply_to_user_id:
+        bits |= REPLY
+    return bits | GONE if post.gone_at else bits
+
+
+def _words(post: Post) -> int:
+    """How many words the text and the article of a post have."""
+    return sum(map(word_count, markable_texts(post).values()))
+
+
+def word_count(text: str) -> int:
+    if text.isascii() or max(text) < _FIRST_UNSPACED:
+        return len(text.split())
+    spaced, characters = _UNSPACED.subn(" ", text)
+    return len(spaced.split()) + (characters + 1) // 2
+
+
+def text_print(post: Post) -> int | None:
+    """The same for posts with the same text, whatever its links and white space; None if short."""
+    texts = markable_texts(post)
+    text = texts["text"][:_LONGEST_PRINTED]
+    if "://" in text:
+        text = _URL.sub("", text)
+    if article := texts["article"]:
+        text = f"{text} {article[:_LONGEST_PRINTED]}"
+    folded = fold(text)
+    return _print(folded) if len(folded) >= _SHORTEST_PRINTED else None
+
+
+def link_print(post: Post) -> int | None:
+    """The same for posts with the same links; None if a post has none."""
+    details = post.tweet_details
+    found = [url for one in details.attachments if (url := _link(one))]
+    if not found and "://" in details.text:
+        found = _URL.findall(details.text)
+    addresses = {address for url in found[:_LINKS_PRINTED] if (address := plain_address(url))}
+    return _print("\n".join(sorted(addresses))) if addresses else None
+
+
+def _link(attachment: dict[str, Any]) -> str:
+    url = attachment.get("url")
+    return url if attachment.get("type") == "link" and isinstance(url, str) else ""
+
+
+def plain_address(url: str) -> str:
+    """An address without scheme, www., fragment and what only tracks; "" if it is none."""
+    try:
+        parts = urlsplit(url.strip().rstrip(".,;:!?)»”'"))
+        host = (parts.hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
+    if not host or host == _SHORTENED:
+        return ""
+    query = parts.query
+    if query:
+        kept = parse_qsl(query, keep_blank_values=True)
+        query = urlencode([pair for pair in kept if not _TRACKING.fullmatch(pair[0])])
+    path = parts.path.rstrip("/")
+    return f"{host}{path}?{query}" if query else f"{host}{path}"
+
+
+def _print(text: str) -> int:
+    """A number that both databases can store."""
+    digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
