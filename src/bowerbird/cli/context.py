@@ -17,6 +17,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
 from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.model.accounts import Account
 from bowerbird.openid.providers import configured
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.storage.database import Database
@@ -36,6 +37,10 @@ class LibraryContext:
     settings: Settings
     database: Database
     clock: Clock
+
+    async def account(self, email: str) -> Account:
+        """The account with this address or id."""
+        return await Accounts(self.database, self.clock).find(email)
 
 
 def settings_from_environment() -> Settings:

@@ -17,12 +17,14 @@ import click
 import msgspec
 from rich.cells import cell_len
 
+from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.storage import private_files
 
 T = TypeVar("T")
 
 Value = str | int | Mapping[str, int] | None
 _GAP: Final = 2
+_INTERRUPTED: Final = 130
 # Controls and what hides or turns text around; line breaks are those of the JSON itself.
 _UNPRINTABLE: Final = re.compile(
     "[\x7f-\xa0\xad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e0fff]"
@@ -43,6 +45,18 @@ class Column(Generic[T]):
     def cell(self, item: T) -> str:
         value = self.value(item) if self.text is None else self.text(item)
         return "" if value is None else _one_line(str(value))
+
+
+def moment_column(name: str, heading: str, at: Callable[[T], int | None]) -> Column[T]:
+    """When something happened, to the second."""
+
+    def value(item: T) -> str | None:
+        return None if (moment := at(item)) is None else with_offset(moment)
+
+    def text(item: T) -> str:
+        return "never" if (moment := at(item)) is None else without_offset(moment)[:19]
+
+    return Column(name, heading, value, text)
 
 
 def print_listing(items: Sequence[T], columns: Sequence[Column[T]], *, as_json: bool) -> None:
@@ -129,6 +143,17 @@ def progress_bars() -> Iterator[Advance]:
 
 def _ignore(_description: str, _done: int, _total: int) -> None:
     """Takes the place of bars that nobody would see."""
+
+
+@contextmanager
+def interruptible(sentence: str, before: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Says after Ctrl-C what is done and how to go on. `before` prints what comes before it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        before()
+        click.echo(f"Interrupted{sentence}", err=True)
+        sys.exit(_INTERRUPTED)
 
 
 def refuse_to_overwrite(file: Path, *, force: bool) -> None:

@@ -1,5 +1,6 @@
 """Every operation of /ingest/v1: what it accepts and returns."""
 
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct
@@ -58,18 +59,19 @@ class FileResponse(Struct, frozen=True, kw_only=True):
     """When the import ended, or null."""
 
 
+def _free(_: bytes) -> bool:
+    """Sending posts costs a free account no call."""
+    return False
+
+
 class IngestOperation(Operation, frozen=True, kw_only=True):
     # Whether a retry gets the first answer. The other operations may be repeated as they are.
     takes_key: bool = False
+    counts: Callable[[bytes], bool] = _free
 
     @property
     def is_keyed(self) -> bool:
         return self.takes_key
-
-
-def _free(_: bytes) -> bool:
-    """Sending posts costs a free account no call."""
-    return False
 
 
 START_RUN: Final = IngestOperation(
@@ -83,7 +85,6 @@ START_RUN: Final = IngestOperation(
     statuses=(201,),
     headers={"Location": True},
     refusals=(Code.SOURCE_USER_MISMATCH,),
-    counts=_free,
 )
 GET_RUN: Final = IngestOperation(
     method="GET",
@@ -93,7 +94,6 @@ GET_RUN: Final = IngestOperation(
     data=RunStatus,
     is_tagged=False,
     refusals=(Code.NOT_FOUND,),
-    counts=_free,
 )
 SEND_PAGE: Final = IngestOperation(
     method="POST",
@@ -104,7 +104,6 @@ SEND_PAGE: Final = IngestOperation(
     data=PageResult,
     body=PageRequest,
     refusals=(Code.NOT_FOUND, Code.RUN_FINISHED),
-    counts=_free,
 )
 FINISH_RUN: Final = IngestOperation(
     method="POST",
@@ -114,7 +113,6 @@ FINISH_RUN: Final = IngestOperation(
     data=FinishedRun,
     body=FinishRequest,
     refusals=(Code.NOT_FOUND,),
-    counts=_free,
 )
 SEND_EVENTS: Final = IngestOperation(
     method="POST",
@@ -123,7 +121,6 @@ SEND_EVENTS: Final = IngestOperation(
     summary="Tell that posts were saved or removed at the source. The last event of a post wins.",
     data=EventsResult,
     body=Event,
-    counts=_free,
 )
 SEND_FILE: Final = IngestOperation(
     method="POST",
@@ -134,7 +131,6 @@ SEND_FILE: Final = IngestOperation(
     query=FileQuery,
     statuses=(202,),
     headers={"Location": True, "Retry-After": True},
-    counts=_free,
 )
 GET_FILE: Final = IngestOperation(
     method="GET",
@@ -145,7 +141,6 @@ GET_FILE: Final = IngestOperation(
     headers={"Retry-After": False},
     is_tagged=False,
     refusals=(Code.NOT_FOUND,),
-    counts=_free,
 )
 STATUS: Final = IngestOperation(
     method="GET",
@@ -154,7 +149,6 @@ STATUS: Final = IngestOperation(
     summary="Get the last run, totals, and how much may still be sent today.",
     data=IngestStatus,
     is_tagged=False,
-    counts=_free,
 )
 LIST_LABELS: Final = IngestOperation(
     method="GET",
@@ -164,7 +158,6 @@ LIST_LABELS: Final = IngestOperation(
     data=SuggestedLabel,
     is_many=True,
     is_tagged=False,
-    counts=_free,
 )
 SAVE: Final = IngestOperation(
     method="POST",
@@ -179,7 +172,6 @@ SAVE: Final = IngestOperation(
     meta=MessageMeta,
     body=SaveRequest,
     statuses=(200, 207),
-    counts=_free,
 )
 OPERATIONS: Final = (
     START_RUN,

@@ -167,46 +167,23 @@ class CheckStore:
         values = {"account_id": account.account_id, **msgspec.structs.asdict(counters)}
         await transaction.run(self._sql["fix_counters"], values)
 
-    async def label_counts(self, account: Account) -> Sequence[tuple[str, int, int]]:
-        """(name, stored count, true count) of each label whose counts differ."""
+    async def counts(self, kind: str, account: Account) -> list[tuple[str, int, int]]:
+        """(name, stored count, true count) of each count of this kind that is wrong."""
         values = {"account_id": account.account_id}
-        rows = await self._database.slow_rows(self._sql["label_counts"], values)
-        return [(name, stored, counted) for name, stored, counted in rows]
-
-    async def fix_label_counts(self, transaction: Transaction, account: Account) -> None:
-        values = {"account_id": account.account_id}
-        await transaction.run(self._sql["fix_label_counts"], values)
-
-    async def media_counts(self, account: Account) -> list[tuple[str, int, int]]:
-        """(name, stored, true) of each counter of kept images that is wrong."""
-        values = {"account_id": account.account_id}
-        return [
-            (name, int(stored), int(counted))
-            for files, size, *true in await self._database.slow_rows(
-                self._sql["media_counts"], values
-            )
-            for name, stored, counted in zip(("files", "bytes"), (files, size), true, strict=True)
-            if stored != counted
-        ]
-
-    async def fix_media_counts(self, transaction: Transaction, account: Account) -> None:
-        values = {"account_id": account.account_id}
-        await transaction.run(self._sql["fix_media_counts"], values)
-
-    async def vector_counts(self, account: Account) -> Sequence[tuple[str, int, int]]:
-        """(model, stored count, expected count) of each store with a wrong count."""
-        values = {"account_id": account.account_id}
-        rows = await self._database.slow_rows(self._sql["vector_counts"], values)
+        rows = await self._database.slow_rows(self._sql[kind], values)
+        if kind == "media_counts":
+            named = [zip(("files", "bytes"), row[:2], row[2:], strict=True) for row in rows]
+            rows = [(name, int(a), int(b)) for row in named for name, a, b in row if a != b]
         return [
             # A vector that is missing below complete_below is expected to exist.
-            (name, stored, counted + missing)
-            for name, stored, counted, missing in rows
-            if stored != counted or missing
+            (name, stored, counted + sum(missing))
+            for name, stored, counted, *missing in rows
+            if stored != counted or any(missing)
         ]
 
-    async def fix_vector_counts(self, transaction: Transaction, account: Account) -> None:
+    async def fix_counts(self, transaction: Transaction, kind: str, account: Account) -> None:
         values = {"account_id": account.account_id}
-        await transaction.run(self._sql["fix_vector_counts"], values)
+        await transaction.run(self._sql[f"fix_{kind}"], values)
 
     async def orphans(self, kind: str, account: Account) -> list[int]:
         """The bookmark numbers of rows whose bookmark does not exist."""
@@ -260,10 +237,7 @@ class CheckStore:
                 await self._run(deletion, values)
 
     async def _run(self, sql: str, values: Values) -> None:
-        async def work(transaction: Transaction) -> None:
-            await transaction.run(sql, values)
-
-        await self._database.write(work)
+        await self._database.write(lambda transaction: transaction.run(sql, values))
 
     def _leftover_statements(self) -> list[tuple[str, str, str]]:
         """Per kind of row: its name, the statement that counts it and the one that deletes it."""

@@ -214,11 +214,9 @@ class JobStore:
 
     async def cancel(self, account_id: int, job_id: str, *, now: int) -> bool:
         """Cancels an unfinished job. A worker that runs it stops when it next reports progress."""
-
-        async def work(transaction: Transaction) -> bool:
-            return await self._end(transaction, account_id, job_id, CANCELLED, now)
-
-        return await self._database.write(work)
+        return await self._database.write(
+            lambda transaction: self._end(transaction, account_id, job_id, CANCELLED, now)
+        )
 
     async def retry(self, account_id: int, job_id: str) -> bool:
         """Queues a failed job again; False if it has not failed, or the same job is unfinished."""

@@ -244,10 +244,7 @@ class VectorStore:
         return self._sql[name].format(condition=self._sql["expired_condition"])
 
     async def _run(self, sql: str, values: dict[str, Any]) -> None:
-        async def work(transaction: Transaction) -> None:
-            await transaction.run(sql, values)
-
-        await self._database.write(work)
+        await self._database.write(lambda transaction: transaction.run(sql, values))
 
 
 def _current(models: CurrentModels) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """`account`: creates, lists, changes, exports and deletes accounts, and lets people sign in."""
 
-import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
@@ -17,6 +16,7 @@ from bowerbird.cli.context import (
 from bowerbird.cli.output import (
     Advance,
     Column,
+    interruptible,
     json_option,
     print_listing,
     progress_bars,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _PLAN: Final = click.Choice([plan.value for plan in Plan])
 _REMOVED_POSTS: Final = click.Choice([choice.value for choice in RemovedPostsChoice])
-_INTERRUPTED: Final = 130
 _COLUMNS: Final[Sequence[Column[Membership]]] = (
     # As text: many programs read a JSON number of 19 digits inexactly.
     Column("id", "Id", lambda member: str(member.account_id)),
@@ -142,8 +141,7 @@ def link(email: str) -> None:
     """
 
     async def work(opened: LibraryContext) -> str:
-        accounts = Accounts(opened.database, opened.clock)
-        found = await accounts.find(email)
+        found = await opened.account(email)
         token = await one_time_links(opened).create_for(found.account_id)
         return opened.settings.link_url(token)
 
@@ -203,22 +201,15 @@ def delete(email: str, *, yes: bool) -> None:
     require_library(settings_from_environment())
     if not yes:
         click.confirm(f"Permanently delete {email.strip()} and all its posts?", abort=True)
-    try:
-        with progress_bars() as advance:
-            removed = with_library(
-                lambda opened: Accounts(opened.database, opened.clock).delete(
-                    email,
-                    Files(opened.settings),
-                    lambda done, total: advance("Deleting", done, total),
-                )
+    sentence = ". The account is partly deleted and cannot be used. To finish: bowerbird account "
+    with interruptible(f"{sentence}delete {email.strip()}"), progress_bars() as advance:
+        removed = with_library(
+            lambda opened: Accounts(opened.database, opened.clock).delete(
+                email,
+                Files(opened.settings),
+                lambda done, total: advance("Deleting", done, total),
             )
-    except KeyboardInterrupt:
-        again = f"bowerbird account delete {email.strip()}"
-        click.echo(
-            f"Interrupted. The account is partly deleted and cannot be used. To finish: {again}",
-            err=True,
         )
-        sys.exit(_INTERRUPTED)
     click.echo(f"Deleted {email.strip()} and {removed} posts.")
 
 
@@ -242,7 +233,7 @@ def export(email: str, file: Path, *, force: bool) -> None:
     refuse_to_overwrite(file, force=force)
 
     async def work(opened: LibraryContext, output: IO[bytes], advance: Advance) -> int:
-        found = await Accounts(opened.database, opened.clock).find(email)
+        found = await opened.account(email)
         from bowerbird.library.accounts.account_export import (  # noqa: PLC0415 - slow to import
             AccountExports,
         )

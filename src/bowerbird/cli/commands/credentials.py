@@ -6,13 +6,12 @@ from typing import Any, Final, TypeVar
 import click
 
 from bowerbird.cli.context import LibraryContext, with_library
-from bowerbird.cli.output import Column, json_option, print_listing
+from bowerbird.cli.output import Column, json_option, moment_column, print_listing
 from bowerbird.clock import Clock, date_of_day
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.tokens import Devices, Keys, Tokens
 from bowerbird.library.ingest.kept_pages import KeptPages, ReadAgain
 from bowerbird.model.accounts import Device, Key
-from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.storage.database import Database
 
 T = TypeVar("T")
@@ -27,7 +26,7 @@ def of_account(
     """Runs an action on the keys or devices of an account."""
 
     async def work(opened: LibraryContext) -> T:
-        account = await Accounts(opened.database, opened.clock).find(email)
+        account = await opened.account(email)
         return await action(made(opened.database, opened.clock), account.account_id)
 
     return with_library(work)
@@ -43,23 +42,12 @@ def state(revoked_at: int | None) -> str:
     return "live" if revoked_at is None else "revoked"
 
 
-def second(moment: int) -> str:
-    return without_offset(moment)[:19]
-
-
-def second_or_never(moment: int | None) -> str:
-    return "never" if moment is None else second(moment)
-
-
 def _last_used(key: Key) -> str | None:
     return None if key.last_used_day is None else date_of_day(key.last_used_day).isoformat()
 
 
-_CREATED: Final[Column[Any]] = Column(
-    "created_at",
-    "Created (UTC)",
-    lambda each: with_offset(each.created_at),
-    lambda each: second(each.created_at),
+_CREATED: Final[Column[Any]] = moment_column(
+    "created_at", "Created (UTC)", lambda each: each.created_at
 )
 _STATE: Final[Column[Any]] = Column("state", "State", lambda each: state(each.revoked_at))
 _NAME: Final[Column[Any]] = Column("name", "Name", lambda each: each.name)
@@ -76,12 +64,7 @@ _DEVICE_COLUMNS: Final[Sequence[Column[Device]]] = (
     Column("id", "Id", lambda device: device.device_id),
     _STATE,
     _CREATED,
-    Column(
-        "last_used_at",
-        "Last used (UTC)",
-        lambda device: None if device.last_used_at is None else with_offset(device.last_used_at),
-        lambda device: second_or_never(device.last_used_at),
-    ),
+    moment_column("last_used_at", "Last used (UTC)", lambda device: device.last_used_at),
     Column("x_account", "X account", lambda device: device.source_user_id),
     _NAME,
 )

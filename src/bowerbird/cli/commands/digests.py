@@ -9,7 +9,6 @@ import click
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.errors import Code, Refusal
 from bowerbird.introductions import Introductions
-from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.digests.contents import DigestTopics
 from bowerbird.library.digests.creation import DigestCreation
 from bowerbird.library.digests.digests import Digests
@@ -68,7 +67,7 @@ def digest(email: str, period: str | None, day: datetime | None, *, send: bool) 
             raise Refusal(
                 Code.INVALID_REQUEST, f"No mail server is configured. Set {PREFIX}SMTP_URL."
             )
-        account = await Accounts(opened.database, opened.clock).find(email)
+        account = await opened.account(email)
         found = await _create(opened, account, kind, None if day is None else day.date())
         response = await Digests(opened.database, opened.clock, can_mail=send).get(
             account, found.digest_id, "markdown"

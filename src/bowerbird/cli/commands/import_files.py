@@ -18,8 +18,7 @@ from bowerbird.cli.context import (
     with_library,
 )
 from bowerbird.cli.import_report import LeftOutRows, print_end, print_file, read_label_name
-from bowerbird.cli.output import Advance, progress_bars
-from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.cli.output import Advance, interruptible, progress_bars
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import ImportReport
 from bowerbird.storage import private_files
@@ -31,7 +30,10 @@ _SWITCH_S: Final = 0.0005
 # The records of the chunks on their way are freed without the garbage collector, which would look
 # at all of them every 700 objects. 50,000 objects of cycles have about 10 MB.
 _COLLECTED_OBJECTS: Final = 50_000
-_INTERRUPTED: Final = 130
+_STORED: Final = (
+    ". The posts counted here are stored. To continue, run the command again: posts that are "
+    "already stored do not change."
+)
 
 
 @click.command("import")
@@ -100,15 +102,10 @@ def import_files(
         rows = LeftOutRows(refused, links)
         work = _Work(email, files, options, rows, advance)
         try:
-            with_library(work.run)
-        except KeyboardInterrupt:
-            work.print_unprinted()
-            click.echo(
-                "Interrupted. The posts counted here are stored. To continue, run the command "
-                "again: posts that are already stored do not change.",
-                err=True,
-            )
-            sys.exit(_INTERRUPTED)
+            with interruptible(_STORED, work.print_unprinted):
+                with_library(work.run)
+        except SystemExit:
+            raise
         except BaseException:
             work.print_unprinted()
             raise
@@ -130,7 +127,7 @@ class _Work:
         self.report = ImportReport()
 
     async def run(self, opened: LibraryContext) -> None:
-        account = await Accounts(opened.database, opened.clock).find(self._email)
+        account = await opened.account(self._email)
         names = [import_sources.name_of(file) for file in self._files]
         imports = FileImports(
             opened.database,

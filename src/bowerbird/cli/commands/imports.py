@@ -1,23 +1,19 @@
 """`imports`: lists an account's imports, undoes one, and confirms removals."""
 
-import sys
 from collections.abc import Sequence
 from typing import Final
 
 import click
 
 from bowerbird.cli.context import LibraryContext, with_library
-from bowerbird.cli.output import Column, json_option, print_listing
-from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.cli.output import Column, interruptible, json_option, moment_column, print_listing
 from bowerbird.library.imports.runs import ImportRuns, Run
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.library.ingest.runs import FinishedRun, IngestRuns
 from bowerbird.model.imports import RunState
 from bowerbird.model.ingest import IngestRun
-from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.requests.limits import PAGE_MAX
 
-_INTERRUPTED: Final = 130
 _COLUMNS: Final[Sequence[Column[Run]]] = (
     Column("id", "Id", lambda run: run.run_id),
     Column("state", "State", lambda run: run.state),
@@ -40,12 +36,7 @@ _COLUMNS: Final[Sequence[Column[Run]]] = (
 )
 _HELD_COLUMNS: Final[Sequence[Column[IngestRun]]] = (
     Column("run", "Run", lambda run: run.run_id),
-    Column(
-        "ended_at",
-        "Ended (UTC)",
-        lambda run: with_offset(run.updated_at),
-        lambda run: without_offset(run.updated_at)[:19],
-    ),
+    moment_column("ended_at", "Ended (UTC)", lambda run: run.updated_at),
     Column("x_account", "X account", lambda run: run.source_user_id),
     Column("missing_posts", "Missing posts", lambda run: run.candidates - run.removed),
 )
@@ -70,7 +61,7 @@ def list_imports(email: str, *, as_json: bool) -> None:
     """
 
     async def work(opened: LibraryContext) -> list[Run]:
-        account = await Accounts(opened.database, opened.clock).find(email)
+        account = await opened.account(email)
         runs = ImportRuns(opened.database, opened.clock)
         found: list[Run] = []
         cursor = None
@@ -98,21 +89,15 @@ def undo(email: str, run_id: str) -> None:
     """
 
     async def work(opened: LibraryContext) -> tuple[bool, UndoOutcome]:
-        account = await Accounts(opened.database, opened.clock).find(email)
+        account = await opened.account(email)
         runs = ImportRuns(opened.database, opened.clock)
         was_undone = (await runs.get(account, run_id)).state is RunState.UNDONE
         return was_undone, await runs.undo(account, run_id)
 
-    try:
+    again = f"bowerbird imports undo {email.strip()} {run_id}"
+    sentence = " before the import was undone completely. To continue, run the command again: "
+    with interruptible(f"{sentence}{again}"):
         was_undone, outcome = with_library(work)
-    except KeyboardInterrupt:
-        click.echo(
-            "Interrupted before the import was undone completely. To continue, run the command "
-            "again: "
-            f"bowerbird imports undo {email.strip()} {run_id}",
-            err=True,
-        )
-        sys.exit(_INTERRUPTED)
     if was_undone:
         click.echo(
             "This import was already undone, so nothing changed. The undo removed "
@@ -143,11 +128,11 @@ def removals(email: str, run_id: str | None, *, as_json: bool) -> None:
     """
 
     async def listed(opened: LibraryContext) -> list[IngestRun]:
-        account = await Accounts(opened.database, opened.clock).find(email)
+        account = await opened.account(email)
         return await IngestRuns(opened.database, opened.clock).held(account)
 
     async def confirmed(opened: LibraryContext) -> FinishedRun:
-        account = await Accounts(opened.database, opened.clock).find(email)
+        account = await opened.account(email)
         runs = IngestRuns(opened.database, opened.clock)
         return await runs.confirm_removals(account, run_id or "")
 

@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 import click
 
 from bowerbird.cli.context import LibraryContext, with_library
-from bowerbird.cli.output import Column, json_option, print_listing
-from bowerbird.model.instants import with_offset, without_offset
+from bowerbird.cli.output import Column, json_option, moment_column, print_listing
 from bowerbird.model.jobs import KIND_NAMES, JobResponse
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.jobs import JobStore
@@ -36,12 +35,7 @@ _COLUMNS: Final[Sequence[Column[_Listed]]] = (
         lambda listed: {"done": listed.job.done, "total": listed.job.total},
         lambda listed: f"{listed.job.done}/{listed.job.total}",
     ),
-    Column(
-        "created_at",
-        "Created (UTC)",
-        lambda listed: with_offset(listed.job.created_at),
-        lambda listed: without_offset(listed.job.created_at)[:19],
-    ),
+    moment_column("created_at", "Created (UTC)", lambda listed: listed.job.created_at),
     Column("error", "Error", lambda listed: listed.job.error),
 )
 

@@ -10,14 +10,11 @@ from typing import Final
 import click
 
 from bowerbird.cli.context import LibraryContext, settings_from_environment, with_library
-from bowerbird.cli.output import Advance, progress_bars
-from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.cli.output import Advance, interruptible, progress_bars
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.model_build.build import build
 from bowerbird.model_build.packages import NotBuilt
 from bowerbird.search.meaning.models import Models, model_folder
-
-_INTERRUPTED: Final = 130
 
 
 @click.command()
@@ -33,20 +30,14 @@ def embed(email: str) -> None:
     Example:
       bowerbird embed you@example.com
     """
-    try:
-        with progress_bars() as advance:
-            embedded, total = with_library(lambda opened: _embed(opened, email, advance))
-    except KeyboardInterrupt:
-        click.echo(
-            "Interrupted. The vectors built so far are stored. To continue, run the command again.",
-            err=True,
-        )
-        sys.exit(_INTERRUPTED)
+    sentence = ". The vectors built so far are stored. To continue, run the command again."
+    with interruptible(sentence), progress_bars() as advance:
+        embedded, total = with_library(lambda opened: _embed(opened, email, advance))
     click.echo(f"Embedded {embedded:,} posts; {email.strip()} has {total:,}.")
 
 
 async def _embed(opened: LibraryContext, email: str, advance: Advance) -> tuple[int, int]:
-    account = await Accounts(opened.database, opened.clock).find(email)
+    account = await opened.account(email)
     if account.is_free:
         raise click.ClickException(
             f"{email.strip()} has the free plan, which does not include search by meaning. "

@@ -2,15 +2,13 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Final
 
 import click
 
 from bowerbird import errors
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.import_report import read_label_name
-from bowerbird.cli.output import progress_bars
-from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.cli.output import interruptible, progress_bars
 from bowerbird.library.imports.saving import SavedItem, SaveResult, Saving, summary
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.model.links import SENTENCES, LinkCounts
@@ -49,7 +47,7 @@ def save(email: str, links: Sequence[str], labels: Sequence[str]) -> None:
     ]
 
     async def work(opened: LibraryContext) -> int:
-        account = await Accounts(opened.database, opened.clock).find(email)
+        account = await opened.account(email)
         saving = Saving(opened.database, opened.clock)
         problems, results = 0, list[SavedItem]()
         for request in requests:
@@ -85,9 +83,6 @@ def _problem(item: ItemToSave) -> str:
     return str(item.refusal).removeprefix(f"{item.place}: ")
 
 
-_INTERRUPTED: Final = 130
-
-
 @click.command("fetch")
 @click.argument("email")
 def fetch(email: str) -> None:
@@ -103,7 +98,7 @@ def fetch(email: str) -> None:
     """
 
     async def work(opened: LibraryContext) -> tuple[int, LinkCounts]:
-        account = await Accounts(opened.database, opened.clock).find(email)
+        account = await opened.account(email)
         reading = LinkReading(opened.database, opened.clock, opened.settings)
         if not reading.is_on:
             raise click.ClickException("BOWERBIRD_FETCH_POSTS is off, so no network is asked.")
@@ -117,11 +112,8 @@ def fetch(email: str) -> None:
             await reading.run(account.account_id, report)
         return total, await reading.counts(account)
 
-    try:
+    with interruptible(". A running server or worker goes on."):
         total, left = with_library(work)
-    except KeyboardInterrupt:
-        click.echo("Interrupted. A running server or worker goes on.", err=True)
-        sys.exit(_INTERRUPTED)
     click.echo(f"links {total}")
     click.echo(f"read {total - left.waiting - left.left}")
     click.echo(f"without a text {left.left}")

@@ -5,33 +5,21 @@ from typing import Final
 
 import click
 
-from bowerbird.cli.commands.credentials import of_account, second, second_or_never
+from bowerbird.cli.commands.credentials import of_account
 from bowerbird.cli.context import LibraryContext, with_library
-from bowerbird.cli.output import Column, json_option, print_listing
-from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.cli.output import Column, json_option, moment_column, print_listing
 from bowerbird.library.connections import sentences
 from bowerbird.library.connections.connecting import Revoking
 from bowerbird.library.connections.connections import Connections
 from bowerbird.model.connections import Connection
-from bowerbird.model.instants import with_offset
 
 _COLUMNS: Final[Sequence[Column[Connection]]] = (
     Column("id", "Id", lambda source: source.connection_id),
     Column("network", "Network", lambda source: source.title),
     Column("name", "Name", lambda source: source.name),
     Column("state", "State", lambda source: source.state),
-    Column(
-        "last_run_at",
-        "Last run (UTC)",
-        lambda source: None if source.last_run_at is None else with_offset(source.last_run_at),
-        lambda source: second_or_never(source.last_run_at),
-    ),
-    Column(
-        "next_run_at",
-        "Next run (UTC)",
-        lambda source: with_offset(source.next_run_at),
-        lambda source: second(source.next_run_at),
-    ),
+    moment_column("last_run_at", "Last run (UTC)", lambda source: source.last_run_at),
+    moment_column("next_run_at", "Next run (UTC)", lambda source: source.next_run_at),
     Column("new", "New", lambda source: source.new),
     Column("total", "Total", lambda source: source.total),
     Column("problem", "Problem", sentences.sentence),
@@ -103,7 +91,7 @@ def disconnect(email: str, source_id: str) -> None:
     """
 
     async def work(opened: LibraryContext) -> Connection:
-        account = await Accounts(opened.database, opened.clock).find(email)
+        account = await opened.account(email)
         connections = Connections(opened.database, opened.clock)
         removed = await connections.disconnect(account, source_id)
         await Revoking(opened.clock, opened.settings).revoke(account.account_id, removed)

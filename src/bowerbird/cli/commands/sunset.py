@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from bowerbird.cli.context import LibraryContext, with_library
-from bowerbird.cli.output import Column, json_option, print_listing, progress_bars
+from bowerbird.cli.output import Column, interruptible, json_option, print_listing, progress_bars
 from bowerbird.library.accounts.sunset_notices import (
     NoticeAttempt,
     NoticeOutcome,
@@ -25,7 +25,6 @@ from bowerbird.wire.deprecation import DEPRECATIONS, LEAST_DAYS, Deprecation
 
 _VERSION: Final = re.compile(r"v[0-9]{1,4}")
 _NOTE: Final = re.compile(r"https?://[!-~]+")
-_INTERRUPTED: Final = 130
 _COLUMNS: Final[Sequence[Column[tuple[SunsetRecipient, str]]]] = (
     Column("account", "Account", lambda row: str(row[0].account_id)),
     Column("email", "Email", lambda row: row[0].email),
@@ -100,12 +99,9 @@ def notify_sunset(
                     advance("Sending", len(attempts), len(plan.due))
         return plan
 
-    try:
+    sentence = ". To continue, run the command again."
+    with interruptible(sentence, lambda: _print_attempts(attempts, 0)):
         plan = with_library(work)
-    except KeyboardInterrupt:
-        _print_attempts(attempts, 0)
-        click.echo("Interrupted. To continue, run the command again.", err=True)
-        sys.exit(_INTERRUPTED)
     if send:
         _print_attempts(attempts, len(plan.due) - len(attempts))
         _print_skipped(plan)

@@ -85,11 +85,9 @@ class Accounts:
         email = checked_email(email)
         plan = self._default_plan if plan is None else _plan(plan)
         membership = Membership(new_account_id(), email, plan, 0, self._clock())
-
-        async def work(transaction: Transaction) -> None:
-            await self._insert(transaction, membership, fold(email), may_own=True)
-
-        await self._database.write(work)
+        await self._database.write(
+            lambda transaction: self._insert(transaction, membership, fold(email), may_own=True)
+        )
         return membership.account_id
 
     async def create_within(
@@ -142,11 +140,9 @@ class Accounts:
     async def set_email(self, email: str, new: str) -> None:
         """Changes the address without asking for a confirmation."""
         account_id = await self._id_of(email)
-
-        async def work(transaction: Transaction) -> None:
-            await self.set_email_within(transaction, account_id, new)
-
-        await self._database.write(work)
+        await self._database.write(
+            lambda transaction: self.set_email_within(transaction, account_id, new)
+        )
 
     async def set_email_within(self, transaction: Transaction, account_id: int, new: str) -> None:
         new = checked_email(new)

@@ -95,11 +95,9 @@ class OneTimeLinks:
 
     async def withdraw(self, token: str) -> None:
         """Ends a link that nobody got."""
-
-        async def work(transaction: Transaction) -> None:
-            await self._store.use(transaction, token_hash(token), self._clock())
-
-        await self._database.write(work)
+        await self._database.write(
+            lambda transaction: self._store.use(transaction, token_hash(token), self._clock())
+        )
 
     async def _create(self, kind: LinkKind, account_id: int, *, is_mailed: bool = False) -> str:
         now, token = self._clock(), new_link_token()

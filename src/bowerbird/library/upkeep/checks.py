@@ -5,6 +5,7 @@ The library can be in use: checks only read, and fixes are short transactions.
 
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -29,6 +30,11 @@ _ORPHANS: Final = {
     "contents": "contents of no post",
     "words": "words of no post",
     "vectors": "vectors of no post",
+}
+_COUNTS: Final = {
+    "label_counts": "bookmark_count of label {name!r}",
+    "vector_counts": "vectors of {name}",
+    "media_counts": "{name} of kept images",
 }
 
 
@@ -61,9 +67,7 @@ class Checks:
             findings += await self._orphans(kind, account)
         findings += await self._bookmarks(account, advance)
         findings += await self._word_counts.account(account)
-        findings += await self._labels(account)
-        findings += await self._vectors(account)
-        findings += await self._images(account)
+        findings += await self._counts(account)
         findings += await self._counters(account)
         return findings
 
@@ -74,35 +78,23 @@ class Checks:
         await self._fix(account, lambda t, _: self._store.delete_orphans(t, kind, account))
         return [Finding(_ORPHANS[kind], str(len(numbers)), "0")]
 
-    async def _labels(self, account: Account) -> list[Finding]:
-        differing = await self._store.label_counts(account)
-        if not differing:
-            return []
-        await self._fix(account, lambda t, _: self._store.fix_label_counts(t, account))
-        return [
-            Finding(f"bookmark_count of label {name!r}", str(stored), str(counted))
-            for name, stored, counted in differing
-        ]
+    async def _counts(self, account: Account) -> list[Finding]:
+        """Stored counts of labels, vectors and kept images."""
+        findings: list[Finding] = []
+        for kind, words in _COUNTS.items():
+            differing = await self._store.counts(kind, account)
+            if differing:
+                await self._fix(account, partial(self._fix_counts, kind=kind, account=account))
+            findings += [
+                Finding(words.format(name=name), str(stored), str(counted))
+                for name, stored, counted in differing
+            ]
+        return findings
 
-    async def _vectors(self, account: Account) -> list[Finding]:
-        differing = await self._store.vector_counts(account)
-        if not differing:
-            return []
-        await self._fix(account, lambda t, _: self._store.fix_vector_counts(t, account))
-        return [
-            Finding(f"vectors of {name}", str(stored), str(counted))
-            for name, stored, counted in differing
-        ]
-
-    async def _images(self, account: Account) -> list[Finding]:
-        differing = await self._store.media_counts(account)
-        if not differing:
-            return []
-        await self._fix(account, lambda t, _: self._store.fix_media_counts(t, account))
-        return [
-            Finding(f"{name} of kept images", str(stored), str(counted))
-            for name, stored, counted in differing
-        ]
+    async def _fix_counts(
+        self, transaction: Transaction, _: LockedLibrary, *, kind: str, account: Account
+    ) -> None:
+        await self._store.fix_counts(transaction, kind, account)
 
     async def _counters(self, account: Account) -> list[Finding]:
         stored, expected = await self._store.counters(self._database.slow_rows, account)

@@ -11,7 +11,7 @@ do not wait. Several servers can sweep concurrently; each skips rows that anothe
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Final
 
 import structlog
@@ -90,12 +90,10 @@ class Sweeping:
         removed, after = await self._sweep_proofs(now), 0
         while page := await self._store.next_accounts(after, _ACCOUNTS_PER_PAGE, expiry):
             for due in page:
-                removed += await self._sweep_account(due, now, expiry)
                 if due.has_stopped_runs:
                     await self._interrupt_runs(due.account_id, expiry.stopped_before)
-                if due.has_old_ingest:
-                    removed += await self._sweep_ingest(due.account_id, expiry)
-                removed += await self._sweep_website(due, now, expiry)
+                for removal in self._removals(due, now, expiry):
+                    removed += await self._repeat(removal)
             after = page[-1].account_id
         return removed
 
@@ -107,113 +105,65 @@ class Sweeping:
             await self._try_to_sweep()
             pause = every_s
 
-    async def _sweep_account(self, due: Due, now: int, expiry: Expiry) -> int:
-        async def answers(transaction: Transaction) -> int:
-            return await self._answers.sweep(
-                transaction, due.account_id, expiry.answers_before, _REMOVED_PER_TRANSACTION
+    def _removals(self, due: Due, now: int, expiry: Expiry) -> Iterator[Removal]:
+        """What an account has to remove, some rows at a time."""
+        account_id, most = due.account_id, _REMOVED_PER_TRANSACTION
+        if due.has_old_answers:
+            yield lambda t: self._answers.sweep(t, account_id, expiry.answers_before, most)
+        if due.has_old_changes:
+            stopped = expiry.stopped_before
+            yield lambda t: self._bulk.sweep(
+                t, account_id, now=now, stopped_before=stopped, most=most
             )
-
-        async def trash(transaction: Transaction) -> int:
-            return await self._trash.empty(
-                transaction,
-                due.account_id,
-                before=expiry.trash_before,
-                most=_REMOVED_PER_TRANSACTION,
+        if due.has_old_trash:
+            yield lambda t: self._trash.empty(t, account_id, before=expiry.trash_before, most=most)
+        if due.has_old_logs:
+            yield lambda t: self._sweep_log(t, account_id, now)
+        if due.has_old_ingest:
+            pages, runs, kept = expiry.pages_before, expiry.runs_before, expiry.kept_before
+            yield lambda t: self._runs.sweep(
+                t, account_id, pages_before=pages, runs_before=runs, most=most
             )
+            yield lambda t: self._kept_pages.sweep(t, account_id, kept, _KEPT_PAGES_PER_TRANSACTION)
+            yield lambda t: self._file_imports.sweep(t, account_id, pages, most)
+        yield from self._removals_of_website(due, now, expiry)
 
-        async def logs(transaction: Transaction) -> int:
-            run = await self._changes.expired(transaction, due.account_id, now)
-            if run is None:
-                return 0
-            # The last removal of a run removes no change, but marks its log as empty.
-            return 1 + await self._changes.remove_first(
-                transaction, due.account_id, run, _REMOVED_PER_TRANSACTION
-            )
+    def _removals_of_website(self, due: Due, now: int, expiry: Expiry) -> Iterator[Removal]:
+        account_id, most = due.account_id, _REMOVED_PER_TRANSACTION
+        if due.has_old_sessions:
+            yield lambda t: self._sessions.sweep(t, account_id, Alive.at(now))
+        if due.has_old_views:
+            views = expiry.views_before
+            yield lambda t: self._views.forget_deleted(t, account_id, views, DELETED_VIEWS_MAX)
+        if due.has_old_activity:
+            before, entries = expiry.activity_before, expiry.activity_most
+            yield lambda t: self._activity.sweep(t, account_id, before, entries, most)
 
-        async def changes(transaction: Transaction) -> int:
-            return await self._bulk.sweep(
-                transaction,
-                due.account_id,
-                now=now,
-                stopped_before=expiry.stopped_before,
-                most=_REMOVED_PER_TRANSACTION,
-            )
-
-        removed = await self._repeat(answers) if due.has_old_answers else 0
-        removed += await self._repeat(changes) if due.has_old_changes else 0
-        removed += await self._repeat(trash) if due.has_old_trash else 0
-        return removed + (await self._repeat(logs) if due.has_old_logs else 0)
+    async def _sweep_log(self, transaction: Transaction, account_id: int, now: int) -> int:
+        run = await self._changes.expired(transaction, account_id, now)
+        if run is None:
+            return 0
+        # The last removal of a run removes no change, but marks its log as empty.
+        return 1 + await self._changes.remove_first(
+            transaction, account_id, run, _REMOVED_PER_TRANSACTION
+        )
 
     async def _interrupt_runs(self, account_id: int, before: int) -> None:
-        async def some(transaction: Transaction) -> int:
-            return await self._imports.interrupt(
-                transaction,
-                account_id,
-                before=before,
-                kept=change_log.KEPT,
-                most=_REMOVED_PER_TRANSACTION,
-            )
-
-        await self._repeat(some)
-
-    async def _sweep_ingest(self, account_id: int, expiry: Expiry) -> int:
-        pages_before, runs_before = expiry.pages_before, expiry.runs_before
-
-        async def pages(transaction: Transaction) -> int:
-            return await self._runs.sweep(
-                transaction,
-                account_id,
-                pages_before=pages_before,
-                runs_before=runs_before,
-                most=_REMOVED_PER_TRANSACTION,
-            )
-
-        async def kept(transaction: Transaction) -> int:
-            return await self._kept_pages.sweep(
-                transaction, account_id, expiry.kept_before, _KEPT_PAGES_PER_TRANSACTION
-            )
-
-        async def files(transaction: Transaction) -> int:
-            return await self._file_imports.sweep(
-                transaction, account_id, pages_before, _REMOVED_PER_TRANSACTION
-            )
-
-        return sum([await self._repeat(removal) for removal in (pages, kept, files)])
-
-    async def _sweep_website(self, due: Due, now: int, expiry: Expiry) -> int:
-        async def sessions(transaction: Transaction) -> int:
-            return await self._sessions.sweep(transaction, due.account_id, Alive.at(now))
-
-        async def entries(transaction: Transaction) -> int:
-            return await self._activity.sweep(
-                transaction,
-                due.account_id,
-                expiry.activity_before,
-                expiry.activity_most,
-                _REMOVED_PER_TRANSACTION,
-            )
-
-        async def views(transaction: Transaction) -> int:
-            return await self._views.forget_deleted(
-                transaction, due.account_id, expiry.views_before, DELETED_VIEWS_MAX
-            )
-
-        removed = await self._repeat(sessions) if due.has_old_sessions else 0
-        removed += await self._repeat(views) if due.has_old_views else 0
-        return removed + (await self._repeat(entries) if due.has_old_activity else 0)
+        kept, most = change_log.KEPT, _REMOVED_PER_TRANSACTION
+        await self._repeat(
+            lambda t: self._imports.interrupt(t, account_id, before=before, kept=kept, most=most)
+        )
 
     async def _sweep_proofs(self, now: int) -> int:
         """Links and attempts of any account, and of none."""
-
-        async def links(transaction: Transaction) -> int:
-            return await self._links.sweep(transaction, now, _REMOVED_PER_TRANSACTION)
-
-        async def attempts(transaction: Transaction) -> int:
-            return await self._attempts.sweep(transaction, now, _REMOVED_PER_TRANSACTION)
-
+        most = _REMOVED_PER_TRANSACTION
         has_links, has_attempts = await self._store.has_old_proofs(now)
-        removed = await self._repeat(links) if has_links else 0
-        return removed + (await self._repeat(attempts) if has_attempts else 0)
+        removed = 0
+        if has_links:
+            removed += await self._repeat(lambda t: self._links.sweep(t, now, most))
+        if has_attempts:
+            removed += await self._repeat(lambda t: self._attempts.sweep(t, now, most))
+        return removed
 
     async def _repeat(self, removal: Removal) -> int:
         """Runs a removal until nothing is left; returns the number of removed rows."""

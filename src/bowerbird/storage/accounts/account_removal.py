@@ -221,11 +221,9 @@ class AccountRemoval:
 
     async def end(self) -> None:
         """After the merge: the words that it removes must be overwritten too."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.run(self._sql["disable_secure_delete"], {})
-
-        await self._database.write(work)
+        await self._database.write(
+            lambda transaction: transaction.run(self._sql["disable_secure_delete"], {})
+        )
 
     async def _remove(self, transaction: Transaction, names: tuple[str, ...], last: int) -> None:
         values: dict[str, Any] = {"account_id": self._account_id, "last": last}

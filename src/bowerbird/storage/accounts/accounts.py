@@ -88,11 +88,9 @@ class AccountStore:
 
     async def create(self, membership: Membership, email_key: str) -> bool:
         """False if the email address already has an account. The first account owns the service."""
-
-        async def work(transaction: Transaction) -> bool:
-            return await self.create_within(transaction, membership, email_key, may_own=True)
-
-        return await self._database.write(work)
+        return await self._database.write(
+            lambda transaction: self.create_within(transaction, membership, email_key, may_own=True)
+        )
 
     async def create_within(
         self, transaction: Transaction, membership: Membership, email_key: str, *, may_own: bool
@@ -181,11 +179,9 @@ class AccountStore:
 
     async def add_calls(self, month: int, calls: Mapping[int, int]) -> None:
         rows = [{"account_id": a, "month": month, "calls": n} for a, n in sorted(calls.items())]
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.run_many(self._sql["add_calls"], rows)
-
-        await self._database.write(work)
+        await self._database.write(
+            lambda transaction: transaction.run_many(self._sql["add_calls"], rows)
+        )
 
     async def charge(self, account_id: int, month: int, limit: int) -> int | None:
         """Counts one call and returns the calls of the month; None if `limit` is reached."""

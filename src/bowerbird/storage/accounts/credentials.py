@@ -98,11 +98,9 @@ class KeyStore(CredentialStore[Key]):
             {"account_id": account_id, "key_hash": key_hash, "day": day}
             for (account_id, key_hash), day in sorted(uses.items())
         ]
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.run_many(self._sql["note_use"], rows)
-
-        await self._database.write(work)
+        await self._database.write(
+            lambda transaction: transaction.run_many(self._sql["note_use"], rows)
+        )
 
 
 class DeviceStore(CredentialStore[Device]):

@@ -79,8 +79,4 @@ class VersionUseStore:
             {"account_id": account_id, "version": version, "last_day": day}
             for (account_id, version), day in sorted(uses.items())
         ]
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.run_many(self._sql["put"], rows)
-
-        await self._database.write(work)
+        await self._database.write(lambda transaction: transaction.run_many(self._sql["put"], rows))

@@ -45,11 +45,9 @@ class KeptPageStore:
 
     async def delete(self, account_id: int, kept_id: str) -> None:
         values = {"account_id": account_id, "kept_id": kept_id}
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.run(self._sql["delete"], values)
-
-        await self._database.write(work, account_id)
+        await self._database.write(
+            lambda transaction: transaction.run(self._sql["delete"], values), account_id
+        )
 
     async def sweep(self, transaction: Transaction, account_id: int, before: int, most: int) -> int:
         values = {"account_id": account_id, "before": before, "most": most}
@@ -83,13 +81,9 @@ class FileImportStore:
 
     async def update(self, account_id: int, file: FileImport) -> None:
         values = {**asdict(file), "account_id": account_id, "now": file.alive_at}
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.run(self._sql["update"], values)
-
         # A write of the service: behind too many changes of its account, a file that is being
         # imported would look as if the server had stopped.
-        await self._database.write(work)
+        await self._database.write(lambda transaction: transaction.run(self._sql["update"], values))
 
     async def sweep(self, transaction: Transaction, account_id: int, before: int, most: int) -> int:
         values = {"account_id": account_id, "before": before, "most": most}

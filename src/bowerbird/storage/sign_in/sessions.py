@@ -107,8 +107,6 @@ class SessionStore:
             {"account_id": account_id, "session_id": session_id, "last_used_at": at}
             for (account_id, session_id), at in sorted(uses.items())
         ]
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.run_many(self._sql["note_use"], rows)
-
-        await self._database.write(work)
+        await self._database.write(
+            lambda transaction: transaction.run_many(self._sql["note_use"], rows)
+        )

@@ -40,11 +40,9 @@ class AnnotationChanges:
 
     async def set_note(self, account: Account, post_id: str, note: str) -> bool:
         """Whether the note is another one now. The one before it is kept."""
-
-        async def work(transaction: Transaction) -> bool:
-            return await self._set_note(transaction, account, post_id, note)
-
-        return await self._run(account, work)
+        return await self._run(
+            account, lambda transaction: self._set_note(transaction, account, post_id, note)
+        )
 
     async def mark(
         self, account: Account, post_id: str, request: NewHighlight
