@@ -29,6 +29,7 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import VectorState
 from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import NewVector, UnembeddedPost
@@ -269,6 +270,12 @@ async def _store_random_vectors(
             vectors = _random_vectors(found, dimensions, seed=first)
             await _put(database, account, model.identity, dimensions, vectors)
         await store.mark_built(account.account_id, model.identity)
+    # Nothing is left to embed; it stores the vectors together.
+    await VectorBuilds(database, models, system_clock).build(account.account_id, _ignore)
+
+
+async def _ignore(_done: int, _total: int) -> None:
+    """No progress."""
 
 
 async def _put(

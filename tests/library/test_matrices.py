@@ -3,6 +3,7 @@
 import pytest
 
 from bowerbird.library.access.turns import lock_library
+from bowerbird.library.vectors import builds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.vectors import NewVector, VectorStoreState
 from bowerbird.search.meaning.arrays import np
@@ -104,3 +105,42 @@ async def test_a_post_embedded_later_is_found_by_the_query(alice: Member, langua
     await alice.embed()
 
     assert await _near(meaning, alice) == [await _number(alice, post["post_id"])]
+
+
+async def _scores(member: Member) -> dict[int, float]:
+    """By a process that has just started."""
+    meaning = SemanticSearch(member.database, MODELS)
+    account = await member.account()
+    store = await _serving(meaning, member)
+    found = await meaning.nearness(account, store, QUERY, Numbers(np.arange(1, 100)))
+    return dict(zip(found.numbers.tolist(), found.scores.tolist(), strict=True))
+
+
+@pytest.mark.both
+async def test_vectors_that_are_stored_together_are_those_of_the_rows(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builds, "PART_POSTS", 2)
+    posts = [make.post(text=f"Our kitten sleeps, part {n}. Die Katze schläft.") for n in range(7)]
+    vectors = VectorStore(alice.database)
+    await alice.save_all(posts)
+    await alice.embed()
+    store = await _serving(SemanticSearch(alice.database, MODELS), alice)
+    assert len(await vectors.part_ends(alice.account_id, store.model)) == 3
+    # One post is embedded again, one has no text any more, and one is deleted.
+    await alice.change(posts[0], tweet_details={"text": "Tax law"})
+    await alice.change(posts[2], tweet_details={"text": ""}, author={})
+    await alice.save(text="later")
+    await alice.remove(posts[4]["post_id"])
+    await alice.embed()
+
+    ends = await vectors.part_ends(alice.account_id, store.model)
+    together = await _scores(alice)
+    monkeypatch.setattr(VectorStore, "parts", _no_parts)
+
+    assert together == await _scores(alice)
+    assert sorted(posts for _, _, posts in ends) == [1, 1, 1, 2, 2]
+
+
+async def _no_parts(*_: object) -> list[object]:
+    return []

@@ -29,7 +29,15 @@ SQLITE_CONTROL = CONTROL | {"local_account", "sqlite_sequence"}
 LIBRARY = {
     *("library", "activity", "passkey", "web_session", "api_key", "api_call", "daily_use"),
     *("bookmark", "content", "keyword", "label", "bookmark_label", "bare_link", "unindexed_note"),
-    *("word_count", "word_change", "vector", "vector_store", "smart_view", "deleted_view"),
+    *(
+        "word_count",
+        "word_change",
+        "vector",
+        "vector_part",
+        "vector_store",
+        "smart_view",
+        "deleted_view",
+    ),
     *("trash", "deletion", "replaced_annotation", "bulk_change", "bulk_part", "bulk_post"),
     *("import_run", "import_change", "import_label", "file_import", "device", "source_connection"),
     *("ingest_run", "ingest_page", "kept_page", "source_post", "source_folder"),

@@ -58,6 +58,7 @@ _PRIMARY_KEYS: Final = {
     "smart_view": "account_id, slug",
     "deleted_view": "account_id, slug",
     "vector": "account_id, number, model",
+    "vector_part": "account_id, model, written, number",
     "vector_store": "account_id, model",
     "version_use": "account_id, version",
     "sunset_notice": "account_id, version",

@@ -40,6 +40,15 @@ class AccountToBuild(NamedTuple):
     missing_second: int
 
 
+class VectorPart(NamedTuple):
+    """The vectors of some posts in one value, up to the row with this `written` and `number`."""
+
+    written: int
+    number: int
+    posts: int
+    content: bytes
+
+
 class VectorStore:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -144,6 +153,37 @@ class VectorStore:
         values = {"account_id": account_id, "model": model, "written": written, "number": number}
         return await self._database.slow_rows(self._sql["rows_since"], {**values, "limit": limit})
 
+    async def parts(
+        self, account_id: int, model: bytes, after: tuple[int, int], limit: int
+    ) -> Sequence[Row]:
+        """(written, number, content) of the parts after the given (written, number)."""
+        written, number = after
+        values = {"account_id": account_id, "model": model, "written": written, "number": number}
+        return await self._database.slow_rows(self._sql["parts"], {**values, "limit": limit})
+
+    async def part_ends(self, account_id: int, model: bytes) -> Sequence[Row]:
+        """(written, number, posts) of each part, in their order."""
+        values = {"account_id": account_id, "model": model}
+        return await self._database.slow_rows(self._sql["part_ends"], values)
+
+    async def count_between(
+        self, account_id: int, model: bytes, after: tuple[int, int], last: tuple[int, int]
+    ) -> int:
+        """How many rows are after one (written, number), up to another."""
+        values = {"account_id": account_id, "model": model, "written": after[0]}
+        values |= {"number": after[1], "last_written": last[0], "last_number": last[1]}
+        rows = await self._database.slow_rows(self._sql["count_between"], values)
+        count: int = rows[0][0]
+        return count
+
+    async def put_part(
+        self, transaction: Transaction, account_id: int, model: bytes, part: VectorPart
+    ) -> None:
+        """Stores the vectors of some rows together. The caller has locked the library."""
+        sql = self._sql["put_part"].format(bytes=self._sql["bytes"])
+        values = {"account_id": account_id, "model": model, **part._asdict()}
+        await transaction.run(sql, values)
+
     async def number_text(self, account_id: int, model: bytes) -> str | None:
         """The numbers of all bookmarks that have a vector, separated by commas."""
         values = {"account_id": account_id, "model": model}
@@ -237,6 +277,7 @@ class VectorStore:
         rows = await transaction.rows(self._sql["delete_some_vectors"], {**values, "limit": limit})
         counted = sum(is_counted for (is_counted,) in rows)
         await transaction.run(self._sql["update_after_removal"], {**values, "count": counted})
+        await transaction.run(self._sql["delete_parts"], values)
         await transaction.run(self._sql["delete_empty_store"], values)
         return len(rows)
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -12,14 +12,14 @@ from bowerbird.library.access import plans
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.vectors.sweeps import text_hash, text_of_rendering
 from bowerbird.model.accounts import Account
-from bowerbird.model.vectors import NewVector, UnembeddedPost, VectorStoreState
+from bowerbird.model.vectors import PART_POSTS, NewVector, UnembeddedPost, VectorStoreState
 from bowerbird.search.meaning.embedding import Embedder
 from bowerbird.search.meaning.models import Models
 from bowerbird.search.meaning.multilingual import needs_second_model
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.vectors import BuildProgress, VectorStore
+from bowerbird.storage.vectors import BuildProgress, VectorPart, VectorStore
 
 if TYPE_CHECKING:
     from bowerbird.search.meaning.arrays import Floats
@@ -32,6 +32,7 @@ _BATCH: Final = 32
 _EXAMINED: Final = 256
 # A post that changes while it is embedded is embedded again in the next pass.
 _MAX_PASSES: Final = 3
+_LAST: Final = 2**63 - 1
 
 
 class VectorBuilds:
@@ -56,10 +57,12 @@ class VectorBuilds:
         if embedder is None:
             raise plans.model_missing()
         embedded = await self._build(account_id, embedder, progress)
+        await self._store_parts(account_id, embedder)
         if second is None or second.problem is not None:
             return embedded
         if await self._needs(account_id, embedder, second):
             embedded = max(embedded, await self._build(account_id, second, progress))
+            await self._store_parts(account_id, second)
         return embedded
 
     async def _build(self, account_id: int, embedder: Embedder, progress: Progress) -> int:
@@ -92,6 +95,49 @@ class VectorBuilds:
         if first > store.examined_below:
             await self._store.mark_examined(account_id, store, first)
         return False
+
+    async def _store_parts(self, account_id: int, embedder: Embedder) -> None:
+        """Stores vectors together, which the first search after a start reads faster."""
+        stores = await self._store.stores(account_id)
+        store = next((each for each in stores if each.model == embedder.identity), None)
+        if store is None or not store.dimensions:
+            return
+        after = (0, 0)
+        for written, number, posts in await self._store.part_ends(account_id, store.model):
+            last = (written, number)
+            count = await self._store.count_between(account_id, store.model, after, last)
+            # Posts were deleted or embedded again since.
+            if count != posts:
+                await self._store_part(account_id, store, after, last, count)
+            after = last
+        end = (_LAST, _LAST)
+        while await self._store.count_between(account_id, store.model, after, end) >= PART_POSTS:
+            after = await self._store_part(account_id, store, after, None, PART_POSTS)
+
+    async def _store_part(
+        self,
+        account_id: int,
+        store: VectorStoreState,
+        after: tuple[int, int],
+        last: tuple[int, int] | None,
+        count: int,
+    ) -> tuple[int, int]:
+        """Stores the next rows together, up to `last`; returns the last row."""
+        rows = []
+        if count:
+            rows = list(await self._store.rows_since(account_id, store.model, after, count))
+        if last is not None:
+            rows = [row for row in rows if (row[3], row[0]) <= last]
+        end = last or (rows[-1][3], rows[-1][0])
+        content = await asyncio.to_thread(_part, rows, store.dimensions)
+        part = VectorPart(*end, len(rows), content)
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account_id)
+            await self._store.put_part(transaction, account_id, store.model, part)
+
+        await self._database.write(work)
+        return end
 
     async def _get_or_create(self, account: Account, embedder: Embedder) -> VectorStoreState:
         for _ in range(2):
@@ -154,6 +200,12 @@ class VectorBuilds:
 def _has_foreign(posts: Sequence[UnembeddedPost]) -> bool:
     texts = (text_of_rendering(post.rendering, has_names=False) for post in posts)
     return any(map(needs_second_model, texts))
+
+
+def _part(rows: Sequence[Sequence[Any]], dimensions: int) -> bytes:
+    from bowerbird.search.meaning.vectors import part_of  # noqa: PLC0415 - imports numpy
+
+    return part_of([row[:3] for row in rows], dimensions)
 
 
 def _pack(

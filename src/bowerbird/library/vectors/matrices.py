@@ -1,4 +1,7 @@
-"""The vectors of accounts in memory. They are read once; later reads add those written since."""
+"""The vectors of accounts in memory. They are read once; later reads add those written since.
+
+Most are read from parts, which have many vectors in the form that they have in memory.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,9 +13,12 @@ from bowerbird.model.vectors import VectorStoreState
 from bowerbird.storage.vectors import VectorStore
 
 if TYPE_CHECKING:
+    from bowerbird.search.meaning.arrays import Integers
     from bowerbird.search.meaning.vectors import Block, Matrix, MatrixCache
 
 _ROWS_PER_READ: Final = 4_000
+# 13 MB of the first model.
+_PARTS_PER_READ: Final = 8
 # A matrix is cleaned when it has this many times the stored vectors, plus a few.
 _DELETED_FACTOR, _DELETED_SLACK = 1.5, 1_000
 _LAST: Final = 2**63 - 1
@@ -52,6 +58,8 @@ class Matrices:
             found = Matrix(0, invalidations=store.invalidations)
         matrix = found
         after = (matrix.generation, _LAST)
+        if not matrix.blocks:
+            matrix, after = await self._stored_together(account, store, matrix)
         while rows := await self._rows(account, store, after):
             after = (rows[-1][3], rows[-1][0])
             stored = [row[:3] for row in rows]
@@ -65,6 +73,19 @@ class Matrices:
             matrix = await self._without_deleted(account, store, matrix)
         generation = max(matrix.generation, store.generation)
         return replace(matrix, generation=generation)
+
+    async def _stored_together(
+        self, account: Account, store: VectorStoreState, matrix: "Matrix"
+    ) -> "tuple[Matrix, tuple[int, int]]":
+        """The matrix with all stored parts, and the last row of these."""
+        after = (matrix.generation, _LAST)
+        while True:
+            parts = await self._store.parts(account.account_id, store.model, after, _PARTS_PER_READ)
+            if parts:
+                after = parts[-1][0], parts[-1][1]
+                matrix = await asyncio.to_thread(_with_parts, matrix, parts, store.dimensions)
+            if len(parts) < _PARTS_PER_READ:
+                return matrix, after
 
     async def _without_deleted(
         self, account: Account, store: VectorStoreState, matrix: "Matrix"
@@ -102,11 +123,20 @@ def _has_many_deleted(matrix: "Matrix", store: VectorStoreState) -> bool:
     return matrix.posts > _DELETED_FACTOR * stored + _DELETED_SLACK
 
 
+def _with_parts(matrix: "Matrix", parts: Sequence[Sequence[Any]], dimensions: int) -> "Matrix":
+    from bowerbird.search.meaning.vectors import Block  # noqa: PLC0415 - imports numpy
+
+    for written, _, content in parts:
+        block, emptied = Block.of_part(content, dimensions)
+        matrix = _with_rows(matrix, block, emptied, written)
+    return matrix
+
+
 def _with_rows(
-    matrix: "Matrix", block: "Block", emptied: Sequence[int], generation: int
+    matrix: "Matrix", block: "Block", emptied: "Sequence[int] | Integers", generation: int
 ) -> "Matrix":
     from bowerbird.search.meaning.arrays import np  # noqa: PLC0415 - imports numpy
 
-    if emptied:
-        matrix = matrix.without(np.array(emptied, np.int64))
+    if len(emptied):
+        matrix = matrix.without(np.asarray(emptied, np.int64))
     return matrix.with_block(block, generation)

@@ -26,6 +26,7 @@ _IR_VERSION, _OPSET = 10, 20
 _COPIED: Final = 512
 # A constant is not worth its memory for fewer.
 _CONSTANT_FROM: Final = 2_048
+_CONSTANT_AT: Final = 2
 
 
 class Query(NamedTuple):
@@ -54,7 +55,7 @@ class Columns:
         self.values = values
         self.sums: Sums = values.sum(axis=0, dtype=np.int32) if sums is None else sums
         self._session: Any = None
-        self._is_used = False
+        self._uses = 0
 
     def __len__(self) -> int:
         return len(self.sums)
@@ -84,9 +85,9 @@ class Columns:
 
     def _run(self, values: "NDArray[np.uint8]") -> Sums:
         session = self._session
-        if session is None and not self._is_used and len(self) >= _CONSTANT_FROM:
-            # Later: the first search after a start should not wait for it.
-            self._is_used = True
+        self._uses += 1
+        # Not at once: the first search after a start should not wait for it.
+        if self._uses == _CONSTANT_AT and len(self) >= _CONSTANT_FROM:
             copying().submit(self.make_constant)
         inputs: dict[str, Any] = {"vectors": values}
         if session is None:

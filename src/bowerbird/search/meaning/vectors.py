@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final, TypeVar
 
+from bowerbird.model.vectors import PART_POSTS
 from bowerbird.search.meaning.arrays import (
     LARGEST_TABLE,
     Floats,
@@ -27,8 +28,6 @@ from bowerbird.search.meaning.nearness import Nearness
 T = TypeVar("T")
 
 _MAX_INT8: Final = 127
-# Blocks are merged up to this size. Merging copies both, so larger blocks stay separate.
-BLOCK_POSTS: Final = 4_096
 # Replaces the number of a post whose rows are no longer valid. No real post has this number.
 _REMOVED: Final = -1
 # Above this share of removed rows, the block is copied without them.
@@ -59,6 +58,15 @@ def unpack(scales: bytes, values: bytes, dimensions: int) -> Floats:
     return rows
 
 
+def part_of(stored: Sequence[Sequence[Any]], dimensions: int) -> bytes:
+    """Stored (number, scales, values) of many posts as one value, which `Block.of_part` reads."""
+    block = Block.of(stored, dimensions)
+    emptied = np.array([number for number, scales, _ in stored if not scales], np.int64)
+    counts = np.array([len(block.numbers), len(block.scales), len(emptied)], np.int64)
+    parts = (counts, block.numbers, block.pieces, emptied, block.scales)
+    return b"".join(part.tobytes() for part in (*parts, block.columns.sums, block.columns.values))
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """The numbers of some posts, and one or more rows per post, in the same order."""
@@ -83,6 +91,23 @@ class Block:
             Columns(transposed(values.reshape(-1, dimensions))),
             np.frombuffer(b"".join(scales for _, scales, _ in valid), "<f4"),
         )
+
+    @classmethod
+    def of_part(cls, content: bytes, dimensions: int) -> "tuple[Block, Integers]":
+        """A block as `part_of` has stored it, and the numbers of posts without rows.
+
+        Its arrays are views of `content`, not copies.
+        """
+        posts, rows, emptied = np.frombuffer(content, "<i8", 3).tolist()
+        kinds = [("<i8", 3), ("<i8", posts), ("<i8", posts), ("<i8", emptied)]
+        kinds += [("<f4", rows), ("<i4", rows), ("i1", rows * dimensions)]
+        arrays, start = [], 0
+        for kind, count in kinds:
+            arrays.append(np.frombuffer(content, kind, count, start))
+            start += arrays[-1].nbytes
+        _, numbers, pieces, without_rows, scales, sums, values = arrays
+        columns = Columns(values.reshape(dimensions, rows), sums)
+        return cls(numbers, pieces, columns, scales), without_rows
 
     @property
     def rows(self) -> Floats:
@@ -277,5 +302,6 @@ def _without_empty(blocks: Iterable[Block]) -> list[Block]:
 
 
 def _may_merge(older: Block, newer: Block) -> bool:
+    """Merging copies both, so large blocks stay separate."""
     posts = len(older.numbers) + len(newer.numbers)
-    return posts <= BLOCK_POSTS and len(older.numbers) <= 2 * len(newer.numbers)
+    return posts <= PART_POSTS and len(older.numbers) <= 2 * len(newer.numbers)

@@ -97,6 +97,10 @@ DELETE FROM vector
  WHERE account_id = :account_id
    AND number <= :last
 
+-- name: delete_vector_parts
+DELETE FROM vector_part
+ WHERE account_id = :account_id
+
 -- name: delete_vector_stores
 DELETE FROM vector_store
  WHERE account_id = :account_id

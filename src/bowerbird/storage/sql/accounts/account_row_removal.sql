@@ -181,6 +181,17 @@ DELETE FROM word_count
                  LIMIT 20 * :limit)
 RETURNING word
 
+-- name: some_vector_parts
+-- Few and large.
+DELETE FROM vector_part
+ WHERE account_id = :account_id
+   AND number IN (SELECT x.number
+                    FROM vector_part AS x
+                   WHERE x.account_id = :account_id
+                   ORDER BY x.number
+                   LIMIT 1 + :limit / 50)
+RETURNING number
+
 -- name: some_word_changes
 DELETE FROM word_change
  WHERE account_id = :account_id

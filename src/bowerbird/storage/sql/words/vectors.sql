@@ -201,3 +201,44 @@ DELETE FROM vector_store
    AND model = :model
    AND NOT EXISTS (SELECT 1 FROM vector AS v
                     WHERE v.account_id = :account_id AND v.model = :model)
+
+-- name: parts
+SELECT p.written, p.number, p.content
+  FROM vector_part AS p
+ WHERE p.account_id = :account_id
+   AND p.model = :model
+   AND (p.written, p.number) > (:written, :number)
+ ORDER BY p.written, p.number
+ LIMIT :limit
+
+-- name: part_ends
+SELECT p.written, p.number, p.posts
+  FROM vector_part AS p
+ WHERE p.account_id = :account_id
+   AND p.model = :model
+ ORDER BY p.written, p.number
+
+-- name: count_between
+SELECT count(*)
+  FROM vector AS v
+ WHERE v.account_id = :account_id
+   AND v.model = :model
+   AND (v.written, v.number) > (:written, :number)
+   AND (v.written, v.number) <= (:last_written, :last_number)
+
+-- name: put_part
+-- Reads from vector_store, so that a store that was removed gets no new row.
+INSERT INTO vector_part (account_id, model, written, number, posts, content)
+SELECT s.account_id, s.model, CAST(:written AS bigint), CAST(:number AS bigint),
+       CAST(:posts AS bigint), CAST(:content AS {bytes})
+  FROM vector_store AS s
+ WHERE s.account_id = :account_id
+   AND s.model = :model
+    ON CONFLICT (account_id, model, written, number) DO UPDATE
+   SET posts = excluded.posts,
+       content = excluded.content
+
+-- name: delete_parts
+DELETE FROM vector_part
+ WHERE account_id = :account_id
+   AND model = :model
