@@ -130,7 +130,7 @@ class VectorBuilds:
             rows = [row for row in rows if (row[3], row[0]) <= last]
         end = last or (rows[-1][3], rows[-1][0])
         content = await asyncio.to_thread(_part, rows, store.dimensions)
-        part = VectorPart(*end, len(rows), content)
+        part = VectorPart(end[0], end[1], len(rows), content)
 
         async def work(transaction: Transaction) -> None:
             await lock_library(self._libraries, transaction, account_id)
