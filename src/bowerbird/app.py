@@ -213,7 +213,7 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
     changing = bulk_routes.Changing(services.bulk, writes, services.wake_worker)
     return [
         *account_routes.routes(services.state, answers),
-        *bulk_routes.routes(services.bulk, writes, services.wake_worker),
+        *bulk_routes.routes(services.bulk, services.trash_list, writes, services.wake_worker),
         *bookmark_routes.routes(services.bookmarks, answers),
         *facet_routes.routes(services.facets, services.bookmarks, answers),
         *bookmark_routes.write_routes(services.flags, services.trash, writes, changing),

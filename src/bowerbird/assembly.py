@@ -16,7 +16,7 @@ from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
-from bowerbird.library.bookmarks.trash import Trash
+from bowerbird.library.bookmarks.trash import Trash, TrashList
 from bowerbird.library.bookmarks.writing.annotation_changes import AnnotationChanges
 from bowerbird.library.bulk.requests import bulk_requests
 from bowerbird.library.demo import Demo
@@ -71,6 +71,7 @@ class Services:
         self.bookmarks = Bookmarks(database, meaning, clock, fetches_posts=fetches)
         self.flags = Flags(database, clock)
         self.trash = Trash(database, clock)
+        self.trash_list = TrashList(database, clock)
         self.highlights = Highlights(database, clock)
         self.notes = AnnotationChanges(database, clock)
         self.annotated = AnnotatedPosts(database, self.bookmarks)

@@ -87,6 +87,7 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
         ("", {"tweet_ids": ["{post_id}"]}),
     ],
     ("get", "/v1/bookmarks/changes"): [("", None)],
+    ("get", "/v1/bookmarks/trash"): [("", None), ("?author=theirs", None)],
     ("get", "/v1/bookmarks/changes/{change_id}"): [("", None)],
     ("post", "/v1/bookmarks/changes/{change_id}/undo"): [("", None)],
     ("get", "/v1/labels"): [("", None)],

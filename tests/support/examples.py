@@ -137,6 +137,7 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("updateHighlight", f"/v1/bookmarks/{FIRST}/highlights/{{id}}", {"comment": "All blue"}),
     ("deleteHighlight", f"/v1/bookmarks/{FIRST}/highlights/{{id}}", None),
     ("deleteBookmark", f"/v1/bookmarks/{FIRST}", None),
+    ("listTrash", "/v1/bookmarks/trash", None),
     ("restoreBookmark", f"/v1/bookmarks/{FIRST}/restore", None),
     ("changeBookmarks", "/v1/bookmarks/changes", {**CHANGE, "dry_run": True}),
     ("changeBookmarks", "/v1/bookmarks/changes", {**CHANGE, "expected_count": 2}),

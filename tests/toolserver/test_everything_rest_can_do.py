@@ -21,6 +21,7 @@ TOOL_OF = {
     "restoreBookmark": "restore_bookmarks",
     "changeBookmarks": "update_bookmarks",
     "listChanges": "list_changes",
+    "listTrash": "list_trash",
     "getChange": "get_change",
     "undoChange": "undo_change",
     "deleteBookmarks": "delete_bookmarks",

@@ -366,6 +366,7 @@ async def _many(album: Album, reader: Reader) -> None:
     some = " ".join(post["post_id"] for post in POSTS[:3])
     album["library-many-undo"] = await change(trash="", posts=some)
     album["trash"] = await person.open("/trash")
+    album["trash-none"] = await person.open("/trash?q=nothing-has-this")
     album["trash_delete"] = await person.send("/trash/delete", "/trash", delete="", all="yes")
     album["activity-changes"] = await person.open("/activity")
     await member.save_all([make.post() for _ in range(1_200)])

@@ -90,6 +90,16 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
         return _narrowing(self) == _NOTHING
 
 
+class TrashFilter(Struct, frozen=True, kw_only=True):
+    """Selects deleted bookmarks. Dates are exclusive bounds; names are folded."""
+
+    author: str | Names | None = None
+    labels: Names | None = None
+    words: WordQuery | None = None
+    deleted_from: int | None = None
+    deleted_to: int | None = None
+
+
 # Every field but the flags and the words, so that a new filter cannot be forgotten here.
 _NARROWING: Final = tuple(
     name

@@ -115,6 +115,7 @@ _COUNTED: Final = {
     "ListMeta": ("bookmarks", "bookmarks that match"),
     "DigestListMeta": ("digests", "digests that the account has"),
     "ChangeListMeta": ("changes", "changes that can be undone or are not finished"),
+    "TrashListMeta": ("bookmarks", "bookmarks in the trash that match"),
     "ImportListMeta": ("imports", "imports that are listed; the oldest leave the list"),
 }
 

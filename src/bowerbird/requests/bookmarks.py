@@ -13,6 +13,8 @@ from bowerbird.requests import limits
 from bowerbird.requests.bulk import (
     EITHER,
     BulkRequest,
+    DeletedFrom,
+    DeletedTo,
     DryRun,
     ExpectedCount,
     Filter,
@@ -127,6 +129,31 @@ class ChangesQuery(Struct, frozen=True):
             argument={"maxLength": limits.CURSOR_MAX},
         ),
     ] = None
+
+
+class TrashQuery(Struct, frozen=True, kw_only=True):
+    """GET /bookmarks/trash."""
+
+    q: Annotated[
+        str | None,
+        about("Words, as in a list. Of the fields, author: and label: can be used.", "bower"),
+    ] = None
+    author: Annotated[
+        str | None,
+        about("Handle or exact name; several handles with commas.", "ada", gate=Gate.FILTERING),
+    ] = None
+    label: Annotated[
+        str | None,
+        about("Label that the post had; several with commas.", "Birds", gate=Gate.FILTERING),
+    ] = None
+    deleted_from: DeletedFrom = None
+    deleted_to: DeletedTo = None
+    limit: Limit = None
+    cursor: Cursor = None
+
+    @property
+    def tag(self) -> None:
+        return None
 
 
 class UpdateRequest(FlagsRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):

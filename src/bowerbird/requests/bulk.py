@@ -28,8 +28,70 @@ _LABELLING = ("add_label", "remove_label")
 _CHOICES = ("post_ids", "filters", "view")
 
 
+DeletedFrom = Annotated[
+    str | None,
+    about(
+        "Only of posts in the trash: deleted after this instant. Dates as in posted_from.",
+        "-7d",
+        gate=Gate.FILTERING,
+        nullable=True,
+        argument={"description": "Deleted after: 2026-01-31 (that day included), -7d or today."},
+    ),
+]
+DeletedTo = Annotated[
+    str | None,
+    about(
+        "Only of posts in the trash: deleted before this instant.",
+        "2026-07-31",
+        gate=Gate.FILTERING,
+        nullable=True,
+        argument={"description": "Deleted before: 2026-01-31 (that day included), -7d or today."},
+    ),
+]
+
+
+class TrashSelecting(Protocol):
+    """The filters that the trash has."""
+
+    @property
+    def q(self) -> str | None: ...
+    @property
+    def author(self) -> str | None: ...
+    @property
+    def label(self) -> str | list[str] | None: ...
+    @property
+    def tag(self) -> str | None: ...
+    @property
+    def deleted_from(self) -> str | None: ...
+    @property
+    def deleted_to(self) -> str | None: ...
+
+
+_DELETED: Final = ("deleted_from", "deleted_to")
+TRASH_FILTERS: Final = ("q", "author", "label", "tag", *_DELETED)
+
+
+def check_trash_filters(filters: "ChangeFilters | None", field: str, *, is_restore: bool) -> None:
+    """For a struct that checks itself: posts in the trash have other filters than the library."""
+    for name in [] if filters is None else given(filters):
+        if is_restore and name not in TRASH_FILTERS:
+            known = "q, author, label, deleted_from and deleted_to"
+            problem = f"{name} has no meaning for posts in the trash; {known} have. "
+            raise InvalidField(field, f"{problem}{{}} means all of them")
+        if not is_restore and name in _DELETED:
+            raise InvalidField(field, f"{name} has a meaning only for restore")
+
+
+def given(filters: "ChangeFilters") -> list[str]:
+    """The filters that were sent with a value."""
+    return [*sent(filters), *(name for name in _DELETED if getattr(filters, name))]
+
+
 class ChangeFilters(ImportedQuery, frozen=True, kw_only=True):
     """The filters of the list. Without any, it contains unread bookmarks that are not archived."""
+
+    deleted_from: DeletedFrom = None
+    deleted_to: DeletedTo = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,8 +133,9 @@ class Selecting(Protocol):
     def expected_count(self) -> int | None: ...
 
 
-def check_selecting(request: Selecting) -> None:
+def check_selecting(request: Selecting, *, is_restore: bool = False) -> None:
     """For a struct that checks itself."""
+    check_trash_filters(request.filter, "filter", is_restore=is_restore)
     if (request.post_ids is None) == (request.filter is None):
         raise InvalidField("tweet_ids", "either tweet_ids or filter is required")
     if request.filter is None and (request.dry_run or request.expected_count is not None):
@@ -117,8 +180,8 @@ class BulkRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         ChangeFilters | None,
         about(
             "Instead of tweet_ids: every bookmark that GET /bookmarks finds with these "
-            "parameters. Dates may be relative, such as -7d. {} with restore means all deleted "
-            "bookmarks."
+            "parameters. Dates may be relative, such as -7d. restore takes q, author, label, "
+            "deleted_from and deleted_to of the trash; {} means all deleted bookmarks."
         ),
     ] = None
     view: Annotated[Slug | None, about("Instead of both: slug of a Smart View.")] = None
@@ -144,11 +207,10 @@ class BulkRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
             raise InvalidField("label_name", f"is required for {self.action}")
         if self.action not in _LABELLING and self.label_name is not None:
             raise InvalidField("label_name", f"has no meaning for {self.action}")
-        if self.action == "restore" and not self._can_restore():
-            raise InvalidField("filters", "must be {} for restore, or send tweet_ids")
-
-    def _can_restore(self) -> bool:
-        return self.post_ids is not None or (self.filters is not None and not sent(self.filters))
+        is_restore = self.action == "restore"
+        if is_restore and self.view is not None:
+            raise InvalidField("view", "has no meaning for restore; send tweet_ids or filters")
+        check_trash_filters(self.filters, "filters", is_restore=is_restore)
 
 
 class TrashRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -162,15 +224,10 @@ class TrashRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     expected_count: ExpectedCount = None
 
     def __post_init__(self) -> None:
-        check_selecting(self)
+        check_selecting(self, is_restore=isinstance(self, RestoreRequest))
         if self.post_ids is not None:
             unique(self, "post_ids")
 
 
 class RestoreRequest(TrashRequest, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """POST /bookmarks/restore."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.filter is not None and sent(self.filter):
-            raise InvalidField("filter", "must be {} here, which means all deleted bookmarks")
+    """POST /bookmarks/restore: filter has q, author, label, deleted_from and deleted_to."""

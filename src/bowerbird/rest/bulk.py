@@ -1,21 +1,24 @@
 """/v1/bookmarks/changes: changes of many bookmarks, their progress and their undo."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.bookmarks.trash import TrashedBookmark, TrashList
+from bowerbird.library.bookmarks.trash import shown as trashed
 from bowerbird.library.bulk.recent import RecentChange
 from bowerbird.library.bulk.requests import BulkChange, BulkRequests, Prepared, shown
 from bowerbird.model.bulk import BulkAction, BulkRow
-from bowerbird.requests.bookmarks import ChangesQuery
+from bowerbird.requests.bookmarks import ChangesQuery, TrashQuery
 from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, change_of
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
-from bowerbird.wire.responses.envelope import ChangeListMeta, QueryMeta
+from bowerbird.wire.responses.envelope import ChangeListMeta, QueryMeta, TrashListMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Gate, Writes, done
@@ -103,7 +106,20 @@ MATCHING_REFUSALS: Final = (
     Code.FILTER_NOT_ALLOWED,
     Code.VECTOR_SEARCH_NOT_ALLOWED,
 )
-OPERATIONS: Final = (LIST, CREATE, GET, UNDO, DELETE, RESTORE)
+TRASH: Final = Operation(
+    method="GET",
+    path="/v1/bookmarks/trash",
+    name="listTrash",
+    summary="List or search the deleted bookmarks that can be restored, the latest first.",
+    data=TrashedBookmark,
+    is_many=True,
+    meta=TrashListMeta,
+    query=TrashQuery,
+    refusals=(Code.FILTER_NOT_ALLOWED,),
+    # Posts leave the trash without a new version of the library.
+    is_tagged=False,
+)
+OPERATIONS: Final = (TRASH, LIST, CREATE, GET, UNDO, DELETE, RESTORE)
 T = TypeVar("T", bound=Struct)
 
 
@@ -159,7 +175,9 @@ class Changing:
         return handle
 
 
-def routes(bulk: BulkRequests, writes: Writes, wake: Callable[[], None]) -> list[ApiRoute]:
+def routes(
+    bulk: BulkRequests, trash: TrashList, writes: Writes, wake: Callable[[], None]
+) -> list[ApiRoute]:
     """`wake` is called once a change is committed, for a worker in the same process."""
     changing = Changing(bulk, writes, wake)
 
@@ -194,6 +212,7 @@ def routes(bulk: BulkRequests, writes: Writes, wake: Callable[[], None]) -> list
         return reply
 
     return [
+        TRASH.served_by(partial(_list_trash, trash)),
         LIST.served_by(list_changes),
         CREATE.served_by(changing.handler_of(BulkRequest, lambda one: one, done)),
         GET.served_by(get),
@@ -207,6 +226,18 @@ def routes(bulk: BulkRequests, writes: Writes, wake: Callable[[], None]) -> list
             )
         ),
     ]
+
+
+async def _list_trash(trash: TrashList, call: Call) -> Reply:
+    query = query_strings.read(call.target.query_string, TrashQuery)
+    page = await trash.page(call.account, query)
+    meta = TrashListMeta(
+        next_cursor=page.next_cursor,
+        limit=page.limit,
+        total_count=page.total,
+        count=len(page.posts),
+    )
+    return done([trashed(one) for one in page.posts], meta)
 
 
 def kept(row: BulkRow | None) -> BulkChange | UnsetType:

@@ -82,7 +82,7 @@ def bind(services: Services) -> list[BoundTool]:
         *bookmarks.bind(services.bookmarks),
         *facets.bind(services.facets, services.bookmarks),
         *bulk.bind(calls, services.flags),
-        *changes.bind(calls),
+        *changes.bind(calls, services.trash_list, services.bookmarks),
         *notes.bind(services.flags, services.highlights, services.idempotency),
         *saving.bind(services.saving, services.idempotency),
         *labels.bind(services.labels, calls, services.idempotency),

@@ -1,9 +1,11 @@
 """/trash: what was deleted, restoring it, and deleting it for good."""
 
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.trash import TrashedPost
+from bowerbird.requests.bookmarks import TrashQuery
 from bowerbird.web.bulk.requests import TRASH, picked
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.pages import LibraryPages
@@ -15,6 +17,7 @@ from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
 
 DELETE: Final = f"{TRASH}/delete"
+PAGE: Final = 50
 
 
 class TrashPages:
@@ -32,20 +35,23 @@ class TrashPages:
 
     async def shown(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
-        cursor = visit.query.get("cursor") or None
-        page = await self._trash.page(account, cursor)
+        query, cursor = visit.query.get("q", "").strip(), visit.query.get("cursor") or None
+        asked = TrashQuery(q=query or None, cursor=cursor, limit=PAGE)
+        page = await self._trash.page(account, asked)
+        here = f"{TRASH}?{urlencode({'q': query})}" if query else TRASH
         parts = await self._lists.parts(visit)
         return self._pages.show(
             visit,
             "trash.html",
             **{
                 "here": TRASH,
-                "back": TRASH,
+                "back": here,
+                "query": query,
                 "undo": None,
                 "undo_post": "",
                 "posts": [_row(one, parts, visit.times) for one in page.posts],
                 "total": page.total,
-                "older": "" if page.next_cursor is None else f"{TRASH}?cursor={page.next_cursor}",
+                "older": "" if page.next_cursor is None else _next(here, page.next_cursor),
                 **await self._bulk.values(visit),
             },
         )
@@ -72,6 +78,10 @@ class TrashPages:
         else:
             await self._trash.delete(account, ids)
         return self._pages.go(f"{TRASH}?said=trash-deleted")
+
+
+def _next(here: str, cursor: str) -> str:
+    return f"{here}{'&' if '?' in here else '?'}cursor={cursor}"
 
 
 def _row(one: TrashedPost, parts: PostParts, times: Times) -> dict[str, Any]:

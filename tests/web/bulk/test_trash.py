@@ -8,6 +8,7 @@ import pytest
 from bowerbird.library.bookmarks import trash as trash_list
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Transaction
+from bowerbird.web import trash as trash_page
 from tests.support import make, writing
 from tests.web.bulk.test_selection import send, undo
 from tests.web.house import Reader, ids
@@ -91,7 +92,7 @@ async def test_the_trash_is_emptied_after_a_question(
 async def test_pages_of_the_trash_neither_repeat_nor_skip(
     ann: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trash_list, "PAGE", 2)
+    monkeypatch.setattr(trash_page, "PAGE", 2)
     await fill(ann, 5)
     # Deleted together, so at the same moment.
     await ann.member.save_all([make.post(post_id=str(n)) for n in range(6, 10)])
@@ -109,6 +110,21 @@ async def test_pages_of_the_trash_neither_repeat_nor_skip(
 
     assert seen == ["9", "8", "7", "6", "5", "4", "3", "2", "1"]
     assert (await ann.person.open("/trash?cursor=forged")).status_code == 400
+
+
+async def test_the_trash_is_searched_and_what_is_found_restored(ann: Reader) -> None:
+    await ann.member.save_all([make.post(post_id="1", text="owls"), make.post(post_id="2")])
+    body = {"tweet_ids": ["1", "2"]}
+    await writing.send(ann.member, "POST", "/v1/bookmarks/delete", body)
+
+    page = await ann.page("/trash?q=owl")
+    assert ids(page) == ["1"]
+    assert 'name="list" value="/trash?q=owl"' in page
+    form = {"all": "yes", "list": "/trash?q=owl", "back": "/trash?q=owl", "restore": ""}
+    await ann.person.send("/library/many", "/trash", **form)
+
+    assert "Nothing in the trash matches" in await ann.page("/trash?q=owl")
+    assert ids(await ann.page("/trash")) == ["2"]
 
 
 async def test_the_trash_of_somebody_else_is_not_touched(ann: Reader, bob: Reader) -> None:

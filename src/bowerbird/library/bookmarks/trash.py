@@ -2,25 +2,33 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock
+from bowerbird.library.access import plans
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Named
+from bowerbird.library.bookmarks.trash_search import LATEST, TrashSearch
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.reading_ahead import ReadingAhead
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches
 from bowerbird.model.accounts import Account, ActivityKind
+from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.bulk import BulkAction, BulkRow, Changed, PostField
 from bowerbird.model.instants import with_offset
+from bowerbird.requests.bookmarks import TrashQuery
+from bowerbird.requests.bulk import TRASH_FILTERS
+from bowerbird.requests.fields import gates_for
+from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.bookmarks.trash import Trashed, TrashStore
 from bowerbird.storage.database import Database, Transaction
 
 
@@ -102,7 +110,7 @@ def _is_id(post_id: str) -> bool:
     return post_id.isascii() and post_id.isdigit()
 
 
-PAGE: Final = 50
+_ALL: Final = TrashQuery()
 _DELETED_PER_TURN: Final = 100
 _LAST: Final = 2**63 - 1
 _DIGITS: Final = 18
@@ -121,6 +129,27 @@ class TrashPage(Struct, frozen=True):
     posts: Sequence[TrashedPost]
     total: int
     next_cursor: str | None
+    limit: int
+
+
+class TrashedBookmark(Struct, frozen=True, kw_only=True):
+    """A bookmark in the trash."""
+
+    bookmark: Bookmark
+    """The bookmark as it was when it was deleted."""
+    deleted_at: str
+    """When it was deleted: ISO 8601 with an offset."""
+    restorable_until: str
+    """Until when it can be restored. Then it is deleted for good."""
+
+
+def shown(one: TrashedPost) -> TrashedBookmark:
+    return TrashedBookmark(
+        # As it is stored: decoding would only cost time.
+        bookmark=cast("Bookmark", msgspec.Raw(one.bookmark)),
+        deleted_at=with_offset(one.trashed_at),
+        restorable_until=with_offset(one.kept_until),
+    )
 
 
 class TrashList:
@@ -128,22 +157,46 @@ class TrashList:
         self._database = database
         self._store = TrashStore(database)
         self._activity = Activity(database, clock)
+        self._search = TrashSearch(database, clock)
         self._clock = clock
 
-    async def page(self, account: Account, cursor: str | None = None) -> TrashPage:
-        """The posts that can still be restored, the latest first."""
-        bound_to = cursors.query_of(account.account_id, "trash")
-        before = (_LAST, "") if cursor is None else _position(cursor, bound_to)
-        oldest = self._clock() - KEPT
-        found = await self._store.page(account.account_id, oldest, before, PAGE + 1)
-        end = found[PAGE - 1] if len(found) > PAGE else None
+    async def page(self, account: Account, asked: TrashQuery = _ALL) -> TrashPage:
+        """The posts that can still be restored and match, the latest first."""
+        narrowing = {n: v for n in TRASH_FILTERS if (v := getattr(asked, n))}
+        plans.check_fields(account, gates_for(TrashQuery, narrowing))
+        bound_to = cursors.query_of(account.account_id, "trash", *narrowing.items())
+        before = _position(asked.cursor, bound_to) if asked.cursor else LATEST
+        limit = asked.limit or PAGE_DEFAULT
+        found, total = await self._found(account, asked, before, limit + 1)
+        end = found[limit - 1] if len(found) > limit else None
         return TrashPage(
-            [TrashedPost(*one, kept_until=one.trashed_at + KEPT) for one in found[:PAGE]],
-            await self._store.count(account.account_id, oldest, _LAST),
+            [TrashedPost(*one, kept_until=one.trashed_at + KEPT) for one in found[:limit]],
+            total,
             None
             if end is None
             else cursors.write(Named(f"{end.trashed_at} {end.post_id}"), bound_to),
+            limit,
         )
+
+    async def _found(
+        self, account: Account, asked: TrashQuery, before: tuple[int, str], most: int
+    ) -> tuple[list[Trashed], int]:
+        """Some posts before a place, and how many match in all."""
+        account_id, oldest = account.account_id, self._clock() - KEPT
+        filter = await self._search.filter(account, asked)
+        if filter is None:
+            some = await self._store.page(account_id, oldest, before, most)
+            return some, await self._store.count(account_id, oldest, _LAST)
+        found = await self._search.found(account, filter)
+        later = [one for one in found if (one.trashed_at, one.post_id) < before][:most]
+        ids = [one.post_id for one in later]
+        contents = await self._store.contents(account_id, ids, oldest)
+        rows = [
+            Trashed(one.post_id, contents[one.post_id], one.trashed_at)
+            for one in later
+            if one.post_id in contents
+        ]
+        return rows, len(found)
 
     async def count(self, account: Account, limit: int) -> int:
         """How many posts can still be restored, as far as a limit."""

@@ -15,6 +15,7 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.bookmarks.searching.ranking import Rankings
+from bowerbird.library.bookmarks.trash_search import TrashSearch
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
 from bowerbird.library.bulk.changes import packed_parts
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -23,7 +24,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.requests import limits
-from bowerbird.requests.bulk import BulkRequest, ChangeFilters
+from bowerbird.requests.bulk import BulkRequest, ChangeFilters, given
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import check_order, filter_of, sent
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
@@ -71,6 +72,7 @@ class BulkSelection:
         self._libraries = LibraryStore(database)
         self._store = BookmarkStore(database)
         self._trash = TrashStore(database)
+        self._search = TrashSearch(database, clock)
         self._labels = LabelWords(database)
         self._zones = TimeZones(database)
         self._rankings = Rankings(database, meaning)
@@ -130,6 +132,12 @@ class BulkSelection:
     async def _post_ids(self, account: Account, request: BulkRequest) -> Sequence[str]:
         named = request.post_ids
         if request.action == "restore":
+            filters = request.filters
+            if filters is not None:
+                plans.check_fields(account, gates_for(ChangeFilters, dict.fromkeys(given(filters))))
+                if (narrow := await self._search.filter(account, filters)) is not None:
+                    found = await self._search.found(account, narrow)
+                    return [one.post_id for one in reversed(found)]
             in_trash = await self._trash.post_ids(account.account_id, self._clock() - KEPT)
             wanted = None if named is None else frozenset(named)
             return [one for one in in_trash if wanted is None or one in wanted]

@@ -1,7 +1,7 @@
 """The tools that change many posts at once."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, ClassVar, Final, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
@@ -73,10 +73,7 @@ class DeleteArguments(Selection, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class RestoreArguments(Selection, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.filter is not None and sent(self.filter):
-            raise InvalidField("filter", "must be {} here, which means all deleted posts")
+    IS_RESTORE: ClassVar[bool] = True
 
 
 class Change(Struct, kw_only=True, omit_defaults=True):
@@ -138,8 +135,9 @@ RESTORE: Final = Tool(
     name="restore_bookmarks",
     title="Restore deleted posts",
     description=(
-        "Takes posts out of the trash: those of post_ids, or all of them with filter {}. Posts are "
-        "deleted for good after 30 days."
+        "Takes posts out of the trash: by post_ids, or by filter with author, label, query, "
+        "deleted_from and deleted_to; {} means all. list_trash shows them. Posts are deleted for "
+        "good after 30 days."
     ),
     takes=RestoreArguments,
     returns=Change,
@@ -211,7 +209,7 @@ class BulkCalls:
         if chosen.count or not request.dry_run or request.filters is None:
             return {}
         if request.action == "restore":
-            return {"advice": "The trash is empty."}
+            return {"advice": "No post in the trash matches. list_trash shows what is there."}
         filters = {**flags_of(request.filters), **sent(request.filters)}
         reason = await self._empty.of_filters(account, filters)
         return {"advice": f"There is nothing to change. {reason}"}

@@ -1,17 +1,21 @@
-"""The tools that list changes of posts, show their progress and undo them."""
+"""The tools that list changes of posts and the trash, and undo changes."""
 
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.trash import TrashList
 from bowerbird.library.bulk.recent import RecentChange
-from bowerbird.requests.bookmarks import ChangesQuery
+from bowerbird.model.instants import with_offset
+from bowerbird.requests.bookmarks import ChangesQuery, TrashQuery
 from bowerbird.requests.fields import about
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading
 from bowerbird.toolserver.tools.bulk import BulkCalls, Change, shown
-from bowerbird.toolserver.tools.results import quoted_text, response_size
+from bowerbird.toolserver.tools.results import posts, quoted_text, response_size
+from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import (
     READS,
     WRITES_IDEMPOTENTLY,
@@ -34,6 +38,17 @@ class ChangeArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 class ListArguments(ChangesQuery, frozen=True, forbid_unknown_fields=True):
     pass
+
+
+class TrashArguments(TrashQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class TrashPosts(Struct, kw_only=True, omit_defaults=True):
+    bookmarks: list[Json]
+    total_count: int
+    next_cursor: str | None
+    content_is: str = ""
 
 
 class ChangeList(Struct, kw_only=True, omit_defaults=True):
@@ -72,10 +87,21 @@ LIST: Final = Tool(
     returns=ChangeList,
     hints=READS,
 )
-TOOLS: Final = (UNDO, GET, LIST)
+TRASH: Final = Tool(
+    name="list_trash",
+    title="List or search the trash",
+    description=(
+        "Lists the deleted posts that restore_bookmarks can restore, the latest first: all, or by "
+        "words, author, label and when they were deleted."
+    ),
+    takes=TrashArguments,
+    returns=TrashPosts,
+    hints=READS,
+)
+TOOLS: Final = (UNDO, GET, LIST, TRASH)
 
 
-def bind(calls: BulkCalls) -> list[BoundTool]:
+def bind(calls: BulkCalls, trash: TrashList, bookmarks: Bookmarks) -> list[BoundTool]:
     async def undo_change(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: ChangeArguments) -> Struct:
             return shown(await calls.requests.undo(transaction, call.account, values.change_id))
@@ -107,7 +133,34 @@ def bind(calls: BulkCalls) -> list[BoundTool]:
         BoundTool(UNDO, undo_change),
         BoundTool(GET, get_change, counts=lambda _: False),
         BoundTool(LIST, list_changes, counts=lambda _: False),
+        _trash(trash, bookmarks),
     ]
+
+
+def _trash(trash: TrashList, bookmarks: Bookmarks) -> BoundTool:
+    async def list_trash(call: ToolCall) -> ToolResult:
+        asked = reading.read(TRASH, call, TrashArguments)
+        page = await trash.page(call.account, asked)
+        zone = await bookmarks.zone(call.account)
+        while True:
+            body = b",".join(one.bookmark for one in page.posts)
+            found = [
+                {**post, "deleted_at": response_size.second(with_offset(one.trashed_at))}
+                for post, one in zip(posts.concise(b"[%b]" % body, zone), page.posts, strict=True)
+            ]
+            if response_size.size(found) <= _MOST or len(found) == 1:
+                break
+            page = await trash.page(call.account, replace(asked, limit=len(found) // 2))
+        return ToolResult(
+            TrashPosts(
+                bookmarks=found,
+                total_count=page.total,
+                next_cursor=page.next_cursor,
+                content_is=QUOTED_POSTS if found else "",
+            )
+        )
+
+    return BoundTool(TRASH, list_trash)
 
 
 def _listed(change: RecentChange) -> Json:

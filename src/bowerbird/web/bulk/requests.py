@@ -75,7 +75,7 @@ def _list_of(account: Account, path: str, action: str) -> dict[str, Any]:
         return {"view": view, **bucket}
     # Without filters, any other action would change the library instead of the trash.
     if parts.path == TRASH and action == "restore":
-        return {"filters": {}}
+        return {"filters": {"q": sent["q"]} if sent.get("q") else {}}
     if parts.path != LIBRARY:
         raise Refusal(Code.INVALID_REQUEST, "The form names no list.")
     filters = {name: sent[name] for name in readers(ChangeFilters) if sent.get(name)}

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from bowerbird.assembly import Services
-from bowerbird.library.bookmarks.trash import TrashList
 from bowerbird.library.views.edits import ViewEdits
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library.filter_panels import FilterPanels
@@ -23,7 +22,7 @@ class LibraryPages:
     def __init__(self, services: Services, pages: VisitPages, *, has_images: bool) -> None:
         views, labels = services.views, services.labels
         self._sessions = services.sessions
-        self.trash = TrashList(services.database, services.clock)
+        self.trash = services.trash_list
         self.sidebar = Sidebar(labels, views, self.trash)
         self.many = BulkPages(services.bulk, pages)
         self.view_edits = ViewEdits(services.database, views)

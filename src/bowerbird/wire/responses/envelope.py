@@ -85,6 +85,10 @@ class ChangeListMeta(PageMeta, frozen=True, kw_only=True):
     pass
 
 
+class TrashListMeta(PageMeta, frozen=True, kw_only=True):
+    pass
+
+
 class ImportListMeta(PageMeta, frozen=True, kw_only=True):
     pass
 

@@ -41,6 +41,11 @@ _posts: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _post: Final = msgspec.json.Decoder(_Post).decode
 
 
+def fields_of(bookmark: bytes) -> Sequence[tuple[str, str]]:
+    """The searchable texts of a bookmark with the names of their fields."""
+    return _fields(_post(json_depth.cut(bookmark)))
+
+
 def with_highlights(body: bytes, query: WordQuery) -> bytes:
     """The bookmarks, still separated by commas. Those without a match are unchanged."""
     bookmarks = [bytes(raw) for raw in _posts(b"[%b]" % body)]

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from bowerbird import errors
 from bowerbird.model.bulk import BulkAction
 from bowerbird.requests import limits
-from bowerbird.requests.bulk import BulkRequest, ChangeFilters, change_of
+from bowerbird.requests.bulk import BulkRequest, ChangeFilters, change_of, check_trash_filters
 from bowerbird.requests.fields import (
     Gate,
     InvalidField,
@@ -141,6 +141,9 @@ ExpectedCount = Annotated[
 class Selection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     """The arguments of every tool that changes posts."""
 
+    # Whether the posts are in the trash, which has other filters.
+    IS_RESTORE: ClassVar[bool] = False
+
     post_ids: ToolPostIds | None = None
     filter: Filter = None
     dry_run: DryRun = False
@@ -149,6 +152,7 @@ class Selection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, d
     def __post_init__(self) -> None:
         if (self.post_ids is None) == (self.filter is None):
             raise InvalidField("post_ids", "either post_ids or filter is required")
+        check_trash_filters(self.filter, "filter", is_restore=self.IS_RESTORE)
         if self.post_ids is not None:
             unique(self, "post_ids")
             if self.dry_run or self.expected_count is not None:
