@@ -78,7 +78,8 @@ async def test_a_dry_run_counts_and_shows_five_examples(alice: Member) -> None:
     data = await changed(alice, "trash", filters={}, dry_run=True)
 
     assert (data["state"], data["change_id"], data["count"]) == ("dry_run", None, 6)
-    assert data["examples"][0] == {"tweet_id": "1", "author_username": "ada", "text": "post 1"}
+    example = {"tweet_id": "1", "author_username": "ada", "text": "post 1", "why": None}
+    assert data["examples"][0] == example
     assert len(data["examples"]) == 5
     assert await writing.version(alice) == before
 

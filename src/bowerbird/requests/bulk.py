@@ -90,6 +90,15 @@ def given(filters: "ChangeFilters") -> list[str]:
 class ChangeFilters(ImportedQuery, frozen=True, kw_only=True):
     """The filters of the list. Without any, it contains unread bookmarks that are not archived."""
 
+    text_only: Annotated[
+        bool | None,
+        about(
+            "Whether the words of q must be in the texts of a post, its notes or labels. false: "
+            "handles, names of authors, link titles and alt texts count too, as in a list.",
+            example=False,
+            argument={"description": "false: query also finds handles, link titles, alt texts."},
+        ),
+    ] = None
     deleted_from: DeletedFrom = None
     deleted_to: DeletedTo = None
 

@@ -54,6 +54,9 @@ class BulkChange(Struct, frozen=True, kw_only=True):
     """Until when the change can be undone; null until it has finished."""
     examples: list[Example]
     """In a dry run: up to five of the bookmarks."""
+    left_out: int
+    """In a dry run: number of bookmarks with the words of q only in names, link titles or alt
+    texts, which text_only leaves out."""
     not_found: list[str]
     """Ids of the request that are not in the library, or not in the trash for restore; empty when
     the progress is shown."""
@@ -186,6 +189,7 @@ def shown(row: BulkRow, problem: str | None = None, not_found: Sequence[str] = (
         finished_at=None if row.finished_at is None else with_offset(row.finished_at),
         undo_until=with_offset(row.undo_until) if row.state is BulkState.DONE else None,
         examples=[],
+        left_out=0,
         not_found=list(not_found),
     )
 
@@ -205,6 +209,7 @@ def _dry_run(request: BulkRequest, chosen: Chosen, examples: Sequence[Example]) 
         finished_at=None,
         undo_until=None,
         examples=list(examples),
+        left_out=chosen.left_out,
         not_found=list(chosen.not_found),
     )
 

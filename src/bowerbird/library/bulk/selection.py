@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -17,12 +17,14 @@ from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.bookmarks.searching.ranking import Rankings
 from bowerbird.library.bookmarks.trash_search import TrashSearch
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
+from bowerbird.library.bulk import reasons
 from bowerbird.library.bulk.changes import packed_parts
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.words import WordQuery
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters, given
 from bowerbird.requests.fields import gates_for
@@ -35,6 +37,8 @@ from bowerbird.storage.libraries import LibraryStore
 _EVERYTHING: Final = BookmarkFilter(unread_only=False, hide_archived=False)
 _EXAMPLES: Final = 5
 _TEXT_CHARACTERS: Final = 140
+_READ_TOGETHER: Final = 200
+_raws: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _bookmarks: Final = msgspec.json.Decoder(list[Bookmark]).decode
 
 
@@ -46,6 +50,8 @@ class Example(Struct, frozen=True):
     author_username: str
     text: str
     """The beginning of the text."""
+    why: str | None = None
+    """Why it matches q: the words around the hit, or by name of the author; null without q."""
 
 
 class Chosen(Struct, frozen=True):
@@ -58,6 +64,15 @@ class Chosen(Struct, frozen=True):
     version: int | None
     # Ids of the request that are not where the action looks for them, in its order.
     not_found: Sequence[str] = ()
+    # Posts with the words elsewhere than in their texts, which `text_only` leaves out.
+    left_out: int = 0
+    words: WordQuery | None = None
+
+
+class _Matching(NamedTuple):
+    post_ids: Sequence[str]
+    left_out: int = 0
+    words: WordQuery | None = None
 
 
 class BulkSelection:
@@ -88,7 +103,7 @@ class BulkSelection:
         if version is not None:
             # Of what is kept in memory, only the present may count.
             account = msgspec.structs.replace(account, version=version)
-        post_ids = await self._post_ids(account, request)
+        post_ids, left_out, words = await self._chosen(account, request)
         if len(post_ids) > limits.CHANGE_POSTS_MAX:
             raise Refusal(
                 Code.INVALID_REQUEST,
@@ -100,12 +115,14 @@ class BulkSelection:
             raise Refusal(
                 Code.COUNT_MISMATCH,
                 f"expected_count is {expected:,}, but {len(post_ids):,} posts match. Nothing "
-                "was changed.",
+                f"was changed.{_elsewhere(left_out)}",
             )
         parts = await asyncio.to_thread(packed_parts, post_ids)
         found = frozenset(post_ids) if request.post_ids else frozenset()
         not_found = [one for one in request.post_ids or () if one not in found]
-        return Chosen(parts, len(post_ids), post_ids[:_EXAMPLES], version, not_found)
+        return Chosen(
+            parts, len(post_ids), post_ids[:_EXAMPLES], version, not_found, left_out, words
+        )
 
     async def is_current(self, transaction: Transaction, account: Account, chosen: Chosen) -> bool:
         """Whether nobody has changed the library since the posts were read. Locks it."""
@@ -124,12 +141,44 @@ class BulkSelection:
             only = msgspec.structs.replace(_EVERYTHING, post_ids=tuple(chosen.first))
             numbers = await self._store.numbers(account, only, None)
             body, _ = await self._store.contents(account, list(numbers))
+        found_posts = b"[" + body + b"]"
+        why = reasons.whys([bytes(one) for one in _raws(found_posts)], chosen.words)
         return [
-            Example(one.post_id, one.author_username, one.tweet_details.text[:_TEXT_CHARACTERS])
-            for one in _bookmarks(b"[" + body + b"]")
+            Example(
+                one.post_id, one.author_username, one.tweet_details.text[:_TEXT_CHARACTERS], reason
+            )
+            for one, reason in zip(_bookmarks(found_posts), why, strict=True)
         ]
 
-    async def _post_ids(self, account: Account, request: BulkRequest) -> Sequence[str]:
+    async def _chosen(self, account: Account, request: BulkRequest) -> _Matching:
+        if request.action == "restore" or request.post_ids is not None:
+            return _Matching(await self._named(account, request))
+        filter = await self._filter(account, request)
+        found = await self._matching(account, await self._labels.resolved(account, filter))
+        words, filters = filter.words, request.filters
+        if words is None or not words.wanted_terms or filter.meaning is not None:
+            return _Matching(found)
+        if filters is None or filters.text_only is False or len(found) > limits.CHANGE_POSTS_MAX:
+            return _Matching(found, words=words)
+        in_texts = await self._in_texts(account, found, words)
+        kept = [one for one in found if one in in_texts]
+        return _Matching(kept, len(found) - len(kept), words)
+
+    async def _in_texts(
+        self, account: Account, post_ids: Sequence[str], words: WordQuery
+    ) -> set[str]:
+        """The posts whose own texts have the words. They are in one index with names and titles."""
+        found: set[str] = set()
+        for first in range(0, len(post_ids), _READ_TOGETHER):
+            some = tuple(post_ids[first : first + _READ_TOGETHER])
+            only = msgspec.structs.replace(_EVERYTHING, post_ids=some)
+            numbers = await self._store.numbers(account, only, None)
+            body, _ = await self._store.contents(account, list(numbers))
+            found |= await asyncio.to_thread(reasons.in_texts, body, words)
+        return found
+
+    async def _named(self, account: Account, request: BulkRequest) -> Sequence[str]:
+        """The posts that a request names, or that are in the trash."""
         named = request.post_ids
         if request.action == "restore":
             filters = request.filters
@@ -141,12 +190,9 @@ class BulkSelection:
             in_trash = await self._trash.post_ids(account.account_id, self._clock() - KEPT)
             wanted = None if named is None else frozenset(named)
             return [one for one in in_trash if wanted is None or one in wanted]
-        if named is not None:
-            ids = tuple(one for one in named if is_post_id(one))
-            only = msgspec.structs.replace(_EVERYTHING, post_ids=ids)
-            return await self._store.post_ids(account, only) if ids else []
-        filter = await self._filter(account, request)
-        return await self._matching(account, await self._labels.resolved(account, filter))
+        ids = tuple(one for one in named or () if is_post_id(one))
+        only = msgspec.structs.replace(_EVERYTHING, post_ids=ids)
+        return await self._store.post_ids(account, only) if ids else []
 
     async def _filter(self, account: Account, request: BulkRequest) -> BookmarkFilter:
         if request.view is not None:
@@ -166,3 +212,12 @@ class BulkSelection:
         if filter.words is not None and filter.words.is_empty:
             return []
         return await self._store.post_ids(account, filter)
+
+
+def _elsewhere(left_out: int) -> str:
+    if not left_out:
+        return ""
+    return (
+        f" {left_out:,} more have the words only in names, link titles or alt texts; text_only "
+        "false includes them."
+    )

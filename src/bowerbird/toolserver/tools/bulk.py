@@ -285,7 +285,12 @@ def shown(change: BulkChange) -> Change:
     )
     if change.state == DRY_RUN:
         content.examples = [
-            {"post_id": one.post_id, "author": one.author_username, "text": one.text}
+            {
+                "post_id": one.post_id,
+                "author": one.author_username,
+                # The words around the hit say more than the beginning of the text.
+                **({"text": one.text} if one.why is None else {"why": one.why}),
+            }
             for one in change.examples
         ]
         content.content_is = QUOTED_POSTS if content.examples else ""
@@ -306,7 +311,13 @@ def shown(change: BulkChange) -> Change:
 def _next_step(change: BulkChange) -> str:
     if not change.count:
         return "There is nothing to change."
+    more = (
+        f" {change.left_out} more have the words only in names, link titles or alt texts; "
+        "text_only false includes them."
+        if change.left_out
+        else ""
+    )
     return (
         "Nothing was changed yet. To go on, send the same call with expected_count "
-        f"{change.count} and without dry_run."
+        f"{change.count} and without dry_run.{more}"
     )

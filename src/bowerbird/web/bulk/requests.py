@@ -80,4 +80,5 @@ def _list_of(account: Account, path: str, action: str) -> dict[str, Any]:
         raise Refusal(Code.INVALID_REQUEST, "The form names no list.")
     filters = {name: sent[name] for name in readers(ChangeFilters) if sent.get(name)}
     plans.check_fields(account, gates_for(ChangeFilters, filters))
-    return {"filters": filters}
+    # Of a list, everything that it shows.
+    return {"filters": {**filters, "text_only": False}}
