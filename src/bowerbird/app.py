@@ -25,6 +25,7 @@ from bowerbird.rest import account as account_routes
 from bowerbird.rest import bookmarks as bookmark_routes
 from bowerbird.rest import bulk as bulk_routes
 from bowerbird.rest import digests as digest_routes
+from bowerbird.rest import events as event_routes
 from bowerbird.rest import exports as export_routes
 from bowerbird.rest import facets as facet_routes
 from bowerbird.rest import health
@@ -215,6 +216,7 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *account_routes.routes(services.state, answers),
         *bulk_routes.routes(services.bulk, services.trash_list, writes, services.wake_worker),
         *bookmark_routes.routes(services.bookmarks, answers),
+        *event_routes.routes(services.events, answers),
         *facet_routes.routes(services.facets, services.bookmarks, answers),
         *bookmark_routes.write_routes(services.flags, services.trash, writes, changing),
         *highlight_routes.write_routes(services.highlights, writes),

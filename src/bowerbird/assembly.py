@@ -14,6 +14,7 @@ from bowerbird.library.accounts.tokens import Devices, Keys
 from bowerbird.library.bookmarks.annotated_posts import AnnotatedPosts
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.events import Events
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.library.bookmarks.trash import Trash, TrashList
@@ -76,6 +77,7 @@ class Services:
         self.notes = AnnotationChanges(database, clock)
         self.annotated = AnnotatedPosts(database, self.bookmarks)
         self.authors = Authors(database)
+        self.events = Events(database, clock)
         self.facets = FacetCounts(database, self.bookmarks, meaning)
         self.labels = Labels(database, clock)
         self.changes = PostChanges(database, self.flags, self.trash, self.labels)

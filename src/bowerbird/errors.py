@@ -27,6 +27,7 @@ class Code(StrEnum):
     SOURCE_USER_MISMATCH = "SOURCE_USER_MISMATCH"
     RUN_FINISHED = "RUN_FINISHED"
     COUNT_MISMATCH = "COUNT_MISMATCH"
+    CURSOR_EXPIRED = "CURSOR_EXPIRED"
     PAYLOAD_TOO_LARGE = "PAYLOAD_TOO_LARGE"
     RANGE_NOT_SATISFIABLE = "RANGE_NOT_SATISFIABLE"
     IDEMPOTENCY_KEY_REUSED = "IDEMPOTENCY_KEY_REUSED"
@@ -98,6 +99,11 @@ CATALOGUE: Final[dict[Code, Meaning]] = {
         409,
         "Another number of bookmarks matches than expected_count says; nothing was changed",
         "Look at the matches again, then retry with their count",
+    ),
+    Code.CURSOR_EXPIRED: Meaning(
+        410,
+        "The changes after this cursor are no longer kept, or the library was restored",
+        "Call /v1/changes without a cursor to list every post again",
     ),
     Code.PAYLOAD_TOO_LARGE: Meaning(
         413, "The request body exceeds the size limit", "Split the request into smaller ones"

@@ -27,7 +27,16 @@ CONTROL = {
 # Only on SQLite: assigns the local number of an account that is part of `place`.
 SQLITE_CONTROL = CONTROL | {"local_account", "sqlite_sequence"}
 LIBRARY = {
-    *("library", "activity", "passkey", "web_session", "api_key", "api_call", "daily_use"),
+    *(
+        "library",
+        "library_event",
+        "activity",
+        "passkey",
+        "web_session",
+        "api_key",
+        "api_call",
+        "daily_use",
+    ),
     *("bookmark", "content", "keyword", "label", "bookmark_label", "bare_link", "unindexed_note"),
     *(
         "word_count",

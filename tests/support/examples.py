@@ -166,6 +166,7 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
             "links": ["https://example.com/an-article"],
         },
     ),
+    ("listEvents", "/v1/changes?limit=1", None),
     ("createView", "/v1/views", VIEW),
     ("listViews", "/v1/views", None),
     ("getView", "/v1/views/weekend-reading", None),

@@ -10,6 +10,7 @@ from bowerbird.rest import (
     bookmarks,
     bulk,
     digests,
+    events,
     exports,
     facets,
     highlights,
@@ -190,6 +191,7 @@ OPERATIONS: Final = (
     *digests.OPERATIONS,
     *exports.OPERATIONS,
     *imports.OPERATIONS,
+    *events.OPERATIONS,
 )
 
 TAGS: Final[dict[str, str]] = {
@@ -200,6 +202,7 @@ TAGS: Final[dict[str, str]] = {
     "digests": "Summaries of what was saved in a day or a week.",
     "exports": "An account's posts as a file to download.",
     "imports": "How posts came into the library, and undoing it.",
+    "changes": "What happened to the library, in order.",
     "sandbox": "The same operations on sample data. Needs no key and stores nothing.",
 }
 

@@ -96,6 +96,31 @@ class ListQuery(ImportedQuery, frozen=True, kw_only=True):
     ] = None
 
 
+class EventsQuery(Struct, frozen=True, kw_only=True):
+    """GET /changes."""
+
+    limit: Limit = None
+    cursor: Annotated[
+        str | None,
+        about(
+            "next_cursor of the previous page, unchanged, or now to start with what happens next. "
+            "Without it, every post of the library is listed first, as post.listed. A cursor is "
+            f"valid for {limits.EVENT_DAYS} days.",
+            "now",
+            gate=Gate.PAGING,
+            argument={"maxLength": limits.CURSOR_MAX},
+        ),
+    ] = None
+    ids_only: Annotated[
+        Flag,
+        about(
+            "Leaves the bookmarks out of the events.",
+            example=True,
+            parameter={"type": "boolean", "default": False},
+        ),
+    ] = None
+
+
 class SimilarQuery(FlagFilters, frozen=True, kw_only=True):
     """GET /bookmarks/{post_id}/similar. Read bookmarks are included by default."""
 

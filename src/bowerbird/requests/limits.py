@@ -51,6 +51,9 @@ KEPT_CHANGED_POSTS_MAX: Final = 400_000
 SUGGESTED_MAX: Final = 6
 SUGGESTED_FOR_MAX: Final = 100
 AUTHORS_COMPARED: Final = 300
+# Events of an account that GET /changes has: the last ones, for so long.
+EVENT_DAYS: Final = 90
+EVENTS_MAX: Final = 1_000_000
 VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
 # In the sidebar of the website; the page of views has all of them.

@@ -50,6 +50,7 @@ _PRIMARY_KEYS: Final = {
     "bulk_part": "account_id, change, part",
     "bulk_post": "account_id, change, post_id, field",
     "bare_link": "account_id, post_id",
+    "library_event": "account_id, last",
     "media_account": "account_id",
     "media_post": "account_id, post_id",
     "media_link": "account_id, post_id, url_key",

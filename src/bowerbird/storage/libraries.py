@@ -9,6 +9,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from bowerbird.model import events
+from bowerbird.model.events import Happening
 from bowerbird.model.imports import Counts
 from bowerbird.model.labels import Label, name_key
 from bowerbird.storage.database import Database, Reader, Row, Transaction, place_of
@@ -61,20 +63,53 @@ class LibraryStore:
         return int(rows[0][0]) if rows else None
 
     async def advance(
-        self, transaction: Transaction, library: LockedLibrary, change: Counts
+        self,
+        transaction: Transaction,
+        library: LockedLibrary,
+        change: Counts,
+        happened: Sequence[Happening] = (),
+        now: int = 0,
     ) -> None:
-        """Raises the version and adds `change` to the counters."""
+        """Raises the version, adds `change` to the counters, and logs what happened just now."""
         values = {
             "account_id": library.account_id,
             "next_number": library.next_number,
             "next_label_id": library.next_label_id,
             **msgspec.structs.asdict(change),
+            "events": _count(happened),
         }
         await transaction.run(self._sql["advance"], values)
+        await self._log(transaction, library.account_id, happened, now)
 
-    async def touch(self, transaction: Transaction, account_id: int) -> None:
-        """Raises the version only."""
-        await transaction.run(self._sql["touch"], {"account_id": account_id})
+    async def touch(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        happened: Sequence[Happening] = (),
+        now: int = 0,
+    ) -> None:
+        """Raises the version, and logs what happened just now."""
+        values = {"account_id": account_id, "events": _count(happened)}
+        await transaction.run(self._sql["touch"], values)
+        await self._log(transaction, account_id, happened, now)
+
+    async def _log(
+        self, transaction: Transaction, account_id: int, happened: Sequence[Happening], now: int
+    ) -> None:
+        """The row of the library is locked, so that rows are added in the order of commits."""
+        if not happened:
+            return
+        values = {
+            "account_id": account_id,
+            "size": _count(happened),
+            "at": now,
+            "body": events.encode(happened),
+        }
+        await transaction.run(self._sql["log"], values)
+
+
+def _count(happened: Sequence[Happening]) -> int:
+    return sum(one.size for one in happened)
 
 
 KEYED_ANSWERS: Final = "keyed answers"

@@ -25,6 +25,9 @@ class Expiry(Struct, frozen=True, kw_only=True):
     # How many entries of the activity log are kept.
     activity_most: int
     views_before: int
+    events_before: int
+    # How many events of the library are kept.
+    events_kept: int
 
 
 class Due(Struct, frozen=True):
@@ -40,6 +43,7 @@ class Due(Struct, frozen=True):
     has_old_activity: bool
     has_old_views: bool
     has_old_changes: bool
+    has_old_events: bool
 
 
 class SweepStore:

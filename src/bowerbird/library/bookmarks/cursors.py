@@ -45,7 +45,16 @@ class Named(Struct, frozen=True, array_like=True, tag="n"):
     name: str
 
 
-End = Ranked | Keyset | Named
+class Followed(Struct, frozen=True, array_like=True, tag="f"):
+    """How far a program has followed a library: the number of an event, in an epoch of it."""
+
+    epoch: Integer
+    number: Integer
+    # While the posts are listed: the number of the last one.
+    listed: Integer | None = None
+
+
+End = Ranked | Keyset | Named | Followed
 _decoder: Final[msgspec.msgpack.Decoder[End]] = msgspec.msgpack.Decoder(End)
 
 
@@ -80,6 +89,14 @@ def read_name(text: str, query: bytes) -> str:
     if not isinstance(end, Named):
         raise refused(text)
     return end.name
+
+
+def read_followed(text: str, query: bytes) -> Followed:
+    """Where a program continues to follow a library."""
+    end = read(text, query)
+    if not isinstance(end, Followed):
+        raise refused(text)
+    return end
 
 
 def seen(end: Ranked) -> set[int]:

@@ -13,6 +13,7 @@ from bowerbird.library.bookmarks.searching.counted_words import CountedWords, st
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, searchable_texts, words_of
 from bowerbird.library.vectors.sweeps import StaleVectors, embedding_text, text_hash
 from bowerbird.model.bookmarks import Post, content_hash, post_json, rendering, without_saving_time
+from bowerbird.model.events import changed_fields
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Transaction
@@ -35,14 +36,14 @@ class PostDocuments:
         library: LockedLibrary,
         post_id: str,
         change: Callable[[Post], Post],
-    ) -> bool:
-        """False if the post stays as it is. The caller advances the library's version."""
+    ) -> list[str]:
+        """The fields that have changed. The caller advances the library's version."""
         found = await self._store.posts(transaction, library.account_id, library.place, [post_id])
         stored = found[post_id]
         before = _post_of(stored, post_id)
         after = change(before)
         if after == before:
-            return False
+            return []
         existing, data = stored.existing, post_json(after)
         has_same_words = searchable_texts(after) == searchable_texts(before)
         row = {
@@ -60,7 +61,7 @@ class PostDocuments:
         await self._mark_stale(transaction, library, existing.number, after)
         # Undoing an import must not take the owner's words away.
         await self._changes.forget(transaction, library.account_id, [existing.number])
-        return True
+        return changed_fields(before, after)
 
     async def index(
         self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]

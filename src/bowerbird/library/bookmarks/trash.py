@@ -18,7 +18,7 @@ from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.reading_ahead import ReadingAhead
-from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches
+from bowerbird.library.bookmarks.writing.trash_batch import KEPT, Purging, TrashBatches
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.bulk import BulkAction, BulkRow, Changed, PostField
@@ -156,6 +156,7 @@ class TrashList:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._store = TrashStore(database)
+        self._purging = Purging(database, clock)
         self._activity = Activity(database, clock)
         self._search = TrashSearch(database, clock)
         self._clock = clock
@@ -209,7 +210,7 @@ class TrashList:
         for first in range(0, len(wanted), _DELETED_PER_TURN):
             some = wanted[first : first + _DELETED_PER_TURN]
             await self._database.write(
-                partial(self._store.remove, account_id=account.account_id, post_ids=some),
+                partial(self._purging.some, account_id=account.account_id, post_ids=some),
                 account.account_id,
                 is_continuing=first > 0,
             )
@@ -220,7 +221,7 @@ class TrashList:
         before, account_id = self._clock() + 1, account.account_id
 
         async def some(transaction: Transaction) -> int:
-            return await self._store.empty(
+            return await self._purging.oldest(
                 transaction, account_id, before=before, most=_DELETED_PER_TURN
             )
 

@@ -192,7 +192,7 @@ class BulkTurns:
                 if into is not None:
                     changeset.attach(post, into)
         if is_all and not row.label.is_kept:
-            await changeset.delete_unused_label(label)
+            await changeset.delete_unused_label(label, into)
         after = max((post.number for post in posts), default=row.label.after)
         row = msgspec.structs.replace(row, labels=[msgspec.structs.replace(row.label, after=after)])
         return row, _Turn(len(posts), changeset.changed, is_all)

@@ -10,6 +10,7 @@ from bowerbird.library.bookmarks.writing.bookmark_row import Row, row_of, search
 from bowerbird.library.bookmarks.writing.upsert_batch import removed_at_of
 from bowerbird.model.bookmarks import Post, content_hash, is_undated, post_json, tags_json
 from bowerbird.model.bulk import PostField
+from bowerbird.model.events import changed_fields
 from bowerbird.model.imports import (
     Change,
     Completeness,
@@ -61,6 +62,8 @@ class Restoration:
         self.rows: list[Row] = []
         # Posts that are only links again.
         self.emptied: list[str] = []
+        # The fields that are changed, by post.
+        self.fields: dict[str, list[str]] = {}
         # The earlier post of each restored bookmark, by its number.
         self.arrivals: dict[int, Incoming] = {}
         self.attached: list[tuple[int, int]] = []
@@ -116,22 +119,26 @@ class Restoration:
             row["rendering"], row["content_hash"] = rendering, state.content_hash
         row["words"] = None if _same_texts(now, incoming) else words_of(incoming.record)
         self.rows.append(row)
+        self.fields[current.post_id] = changed_fields(now, incoming.record)
         if state.completeness == Completeness.STUB < current.state.completeness:
             self.emptied.append(current.post_id)
         self.arrivals[number] = incoming
 
 
-def fields_of(current: Mapping[int, CurrentPost], work: Restoration) -> list[tuple[str, int]]:
-    """The flags and labels that an undo changes, by post."""
-    flags = []
+def changes_of(
+    current: Mapping[int, CurrentPost], work: Restoration
+) -> list[tuple[str, int, bool]]:
+    """The flags and labels that an undo changes: post, field, and whether it was set before."""
+    changed: list[tuple[str, int, bool]] = []
     for row in work.rows:
         before = current[row["number"]].state
         if row["is_read"] != before.is_read:
-            flags.append((row["post_id"], PostField.READ))
+            changed.append((row["post_id"], PostField.READ, before.is_read))
         if row["is_archived"] != before.is_archived:
-            flags.append((row["post_id"], PostField.ARCHIVED))
-    labels = [(current[n].post_id, one) for one, n in (*work.attached, *work.detached)]
-    return [*flags, *labels]
+            changed.append((row["post_id"], PostField.ARCHIVED, before.is_archived))
+    for pairs, was_set in ((work.attached, False), (work.detached, True)):
+        changed += [(current[number].post_id, one, was_set) for one, number in pairs]
+    return changed
 
 
 def _decoded(current: CurrentPost) -> Post | None:

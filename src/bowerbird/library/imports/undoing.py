@@ -25,8 +25,10 @@ from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.trash_batch import DELETIONS_MAX
 from bowerbird.library.bookmarks.writing.upsert import Upsert
-from bowerbird.library.imports.restoring import Restoration, fields_of, undone
+from bowerbird.library.imports.restoring import Restoration, changes_of, undone
+from bowerbird.model import events
 from bowerbird.model.accounts import ActivityKind
+from bowerbird.model.events import EventType, Happening
 from bowerbird.model.imports import DEMO, Change, Counts, RunRow, RunState, UndoCounts
 from bowerbird.storage.bookmarks.changeset import ChangesetStore
 from bowerbird.storage.bookmarks.trash import DeletionStore
@@ -197,14 +199,19 @@ class Undoing:
         await self._upsert.mark_stale(transaction, opened, work.arrivals)
         await self._links.add(transaction, opened.account_id, work.emptied, self._clock())
         await self._deletions.put(transaction, opened.account_id, work.deletions, DELETIONS_MAX)
+        changed = changes_of(current, work)
+        purged = [current[number].post_id for number in work.removed]
         await self._bulk.take_over(
-            transaction,
-            opened.account_id,
-            fields_of(current, work),
-            [current[number].post_id for number in work.removed],
+            transaction, opened.account_id, [(one, field) for one, field, _ in changed], purged
         )
         if work.removed or work.rows:
-            await self._libraries.advance(transaction, opened, work.change)
+            names = {one: label.name for one, label in labels.items()}
+            happened = [
+                *events.of_contents(work.fields),
+                *events.of_posts(changed, names),
+                *events.of_purged(purged),
+            ]
+            await self._libraries.advance(transaction, opened, work.change, happened, self._clock())
         return UndoCounts(removed=len(work.removed), restored=len(work.rows), kept=work.kept)
 
     async def _undo_labels(
@@ -217,7 +224,7 @@ class Undoing:
             return True
         labels = await self._labels.by_ids(transaction, account_id, [one for one, _ in created])
         used = []
-        has_removed = False
+        removed = []
         for label_id, name in created:
             label = labels.get(label_id)
             if label is None or label.color or (label.name, label.metadata) != (name, "{}"):
@@ -226,13 +233,14 @@ class Undoing:
                 used.append((label_id, name))
             else:
                 await self._labels.delete(transaction, opened, label)
-                has_removed = True
+                removed.append(label)
         later = await self._changes.later_run(transaction, account_id, run.number)
         if later is not None:
             await self._changes.add_labels(transaction, account_id, later, used)
         await self._changes.delete_labels(transaction, account_id, run.number, created[-1][0])
-        if has_removed:
-            await self._libraries.advance(transaction, opened, Counts())
+        if removed:
+            happened = events.of_labels(EventType.LABEL_DELETED, removed)
+            await self._libraries.advance(transaction, opened, Counts(), happened, self._clock())
         return False
 
 
@@ -275,7 +283,7 @@ class DemoRemoval:
         changeset = await self._changesets.open(transaction, account_id)
         await changeset.load(post_ids)
         posts = [post for post_id in post_ids if (post := changeset.post(post_id)) is not None]
-        await changeset.remove(posts)
+        await changeset.remove(posts, is_purged=True)
         await changeset.finish(self._clock())
         await self._store.forget_deleted(transaction, account_id)
         if run is not None:
@@ -285,12 +293,15 @@ class DemoRemoval:
     async def _remove_named(self, transaction: Transaction, account_id: int, run: RunRow) -> None:
         """Removes the views and labels that were made while the run filled in the demo."""
         first, last = run.started_at, run.finished_at or run.started_at + FILLING
+        happened: list[Happening] = []
         for slug, view in (await self._views.all_within(transaction, account_id)).items():
             if first <= view.created_at <= last:
                 await self._views.delete(transaction, account_id, slug)
+                happened.append(Happening(EventType.VIEW_DELETED, view=slug))
         library = await lock_library(self._libraries, transaction, account_id)
         unused = await self._store.unused_labels(transaction, account_id, (first, last))
         labels = await self._labels.by_ids(transaction, account_id, unused)
         for label in labels.values():
             await self._labels.delete(transaction, library, label)
-        await self._libraries.touch(transaction, account_id)
+        happened += events.of_labels(EventType.LABEL_DELETED, labels.values())
+        await self._libraries.touch(transaction, account_id, happened, self._clock())

@@ -10,9 +10,11 @@ from typing import Final
 
 import msgspec
 
+from bowerbird.clock import system_clock
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.upkeep.comparisons import Comparison, Finding, WordCountChecks, cut
 from bowerbird.model.accounts import Account
+from bowerbird.model.events import EventType, Happening
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.checks import ORPHANS, CheckStore
@@ -146,13 +148,15 @@ class Checks:
         return self._is_deep or secrets.randbelow(max(account.total, 1)) < _SAMPLE_SIZE
 
     async def _rewrite(self, account: Account, numbers: Sequence[int]) -> None:
-        async def change(transaction: Transaction, opened: LockedLibrary) -> None:
+        async def change(transaction: Transaction, opened: LockedLibrary) -> list[Happening]:
             stored = await self._store.by_numbers(transaction, account, numbers)
             comparisons = [each for each in map(Comparison, stored) if each.is_fixable]
             rows = [comparison.row(comparison.words()) for comparison in comparisons]
             counted = await self._counted.of(transaction, opened, [row["number"] for row in rows])
             await self._upserts.update(transaction, opened, rows, counted)
             await self._mark_vectors(transaction, account, numbers)
+            changed = [row["post_id"] for row in rows]
+            return [Happening(EventType.POST_CHANGED, changed)] if changed else []
 
         await self._fix(account, change)
 
@@ -167,7 +171,9 @@ class Checks:
         await self._vector_store.mark_stale(transaction, account.account_id, stale)
 
     async def _fix(
-        self, account: Account, change: Callable[[Transaction, LockedLibrary], Awaitable[None]]
+        self,
+        account: Account,
+        change: Callable[[Transaction, LockedLibrary], Awaitable[list[Happening] | None]],
     ) -> None:
         """Changes a locked library and increments its version, if fixing is on."""
         if not self._fixes:
@@ -176,7 +182,8 @@ class Checks:
         async def work(transaction: Transaction) -> None:
             opened = await self._libraries.lock(transaction, account.account_id)
             if opened is not None:
-                await change(transaction, opened)
-                await self._libraries.touch(transaction, account.account_id)
+                happened = await change(transaction, opened) or ()
+                now = system_clock()
+                await self._libraries.touch(transaction, account.account_id, happened, now)
 
         await self._database.write(work)

@@ -21,7 +21,7 @@ from bowerbird.library.bookmarks.writing.annotation_changes import KEPT_DAYS
 from bowerbird.library.bookmarks.writing.bookmark_row import language_of, media_of
 from bowerbird.library.upkeep.comparisons import Comparison
 from bowerbird.library.vectors.sweeps import StaleVectors, text_hash, text_of_rendering
-from bowerbird.model import json_depth, languages, traits
+from bowerbird.model import events, json_depth, languages, traits
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Post
 from bowerbird.model.imports import Counts
@@ -91,6 +91,7 @@ class AnnotationUpkeep:
 
 
 _POSTS_PER_TURN: Final = 100
+_DATED: Final = ("tweet_details.posted_at",)
 _decode: Final = msgspec.json.Decoder(Post).decode
 # Between two turns, for other writers.
 _PAUSE_S: Final = 0.02
@@ -134,7 +135,9 @@ class Dating:
                 lambda number: text_hash(text_of_rendering(renderings[number])),
             )
             if rows:
-                await self._libraries.touch(transaction, account_id)
+                fields = dict.fromkeys([row["post_id"] for row in rows], _DATED)
+                happened = events.of_contents(fields)
+                await self._libraries.touch(transaction, account_id, happened, self._clock())
             return numbers[-1] if len(numbers) == _POSTS_PER_TURN else None
 
         after: int | None = 0

@@ -20,14 +20,19 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Refusal
 from bowerbird.library.access import activity
 from bowerbird.library.bookmarks.writing import change_log
-from bowerbird.library.bookmarks.writing.trash_batch import KEPT_DAYS
+from bowerbird.library.bookmarks.writing.trash_batch import KEPT_DAYS, Purging
 from bowerbird.library.upkeep.corrections import AnnotationUpkeep
-from bowerbird.requests.limits import DELETED_VIEW_S, DELETED_VIEWS_MAX
+from bowerbird.requests.limits import (
+    DELETED_VIEW_S,
+    DELETED_VIEWS_MAX,
+    EVENT_DAYS,
+    EVENTS_MAX,
+)
 from bowerbird.storage.activity import ActivityStore
-from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.events import EventStore
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
 from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.imports.runs import RunStore
@@ -65,7 +70,8 @@ class Sweeping:
         self._database = database
         self._store = SweepStore(database)
         self._answers = IdempotencyStore(database)
-        self._trash = TrashStore(database)
+        self._purging = Purging(database, clock)
+        self._events = EventStore(database)
         self._runs = IngestRunStore(database)
         self._kept_pages = KeptPageStore(database)
         self._file_imports = FileImportStore(database)
@@ -110,13 +116,17 @@ class Sweeping:
         account_id, most = due.account_id, _REMOVED_PER_TRANSACTION
         if due.has_old_answers:
             yield lambda t: self._answers.sweep(t, account_id, expiry.answers_before, most)
+        if due.has_old_events:
+            before, rows = expiry.events_before, expiry.events_kept
+            yield lambda t: self._events.sweep(t, account_id, before=before, kept=rows, most=most)
         if due.has_old_changes:
             stopped = expiry.stopped_before
             yield lambda t: self._bulk.sweep(
                 t, account_id, now=now, stopped_before=stopped, most=most
             )
         if due.has_old_trash:
-            yield lambda t: self._trash.empty(t, account_id, before=expiry.trash_before, most=most)
+            trashed = expiry.trash_before
+            yield lambda t: self._purging.oldest(t, account_id, before=trashed, most=most)
         if due.has_old_logs:
             yield lambda t: self._sweep_log(t, account_id, now)
         if due.has_old_ingest:
@@ -201,4 +211,6 @@ def _expiry(now: int) -> Expiry:
         activity_before=now - activity.KEPT_DAYS * _DAY,
         activity_most=activity.ENTRIES_MAX,
         views_before=now - DELETED_VIEW_S * MICROSECONDS,
+        events_before=now - EVENT_DAYS * _DAY,
+        events_kept=EVENTS_MAX,
     )

@@ -140,6 +140,14 @@ def changed(view: View, request: ViewChange) -> View:
     return msgspec.structs.replace(view, **changes)
 
 
+def changed_fields(before: View, after: View) -> list[str]:
+    return [
+        name
+        for name in View.__struct_fields__
+        if name != "updated_at" and getattr(before, name) != getattr(after, name)
+    ]
+
+
 def stored_query(query: Query) -> ViewQuery:
     """A stored query as a request. Older versions stored flags as text."""
     flags = ViewQuery.DEFAULTS

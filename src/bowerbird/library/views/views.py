@@ -1,7 +1,7 @@
 """What an account can do with Smart Views. A view is a list with a stored query."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -17,6 +17,7 @@ from bowerbird.library.bookmarks.list_request import BookmarkList, SavedFilter, 
 from bowerbird.library.views import changes
 from bowerbird.library.views.counts import Budget, Count, CountRequest, CountState, ViewCounts
 from bowerbird.model.accounts import Account
+from bowerbird.model.events import EventType, Happening
 from bowerbird.model.filters import RELEVANCE, BookmarkFilter
 from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import Bucket, DeletedView, Query, View, ViewSort
@@ -208,7 +209,11 @@ class Views:
         await self._store.forget_deleted(transaction, account_id, _oldest(now), DELETED_VIEWS_MAX)
         others = [each for each in locked.views.values() if each is not view]
         await self._store.place(transaction, account_id, changes.misplaced(others))
-        await self._libraries.touch(transaction, account_id)
+        happened = [
+            Happening(EventType.VIEW_DELETED, view=view.slug),
+            *_moved(changes.misplaced(others)),
+        ]
+        await self._libraries.touch(transaction, account_id, happened, now)
         return self._response_within(account, view, locked)
 
     async def deleted(self, account: Account) -> list[DeletedView]:
@@ -331,8 +336,18 @@ class Views:
     ) -> ViewResponse:
         """Stores a view, and gives the others their places in the order of `views`."""
         await self._store.put(transaction, account.account_id, view)
-        await self._store.place(transaction, account.account_id, changes.misplaced(views))
-        await self._libraries.touch(transaction, account.account_id)
+        moved = changes.misplaced(views)
+        await self._store.place(transaction, account.account_id, moved)
+        before = locked.views.get(view.slug)
+        kind = EventType.VIEW_CREATED if before is None else EventType.VIEW_CHANGED
+        fields = () if before is None else changes.changed_fields(before, view)
+        others = {slug: place for slug, place in moved.items() if slug != view.slug}
+        await self._libraries.touch(
+            transaction,
+            account.account_id,
+            [Happening(kind, fields=fields, view=view.slug), *_moved(others)],
+            self._clock(),
+        )
         return self._response_within(account, view, locked)
 
     def _response_within(self, account: Account, view: View, locked: "_Locked") -> ViewResponse:
@@ -356,6 +371,11 @@ class _Locked(Struct, frozen=True):
 
     version: int
     views: dict[str, View]
+
+
+def _moved(places: Mapping[str, int]) -> list[Happening]:
+    """The events of views that get another place because of a change of another one."""
+    return [Happening(EventType.VIEW_CHANGED, fields=("position",), view=slug) for slug in places]
 
 
 def _tag(query: Query, vectors: VectorState | None) -> str:

@@ -240,6 +240,16 @@ class BookmarkStore:
         """The bookmarks with these numbers as JSON, by number."""
         return await self._each(self._database, account, numbers)
 
+    async def by_post_ids(self, account: Account, post_ids: Sequence[str]) -> dict[str, bytes]:
+        """The bookmarks of these posts as JSON, by post. For a page of them."""
+        values = {
+            "account_id": account.account_id,
+            "post_ids": self._database.text_list(post_ids),
+            **place_values(account),
+        }
+        rows = await self._database.rows(self._statement("by_post_ids"), values)
+        return {row[0]: bookmark_json(*row[1:]) for row in rows}
+
     async def contents_within(
         self, transaction: Transaction, account: Account, numbers: Sequence[int]
     ) -> dict[int, bytes]:

@@ -107,9 +107,10 @@ class TrashStore:
 
     async def empty(
         self, transaction: Transaction, account_id: int, *, before: int, most: int
-    ) -> int:
+    ) -> list[str]:
+        """Returns the posts that were removed."""
         values = {"account_id": account_id, "before": before, "most": most}
-        return len(await transaction.rows(self._sql["empty"], values))
+        return [row[0] for row in await transaction.rows(self._sql["empty"], values)]
 
 
 class DeletionStore:

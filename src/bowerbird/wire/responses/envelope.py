@@ -51,6 +51,17 @@ class ListMeta(PageMeta, frozen=True, kw_only=True):
     """Number of bookmarks that a search by meaning cannot find yet, or only by an earlier text."""
 
 
+class ChangesMeta(QueryMeta, frozen=True, kw_only=True):
+    next_cursor: str
+    """Send it as cursor to go on from here, also later. Store it with what you have copied."""
+    has_more: bool
+    """Whether more is there already. If not, call again later."""
+    limit: int
+    """The page size that was used."""
+    count: int
+    """Number of events on this page."""
+
+
 class FacetMeta(QueryMeta, frozen=True, kw_only=True):
     by: str
     """What was counted by."""

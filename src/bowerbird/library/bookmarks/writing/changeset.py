@@ -16,8 +16,10 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
+from bowerbird.model import events
 from bowerbird.model.bookmarks import Post, tags_json
 from bowerbird.model.bulk import Changed, ChangedLabel, PostField
+from bowerbird.model.events import EventType, Happening, event_label
 from bowerbird.model.imports import Counts, counts_of
 from bowerbird.model.labels import Label, name_key
 from bowerbird.requests import limits
@@ -31,6 +33,7 @@ from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 _POSTS_AT_ONCE: Final = 500
 _ID_DIGITS: Final = 18
 _FLAGS: Final = (PostField.READ, PostField.ARCHIVED)
+_LABEL_FIELDS: Final = ("color", "metadata")
 
 
 class _NameKeys(dict[str, str]):
@@ -80,6 +83,11 @@ class Changeset:
         self._changed: dict[tuple[str, int], bool] = {}
         # The posts and labels that the request wants together, also if they were.
         self._labelled: set[tuple[str, int]] = set()
+        # What happened besides these: labels that were created, and what follows the posts.
+        self._created: list[Happening] = []
+        self._contents: dict[str, Sequence[str]] = {}
+        self._purged: list[str] = []
+        self._ended: list[Happening] = []
 
     @property
     def version(self) -> int:
@@ -174,6 +182,7 @@ class Changeset:
         label = self._library.new_label(name)
         self._labels[label.name_key] = label
         self._new_labels.append(label)
+        self._created += events.of_labels(EventType.LABEL_CREATED, [label])
         self._has_changed = True
         return label
 
@@ -215,14 +224,16 @@ class Changeset:
 
     async def rewrite(self, post: EditablePost, change: Callable[[Post], Post]) -> bool:
         """Changes what the owner has written about a post. False if it stays as it is."""
-        has_changed = await self._stores.documents.rewrite(
+        fields = await self._stores.documents.rewrite(
             self._transaction, self._library, post.post_id, change
         )
-        self._has_changed |= has_changed
-        return has_changed
+        if fields:
+            self._contents[post.post_id] = fields
+            self._has_changed = True
+        return bool(fields)
 
-    async def remove(self, posts: Sequence[EditablePost]) -> None:
-        """Deletes bookmarks and detaches their labels."""
+    async def remove(self, posts: Sequence[EditablePost], *, is_purged: bool = False) -> None:
+        """Deletes bookmarks and detaches their labels. `is_purged`: they are not in the trash."""
         numbers = [post.number for post in posts]
         await self._stores.labels.detach_all(self._transaction, self._library, numbers)
         counted = await self._stores.counted.of(self._transaction, self._library, numbers)
@@ -234,35 +245,49 @@ class Changeset:
             self._note_field(post, PostField.TRASHED, was_set=False)
             del self._posts[post.post_id]
             self._has_changed = True
+        if is_purged:
+            self._purged += [post.post_id for post in posts]
 
     async def update_label(self, label: Label, changed: Label) -> None:
         """Stores a label's new fields. `LabelRenames` renames it on its bookmarks."""
         del self._labels[label.name_key]
         self._labels[changed.name_key] = changed
         await self._stores.labels.update(self._transaction, self._library, changed)
+        fields = [one for one in _LABEL_FIELDS if getattr(label, one) != getattr(changed, one)]
+        if fields:
+            label_event = Happening(
+                EventType.LABEL_CHANGED, fields=fields, label=event_label(changed)
+            )
+            self._ended.append(label_event)
         self._has_changed = True
 
-    async def delete_label(self, label: Label) -> None:
-        """Deletes a label that was detached from all its bookmarks."""
+    async def delete_label(self, label: Label, into: Label | None = None) -> None:
+        """Deletes a label that was detached from all its bookmarks, or merged into another."""
         await self._write_labels(0)
         await self._stores.labels.delete(self._transaction, self._library, label)
         del self._labels[label.name_key]
+        self._ended.append(
+            Happening(EventType.LABEL_DELETED, label=event_label(label))
+            if into is None
+            else Happening(EventType.LABEL_MERGED, label=event_label(label), into=event_label(into))
+        )
         self._has_changed = True
 
-    async def delete_unused_label(self, label: Label) -> None:
-        """Deletes a label if no bookmark has it."""
+    async def delete_unused_label(self, label: Label, into: Label | None = None) -> None:
+        """Deletes a label if no bookmark has it. `into`: it was merged into this one."""
         await self._write_labels(0)
         found = await self._stores.labels.by_id(
             self._transaction, self._library.account_id, label.label_id
         )
         if found is not None and not found.bookmark_count:
-            await self.delete_label(label)
+            await self.delete_label(label, into)
 
     async def restore_label(self, label: Label, created_at: int) -> None:
         """Creates a deleted label again, under its old id."""
         await self._stores.labels.insert(self._transaction, self._library, [label], created_at)
         await self._stores.labels.update(self._transaction, self._library, label)
         self._labels[label.name_key] = label
+        self._created += events.of_labels(EventType.LABEL_CREATED, [label])
         self._has_changed = True
 
     async def finish(self, now: int) -> None:
@@ -290,7 +315,26 @@ class Changeset:
             await self._stores.bulk.take_over(
                 self._transaction, self._library.account_id, self._changed
             )
-        await self._stores.libraries.advance(self._transaction, self._library, self._change)
+        await self._stores.libraries.advance(
+            self._transaction, self._library, self._change, self._happened(), now
+        )
+
+    def _happened(self) -> list[Happening]:
+        names = {label.label_id: label.name for label in self._labels.values()}
+        names |= {one.label.label_id: one.label.name for one in self._ended if one.label}
+        purged = set(self._purged)
+        changed = [
+            (post_id, field, was_set)
+            for (post_id, field), was_set in self._changed.items()
+            if field != PostField.TRASHED or post_id not in purged
+        ]
+        return [
+            *self._created,
+            *events.of_contents(self._contents),
+            *events.of_posts(changed, names),
+            *events.of_purged(self._purged),
+            *self._ended,
+        ]
 
     async def _write_tags(self) -> None:
         # In the order of their numbers, as they are stored on disk.

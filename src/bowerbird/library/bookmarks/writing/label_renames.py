@@ -12,9 +12,12 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from bowerbird.clock import system_clock
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import DoFirst, lock_library
+from bowerbird.model import events
 from bowerbird.model.bookmarks import tags_json
+from bowerbird.model.events import EventType, Happening, event_label
 from bowerbird.model.imports import Counts, ExistingBookmark, Incoming, LeftOutLabels
 from bowerbird.model.labels import Label, name_key
 from bowerbird.requests import limits
@@ -131,15 +134,24 @@ class LabelRenames:
             transaction, library, label.label_id, after=after, limit=turns.POSTS_PER_TURN
         )
         count = turns.fitting(size for _, size in found)
+        happened: list[Happening] = []
         if count:
             last = found[count - 1][0]
-            await self._rename(transaction, library, label, (after, last))
+            renamed_on = await self._rename(transaction, library, label, (after, last))
+            happened += events.of_contents(dict.fromkeys(renamed_on, ("tags",)))
             after = last
         is_last = count == len(found) < turns.POSTS_PER_TURN
         if is_last:
             renamed = msgspec.structs.replace(label, former_name=None)
             await self._labels.update(transaction, library, renamed)
-        await self._libraries.advance(transaction, library, Counts())
+            happened.append(
+                Happening(
+                    EventType.LABEL_RENAMED,
+                    label=event_label(label),
+                    former_name=label.former_name or "",
+                )
+            )
+        await self._libraries.advance(transaction, library, Counts(), happened, system_clock())
         return Position(label.label_id, after, count, is_last)
 
     async def _rename(
@@ -148,7 +160,8 @@ class LabelRenames:
         library: LockedLibrary,
         label: Label,
         numbers: tuple[int, int],
-    ) -> None:
+    ) -> list[str]:
+        """Returns the posts that it was renamed on."""
         posts = await self._posts.posts_of_label(transaction, library, label.label_id, numbers)
         tags: dict[int, bytes | None] = {}
         for post in posts.values():
@@ -158,3 +171,4 @@ class LabelRenames:
                 insort(names, label.name, key=name_key)
                 tags[post.number] = tags_json(names)
         await self._posts.set_tags(transaction, library, dict(sorted(tags.items())))
+        return [post_id for post_id, post in posts.items() if post.number in tags]

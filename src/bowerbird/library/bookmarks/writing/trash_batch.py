@@ -1,4 +1,4 @@
-"""Moves some posts into the trash or out of it, inside the caller's transaction."""
+"""Moves some posts into the trash, out of it or away, inside the caller's transaction."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.library.bookmarks.writing.upsert import Upsert, prepare_all
 from bowerbird.library.bookmarks.writing.upsert_batch import index_of
-from bowerbird.model import json_depth
+from bowerbird.model import events, json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import KeptTrash
 from bowerbird.model.imports import Deletion, OrderSource
@@ -19,6 +19,7 @@ from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.bookmarks.trash import DeletionStore, Trashed, TrashStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction, place_of
+from bowerbird.storage.libraries import LibraryStore
 
 KEPT_DAYS: Final = 30
 KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
@@ -139,3 +140,35 @@ class TrashBatches:
                 Deletion(post_id, since, index, existing.completeness, existing.order_source)
             )
         await self._deletions.put(transaction, account.account_id, deletions, DELETIONS_MAX)
+
+
+class Purging:
+    """Removes posts from the trash for good."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._store = TrashStore(database)
+        self._libraries = LibraryStore(database)
+        self._clock = clock
+
+    async def some(
+        self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
+    ) -> None:
+        # Locked first, as for a deletion.
+        await self._libraries.lock(transaction, account_id)
+        found = await self._store.sizes(transaction, account_id, post_ids)
+        await self._store.remove(transaction, account_id, list(found))
+        await self._log(transaction, account_id, list(found))
+
+    async def oldest(
+        self, transaction: Transaction, account_id: int, *, before: int, most: int
+    ) -> int:
+        """Removes some posts that were deleted before a time; returns how many."""
+        await self._libraries.lock(transaction, account_id)
+        purged = await self._store.empty(transaction, account_id, before=before, most=most)
+        await self._log(transaction, account_id, purged)
+        return len(purged)
+
+    async def _log(self, transaction: Transaction, account_id: int, purged: Sequence[str]) -> None:
+        if purged:
+            happened = events.of_purged(purged)
+            await self._libraries.touch(transaction, account_id, happened, self._clock())

@@ -166,7 +166,8 @@ class Upsert:
                 transaction, opened.account_id, batch.labelled(), opened.version + 1
             )
         if batch.new or batch.changed or room.created:
-            await self._libraries.advance(transaction, opened, batch.change)
+            happened = batch.happened(room.created, is_restored=is_restored)
+            await self._libraries.advance(transaction, opened, batch.change, happened, now)
         changed = len(batch.new) + len(batch.changed)
         return Written(
             UpsertOutcome(

@@ -1,6 +1,6 @@
 """The rows and labels that the incoming posts of one transaction change."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -12,8 +12,10 @@ from bowerbird.library.bookmarks.writing.bookmark_row import (
     searchable_texts,
     words_of,
 )
-from bowerbird.model.bookmarks import Post, tags_json
+from bowerbird.model import events
+from bowerbird.model.bookmarks import Post, tags_json, without_saving_time
 from bowerbird.model.bulk import PostField
+from bowerbird.model.events import EventType, Happening, changed_fields
 from bowerbird.model.imports import (
     Change,
     Completeness,
@@ -32,6 +34,7 @@ from bowerbird.storage.libraries import LockedLibrary
 
 _NO_TAGS: Final = frozenset[str]()
 _LARGEST: Final = 2**63 - 1
+_PLACE: Final = ("sort_index", "imported_at", "bookmarked_at")
 _decode: Final = msgspec.json.Decoder(Post).decode
 
 
@@ -63,6 +66,7 @@ class Batch:
         self.change = Counts()
         # The label ids of each written bookmark that has labels, by its number.
         self._after: dict[int, tuple[int, ...]] = {}
+        self._decoded: dict[int, Post | None] = {}
 
     def add(self, incoming: Incoming, draft: Row) -> None:
         stored = self._stored.get(incoming.post_id)
@@ -120,6 +124,40 @@ class Batch:
         pairs = (*self.attached, *self.detached)
         return fields + [(posts[number], one) for one, number in pairs if number in posts]
 
+    def happened(self, created: Sequence[Label], *, is_restored: bool) -> list[Happening]:
+        """The events of the batch. `created` are the labels that it needed."""
+        arrived = EventType.POST_RESTORED if is_restored else EventType.POST_CREATED
+        new = [row["post_id"] for row in self.new]
+        posts = {row["number"]: row["post_id"] for row in self.changed}
+        changed = [
+            (post_id, field, before)
+            for row in self.changed
+            for post_id, field, before, after in _flags_of(row, self._stored[row["post_id"]])
+            if before != after
+        ]
+        for pairs, was_set in ((self.attached, False), (self.detached, True)):
+            changed += [
+                (posts[number], label_id, was_set) for label_id, number in pairs if number in posts
+            ]
+        names = {label.label_id: label.name for label in self._labels.values()}
+        return [
+            *events.of_labels(EventType.LABEL_CREATED, created),
+            *([Happening(arrived, new)] if new else ()),
+            *events.of_contents({row["post_id"]: self._fields(row) for row in self.changed}),
+            *events.of_posts(changed, names),
+        ]
+
+    def _fields(self, row: Row) -> list[str]:
+        """The fields of a stored post that the batch changes, but for flags and labels."""
+        stored = self._stored[row["post_id"]]
+        places = [name for name in _PLACE if row[name] != getattr(stored, name)]
+        if row["content_hash"] == stored.content_hash:
+            return places
+        before = self._before(stored)
+        if before is not None:
+            before = without_saving_time(before, stored.bookmarked_at)
+        return changed_fields(before, self.arrivals[stored.number].record) + places
+
     def labelled(self) -> list[tuple[str, int]]:
         """The labels that posts get, by post."""
         posts = {row["number"]: row["post_id"] for row in (*self.new, *self.changed)}
@@ -156,11 +194,17 @@ class Batch:
         """Whether the searchable texts of a stored post stay as they are."""
         if incoming.content_hash == stored.content_hash:
             return True
-        try:
-            before = _decode(self._renderings[stored.number] + b"}")
-        except (KeyError, msgspec.MsgspecError, RecursionError):
-            return False
-        return searchable_texts(before) == searchable_texts(incoming.record)
+        before = self._before(stored)
+        return before is not None and searchable_texts(before) == searchable_texts(incoming.record)
+
+    def _before(self, stored: ExistingBookmark) -> Post | None:
+        """The stored post; None if it cannot be read."""
+        if stored.number not in self._decoded:
+            try:
+                self._decoded[stored.number] = _decode(self._renderings[stored.number] + b"}")
+            except (KeyError, msgspec.MsgspecError, RecursionError):
+                self._decoded[stored.number] = None
+        return self._decoded[stored.number]
 
     def _relabel(
         self, incoming: Incoming, stored: ExistingBookmark | None, number: int
@@ -174,6 +218,11 @@ class Batch:
         self.attached += [(self._labels[k].label_id, number) for k in sorted(after - before)]
         self.detached += [(self._labels[k].label_id, number) for k in sorted(before - after)]
         return tags_json([self._labels[key].name for key in sorted(after)])
+
+
+def _flags_of(row: Row, stored: ExistingBookmark) -> Iterator[tuple[str, int, bool, bool]]:
+    yield row["post_id"], PostField.READ, stored.is_read, row["is_read"]
+    yield row["post_id"], PostField.ARCHIVED, stored.is_archived, row["is_archived"]
 
 
 def removed_at_of(rendering: bytes) -> str:

@@ -209,6 +209,10 @@ DELETE FROM media_account
 DELETE FROM bare_link
  WHERE account_id = :account_id
 
+-- name: delete_events
+DELETE FROM library_event
+ WHERE account_id = :account_id
+
 -- name: delete_media_links
 DELETE FROM media_link
  WHERE account_id = :account_id

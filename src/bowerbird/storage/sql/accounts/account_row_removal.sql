@@ -242,6 +242,16 @@ DELETE FROM bare_link
                     LIMIT :limit)
 RETURNING post_id
 
+-- name: some_events
+DELETE FROM library_event
+ WHERE account_id = :account_id
+   AND last IN (SELECT x.last
+                  FROM library_event AS x
+                 WHERE x.account_id = :account_id
+                 ORDER BY x.last
+                 LIMIT :limit)
+RETURNING last
+
 -- name: some_media_links
 DELETE FROM media_link
  WHERE account_id = :account_id

@@ -11,10 +11,12 @@ UPDATE library
        total = total + :total,
        unread = unread + :unread,
        archived = archived + :archived,
-       fresh = fresh + :fresh
+       fresh = fresh + :fresh,
+       events = events + :events
  WHERE account_id = :account_id
 
 -- name: touch
 UPDATE library
-   SET version = version + 1
+   SET version = version + 1,
+       events = events + :events
  WHERE account_id = :account_id

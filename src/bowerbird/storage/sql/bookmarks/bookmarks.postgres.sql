@@ -25,6 +25,13 @@ SELECT c.rendering, c.tags, {state}, b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
 
+-- name: by_post_ids
+SELECT b.post_id, c.rendering, c.tags, {state}
+  FROM bookmark AS b
+  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.post_id = ANY(CAST(:post_ids AS text[]))
+
 -- name: joined_contents
 SELECT string_agg(p.piece, CAST(',' AS bytea) ORDER BY p.place)
   FROM (SELECT {piece} AS piece, wanted.place

@@ -23,6 +23,12 @@ SELECT c.rendering, c.tags, {state}, b.number
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
   CROSS JOIN content AS c ON c.place = :place + b.number
 
+-- name: by_post_ids
+SELECT b.post_id, c.rendering, c.tags, {state}
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.post_id = wanted.value
+  CROSS JOIN content AS c ON c.place = :place + b.number
+
 -- name: joined_contents
 -- One row, because transferring each bookmark in its own row costs more than reading it. CROSS JOIN
 -- also keeps the order of the list: sorting would copy every bookmark.

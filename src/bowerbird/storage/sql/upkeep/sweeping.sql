@@ -5,7 +5,7 @@ SELECT EXISTS (SELECT 1 FROM one_time_link AS k WHERE k.expires_at < :now),
 -- name: next_accounts
 -- A page of accounts, and whether each has expired responses, deleted bookmarks, logs of imports,
 -- imports that have stopped, rows of devices, sessions, entries of the activity log, deleted Smart
--- Views, or changes of many posts.
+-- Views, changes of many posts, or events.
 SELECT l.account_id,
        EXISTS (SELECT 1
                  FROM idempotency AS i
@@ -77,7 +77,16 @@ SELECT l.account_id,
                  FROM bulk_change AS c
                 WHERE c.account_id = l.account_id
                   AND (c.undo_until < :logs_before AND c.finished_at IS NOT NULL
-                       OR c.created_at < :stopped_before))
+                       OR c.created_at < :stopped_before)),
+       EXISTS (SELECT 1
+                 FROM library_event AS e
+                WHERE e.account_id = l.account_id
+                  AND e.last <= l.events - :events_kept)
+           OR coalesce((SELECT e.at
+                          FROM library_event AS e
+                         WHERE e.account_id = l.account_id
+                         ORDER BY e.last
+                         LIMIT 1), :events_before) < :events_before
   FROM library AS l
  WHERE l.account_id > :after
  ORDER BY l.account_id

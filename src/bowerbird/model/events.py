@@ -1,0 +1,136 @@
+"""What happened to a library: the events of one change, as they are stored and shown."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.model.bookmarks import Post, PostDetails
+from bowerbird.model.bulk import PostField
+from bowerbird.model.labels import Label
+
+
+class EventType(StrEnum):
+    # In a full listing alone: the post was there when the listing came to it.
+    POST_LISTED = "post.listed"
+    POST_CREATED = "post.created"
+    POST_CHANGED = "post.changed"
+    POST_READ = "post.read"
+    POST_UNREAD = "post.unread"
+    POST_ARCHIVED = "post.archived"
+    POST_UNARCHIVED = "post.unarchived"
+    POST_LABELLED = "post.labelled"
+    POST_UNLABELLED = "post.unlabelled"
+    POST_DELETED = "post.deleted"
+    POST_RESTORED = "post.restored"
+    POST_PURGED = "post.purged"
+    LABEL_CREATED = "label.created"
+    LABEL_CHANGED = "label.changed"
+    LABEL_RENAMED = "label.renamed"
+    LABEL_MERGED = "label.merged"
+    LABEL_DELETED = "label.deleted"
+    VIEW_CREATED = "view.created"
+    VIEW_CHANGED = "view.changed"
+    VIEW_DELETED = "view.deleted"
+
+
+class EventLabel(Struct, frozen=True, array_like=True):
+    """A label as it was called then."""
+
+    label_id: int
+    name: str
+
+
+class Happening(Struct, frozen=True, array_like=True):
+    """The same event of one or more posts; of a label or view, one event without a post."""
+
+    type: EventType
+    post_ids: Sequence[str] = ()
+    # Of a change: which fields of the post, label or view.
+    fields: Sequence[str] = ()
+    label: EventLabel | None = None
+    # Of a label: its former name, or the label that it was merged into.
+    former_name: str = ""
+    into: EventLabel | None = None
+    # The slug of a view.
+    view: str = ""
+
+    @property
+    def size(self) -> int:
+        """The number of events."""
+        return len(self.post_ids) or 1
+
+
+encode: Final = msgspec.msgpack.Encoder().encode
+decode: Final = msgspec.msgpack.Decoder(list[Happening]).decode
+
+# By field, the events of a field that was set and of one that was not.
+_FLAGS: Final = {
+    PostField.READ: (EventType.POST_UNREAD, EventType.POST_READ),
+    PostField.ARCHIVED: (EventType.POST_UNARCHIVED, EventType.POST_ARCHIVED),
+    PostField.TRASHED: (EventType.POST_RESTORED, EventType.POST_DELETED),
+}
+_LABELS: Final = (EventType.POST_UNLABELLED, EventType.POST_LABELLED)
+_POST_FIELDS: Final = tuple(name for name in Post.__struct_fields__ if name != "tweet_details")
+
+
+def of_posts(
+    changed: Iterable[tuple[str, int, bool]], labels: Mapping[int, str]
+) -> list[Happening]:
+    """The events of fields of posts: post, field, and whether it was set before.
+
+    `labels` has the names of labels by id.
+    """
+    by_field: dict[tuple[int, bool], list[str]] = {}
+    for post_id, field, was_set in changed:
+        by_field.setdefault((field, was_set), []).append(post_id)
+    return [
+        Happening(_FLAGS[PostField(field)][not was_set], post_ids)
+        if field in _FLAGS
+        else Happening(
+            _LABELS[not was_set], post_ids, label=EventLabel(field, labels.get(field, ""))
+        )
+        for (field, was_set), post_ids in by_field.items()
+    ]
+
+
+def of_contents(changed: Mapping[str, Sequence[str]]) -> list[Happening]:
+    """The events of posts whose content was changed: the fields by post."""
+    by_fields: dict[tuple[str, ...], list[str]] = {}
+    for post_id, fields in changed.items():
+        if fields:
+            by_fields.setdefault(tuple(fields), []).append(post_id)
+    return [
+        Happening(EventType.POST_CHANGED, post_ids, fields)
+        for fields, post_ids in by_fields.items()
+    ]
+
+
+def of_labels(type: EventType, labels: Iterable[Label]) -> list[Happening]:
+    return [Happening(type, label=event_label(label)) for label in labels]
+
+
+def of_purged(post_ids: Sequence[str]) -> list[Happening]:
+    """The event of posts that are not in the trash either."""
+    return [Happening(EventType.POST_PURGED, post_ids)] if post_ids else []
+
+
+def event_label(label: Label) -> EventLabel:
+    return EventLabel(label.label_id, label.name)
+
+
+def changed_fields(before: Post | None, after: Post) -> list[str]:
+    """The fields of the stored document that differ."""
+    if before is None:
+        return ["tweet_details"]
+    fields = [name for name in _POST_FIELDS if getattr(before, name) != getattr(after, name)]
+    if before.tweet_details != after.tweet_details:
+        details = (before.tweet_details, after.tweet_details)
+        fields += [
+            f"tweet_details.{name}"
+            for name in PostDetails.__struct_fields__
+            if getattr(details[0], name) != getattr(details[1], name)
+        ]
+    return fields
