@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 
 from bowerbird.model.accounts import ActivityEntry, ActivityKind
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Store, Transaction
 
 
-class ActivityStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("activity")
+class ActivityStore(Store):
+    resource = "activity"
 
     async def add(self, transaction: Transaction, account_id: int, entry: ActivityEntry) -> None:
         values = {
@@ -20,7 +18,7 @@ class ActivityStore:
             "detail": entry.detail,
             "address": entry.address,
         }
-        await transaction.run(self._sql["insert"], values)
+        await self._run(transaction, "insert", **values)
 
     async def page(
         self, account_id: int, before: tuple[int, str], limit: int
@@ -28,10 +26,9 @@ class ActivityStore:
         """Entries before the given time and id, the latest first."""
         at, entry_id = before
         values = {"account_id": account_id, "at": at, "entry_id": entry_id, "limit": limit}
-        rows = await self._database.rows(self._sql["page"], values)
         return [
             ActivityEntry(at, entry_id, _kind(kind), detail, address)
-            for at, entry_id, kind, detail, address in rows
+            for at, entry_id, kind, detail, address in await self._read("page", **values)
         ]
 
     async def sweep(
@@ -39,10 +36,10 @@ class ActivityStore:
     ) -> int:
         """Removes entries before a time, and those older than the newest `kept` ones."""
         values = {"account_id": account_id, "kept": kept}
-        [[oldest]] = await transaction.rows(self._sql["oldest_kept"], values)
+        [[oldest]] = await self._rows(transaction, "oldest_kept", **values)
         before = max(before, oldest or 0)
         values = {"account_id": account_id, "before": before, "limit": limit}
-        return len(await transaction.rows(self._sql["remove_some"], values))
+        return len(await self._rows(transaction, "remove_some", **values))
 
 
 def _kind(text: str) -> ActivityKind | str:

@@ -6,62 +6,55 @@ from typing import Any
 from msgspec.structs import asdict
 
 from bowerbird.model.connections import Connection, ConnectionState, Network, Problem
-from bowerbird.storage.database import Database, Reader, Row, Transaction
+from bowerbird.storage.database import Reader, Row, Store, Transaction
 
 
-class ConnectionStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        sql = database.queries("connections")
-        self._sql = {name: text.format(columns=sql["columns"]) for name, text in sql.items()}
+class ConnectionStore(Store):
+    resource = "connections"
+    fragments = ("columns",)
 
     async def insert(
         self, transaction: Transaction, account_id: int, new: Connection, most: int
     ) -> bool:
         """False if the account has so many connections already, or was deleted."""
         values = {**asdict(new), "account_id": account_id, "most": most}
-        return bool(await transaction.rows(self._sql["insert"], values))
+        return bool(await self._rows(transaction, "insert", **values))
 
     async def all(self, account_id: int) -> Sequence[Connection]:
-        rows = await self._database.rows(self._sql["list"], {"account_id": account_id})
-        return [_connection(row) for row in rows]
+        return [_connection(row) for row in await self._read("list", account_id=account_id)]
 
     async def one(self, reader: Reader, account_id: int, connection_id: str) -> Connection | None:
-        rows = await reader.rows(self._sql["one"], _key(account_id, connection_id))
+        rows = await self._rows(reader, "one", **_key(account_id, connection_id))
         return _connection(rows[0]) if rows else None
 
     async def by_user(
         self, reader: Reader, account_id: int, network: Network, source_user_id: str
     ) -> Connection | None:
-        values = {
-            "account_id": account_id,
-            "network": network,
-            "source_user_id": source_user_id,
-        }
-        rows = await reader.rows(self._sql["by_user"], values)
+        rows = await self._rows(
+            reader, "by_user", account_id=account_id, network=network, source_user_id=source_user_id
+        )
         return _connection(rows[0]) if rows else None
 
     async def due(self, account_id: int, now: int) -> Sequence[Connection]:
         """The connections that are due, the longest waiting first."""
-        values = {"account_id": account_id, "now": now}
-        return [_connection(row) for row in await self._database.rows(self._sql["due"], values)]
+        return [_connection(row) for row in await self._read("due", account_id=account_id, now=now)]
 
     async def due_accounts(self, after: int, now: int, limit: int) -> Sequence[int]:
         values = {"after": after, "now": now, "limit": limit}
-        return [row[0] for row in await self._database.rows(self._sql["due_accounts"], values)]
+        return [row[0] for row in await self._read("due_accounts", **values)]
 
     async def delete(
         self, transaction: Transaction, account_id: int, connection_id: str
     ) -> tuple[Network, str] | None:
         """The network and name of the deleted connection."""
-        rows = await transaction.rows(self._sql["delete"], _key(account_id, connection_id))
+        rows = await self._rows(transaction, "delete", **_key(account_id, connection_id))
         return (Network(rows[0][0]), str(rows[0][1])) if rows else None
 
     async def connected(
         self, transaction: Transaction, account_id: int, connection: Connection
     ) -> bool:
         values = {**asdict(connection), "account_id": account_id}
-        return bool(await transaction.rows(self._sql["connected"], values))
+        return bool(await self._rows(transaction, "connected", **values))
 
     async def put_tokens(
         self, account_id: int, connection: Connection, sealed: bytes
@@ -74,7 +67,7 @@ class ConnectionStore:
         }
 
         async def work(transaction: Transaction) -> int | None:
-            rows = await transaction.rows(self._sql["put_tokens"], values)
+            rows = await self._rows(transaction, "put_tokens", **values)
             return rows[0][0] if rows else None
 
         return await self._database.write(work, account_id)
@@ -92,7 +85,7 @@ class ConnectionStore:
             "state": state,
             "next_run_at": next_run_at,
         }
-        return bool(await transaction.rows(self._sql["set_state"], values))
+        return bool(await self._rows(transaction, "set_state", **values))
 
     async def set_bounds(
         self,
@@ -107,14 +100,14 @@ class ConnectionStore:
             "interval_s": interval_s,
             "posts_per_day": posts_per_day,
         }
-        await transaction.run(self._sql["set_bounds"], values)
+        await self._run(transaction, "set_bounds", **values)
 
     async def start_run(
         self, transaction: Transaction, account_id: int, connection_id: str, run_id: str
     ) -> bool:
         """False if the connection has a run, or was deleted."""
         values = {**_key(account_id, connection_id), "run_id": run_id}
-        return bool(await transaction.rows(self._sql["start_run"], values))
+        return bool(await self._rows(transaction, "start_run", **values))
 
     async def end_run(
         self,
@@ -165,7 +158,7 @@ class ConnectionStore:
         values = {**_key(account_id, connection_id), "today": today, "posts": posts}
 
         async def work(transaction: Transaction) -> bool:
-            return bool(await transaction.rows(self._sql["spend"], values))
+            return bool(await self._rows(transaction, "spend", **values))
 
         return await self._database.write(work, account_id)
 
@@ -189,7 +182,7 @@ class ConnectionStore:
 
     async def _write(self, account_id: int, name: str, values: Mapping[str, Any]) -> None:
         async def work(transaction: Transaction) -> None:
-            await transaction.run(self._sql[name], values)
+            await self._run(transaction, name, **values)
 
         await self._database.write(work, account_id)
 

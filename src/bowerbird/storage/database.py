@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from functools import wraps
-from typing import Any, Final, ParamSpec, Protocol, TypeVar
+from typing import Any, ClassVar, Final, ParamSpec, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -160,3 +160,30 @@ class Database(Protocol):
         """Raises a refusal if the database is unreachable or its schema does not fit."""
 
     async def close(self) -> None: ...
+
+
+class Store:
+    """Runs the statements of a resource by their names, with their values as arguments."""
+
+    resource: ClassVar[str]
+    # Those of its statements that others have in braces.
+    fragments: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = sql = database.queries(self.resource)
+        if self.fragments:
+            parts = {name: sql[name] for name in self.fragments}
+            self._sql = {name: text.format(**parts) for name, text in sql.items()}
+
+    def _read(self, name: str, /, **values: Any) -> Running[Sequence[Row]]:
+        return self._database.rows(self._sql[name], values)
+
+    def _read_slowly(self, name: str, /, **values: Any) -> Running[Sequence[Row]]:
+        return self._database.slow_rows(self._sql[name], values)
+
+    def _rows(self, reader: Reader, name: str, /, **values: Any) -> Running[Sequence[Row]]:
+        return reader.rows(self._sql[name], values)
+
+    def _run(self, transaction: Transaction, name: str, /, **values: Any) -> Running[None]:
+        return transaction.run(self._sql[name], values)

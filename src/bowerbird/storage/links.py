@@ -17,16 +17,14 @@ from bowerbird.model.links import (
     Reason,
     content_of,
 )
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Store, Transaction
 
 # Keeps a transaction short.
 _AT_ONCE: Final = 500
 
 
-class LinkStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("links")
+class LinkStore(Store):
+    resource = "links"
 
     async def add(
         self, transaction: Transaction, account_id: int, post_ids: Sequence[str], now: int
@@ -41,20 +39,17 @@ class LinkStore:
         await transaction.run_many(self._sql["remove"], rows)
 
     async def due_accounts(self, after: int, now: int, limit: int) -> list[int]:
-        values = {"after": after, "now": now, "limit": limit}
-        rows = await self._database.slow_rows(self._sql["due_accounts"], values)
+        rows = await self._read_slowly("due_accounts", after=after, now=now, limit=limit)
         return [row[0] for row in rows]
 
     async def due_hosts(self, account_id: int, now: int, limit: int) -> dict[str, int]:
         """How many links are due, by host."""
-        values = {"account_id": account_id, "now": now, "limit": limit}
-        rows = await self._database.slow_rows(self._sql["due_hosts"], values)
+        rows = await self._read_slowly("due_hosts", account_id=account_id, now=now, limit=limit)
         return dict(tuple(row) for row in rows)
 
     async def due(self, account_id: int, host: str, now: int, limit: int) -> list[DueLink]:
         """The links of a host, or those that nothing has looked at, the newest first."""
-        values = {"account_id": account_id, "host": host, "now": now, "limit": limit}
-        rows = await self._database.rows(self._sql["due"], values)
+        rows = await self._read("due", account_id=account_id, host=host, now=now, limit=limit)
         return [DueLink(*row) for row in rows]
 
     async def set_hosts(
@@ -94,14 +89,13 @@ class LinkStore:
         Some at a time: False if none was left to change.
         """
         values = {"account_id": account_id, "host": host, "reason": reason, "limit": _AT_ONCE}
-        given_up = await transaction.rows(self._sql["give_up"], {**values, "before": oldest})
-        waiting = await transaction.rows(self._sql["postpone"], {**values, "due_at": due_at})
+        given_up = await self._rows(transaction, "give_up", **values, before=oldest)
+        waiting = await self._rows(transaction, "postpone", **values, due_at=due_at)
         return bool(given_up or waiting)
 
     async def content(self, account_id: int, post_id: str, *, is_fetched: bool) -> PostContent:
         """How much of a post the library has. `is_fetched`: whether the service asks for texts."""
-        values = {"account_id": account_id, "post_id": post_id}
-        rows = await self._database.rows(self._sql["one"], values)
+        rows = await self._read("one", account_id=account_id, post_id=post_id)
         if not rows:
             return PostContent(ContentState.WHOLE)
         return _content(rows[0], is_fetched=is_fetched)
@@ -111,48 +105,45 @@ class LinkStore:
     ) -> dict[str, PostContent]:
         """Of the given posts that are only links, by id."""
         values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
-        rows = await self._database.rows(self._sql["states"], values)
+        rows = await self._read("states", **values)
         return {row[0]: _content(row[1:], is_fetched=is_fetched) for row in rows}
 
     async def has_any(self, account_id: int) -> bool:
-        return bool(await self._database.rows(self._sql["any"], {"account_id": account_id}))
+        return bool(await self._read("any", account_id=account_id))
 
     async def counts(self, account_id: int) -> LinkCounts:
-        rows = await self._database.slow_rows(self._sql["counts"], {"account_id": account_id})
+        rows = await self._read_slowly("counts", account_id=account_id)
         waiting = sum(count for state, _, count in rows if state == WAITING)
         return LinkCounts(waiting, {Reason(why): n for state, why, n in rows if state == LEFT})
 
     async def bare_posts(self, account_id: int, after: int, limit: int) -> list[tuple[int, str]]:
         """The number and id of posts that are only links."""
         values = {"account_id": account_id, "after": after, "limit": limit}
-        rows = await self._database.slow_rows(self._sql["bare_posts"], values)
+        rows = await self._read_slowly("bare_posts", **values)
         return [(number, post_id) for number, post_id in rows]
 
     async def take_turn(
         self, transaction: Transaction, host: str, now: int, next_at: int
     ) -> int | None:
         """How many times in a row the host gave no answer; None if it is not its turn yet."""
-        values = {"host": host, "now": now, "next_at": next_at}
-        rows = await transaction.rows(self._sql["take_turn"], values)
+        rows = await self._rows(transaction, "take_turn", host=host, now=now, next_at=next_at)
         return int(rows[0][0]) if rows else None
 
     async def next_turn(self, host: str) -> int:
-        rows = await self._database.rows(self._sql["next_turn"], {"host": host})
+        rows = await self._read("next_turn", host=host)
         return int(rows[0][0]) if rows else 0
 
     async def pause_host(
         self, transaction: Transaction, host: str, next_at: int, failures: int
     ) -> None:
-        values = {"host": host, "next_at": next_at, "failures": failures}
-        await transaction.run(self._sql["pause_host"], values)
+        await self._run(transaction, "pause_host", host=host, next_at=next_at, failures=failures)
 
     async def host_answers(self, transaction: Transaction, host: str) -> None:
-        await transaction.run(self._sql["host_answers"], {"host": host})
+        await self._run(transaction, "host_answers", host=host)
 
     async def forget_hosts(self, transaction: Transaction, before: int) -> bool:
         """Forgets some hosts; False if none was left."""
-        values = {"before": before, "limit": _AT_ONCE}
-        return bool(await transaction.rows(self._sql["forget_hosts"], values))
+        return bool(await self._rows(transaction, "forget_hosts", before=before, limit=_AT_ONCE))
 
 
 def _content(row: Sequence[Any], *, is_fetched: bool) -> PostContent:

@@ -17,41 +17,41 @@ from bowerbird.model.media import (
     UnknownPost,
     url_key,
 )
-from bowerbird.storage.database import Database, Reader, Transaction, Values, place_values
+from bowerbird.storage.database import Database, Reader, Store, Transaction, Values, place_values
 
 WAITING: Final = "waiting"
 KEPT: Final = "kept"
 LEFT_OUT: Final = "left_out"
 
 
-class MediaStore:
+class MediaStore(Store):
+    resource = "media"
+
     def __init__(self, database: Database) -> None:
-        self._database = database
-        sql = database.queries("media")
+        super().__init__(database)
         content = database.queries("bookmarks")["content"]
-        fragments = {"boolean": sql["boolean"], "bigint": sql["bigint"], "content": content}
-        self._sql = {name: text.format(**fragments) for name, text in sql.items()}
+        parts = {"boolean": self._sql["boolean"], "bigint": self._sql["bigint"], "content": content}
+        self._sql = {name: text.format(**parts) for name, text in self._sql.items()}
 
     async def account(self, reader: Reader, account_id: int) -> MediaAccount | None:
-        rows = await reader.rows(self._sql["account"], {"account_id": account_id})
+        rows = await self._rows(reader, "account", account_id=account_id)
         if not rows:
             return None
         is_keeping, is_clearing, *rest = rows[0]
         return MediaAccount(bool(is_keeping), bool(is_clearing), *rest)
 
     async def switch(self, transaction: Transaction, account_id: int, *, is_keeping: bool) -> None:
-        values = {"account_id": account_id, "is_keeping": is_keeping}
-        await transaction.run(self._sql["switch"], values)
+        await self._run(transaction, "switch", account_id=account_id, is_keeping=is_keeping)
 
     async def begin(self, transaction: Transaction, account_id: int) -> None:
         """Keeps the images of an account from now on, unless it has decided."""
-        await transaction.run(self._sql["begin"], {"account_id": account_id})
+        await self._run(transaction, "begin", account_id=account_id)
 
     async def clear(self, transaction: Transaction, account_id: int) -> None:
-        await transaction.run(self._sql["clear"], {"account_id": account_id})
+        await self._run(transaction, "clear", account_id=account_id)
 
     async def cleared(self, transaction: Transaction, account_id: int) -> None:
-        await transaction.run(self._sql["cleared"], {"account_id": account_id})
+        await self._run(transaction, "cleared", account_id=account_id)
 
     async def looked(self, transaction: Transaction, account: Account, now: int) -> None:
         """Records that all posts of this state of the library were looked at."""
@@ -61,13 +61,12 @@ class MediaStore:
             "version": account.version,
             "now": now,
         }
-        await transaction.run(self._sql["looked"], values)
+        await self._run(transaction, "looked", **values)
 
     async def postpone_account(
         self, transaction: Transaction, account_id: int, due_at: int
     ) -> None:
-        values = {"account_id": account_id, "due_at": due_at}
-        await transaction.run(self._sql["postpone_account"], values)
+        await self._run(transaction, "postpone_account", account_id=account_id, due_at=due_at)
 
     async def due_accounts(
         self, after: int, limit: int, *, now: int, looked_before: int, quota: int, is_on: bool
@@ -81,19 +80,17 @@ class MediaStore:
             "quota": quota,
             "is_on": is_on,
         }
-        rows = await self._database.slow_rows(self._sql["due_accounts"], values)
-        return [row[0] for row in rows]
+        return [row[0] for row in await self._read_slowly("due_accounts", **values)]
 
     async def accounts_with_files(self, after: int, limit: int) -> list[int]:
-        values = {"after": after, "limit": limit}
-        rows = await self._database.slow_rows(self._sql["accounts_with_files"], values)
+        rows = await self._read_slowly("accounts_with_files", after=after, limit=limit)
         return [row[0] for row in rows]
 
     async def totals(self, quota: int) -> MediaTotals:
         """The images of all accounts, for the operator."""
-        rows = await self._database.slow_rows(self._sql["totals"], {})
+        rows = await self._read_slowly("totals")
         states: dict[str, int] = {state: count for state, count in rows}  # noqa: C416 - typed
-        [(size, full)] = await self._database.slow_rows(self._sql["room_used"], {"quota": quota})
+        [(size, full)] = await self._read_slowly("room_used", quota=quota)
         return MediaTotals(
             kept=states.get(KEPT, 0),
             waiting=states.get(WAITING, 0),
@@ -109,7 +106,7 @@ class MediaStore:
         after = ""
         while True:
             values = {"account_id": account_id, "after": after, "limit": limit}
-            rows = await self._database.slow_rows(self._sql["kept_page"], values)
+            rows = await self._read_slowly("kept_page", **values)
             if not rows:
                 return
             yield [(url, KeptImage(*file)) for _, url, *file in rows]
@@ -117,7 +114,7 @@ class MediaStore:
 
     async def counts(self, account_id: int) -> dict[tuple[str, str], int]:
         """The number of images by state and reason."""
-        rows = await self._database.slow_rows(self._sql["counts"], {"account_id": account_id})
+        rows = await self._read_slowly("counts", account_id=account_id)
         return {(state, reason): count for state, reason, count in rows}
 
     async def unknown_posts(self, account: Account, after: int, limit: int) -> list[UnknownPost]:
@@ -127,8 +124,7 @@ class MediaStore:
             "after": after,
             "limit": limit,
         }
-        rows = await self._database.slow_rows(self._sql["unknown_posts"], values)
-        return [UnknownPost(*row) for row in rows]
+        return [UnknownPost(*row) for row in await self._read_slowly("unknown_posts", **values)]
 
     async def put_links(
         self,
@@ -140,7 +136,7 @@ class MediaStore:
         """Records the images of posts; returns the keys of those that a post no longer has."""
         account = {"account_id": account_id}
         ids = self._database.text_list([post.post_id for post in posts])
-        had = await transaction.rows(self._sql["links_of"], {**account, "post_ids": ids})
+        had = await self._rows(transaction, "links_of", **account, post_ids=ids)
         links = {
             (post.post_id, url_key(link.url)): link
             for post, found in posts.items()
@@ -163,26 +159,24 @@ class MediaStore:
 
     async def lost_posts(self, account_id: int, after: str, limit: int) -> list[str]:
         values = {"account_id": account_id, "after": after, "limit": limit}
-        rows = await self._database.slow_rows(self._sql["lost_posts"], values)
-        return [row[0] for row in rows]
+        return [row[0] for row in await self._read_slowly("lost_posts", **values)]
 
     async def some_posts(self, account_id: int, limit: int) -> list[str]:
-        values = {"account_id": account_id, "limit": limit}
-        rows = await self._database.rows(self._sql["some_posts"], values)
+        rows = await self._read("some_posts", account_id=account_id, limit=limit)
         return [row[0] for row in rows]
 
     async def is_lost(self, transaction: Transaction, account_id: int, post_id: str) -> bool:
         """Whether a post is neither in the library nor in the trash."""
         values = {"account_id": account_id, "post_id": post_id}
-        return bool(await transaction.rows(self._sql["is_lost"], values))
+        return bool(await self._rows(transaction, "is_lost", **values))
 
     async def remove_post(
         self, transaction: Transaction, account_id: int, post_id: str
     ) -> list[str]:
         """Forgets a post; returns the keys of its images."""
         values = {"account_id": account_id, "post_id": post_id}
-        await transaction.run(self._sql["delete_post"], values)
-        return [row[0] for row in await transaction.rows(self._sql["delete_links"], values)]
+        await self._run(transaction, "delete_post", **values)
+        return [row[0] for row in await self._rows(transaction, "delete_links", **values)]
 
     async def remove_unlinked(
         self, transaction: Transaction, account_id: int, url_keys: Sequence[str]
@@ -201,18 +195,17 @@ class MediaStore:
                 size += count
         if removed:
             values = {"account_id": account_id, "files": len(removed), "bytes": size}
-            await transaction.run(self._sql["give_back"], values)
+            await self._run(transaction, "give_back", **values)
         return removed
 
     async def due_sources(self, account_id: int, now: int, limit: int) -> list[DueImage]:
-        values = {"account_id": account_id, "now": now, "limit": limit}
-        rows = await self._database.rows(self._sql["due_sources"], values)
+        rows = await self._read("due_sources", account_id=account_id, now=now, limit=limit)
         return [DueImage(*row) for row in rows]
 
     async def by_content(self, reader: Reader, account_id: int, content_hash: bytes) -> str:
         """The id of the file with this content, or ''."""
         values = {"account_id": account_id, "content_hash": content_hash}
-        rows = await reader.rows(self._sql["by_content"], values)
+        rows = await self._rows(reader, "by_content", **values)
         return str(rows[0][0]) if rows else ""
 
     async def source_is_kept(
@@ -230,39 +223,37 @@ class MediaStore:
             "media_id": media_id,
             "small_id": small_id,
         }
-        return bool(await transaction.rows(self._sql["source_is_kept"], values))
+        return bool(await self._rows(transaction, "source_is_kept", **values))
 
     async def source_failed(
         self, transaction: Transaction, account_id: int, failure: FailedImage
     ) -> None:
         values = {"account_id": account_id, **msgspec.structs.asdict(failure)}
-        await transaction.run(self._sql["source_failed"], values)
+        await self._run(transaction, "source_failed", **values)
 
     async def try_again(
         self, transaction: Transaction, account_id: int, post_ids: Sequence[str], now: int
     ) -> None:
         """Images of these posts that could not be fetched are due again."""
         ids = self._database.text_list(post_ids)
-        values = {"account_id": account_id, "post_ids": ids, "now": now}
-        await transaction.run(self._sql["try_again"], values)
+        await self._run(transaction, "try_again", account_id=account_id, post_ids=ids, now=now)
 
     async def take_room(
         self, transaction: Transaction, account_id: int, files: int, size: int
     ) -> None:
-        values = {"account_id": account_id, "files": files, "bytes": size}
-        await transaction.run(self._sql["take_room"], values)
+        await self._run(transaction, "take_room", account_id=account_id, files=files, bytes=size)
 
     async def video_bytes(self, account_id: int) -> int:
         # It reads all files of the account.
-        rows = await self._database.slow_rows(self._sql["video_bytes"], {"account_id": account_id})
+        rows = await self._read_slowly("video_bytes", account_id=account_id)
         return int(rows[0][0])
 
     async def video_bytes_within(self, transaction: Transaction, account_id: int) -> int:
-        rows = await transaction.rows(self._sql["video_bytes"], {"account_id": account_id})
+        rows = await self._rows(transaction, "video_bytes", account_id=account_id)
         return int(rows[0][0])
 
     async def is_full(self, transaction: Transaction, account_id: int, quota: int) -> None:
-        await transaction.run(self._sql["is_full"], {"account_id": account_id, "quota": quota})
+        await self._run(transaction, "is_full", account_id=account_id, quota=quota)
 
     async def put_file(
         self,
@@ -282,17 +273,15 @@ class MediaStore:
             "height": image.height,
             "now": now,
         }
-        await transaction.run(self._sql["put_file"], values)
+        await self._run(transaction, "put_file", **values)
 
     async def file(self, account_id: int, media_id: str) -> KeptImage | None:
-        values = {"account_id": account_id, "media_id": media_id}
-        rows = await self._database.rows(self._sql["file"], values)
+        rows = await self._read("file", account_id=account_id, media_id=media_id)
         return KeptImage(*rows[0]) if rows else None
 
     async def known(self, account_id: int, keys: Sequence[str]) -> dict[str, KnownImage]:
         """The images that are known among those with these keys of their URLs."""
-        values = {"account_id": account_id, "keys": self._database.text_list(keys)}
-        rows = await self._database.rows(self._sql["known"], values)
+        rows = await self._read("known", account_id=account_id, keys=self._database.text_list(keys))
         return {
             key: KnownImage(state, reason, _file(files[:5]), _file(files[5:]))
             for key, state, reason, *files in rows
@@ -300,8 +289,7 @@ class MediaStore:
 
     async def existing(self, account_id: int, media_ids: Sequence[str]) -> set[str]:
         values = {"account_id": account_id, "media_ids": self._database.text_list(media_ids)}
-        rows = await self._database.slow_rows(self._sql["existing"], values)
-        return {row[0] for row in rows}
+        return {row[0] for row in await self._read_slowly("existing", **values)}
 
 
 def _file(columns: Sequence[Any]) -> KeptImage | None:

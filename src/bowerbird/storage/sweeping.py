@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Store
 
 
 class Expiry(Struct, frozen=True, kw_only=True):
@@ -46,18 +46,16 @@ class Due(Struct, frozen=True):
     has_old_events: bool
 
 
-class SweepStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("sweeping")
+class SweepStore(Store):
+    resource = "sweeping"
 
     async def has_old_proofs(self, now: int) -> tuple[bool, bool]:
         """Whether there are expired one-time links, and expired attempts to sign in."""
-        rows = await self._database.rows(self._sql["has_old_proofs"], {"now": now})
+        rows = await self._read("has_old_proofs", now=now)
         links, attempts = rows[0]
         return bool(links), bool(attempts)
 
     async def next_accounts(self, after: int, limit: int, expiry: Expiry) -> Sequence[Due]:
         values = {"after": after, "limit": limit, **msgspec.structs.asdict(expiry)}
-        rows = await self._database.slow_rows(self._sql["next_accounts"], values)
+        rows = await self._read_slowly("next_accounts", **values)
         return [Due(account_id, *map(bool, expired)) for account_id, *expired in rows]

@@ -15,15 +15,16 @@ from bowerbird.model.accounts import (
 )
 from bowerbird.model.labels import name_key
 from bowerbird.storage.activity import ActivityStore
-from bowerbird.storage.database import Database, Reader, Row, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Store, Transaction
 
 _LAST_CHARACTER: Final = "\U0010ffff"
 
 
-class AccountStore:
+class AccountStore(Store):
+    resource = "accounts"
+
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("accounts")
+        super().__init__(database)
         self._activity = ActivityStore(database)
 
     def generation(self) -> int | None:
@@ -31,59 +32,53 @@ class AccountStore:
         return self._database.generation()
 
     async def by_key(self, account_id: int, key_hash: bytes, month: int) -> Account | None:
-        values = {"account_id": account_id, "key_hash": key_hash, "month": month}
-        rows = await self._database.rows(self._sql["by_key"], values)
+        rows = await self._read("by_key", account_id=account_id, key_hash=key_hash, month=month)
         return Account(*rows[0]) if rows else None
 
     async def by_id(self, account_id: int, month: int) -> Account | None:
-        values = {"account_id": account_id, "month": month}
-        rows = await self._database.rows(self._sql["by_id"], values)
+        rows = await self._read("by_id", account_id=account_id, month=month)
         return Account(*rows[0]) if rows else None
 
     async def id_of_email(self, email_key: str) -> int | None:
-        rows = await self._database.rows(self._sql["id_of_email"], {"email_key": email_key})
+        rows = await self._read("id_of_email", email_key=email_key)
         return rows[0][0] if rows else None
 
     async def has_person(self, account_id: int) -> bool:
         """Also if the account is partly deleted."""
-        return bool(await self._database.rows(self._sql["person"], {"account_id": account_id}))
+        return bool(await self._read("person", account_id=account_id))
 
     async def has_others(self, reader: Reader, account_id: int) -> bool:
         """Whether there is another account."""
-        return bool(await reader.rows(self._sql["other_account"], {"account_id": account_id}))
+        return bool(await self._rows(reader, "other_account", account_id=account_id))
 
     async def partly_deleted(self, limit: int) -> Sequence[int]:
         """Accounts whose removal has begun."""
-        rows = await self._database.slow_rows(self._sql["partly_deleted"], {"limit": limit})
-        return [row[0] for row in rows]
+        return [row[0] for row in await self._read_slowly("partly_deleted", limit=limit)]
 
     async def all(self) -> Sequence[Membership]:
-        return [
-            Membership(*row) for row in await self._database.rows(self._sql["every_account"], {})
-        ]
+        return [Membership(*row) for row in await self._read("every_account")]
 
     async def count(self) -> int:
-        rows = await self._database.rows(self._sql["count_accounts"], {})
+        rows = await self._read("count_accounts")
         return int(rows[0][0])
 
     async def count_up_to(self, limit: int) -> int:
-        rows = await self._database.slow_rows(self._sql["count_some"], {"limit": limit})
+        rows = await self._read_slowly("count_some", limit=limit)
         return int(rows[0][0])
 
     async def page(self, before: tuple[int, int], limit: int) -> Sequence[Membership]:
         """The accounts before the given date and id, the newest first."""
         created_at, account_id = before
         values = {"created_at": created_at, "account_id": account_id, "limit": limit}
-        return [_listed(row) for row in await self._database.rows(self._sql["page"], values)]
+        return [_listed(row) for row in await self._read("page", **values)]
 
     async def starting_with(self, email_key: str, limit: int) -> Sequence[Membership]:
         """The accounts whose folded address starts with a text, by address."""
         values = {"first": email_key, "end": email_key + _LAST_CHARACTER, "limit": limit}
-        rows = await self._database.rows(self._sql["starting_with"], values)
-        return [_listed(row) for row in rows]
+        return [_listed(row) for row in await self._read("starting_with", **values)]
 
     async def membership(self, account_id: int) -> Membership | None:
-        rows = await self._database.rows(self._sql["membership"], {"account_id": account_id})
+        rows = await self._read("membership", account_id=account_id)
         return Membership(*rows[0]) if rows else None
 
     async def create(self, membership: Membership, email_key: str) -> bool:
@@ -105,38 +100,38 @@ class AccountStore:
             "created_at": membership.created_at,
             "may_own": may_own,
         }
-        inserted = await transaction.rows(self._sql["insert_person"], values)
+        inserted = await self._rows(transaction, "insert_person", **values)
         if not inserted and may_own:
             # Another account may have become the owner's at the same moment: now it is seen.
-            inserted = await transaction.rows(self._sql["insert_person"], values)
+            inserted = await self._rows(transaction, "insert_person", **values)
         if not inserted:
             return False
-        rows = await transaction.rows(self._sql["take_local_number"], values)
-        await transaction.run(self._sql["insert_library"], {**values, "local_number": rows[0][0]})
-        await transaction.run(self._sql["insert_digest_preference"], values)
+        rows = await self._rows(transaction, "take_local_number", **values)
+        await self._run(transaction, "insert_library", **values, local_number=rows[0][0])
+        await self._run(transaction, "insert_digest_preference", **values)
         return True
 
     async def owner(self, reader: Reader) -> int | None:
         """The account of the person who operates the service."""
-        rows = await reader.rows(self._sql["owner"], {})
+        rows = await self._rows(reader, "owner")
         return rows[0][0] if rows else None
 
     async def set_owner(self, transaction: Transaction, account_id: int) -> None:
-        await transaction.run(self._sql["take_ownership"], {})
-        await transaction.rows(self._sql["give_ownership"], {"account_id": account_id})
+        await self._run(transaction, "take_ownership")
+        await self._rows(transaction, "give_ownership", account_id=account_id)
 
     async def set_email(
         self, transaction: Transaction, account_id: int, email: str, email_key: str
     ) -> bool:
         """False if another account has the address."""
         values = {"account_id": account_id, "email": email, "email_key": email_key}
-        return bool(await transaction.rows(self._sql["set_email"], values))
+        return bool(await self._rows(transaction, "set_email", **values))
 
     async def set_plan(
         self, account_id: int, plan: str, entry: ActivityEntry | None = None
     ) -> None:
         async def work(transaction: Transaction) -> None:
-            await transaction.run(self._sql["set_plan"], {"account_id": account_id, "plan": plan})
+            await self._run(transaction, "set_plan", account_id=account_id, plan=plan)
             if entry is not None:
                 await self._activity.add(transaction, account_id, entry)
 
@@ -144,24 +139,23 @@ class AccountStore:
 
     async def removed_posts(self, reader: Reader, account_id: int) -> RemovedPostsChoice:
         """What happens to posts that are removed at their source."""
-        rows = await reader.rows(self._sql["removed_posts"], {"account_id": account_id})
+        rows = await self._rows(reader, "removed_posts", account_id=account_id)
         return RemovedPostsChoice(rows[0][0]) if rows else RemovedPostsChoice.KEEP
 
     async def set_removed_posts(self, account_id: int, choice: RemovedPostsChoice) -> None:
         async def work(transaction: Transaction) -> None:
-            values = {"account_id": account_id, "choice": choice}
-            await transaction.run(self._sql["set_removed_posts"], values)
+            await self._run(transaction, "set_removed_posts", account_id=account_id, choice=choice)
 
         await self._database.write(work)
 
     async def reading(self, reader: Reader, account_id: int) -> Reading:
-        rows = await reader.rows(self._sql["reading"], {"account_id": account_id})
+        rows = await self._rows(reader, "reading", account_id=account_id)
         return Reading(rows[0][0], bool(rows[0][1])) if rows else Reading()
 
     async def set_reading(self, account_id: int, reading: Reading) -> None:
         async def work(transaction: Transaction) -> None:
             values = {"account_id": account_id, **msgspec.structs.asdict(reading)}
-            await transaction.run(self._sql["set_reading"], values)
+            await self._run(transaction, "set_reading", **values)
 
         await self._database.write(work)
 
@@ -174,7 +168,7 @@ class AccountStore:
             return False
         changed = msgspec.structs.replace(reading, favourite=after)
         values = {"account_id": account_id, **msgspec.structs.asdict(changed)}
-        await transaction.run(self._sql["set_reading"], values)
+        await self._run(transaction, "set_reading", **values)
         return True
 
     async def add_calls(self, month: int, calls: Mapping[int, int]) -> None:
@@ -196,7 +190,7 @@ class AccountStore:
         self, transaction: Transaction, account_id: int, month: int, limit: int
     ) -> int | None:
         values = {"account_id": account_id, "month": month, "limit": limit}
-        rows = await transaction.rows(self._sql["charge_call"], values)
+        rows = await self._rows(transaction, "charge_call", **values)
         return int(rows[0][0]) if rows else None
 
 

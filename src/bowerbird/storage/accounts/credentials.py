@@ -8,18 +8,18 @@ import msgspec
 from bowerbird.model.accounts import ActivityEntry, Device, DeviceCaller, Key
 from bowerbird.model.keys import part_of_hash
 from bowerbird.storage.activity import ActivityStore
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.database import Database, Reader, Store, Transaction
 
 ANY_NUMBER: Final = 2**31
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 
-class CredentialStore(Generic[Record]):
-    def __init__(self, database: Database, resource: str, record: type[Record]) -> None:
-        self._database = database
-        self._sql = database.queries(resource)
-        self._record = record
+class CredentialStore(Store, Generic[Record]):
+    record: type[Record]
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self._activity = ActivityStore(database)
 
     async def create(
@@ -35,15 +35,14 @@ class CredentialStore(Generic[Record]):
         """False if the account has so many active ones already."""
         fields = msgspec.structs.asdict(record)
         values = {**fields, "account_id": account_id, "hash": hash, "most": most}
-        if not await transaction.rows(self._sql["insert"], values):
+        if not await self._rows(transaction, "insert", **values):
             return False
         if entry is not None:
             await self._activity.add(transaction, account_id, entry)
         return True
 
     async def all(self, account_id: int) -> Sequence[Record]:
-        rows = await self._database.rows(self._sql["list"], {"account_id": account_id})
-        return [self._record(*row) for row in rows]
+        return [self.record(*row) for row in await self._read("list", account_id=account_id)]
 
     async def revoke(
         self,
@@ -63,12 +62,10 @@ class CredentialStore(Generic[Record]):
         values = {"account_id": account_id, "id": id, "hash": hash, "revoked_at": now}
 
         async def work(transaction: Transaction) -> str | None:
-            rows = await transaction.rows(self._sql["revoke"], values)
+            rows = await self._rows(transaction, "revoke", **values)
             if not rows:
                 return None
-            await transaction.run(
-                self._sql["forget_revoked"], {"account_id": account_id, "kept": kept}
-            )
+            await self._run(transaction, "forget_revoked", account_id=account_id, kept=kept)
             revoked, name = rows[0]
             if entry is not None:
                 named = msgspec.structs.replace(entry, detail=name)
@@ -80,8 +77,8 @@ class CredentialStore(Generic[Record]):
 
 
 class KeyStore(CredentialStore[Key]):
-    def __init__(self, database: Database) -> None:
-        super().__init__(database, "keys", Key)
+    resource = "keys"
+    record = Key
 
     async def names(self, account_id: int) -> dict[str, str]:
         """The names of the keys by a part of their hashes."""
@@ -89,7 +86,7 @@ class KeyStore(CredentialStore[Key]):
         return {part_of_hash(bytes(row[0])): row[1] for row in rows}
 
     async def count_live(self, account_id: int) -> int:
-        rows = await self._database.rows(self._sql["count_live"], {"account_id": account_id})
+        rows = await self._read("count_live", account_id=account_id)
         return int(rows[0][0])
 
     async def put_uses(self, uses: Mapping[tuple[int, bytes], int]) -> None:
@@ -104,23 +101,21 @@ class KeyStore(CredentialStore[Key]):
 
 
 class DeviceStore(CredentialStore[Device]):
-    def __init__(self, database: Database) -> None:
-        super().__init__(database, "devices", Device)
+    resource = "devices"
+    record = Device
 
     async def by_token(self, account_id: int, token_hash: bytes, month: int) -> DeviceCaller | None:
         values = {"account_id": account_id, "token_hash": token_hash, "month": month}
-        rows = await self._database.rows(self._sql["by_token"], values)
+        rows = await self._read("by_token", **values)
         return DeviceCaller(*rows[0]) if rows else None
 
     async def is_revoked(self, account_id: int, token_hash: bytes) -> bool:
         """Whether the token is that of a device which was revoked."""
-        values = {"account_id": account_id, "token_hash": token_hash}
-        return bool(await self._database.rows(self._sql["revoked"], values))
+        return bool(await self._read("revoked", account_id=account_id, token_hash=token_hash))
 
     async def source_user(self, reader: Reader, account_id: int, device_id: str) -> str:
         """The account of the source that the device is bound to, or ""."""
-        values = {"account_id": account_id, "device_id": device_id}
-        rows = await reader.rows(self._sql["source_user"], values)
+        rows = await self._rows(reader, "source_user", account_id=account_id, device_id=device_id)
         return rows[0][0] if rows else ""
 
     async def bind(
@@ -131,7 +126,7 @@ class DeviceStore(CredentialStore[Device]):
             "device_id": device_id,
             "source_user_id": source_user_id,
         }
-        await transaction.run(self._sql["bind"], values)
+        await self._run(transaction, "bind", **values)
 
     async def note_use(
         self, transaction: Transaction, account_id: int, device_id: str, now: int, every: int
@@ -144,4 +139,4 @@ class DeviceStore(CredentialStore[Device]):
                 "now": now,
                 "before": now - every,
             }
-            await transaction.run(self._sql["note_use"], values)
+            await self._run(transaction, "note_use", **values)

@@ -4,24 +4,20 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 
 from bowerbird.model.accounts import NoticeState, SunsetRecipient
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Store, Transaction
 
 _PAGE: Final = 500
 
 
-class SunsetNoticeStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("sunset_notices")
+class SunsetNoticeStore(Store):
+    resource = "sunset_notices"
 
     async def callers(self, version: str, first_day: int) -> AsyncIterator[SunsetRecipient]:
         """Every account that called the version on that day or later, by account id."""
         values = {"version": version, "first_day": first_day, "limit": _PAGE}
         after = -(2**63)
         while True:
-            rows = await self._database.slow_rows(
-                self._sql["callers_of_version"], {**values, "after": after}
-            )
+            rows = await self._read_slowly("callers_of_version", **values, after=after)
             for row in rows:
                 yield SunsetRecipient(*row)
             if len(rows) < _PAGE:
@@ -53,24 +49,22 @@ class SunsetNoticeStore:
 
     async def _write(self, name: str, values: Mapping[str, Any]) -> bool:
         async def work(transaction: Transaction) -> bool:
-            return bool(await transaction.rows(self._sql[name], values))
+            return bool(await self._rows(transaction, name, **values))
 
         return await self._database.write(work)
 
 
-class VersionUseStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("version_use")
+class VersionUseStore(Store):
+    resource = "version_use"
 
     async def versions(self, account_id: int, first_day: int) -> Sequence[str]:
         """The versions that the account called on that day or later."""
         values = {"account_id": account_id, "first_day": first_day}
-        return [row[0] for row in await self._database.rows(self._sql["versions"], values)]
+        return [row[0] for row in await self._read("versions", **values)]
 
     async def callers(self, first_day: int) -> Sequence[tuple[str, int, int]]:
         """Version, number of accounts that called it since that day, and day of the last call."""
-        rows = await self._database.slow_rows(self._sql["callers"], {"first_day": first_day})
+        rows = await self._read_slowly("callers", first_day=first_day)
         return [(version, count, last_day) for version, count, last_day in rows]
 
     async def put(self, uses: Mapping[tuple[int, str], int]) -> None:

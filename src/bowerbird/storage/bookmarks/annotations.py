@@ -6,17 +6,15 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.model.accounts import Account
-from bowerbird.storage.database import Database, Reader, Transaction, place_values
+from bowerbird.storage.database import Reader, Store, Transaction, place_values
 
 # A prime. It times the number of a bookmark, which has 40 bits, fits into 63.
 _MODULUS: Final = 1_000_003
 _numbers: Final = msgspec.json.Decoder(list[int]).decode
 
 
-class AnnotationStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("annotations")
+class AnnotationStore(Store):
+    resource = "annotations"
 
     async def put_replaced(
         self,
@@ -30,8 +28,8 @@ class AnnotationStore:
         post_id, annotation_id, content = replaced
         values: dict[str, Any] = {"account_id": account_id}
         row = {"post_id": post_id, "annotation_id": annotation_id, "content": content}
-        await transaction.run(self._sql["put_replaced"], {**values, **row, "replaced_at": now})
-        await transaction.run(self._sql["drop_oldest"], {**values, "limit": most})
+        await self._run(transaction, "put_replaced", **values, **row, replaced_at=now)
+        await self._run(transaction, "drop_oldest", **values, limit=most)
 
     async def take_replaced(
         self,
@@ -42,25 +40,25 @@ class AnnotationStore:
         oldest: int,
     ) -> bytes | None:
         values = {"account_id": account_id, "post_id": post_id, "annotation_id": annotation_id}
-        rows = await transaction.rows(self._sql["take_replaced"], {**values, "oldest": oldest})
+        rows = await self._rows(transaction, "take_replaced", **values, oldest=oldest)
         return rows[0][0] if rows else None
 
     async def highlight_count(self, account: Account) -> int:
         """How many passages all posts have together."""
         values = {"account_id": account.account_id, **place_values(account)}
-        rows = await self._database.slow_rows(self._sql["highlight_count"], values)
+        rows = await self._read_slowly("highlight_count", **values)
         return int(rows[0][0])
 
     async def not_again(self, reader: Reader, account_id: int) -> list[int]:
         """The numbers of the posts that are not shown again as the one of a day."""
-        rows = await reader.rows(self._sql["not_again"], {"account_id": account_id})
+        rows = await self._rows(reader, "not_again", account_id=account_id)
         return _numbers(rows[0][0]) if rows else []
 
     async def set_not_again(
         self, transaction: Transaction, account_id: int, numbers: Sequence[int]
     ) -> None:
         values = {"account_id": account_id, "numbers": msgspec.json.encode(numbers).decode()}
-        await transaction.run(self._sql["set_not_again"], values)
+        await self._run(transaction, "set_not_again", **values)
 
     async def in_order_of_day(self, account: Account, day: int, limit: int) -> Sequence[int]:
         """The numbers of posts that may have a note or highlights, and may be shown again.
@@ -77,30 +75,24 @@ class AnnotationStore:
             "limit": limit,
             "not_again": self._database.number_list(left_out),
         }
-        rows = await self._database.slow_rows(self._sql["in_order_of_day"], values)
-        return [row[0] for row in rows]
+        return [row[0] for row in await self._read_slowly("in_order_of_day", **values)]
 
     async def accounts_with_expired(self, before: int, limit: int) -> Sequence[int]:
-        values = {"before": before, "limit": limit}
-        rows = await self._database.slow_rows(self._sql["accounts_with_expired"], values)
+        rows = await self._read_slowly("accounts_with_expired", before=before, limit=limit)
         return [row[0] for row in rows]
 
     async def delete_expired(self, transaction: Transaction, account_id: int, before: int) -> None:
-        values = {"account_id": account_id, "before": before}
-        await transaction.run(self._sql["delete_expired"], values)
+        await self._run(transaction, "delete_expired", account_id=account_id, before=before)
 
     async def accounts_to_index(self, limit: int) -> Sequence[int]:
-        rows = await self._database.slow_rows(self._sql["accounts_to_index"], {"limit": limit})
-        return [row[0] for row in rows]
+        return [row[0] for row in await self._read_slowly("accounts_to_index", limit=limit)]
 
     async def first_to_index(
         self, transaction: Transaction, account_id: int, limit: int
     ) -> Sequence[int]:
         """The numbers of bookmarks whose notes are not indexed."""
-        values = {"account_id": account_id, "limit": limit}
-        rows = await transaction.rows(self._sql["first_to_index"], values)
+        rows = await self._rows(transaction, "first_to_index", account_id=account_id, limit=limit)
         return [row[0] for row in rows]
 
     async def delete_indexed(self, transaction: Transaction, account_id: int, last: int) -> None:
-        values = {"account_id": account_id, "last": last}
-        await transaction.run(self._sql["delete_indexed"], values)
+        await self._run(transaction, "delete_indexed", account_id=account_id, last=last)

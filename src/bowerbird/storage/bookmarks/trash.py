@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from bowerbird.model.imports import Deletion
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.database import Reader, Store, Transaction
 
 _QUICKLY: Final = 1_000
 
@@ -21,10 +21,8 @@ class Trashed(NamedTuple):
     trashed_at: int
 
 
-class TrashStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("trash")
+class TrashStore(Store):
+    resource = "trash"
 
     async def put(
         self, transaction: Transaction, account_id: int, trashed: Sequence[Trashed]
@@ -49,21 +47,18 @@ class TrashStore:
             "post_ids": self._database.text_list(post_ids),
             "oldest": oldest,
         }
-        rows = await transaction.rows(self._sql["contents"], values)
-        return [Trashed(*row) for row in rows]
+        return [Trashed(*row) for row in await self._rows(transaction, "contents", **values)]
 
     async def sizes(
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
     ) -> dict[str, int]:
         """The stored size in bytes of each given post that is in the trash."""
         values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
-        rows = await reader.rows(self._sql["sizes"], values)
-        return {row[0]: row[1] for row in rows}
+        return {row[0]: row[1] for row in await self._rows(reader, "sizes", **values)}
 
     async def post_ids(self, account_id: int, oldest: int) -> list[str]:
         """The posts that can still be restored, the oldest first."""
-        values = {"account_id": account_id, "oldest": oldest}
-        rows = await self._database.slow_rows(self._sql["post_ids"], values)
+        rows = await self._read_slowly("post_ids", account_id=account_id, oldest=oldest)
         return [row[0] for row in rows]
 
     async def page(
@@ -78,8 +73,7 @@ class TrashStore:
             "post_id": post_id,
             "limit": limit,
         }
-        rows = await self._database.slow_rows(self._sql["page"], values)
-        return [Trashed(*row) for row in rows]
+        return [Trashed(*row) for row in await self._read_slowly("page", **values)]
 
     async def count(self, account_id: int, oldest: int, limit: int) -> int:
         values = {"account_id": account_id, "oldest": oldest, "limit": limit}
@@ -102,28 +96,26 @@ class TrashStore:
             "post_ids": self._database.text_list(post_ids),
             "oldest": oldest,
         }
-        rows = await self._database.rows(self._sql["contents"], values)
-        return {row[0]: row[1] for row in rows}
+        return {row[0]: row[1] for row in await self._read("contents", **values)}
 
     async def empty(
         self, transaction: Transaction, account_id: int, *, before: int, most: int
     ) -> list[str]:
         """Returns the posts that were removed."""
-        values = {"account_id": account_id, "before": before, "most": most}
-        return [row[0] for row in await transaction.rows(self._sql["empty"], values)]
+        rows = await self._rows(
+            transaction, "empty", account_id=account_id, before=before, most=most
+        )
+        return [row[0] for row in rows]
 
 
-class DeletionStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("deletions")
+class DeletionStore(Store):
+    resource = "deletions"
 
     async def known(
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
     ) -> dict[str, Deletion]:
         values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
-        rows = await reader.rows(self._sql["known"], values)
-        return {row[0]: Deletion(*row) for row in rows}
+        return {row[0]: Deletion(*row) for row in await self._rows(reader, "known", **values)}
 
     async def put(
         self, transaction: Transaction, account_id: int, deletions: Sequence[Deletion], most: int
@@ -133,8 +125,7 @@ class DeletionStore:
             return
         rows = [{"account_id": account_id, **msgspec.structs.asdict(one)} for one in deletions]
         await transaction.run_many(self._sql["put"], rows)
-        values = {"account_id": account_id, "limit": most}
-        await transaction.run(self._sql["forget_oldest"], values)
+        await self._run(transaction, "forget_oldest", account_id=account_id, limit=most)
 
     async def remove(
         self, transaction: Transaction, account_id: int, post_ids: Sequence[str]

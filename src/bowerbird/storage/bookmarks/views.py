@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from bowerbird.model.labels import Bucket, DeletedView, Query, View, ViewSort
-from bowerbird.storage.database import Database, Reader, Row, Transaction
+from bowerbird.storage.database import Reader, Row, Store, Transaction
 
 _query = msgspec.json.Decoder(Query).decode
 _sort = msgspec.json.Decoder(ViewSort | None).decode
@@ -14,35 +14,31 @@ _whole = msgspec.json.Decoder(View).decode
 _buckets = msgspec.json.Decoder(list[Bucket]).decode
 
 
-class ViewStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        sql = database.queries("views")
-        self._sql = {name: text.format(columns=sql["columns"]) for name, text in sql.items()}
+class ViewStore(Store):
+    resource = "views"
+    fragments = ("columns",)
 
     async def all(self, account_id: int) -> list[View]:
-        rows = await self._database.rows(self._sql["all"], {"account_id": account_id})
-        return [_view(row) for row in rows]
+        return [_view(row) for row in await self._read("all", account_id=account_id)]
 
     async def pinned(self, account_id: int, limit: int) -> list[View]:
         values = {"account_id": account_id, "limit": limit}
-        return [_view(row) for row in await self._database.rows(self._sql["pinned"], values)]
+        return [_view(row) for row in await self._read("pinned", **values)]
 
     async def by_slug(self, account_id: int, slug: str) -> View | None:
-        values = {"account_id": account_id, "slug": slug}
-        rows = await self._database.rows(self._sql["by_slug"], values)
+        rows = await self._read("by_slug", account_id=account_id, slug=slug)
         return _view(rows[0]) if rows else None
 
     async def all_within(self, reader: Reader, account_id: int) -> dict[str, View]:
         """Every view by its slug, read inside a transaction or outside of one."""
-        rows = await reader.rows(self._sql["all"], {"account_id": account_id})
+        rows = await self._rows(reader, "all", account_id=account_id)
         return {row[0]: _view(row) for row in rows}
 
     async def put(self, transaction: Transaction, account_id: int, view: View) -> None:
         values: dict[str, Any] = {"account_id": account_id, **msgspec.structs.asdict(view)}
         for name in ("base_query", "default_sort", "triage_buckets"):
             values[name] = msgspec.json.encode(values[name]).decode()
-        await transaction.run(self._sql["put"], values)
+        await self._run(transaction, "put", **values)
 
     async def place(
         self, transaction: Transaction, account_id: int, positions: Mapping[str, int]
@@ -56,7 +52,7 @@ class ViewStore:
             await transaction.run_many(self._sql["place"], values)
 
     async def delete(self, transaction: Transaction, account_id: int, slug: str) -> None:
-        await transaction.run(self._sql["delete"], {"account_id": account_id, "slug": slug})
+        await self._run(transaction, "delete", account_id=account_id, slug=slug)
 
     async def keep_deleted(
         self, transaction: Transaction, account_id: int, view: View, now: int
@@ -68,19 +64,18 @@ class ViewStore:
             "view": msgspec.json.encode(view).decode(),
             "deleted_at": now,
         }
-        await transaction.run(self._sql["keep_deleted"], values)
+        await self._run(transaction, "keep_deleted", **values)
 
     async def deleted(self, account_id: int, oldest: int, limit: int) -> list[DeletedView]:
         """The deleted views that can be restored, latest first."""
-        values = {"account_id": account_id, "oldest": oldest, "limit": limit}
-        rows = await self._database.rows(self._sql["deleted"], values)
+        rows = await self._read("deleted", account_id=account_id, oldest=oldest, limit=limit)
         return [DeletedView(_whole(view), deleted_at) for view, deleted_at in rows]
 
     async def take_deleted(
         self, transaction: Transaction, account_id: int, slug: str, oldest: int
     ) -> View | None:
         values = {"account_id": account_id, "slug": slug, "oldest": oldest}
-        rows = await transaction.rows(self._sql["take_deleted"], values)
+        rows = await self._rows(transaction, "take_deleted", **values)
         return _whole(rows[0][0]) if rows else None
 
     async def forget_deleted(
@@ -88,7 +83,7 @@ class ViewStore:
     ) -> int:
         """Removes the deleted views that are too old or too many to be restored."""
         values = {"account_id": account_id, "oldest": oldest, "most": most}
-        return len(await transaction.rows(self._sql["forget_deleted"], values))
+        return len(await self._rows(transaction, "forget_deleted", **values))
 
 
 def _view(row: Row) -> View:

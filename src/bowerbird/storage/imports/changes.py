@@ -7,7 +7,7 @@ import msgspec
 
 from bowerbird.model.imports import Change, State, pack, packed_size, unpack
 from bowerbird.model.labels import Label
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.database import Reader, Store, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 
 _LAST: Final = 2**63 - 1
@@ -37,10 +37,8 @@ class Replaced(NamedTuple):
     change: Change
 
 
-class ChangeStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("imports")
+class ChangeStore(Store):
+    resource = "imports"
 
     async def add(
         self,
@@ -77,14 +75,14 @@ class ChangeStore:
             [{**values, "label_id": one.label_id, "name": one.name} for one in labels],
         )
         values = {"account_id": account_id, "number": run, "bytes": size}
-        await transaction.run(self._sql["add_log"], {**values, "undo_until": undo_until})
+        await self._run(transaction, "add_log", **values, undo_until=undo_until)
 
     async def of_run(
         self, transaction: Transaction, account_id: int, run: int, limit: int
     ) -> list[tuple[int, Change | None]]:
         """The run's first changes; None for bookmarks that their owner has taken over since."""
         values = {"account_id": account_id, "run": run, "limit": limit}
-        rows = await transaction.rows(self._sql["changes_of_run"], values)
+        rows = await self._rows(transaction, "changes_of_run", **values)
         return [(number, unpack(change) if change else None) for number, change in rows]
 
     async def sizes(
@@ -92,12 +90,11 @@ class ChangeStore:
     ) -> Sequence[int]:
         """The sizes of the run's first changes."""
         values = {"account_id": account_id, "run": run, "limit": limit}
-        return [row[1] for row in await transaction.rows(self._sql["sizes_of_run"], values)]
+        return [row[1] for row in await self._rows(transaction, "sizes_of_run", **values)]
 
     async def later_run(self, transaction: Transaction, account_id: int, run: int) -> int | None:
         """The next run whose changes are still recorded."""
-        values = {"account_id": account_id, "number": run}
-        rows = await transaction.rows(self._sql["later_run"], values)
+        rows = await self._rows(transaction, "later_run", account_id=account_id, number=run)
         return rows[0][0] if rows else None
 
     async def of_posts(
@@ -105,7 +102,7 @@ class ChangeStore:
     ) -> dict[int, list[tuple[int, Change]]]:
         """The changes of these bookmarks by runs after this one, as (run, change), by number."""
         values = {"account_id": account_id, "numbers": self._database.number_list(numbers)}
-        rows = await transaction.rows(self._sql["changes_of_posts"], {**values, "after": after})
+        rows = await self._rows(transaction, "changes_of_posts", **values, after=after)
         found: dict[int, list[tuple[int, Change]]] = {}
         for number, run, change in rows:
             found.setdefault(number, []).append((run, unpack(change)))
@@ -139,22 +136,22 @@ class ChangeStore:
     ) -> int:
         """Removes the run's first changes from the log; returns how many."""
         values: dict[str, Any] = {"account_id": account_id, "run": run, "limit": most}
-        rows = await transaction.rows(self._sql["sizes_of_run"], values)
+        rows = await self._rows(transaction, "sizes_of_run", **values)
         if rows:
             numbers = [row[0] for row in rows]
             # An earlier run that is undone would remove what this run did, without a trace.
             await self._forget(transaction, account_id, numbers, before=run)
             await self.remove_to(transaction, account_id, run, numbers)
         else:
-            await transaction.run(self._sql["delete_labels"], {**values, "last": 2**63 - 1})
-            await transaction.run(self._sql["clear_log"], {**values, "number": run})
+            await self._run(transaction, "delete_labels", **values, last=2**63 - 1)
+            await self._run(transaction, "clear_log", **values, number=run)
         return len(rows)
 
     async def remove_to(
         self, transaction: Transaction, account_id: int, run: int, numbers: Sequence[int]
     ) -> None:
         values = {"account_id": account_id, "run": run, "last": max(numbers)}
-        await transaction.run(self._sql["delete_changes"], values)
+        await self._run(transaction, "delete_changes", **values)
 
     async def forget(
         self, transaction: Transaction, account_id: int, numbers: Sequence[int]
@@ -185,35 +182,31 @@ class ChangeStore:
             "nothing": b"",
             "before": before,
         }
-        await transaction.run(self._sql["forget_posts"], values)
+        await self._run(transaction, "forget_posts", **values)
 
     async def logs(self, reader: Reader, account_id: int) -> list[Log]:
         """The runs that have a log, the oldest first."""
-        rows = await reader.rows(self._sql["log_sizes"], {"account_id": account_id})
-        return [Log(*row) for row in rows]
+        return [Log(*row) for row in await self._rows(reader, "log_sizes", account_id=account_id)]
 
     async def give_up(self, transaction: Transaction, account_id: int, run: int) -> None:
         """The run cannot be undone from now on."""
-        values = {"account_id": account_id, "number": run}
-        await transaction.run(self._sql["give_up_log"], values)
+        await self._run(transaction, "give_up_log", account_id=account_id, number=run)
 
     async def expired(self, transaction: Transaction, account_id: int, now: int) -> int | None:
-        values = {"account_id": account_id, "now": now}
-        rows = await transaction.rows(self._sql["expired_run"], values)
+        rows = await self._rows(transaction, "expired_run", account_id=account_id, now=now)
         return rows[0][0] if rows else None
 
     async def labels(
         self, transaction: Transaction, account_id: int, run: int, limit: int
     ) -> list[tuple[int, str]]:
         values = {"account_id": account_id, "run": run, "limit": limit}
-        rows = await transaction.rows(self._sql["labels_of_run"], values)
+        rows = await self._rows(transaction, "labels_of_run", **values)
         return [(label_id, name) for label_id, name in rows]
 
     async def delete_labels(
         self, transaction: Transaction, account_id: int, run: int, last: int
     ) -> None:
-        values = {"account_id": account_id, "run": run, "last": last}
-        await transaction.run(self._sql["delete_labels"], values)
+        await self._run(transaction, "delete_labels", account_id=account_id, run=run, last=last)
 
     async def add_labels(
         self, transaction: Transaction, account_id: int, run: int, labels: Sequence[tuple[int, str]]

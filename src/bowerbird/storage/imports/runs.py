@@ -12,53 +12,50 @@ from bowerbird.model.imports import (
     RunState,
     UndoCounts,
 )
-from bowerbird.storage.database import Database, Reader, Row, Transaction
+from bowerbird.storage.database import Reader, Row, Store, Transaction
 
 
-class RunStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("imports")
+class RunStore(Store):
+    resource = "imports"
 
     async def by_id(self, reader: Reader, account_id: int, run_id: str) -> RunRow | None:
-        rows = await reader.rows(self._sql["run"], {"account_id": account_id, "run_id": run_id})
+        rows = await self._rows(reader, "run", account_id=account_id, run_id=run_id)
         return _run(rows[0]) if rows else None
 
     async def open_of_kind(self, account_id: int, kind: str) -> list[RunRow]:
         """The runs of a kind that are not undone, the oldest first."""
-        values = {"account_id": account_id, "kind": kind}
-        rows = await self._database.rows(self._sql["open_runs_of_kind"], values)
+        rows = await self._read("open_runs_of_kind", account_id=account_id, kind=kind)
         return [_run(row) for row in rows]
 
     async def page(self, account_id: int, before: int, limit: int) -> list[RunRow]:
         """The runs with lower numbers, the newest first."""
         values = {"account_id": account_id, "before": before, "limit": limit}
-        return [_run(row) for row in await self._database.rows(self._sql["runs"], values)]
+        return [_run(row) for row in await self._read("runs", **values)]
 
     async def count(self, account_id: int) -> int:
-        rows = await self._database.rows(self._sql["count_runs"], {"account_id": account_id})
+        rows = await self._read("count_runs", account_id=account_id)
         return int(rows[0][0])
 
     async def numbers(self, transaction: Transaction, account_id: int) -> tuple[int, int, int]:
         """The next free number, how many runs there are, and the number of the oldest."""
-        rows = await transaction.rows(self._sql["next_number"], {"account_id": account_id})
+        rows = await self._rows(transaction, "next_number", account_id=account_id)
         following, count, oldest = rows[0]
         return following, count, oldest
 
     async def insert(self, transaction: Transaction, account_id: int, run: RunRow) -> None:
         values = {**msgspec.structs.asdict(run), "account_id": account_id}
         values["state"] = run.state.value
-        await transaction.run(self._sql["insert_run"], values)
+        await self._run(transaction, "insert_run", **values)
 
     async def delete(self, transaction: Transaction, account_id: int, number: int) -> None:
-        await transaction.run(self._sql["delete_run"], {"account_id": account_id, "number": number})
+        await self._run(transaction, "delete_run", account_id=account_id, number=number)
 
     async def add_counts(
         self, transaction: Transaction, account_id: int, number: int, counts: RunCounts, placed: int
     ) -> None:
         values: dict[str, Any] = {"account_id": account_id, "number": number, "placed": placed}
         values |= msgspec.structs.asdict(counts)
-        await transaction.run(self._sql["add_counts"], values)
+        await self._run(transaction, "add_counts", **values)
 
     async def set_state(
         self,
@@ -72,7 +69,7 @@ class RunStore:
     ) -> None:
         values: dict[str, Any] = {"account_id": account_id, "number": run.number}
         values |= {"state": state.value, "reason": reason, "finished_at": finished_at}
-        await transaction.run(self._sql["set_state"], values)
+        await self._run(transaction, "set_state", **values)
 
     async def interrupt(
         self, transaction: Transaction, account_id: int, *, before: int, kept: int, most: int
@@ -82,14 +79,14 @@ class RunStore:
         `kept` is how long after its last change a run can be undone.
         """
         values = {"account_id": account_id, "before": before, "kept": kept, "most": most}
-        return len(await transaction.rows(self._sql["interrupt_runs"], values))
+        return len(await self._rows(transaction, "interrupt_runs", **values))
 
     async def add_undone(
         self, transaction: Transaction, account_id: int, number: int, counts: UndoCounts
     ) -> None:
         values: dict[str, Any] = {"account_id": account_id, "number": number}
         values |= msgspec.structs.asdict(counts)
-        await transaction.run(self._sql["add_undone"], values)
+        await self._run(transaction, "add_undone", **values)
 
 
 def _run(row: Row) -> RunRow:
@@ -119,23 +116,22 @@ _IDS: Final = {"first": str(FIRST_DEMO_ID), "last": str(LAST_DEMO_ID)}
 MOST_POSTS: Final = LAST_DEMO_ID - FIRST_DEMO_ID + 1
 
 
-class DemoStore:
-    def __init__(self, database: Database) -> None:
-        self._sql = database.queries("demo")
+class DemoStore(Store):
+    resource = "demo"
 
     async def posts(self, reader: Reader, account_id: int, limit: int = MOST_POSTS) -> list[str]:
         """The ids of the demo's posts in the library."""
         values: dict[str, Any] = {"account_id": account_id, "limit": limit, **_IDS}
-        return [row[0] for row in await reader.rows(self._sql["posts"], values)]
+        return [row[0] for row in await self._rows(reader, "posts", **values)]
 
     async def forget_deleted(self, transaction: Transaction, account_id: int) -> None:
         """Removes the demo's posts from the trash, and what is remembered about them."""
         for name in ("empty_trash", "forget_deletions"):
-            await transaction.run(self._sql[name], {"account_id": account_id, **_IDS})
+            await self._run(transaction, name, account_id=account_id, **_IDS)
 
     async def unused_labels(
         self, transaction: Transaction, account_id: int, made: tuple[int, int]
     ) -> list[int]:
         """Labels that were created between two instants and have no posts."""
         values = {"account_id": account_id, "first": made[0], "last": made[1]}
-        return [row[0] for row in await transaction.rows(self._sql["unused_labels"], values)]
+        return [row[0] for row in await self._rows(transaction, "unused_labels", **values)]

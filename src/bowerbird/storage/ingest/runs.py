@@ -13,44 +13,41 @@ from bowerbird.model.ingest import (
     SourceUser,
     StoredPage,
 )
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.database import Reader, Store, Transaction
 
 
-class IngestRunStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("ingest")
+class IngestRunStore(Store):
+    resource = "ingest"
 
     async def insert(self, transaction: Transaction, account_id: int, run: IngestRun) -> None:
         values = {**asdict(run), "account_id": account_id, "now": run.started_at}
-        await transaction.run(self._sql["insert_run"], values)
+        await self._run(transaction, "insert_run", **values)
 
     async def get(self, reader: Reader, account_id: int, run_id: str) -> IngestRun | None:
-        values = {"account_id": account_id, "run_id": run_id}
-        rows = await reader.rows(self._sql["run"], values)
+        rows = await self._rows(reader, "run", account_id=account_id, run_id=run_id)
         return _run(rows[0]) if rows else None
 
     async def latest(
         self, reader: Reader, account_id: int, since: int, limit: int
     ) -> Sequence[IngestRun]:
         values = {"account_id": account_id, "since": since, "limit": limit}
-        return [_run(row) for row in await reader.rows(self._sql["latest_runs"], values)]
+        return [_run(row) for row in await self._rows(reader, "latest_runs", **values)]
 
     async def last_of_devices(self, account_id: int) -> dict[str, IngestRun]:
         """The last run of each device over a list of saved posts, by the id of the device."""
-        rows = await self._database.rows(self._sql["last_of_devices"], {"account_id": account_id})
+        rows = await self._read("last_of_devices", account_id=account_id)
         return {run.device_id: run for run in map(_run, rows)}
 
     async def held(self, account_id: int, since: int, limit: int) -> Sequence[IngestRun]:
         """Runs after which posts were missing that nobody has confirmed as removed."""
         values = {"account_id": account_id, "since": since, "limit": limit}
-        return [_run(row) for row in await self._database.rows(self._sql["held_runs"], values)]
+        return [_run(row) for row in await self._read("held_runs", **values)]
 
     async def last_complete(
         self, reader: Reader, account_id: int, user: SourceUser
     ) -> IngestRun | None:
         """The last complete run over this list."""
-        rows = await reader.rows(self._sql["last_complete_run"], _list(account_id, user))
+        rows = await self._rows(reader, "last_complete_run", **_list(account_id, user))
         return _run(rows[0]) if rows else None
 
     async def resumable(
@@ -58,7 +55,7 @@ class IngestRunStore:
     ) -> IngestRun | None:
         """The last run over this list that began and changed since then and can be continued."""
         values = {**_list(account_id, user), "after": after, "since": since}
-        rows = await reader.rows(self._sql["resumable"], values)
+        rows = await self._rows(reader, "resumable", **values)
         return _run(rows[0]) if rows else None
 
     async def started_after(
@@ -71,28 +68,27 @@ class IngestRunStore:
             "started_at": run.started_at,
             "run_id": run.run_id,
         }
-        rows = await self._database.rows(self._sql["started_after"], values)
-        return {row[0] for row in rows}
+        return {row[0] for row in await self._read("started_after", **values)}
 
     async def known_below(self, reader: Reader, account_id: int, user: SourceUser) -> int | None:
         """The highest index of the last complete run over this list."""
-        rows = await reader.rows(self._sql["last_complete"], _list(account_id, user))
+        rows = await self._rows(reader, "last_complete", **_list(account_id, user))
         return rows[0][0] if rows else None
 
     async def set_import(
         self, transaction: Transaction, account_id: int, run_id: str, import_id: str
     ) -> None:
         values = {"account_id": account_id, "run_id": run_id, "import_id": import_id}
-        await transaction.run(self._sql["set_import"], values)
+        await self._run(transaction, "set_import", **values)
 
     async def touch(self, transaction: Transaction, account_id: int, run_id: str, now: int) -> bool:
         """Marks a run as running; False if it is finished."""
         values = {"account_id": account_id, "run_id": run_id, "now": now}
-        return bool(await transaction.rows(self._sql["touch_run"], values))
+        return bool(await self._rows(transaction, "touch_run", **values))
 
     async def end(self, transaction: Transaction, account_id: int, run: IngestRun) -> None:
         values = {**asdict(run), "account_id": account_id, "now": run.updated_at}
-        await transaction.run(self._sql["end_run"], values)
+        await self._run(transaction, "end_run", **values)
 
     async def complete(
         self, transaction: Transaction, account_id: int, run_id: str, highest: int | None
@@ -104,24 +100,21 @@ class IngestRunStore:
             "is_complete": True,
             "highest": highest,
         }
-        await transaction.run(self._sql["complete_run"], values)
+        await self._run(transaction, "complete_run", **values)
 
     async def progress(self, reader: Reader, account_id: int, run_id: str) -> RunProgress:
-        values = {"account_id": account_id, "run_id": run_id}
-        rows = await reader.rows(self._sql["progress"], values)
+        rows = await self._rows(reader, "progress", account_id=account_id, run_id=run_id)
         return RunProgress(*rows[0])
 
     async def last_cursor(self, reader: Reader, account_id: int, run_id: str) -> str:
-        values = {"account_id": account_id, "run_id": run_id}
-        rows = await reader.rows(self._sql["last_cursor"], values)
+        rows = await self._rows(reader, "last_cursor", account_id=account_id, run_id=run_id)
         return rows[0][0] if rows else ""
 
     async def page(
         self, reader: Reader, account_id: int, run_id: str, seq: int
     ) -> tuple[bytes, bytes] | None:
         """The fingerprint of a page, and the answer to it."""
-        values = {"account_id": account_id, "run_id": run_id, "seq": seq}
-        rows = await reader.rows(self._sql["page"], values)
+        rows = await self._rows(reader, "page", account_id=account_id, run_id=run_id, seq=seq)
         return (bytes(rows[0][0]), bytes(rows[0][1])) if rows else None
 
     async def add_page(
@@ -129,23 +122,20 @@ class IngestRunStore:
     ) -> bool:
         """False if the page is stored already."""
         values = {**asdict(page), **asdict(page.link), "account_id": account_id, "now": now}
-        return bool(await transaction.rows(self._sql["insert_page"], values))
+        return bool(await self._rows(transaction, "insert_page", **values))
 
     async def links(self, account_id: int, run_id: str) -> Sequence[PageLink]:
         """The pages of the list of all saved posts, in the order of their numbers."""
-        values = {"account_id": account_id, "run_id": run_id}
-        return _links(await self._database.slow_rows(self._sql["links"], values))
+        return _links(await self._read_slowly("links", account_id=account_id, run_id=run_id))
 
     async def links_within(
         self, transaction: Transaction, account_id: int, run_id: str
     ) -> Sequence[PageLink]:
-        values = {"account_id": account_id, "run_id": run_id}
-        return _links(await transaction.rows(self._sql["links"], values))
+        return _links(await self._rows(transaction, "links", account_id=account_id, run_id=run_id))
 
     async def head(self, reader: Reader, account_id: int, limit: int) -> Sequence[tuple[str, int]]:
         """The newest posts of the library, with their indexes."""
-        values = {"account_id": account_id, "limit": limit}
-        rows = await reader.rows(self._sql["head"], values)
+        rows = await self._rows(reader, "head", account_id=account_id, limit=limit)
         return [(post_id, sort_index) for post_id, sort_index in rows]
 
     async def sweep(
@@ -159,9 +149,9 @@ class IngestRunStore:
     ) -> int:
         """Removes a few old pages and runs; returns how many."""
         values = {"account_id": account_id, "before": pages_before, "most": most}
-        pages = await transaction.rows(self._sql["old_pages"], values)
+        pages = await self._rows(transaction, "old_pages", **values)
         values["before"] = runs_before
-        return len(pages) + len(await transaction.rows(self._sql["old_runs"], values))
+        return len(pages) + len(await self._rows(transaction, "old_runs", **values))
 
 
 def _list(account_id: int, user: SourceUser) -> dict[str, Any]:

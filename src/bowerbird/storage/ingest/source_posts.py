@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from bowerbird.model.ingest import GonePost, HiddenPost, IngestRun, OtherList, SourceUser
 from bowerbird.model.instants import with_offset
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.database import Reader, Store, Transaction
 
 
 class Seen(NamedTuple):
@@ -15,10 +15,8 @@ class Seen(NamedTuple):
     at: int
 
 
-class SourcePostStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("ingest")
+class SourcePostStore(Store):
+    resource = "ingest"
 
     async def see(
         self,
@@ -52,14 +50,14 @@ class SourcePostStore:
             "at": at,
             "removed_at": None if is_saved else at,
         }
-        await transaction.run(self._sql["change_post"], values)
+        await self._run(transaction, "change_post", **values)
 
     async def seen(
         self, reader: Reader, account_id: int, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, Seen]:
         """What the source last said about each of these posts."""
         values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
-        rows = await reader.rows(self._sql["changes"], values)
+        rows = await self._rows(reader, "changes", **values)
         return {post_id: Seen(seen_run, changed_at) for post_id, changed_at, seen_run in rows}
 
     async def at_indexes(
@@ -77,7 +75,7 @@ class SourcePostStore:
     ) -> dict[str, int]:
         """When any source last said something about each of these posts."""
         values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
-        rows = await reader.rows(self._sql["last_changes"], values)
+        rows = await self._rows(reader, "last_changes", **values)
         return {post_id: changed_at for post_id, changed_at in rows}  # noqa: C416 - a row is no tuple
 
     async def missing(
@@ -91,8 +89,7 @@ class SourcePostStore:
             "highest": highest,
             "before": run.started_at,
         }
-        rows = await self._database.slow_rows(self._sql["candidates"], values)
-        return [row[0] for row in rows]
+        return [row[0] for row in await self._read_slowly("candidates", **values)]
 
     async def remove(
         self,
@@ -109,7 +106,7 @@ class SourcePostStore:
             "run_id": run.run_id,
             "at": at,
         }
-        await transaction.run(self._sql["remove_posts"], values)
+        await self._run(transaction, "remove_posts", **values)
 
     async def note_gone(
         self,
@@ -142,17 +139,16 @@ class SourcePostStore:
             "at": at,
         }
         if post_ids:
-            await transaction.run(self._sql["shown_posts"], values)
+            await self._run(transaction, "shown_posts", **values)
 
     async def hidden(
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
     ) -> dict[str, HiddenPost]:
         """The posts, among the given ones, that their source lists but does not show."""
         values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
-        rows = await reader.rows(self._sql["hidden"], values)
         return {
             post_id: HiddenPost(with_offset(gone_at), reason, sort_index)
-            for post_id, gone_at, reason, sort_index in rows
+            for post_id, gone_at, reason, sort_index in await self._rows(reader, "hidden", **values)
         }
 
     async def other_lists(
@@ -172,7 +168,7 @@ class SourcePostStore:
     ) -> dict[str, int]:
         """The posts, among the given ones, that the user removed last, and when."""
         values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
-        rows = await self._database.rows(self._sql["removed"], values)
+        rows = await self._read("removed", **values)
         return {post_id: removed_at for post_id, removed_at in rows}  # noqa: C416 - a row is no tuple
 
     async def put_folders(
@@ -184,13 +180,12 @@ class SourcePostStore:
             for folder_id, name in sorted(names.items())
         ]
         await transaction.run_many(self._sql["put_folder"], values)
-        rows = await transaction.rows(self._sql["count_folders"], {"account_id": account_id})
+        rows = await self._rows(transaction, "count_folders", account_id=account_id)
         return int(rows[0][0])
 
     async def folder(self, account_id: int, folder_id: str) -> str:
         """The name of a folder, or "" if it is unknown."""
-        values = {"account_id": account_id, "folder_id": folder_id}
-        rows = await self._database.rows(self._sql["folder"], values)
+        rows = await self._read("folder", account_id=account_id, folder_id=folder_id)
         return rows[0][0] if rows else ""
 
 

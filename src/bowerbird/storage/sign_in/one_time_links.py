@@ -12,75 +12,64 @@ from typing import Final
 from msgspec.structs import asdict
 
 from bowerbird.model.accounts import LinkKind, OneTimeLink
-from bowerbird.storage.database import Database, Reader, Row, Transaction
+from bowerbird.storage.database import Reader, Row, Store, Transaction
 
 
-class OneTimeLinkStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("one_time_links")
+class OneTimeLinkStore(Store):
+    resource = "one_time_links"
 
     async def insert(
         self, transaction: Transaction, link_hash: bytes, link: OneTimeLink, most: int
     ) -> bool:
         """False if the account has so many open links of this kind already."""
         values = {"account_id": link.account_id, "kind": link.kind, "now": link.created_at}
-        await transaction.run(self._sql["remove_expired"], values)
+        await self._run(transaction, "remove_expired", **values)
         if await self.count(transaction, link.account_id, link.kind, link.created_at) >= most:
             return False
-        await transaction.run(
-            self._sql["insert"],
-            {**asdict(link), "link_hash": link_hash},
-        )
+        await self._run(transaction, "insert", **asdict(link), link_hash=link_hash)
         return True
 
     async def count(self, reader: Reader, account_id: int, kind: LinkKind, now: int) -> int:
         """The number of links that can still be used."""
         values = {"account_id": account_id, "kind": kind, "now": now}
-        return int((await reader.rows(self._sql["count"], values))[0][0])
+        return int((await self._rows(reader, "count", **values))[0][0])
 
     async def sweep(self, transaction: Transaction, before: int, limit: int) -> int:
         """Removes links that expired before a time, used or not."""
-        values = {"before": before, "limit": limit}
-        return len(await transaction.rows(self._sql["remove_some"], values))
+        return len(await self._rows(transaction, "remove_some", before=before, limit=limit))
 
     async def open_link(self, reader: Reader, link_hash: bytes, now: int) -> OneTimeLink | None:
         """None if the link is unknown, used or expired."""
-        values = {"link_hash": link_hash, "now": now}
-        rows = await reader.rows(self._sql["by_hash"], values)
+        rows = await self._rows(reader, "by_hash", link_hash=link_hash, now=now)
         return _link(rows[0]) if rows else None
 
     async def use(self, transaction: Transaction, link_hash: bytes, now: int) -> bool:
         """False if another request has used it."""
-        values = {"link_hash": link_hash, "now": now}
-        return bool(await transaction.rows(self._sql["use"], values))
+        return bool(await self._rows(transaction, "use", link_hash=link_hash, now=now))
 
     async def find(self, account_id: int, kind: LinkKind, link_id: str) -> OneTimeLink | None:
         """A link of an account. Used and expired ones are found too, until they are removed."""
-        values = {"account_id": account_id, "kind": kind, "link_id": link_id}
-        rows = await self._database.rows(self._sql["by_id"], values)
+        rows = await self._read("by_id", account_id=account_id, kind=kind, link_id=link_id)
         return _link(rows[0]) if rows else None
 
     async def set_detail(self, transaction: Transaction, link_hash: bytes, detail: str) -> None:
-        values = {"link_hash": link_hash, "detail": detail}
-        await transaction.run(self._sql["set_detail"], values)
+        await self._run(transaction, "set_detail", link_hash=link_hash, detail=detail)
 
     async def all(
         self, account_id: int, kind: LinkKind, now: int, limit: int
     ) -> Sequence[OneTimeLink]:
         """The links that can still be used, the latest first."""
         values = {"account_id": account_id, "kind": kind, "now": now, "limit": limit}
-        return [_link(row) for row in await self._database.rows(self._sql["list"], values)]
+        return [_link(row) for row in await self._read("list", **values)]
 
     async def withdraw_all(self, transaction: Transaction, account_id: int, kind: LinkKind) -> None:
-        values = {"account_id": account_id, "kind": kind}
-        await transaction.run(self._sql["withdraw_all"], values)
+        await self._run(transaction, "withdraw_all", account_id=account_id, kind=kind)
 
     async def withdraw(
         self, transaction: Transaction, account_id: int, kind: LinkKind, link_id: str
     ) -> bool:
         values = {"account_id": account_id, "kind": kind, "link_id": link_id}
-        return bool(await transaction.rows(self._sql["withdraw"], values))
+        return bool(await self._rows(transaction, "withdraw", **values))
 
 
 def _link(row: Row) -> OneTimeLink:
@@ -88,28 +77,24 @@ def _link(row: Row) -> OneTimeLink:
     return OneTimeLink(link_id, LinkKind(kind), *rest)
 
 
-class SpentAttemptStore:
-    def __init__(self, database: Database) -> None:
-        self._sql = database.queries("spent_attempts")
+class SpentAttemptStore(Store):
+    resource = "spent_attempts"
 
     async def spend(self, transaction: Transaction, attempt_hash: bytes, expires_at: int) -> bool:
         """False if the attempt was spent before."""
         values = {"attempt_hash": attempt_hash, "expires_at": expires_at}
-        return bool(await transaction.rows(self._sql["spend"], values))
+        return bool(await self._rows(transaction, "spend", **values))
 
     async def sweep(self, transaction: Transaction, now: int, limit: int) -> int:
-        values = {"now": now, "limit": limit}
-        return len(await transaction.rows(self._sql["remove_expired"], values))
+        return len(await self._rows(transaction, "remove_expired", now=now, limit=limit))
 
 
 _BYTES: Final = 32
 _PREVIOUS: Final = " before"
 
 
-class SecretStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("secrets")
+class SecretStore(Store):
+    resource = "secrets"
 
     async def keys(self, name: str, now: int) -> list[bytes]:
         """The signing key; after a rotation also the previous key, which is still valid."""
@@ -123,9 +108,8 @@ class SecretStore:
         """Stores the value unless the name has one; returns the stored value."""
 
         async def work(transaction: Transaction) -> bytes:
-            values = {"name": name, "value": value, "now": now}
-            await transaction.run(self._sql["add"], values)
-            rows = await transaction.rows(self._sql["named"], {"name": name})
+            await self._run(transaction, "add", name=name, value=value, now=now)
+            rows = await self._rows(transaction, "named", name=name)
             return bytes(rows[0][0])
 
         found = await self._value(name)
@@ -135,7 +119,7 @@ class SecretStore:
         """Replaces a key that is older. Signatures with the old key stay valid."""
 
         async def work(transaction: Transaction) -> bool:
-            rows = await transaction.rows(self._sql["named"], {"name": name})
+            rows = await self._rows(transaction, "named", name=name)
             if not rows or rows[0][1] >= older_than:
                 return False
             for key, value in (
@@ -143,20 +127,20 @@ class SecretStore:
                 (name, secrets.token_bytes(_BYTES)),
             ):
                 values = {"name": key, "value": value, "now": now}
-                await transaction.run(self._sql["delete"], {"name": key})
-                await transaction.run(self._sql["add"], values)
+                await self._run(transaction, "delete", name=key)
+                await self._run(transaction, "add", **values)
             return True
 
-        rows = await self._database.rows(self._sql["named"], {"name": name})
+        rows = await self._read("named", name=name)
         is_old = bool(rows) and rows[0][1] < older_than
         return is_old and await self._database.write(work)
 
     async def delete(self, name: str) -> None:
         async def work(transaction: Transaction) -> None:
-            await transaction.run(self._sql["delete"], {"name": name})
+            await self._run(transaction, "delete", name=name)
 
         await self._database.write(work)
 
     async def _value(self, name: str) -> bytes | None:
-        rows = await self._database.rows(self._sql["named"], {"name": name})
+        rows = await self._read("named", name=name)
         return bytes(rows[0][0]) if rows else None

@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model.accounts import ABSOLUTE_DAYS, IDLE_DAYS, Account, Reading, Session, SignedIn
 from bowerbird.model.digests import NO_ZONE
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Store, Transaction
 
 _ACCOUNT_COLUMNS = len(Account.__struct_fields__)
 _LISTED = 100
@@ -26,17 +26,15 @@ class Alive(Struct, frozen=True):
         return cls(now - IDLE_DAYS * _DAY, now - ABSOLUTE_DAYS * _DAY)
 
 
-class SessionStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("sessions")
+class SessionStore(Store):
+    resource = "sessions"
 
     async def insert(
         self, transaction: Transaction, account_id: int, session_hash: bytes, session: Session
     ) -> bool:
         """False if the account is gone."""
         values = {**asdict(session), "account_id": account_id, "session_hash": session_hash}
-        return bool(await transaction.rows(self._sql["insert"], values))
+        return bool(await self._rows(transaction, "insert", **values))
 
     async def by_token(
         self, account_id: int, session_hash: bytes, alive: Alive, month: int
@@ -47,7 +45,7 @@ class SessionStore:
             "month": month,
             **asdict(alive),
         }
-        rows = await self._database.rows(self._sql["by_token"], values)
+        rows = await self._read("by_token", **values)
         if not rows:
             return None
         account, rest = rows[0][:_ACCOUNT_COLUMNS], rows[0][_ACCOUNT_COLUMNS:]
@@ -65,12 +63,11 @@ class SessionStore:
 
     async def all(self, account_id: int, alive: Alive) -> Sequence[Session]:
         values = {"account_id": account_id, "limit": _LISTED, **asdict(alive)}
-        return [Session(*row) for row in await self._database.rows(self._sql["list"], values)]
+        return [Session(*row) for row in await self._read("list", **values)]
 
     async def end(self, transaction: Transaction, account_id: int, session_id: str) -> str | None:
         """Returns the browser of the session, or None if there is no such session."""
-        values = {"account_id": account_id, "session_id": session_id}
-        rows = await transaction.rows(self._sql["end"], values)
+        rows = await self._rows(transaction, "end", account_id=account_id, session_id=session_id)
         return str(rows[0][0]) if rows else None
 
     async def end_all(self, transaction: Transaction, account_id: int) -> int:
@@ -79,27 +76,26 @@ class SessionStore:
 
     async def end_others(self, transaction: Transaction, account_id: int, session_id: str) -> int:
         values = {"account_id": account_id, "session_id": session_id}
-        return len(await transaction.rows(self._sql["end_others"], values))
+        return len(await self._rows(transaction, "end_others", **values))
 
     async def make_room(
         self, transaction: Transaction, account_id: int, alive: Alive, most: int
     ) -> None:
         """Ends expired sessions, and the least recently used ones beyond `most`."""
         await self.sweep(transaction, account_id, alive)
-        values = {"account_id": account_id, "most": most}
-        await transaction.rows(self._sql["end_beyond"], values)
+        await self._rows(transaction, "end_beyond", account_id=account_id, most=most)
 
     async def sweep(self, transaction: Transaction, account_id: int, alive: Alive) -> int:
         """Removes expired sessions."""
         values = {"account_id": account_id, **asdict(alive)}
-        return len(await transaction.rows(self._sql["end_expired"], values))
+        return len(await self._rows(transaction, "end_expired", **values))
 
     async def replace_token(
         self, transaction: Transaction, account_id: int, new_hash: bytes, session: Session
     ) -> bool:
         """Gives the session another cookie, and stores when and how the person proved it."""
         values = {**asdict(session), "account_id": account_id, "new_hash": new_hash}
-        return bool(await transaction.rows(self._sql["replace_token"], values))
+        return bool(await self._rows(transaction, "replace_token", **values))
 
     async def put_uses(self, uses: Mapping[tuple[int, str], int]) -> None:
         """Takes (account, session) -> time of the last use."""
