@@ -38,7 +38,7 @@ def test_words_are_those_of_the_texts_whether_computed_before_or_not() -> None:
 
 
 def test_words_that_nobody_takes_are_bounded_in_bytes() -> None:
-    ahead = WordsAhead(most_bytes=10_000)
+    ahead = WordsAhead(most=10_000)
 
     for number in range(100):
         ahead.add([f"{number} " * 500], [])

@@ -25,6 +25,7 @@ from bowerbird.exports.posts_file import Picture, Pictures
 from bowerbird.exports.writer import DocumentInfo, ExportFailed, WrittenFile
 from bowerbird.images import drawings, hosts
 from bowerbird.jobs.worker import Failed, JobKind, Progress, Recurring
+from bowerbird.library.access import turns
 from bowerbird.library.exports import selection
 from bowerbird.library.exports.links import DailyBounds, Links
 from bowerbird.library.exports.selection import ExportPosts
@@ -277,16 +278,10 @@ class ExportJobs:
         for first in range(0, len(numbers), _MAX_PAGE):
             some = list(numbers[first : first + _MAX_PAGE])
             sizes = await self._bookmarks.content_sizes(account, some)
-            page: list[int] = []
-            size = 0
-            for number in some:
-                own = sizes.get(number, 0)
-                if page and size + own > _PAGE_BYTES:
-                    yield page
-                    page, size = [], 0
-                page.append(number)
-                size += own
-            yield page
+            while some:
+                count = turns.fitting((sizes.get(n, 0) for n in some), _MAX_PAGE, _PAGE_BYTES)
+                yield some[:count]
+                some = some[count:]
 
     async def _convert(
         self,

@@ -190,16 +190,21 @@ def _bytes(name: str) -> bytes:
 async def create(database: Database, now: int) -> Account:
     """The demo as the only library of an empty database, for strangers who look around."""
     store = AccountStore(database)
-    await store.create(Membership(_ONLY_ACCOUNT, _EMAIL, Plan.PRO, 0, now), _EMAIL)
-    account = await _only_account(store)
+    account = await create_only(store, _EMAIL, now)
     found = [post.own for post in reversed(posts(now)) if post.own is not None]
     await Upsert(database, lambda: now).take(account, found)
     views = Views(database, Bookmarks(database), lambda: now)
     await database.write(lambda transaction: views.create(transaction, account, view()))
-    return await _only_account(store)
+    return await only_account(store)
 
 
-async def _only_account(store: AccountStore) -> Account:
+async def create_only(store: AccountStore, email: str, now: int) -> Account:
+    """The only account of an empty database."""
+    await store.create(Membership(_ONLY_ACCOUNT, email, Plan.PRO, 0, now), email)
+    return await only_account(store)
+
+
+async def only_account(store: AccountStore) -> Account:
     account = await store.by_id(_ONLY_ACCOUNT, 0)
     assert account is not None
     return account

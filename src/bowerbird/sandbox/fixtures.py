@@ -13,13 +13,14 @@ from typing import Any, Final
 
 import msgspec
 
+from bowerbird.library import demo
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.exports.links import SECRET
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.views.views import Views
-from bowerbird.model.accounts import Account, Membership, Plan
+from bowerbird.model.accounts import Account
 from bowerbird.requests.fields import read_scalar
 from bowerbird.requests.labels import LabelChange
 from bowerbird.requests.views import NewView
@@ -29,7 +30,6 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sign_in.one_time_links import SecretStore
 from bowerbird.storage.sqlite.rehearsal import RehearsalDatabase
 
-_ACCOUNT_ID: Final = 1
 _EMAIL: Final = "sandbox@example.com"
 # 2026-10-10T06:00:00, after the last sample post was saved.
 _CREATED_AT: Final = 1_791_612_000_000_000
@@ -53,8 +53,7 @@ class Fixtures:
 
     async def _fill(self, database: Database) -> Account:
         store = AccountStore(database)
-        await store.create(Membership(_ACCOUNT_ID, _EMAIL, Plan.PRO, 0, _CREATED_AT), _EMAIL)
-        account = await _account(store)
+        account = await demo.create_only(store, _EMAIL, _CREATED_AT)
         records = _read("posts", list[msgspec.Raw])
         posts = [own_json.read(self._with_pictures(bytes(record))).incoming for record in records]
         await Upsert(database, _clock).take(account, posts)
@@ -63,7 +62,7 @@ class Fixtures:
         # Not secret: a forged download link only leads to a file of public sample posts.
         await SecretStore(database).put_new(SECRET, epoch.to_bytes(32), _CREATED_AT)
         # A random epoch would make cursors and ETags of one process invalid in another.
-        return msgspec.structs.replace(await _account(store), epoch=epoch)
+        return msgspec.structs.replace(await demo.only_account(store), epoch=epoch)
 
     def _with_pictures(self, post: bytes) -> bytes:
         for address, place in self._pictures.items():
@@ -83,12 +82,6 @@ async def _label_and_view(database: Database, transaction: Transaction, account:
     views = Views(database, Bookmarks(database), _clock)
     for view in _read("views", list[NewView]):
         await views.create(transaction, account, view)
-
-
-async def _account(store: AccountStore) -> Account:
-    account = await store.by_id(_ACCOUNT_ID, 0)
-    assert account is not None
-    return account
 
 
 def _clock() -> int:

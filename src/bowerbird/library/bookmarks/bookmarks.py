@@ -163,7 +163,6 @@ class Bookmarks:
             request.is_ranked,
             request.is_best_first,
         )
-        # A view has the posts that it counts.
         found = await self._found(account, request, bound_to, store, is_relaxed=saved is None)
         if not found.total:
             hidden = await self._hidden(account, request.filter, vectors)

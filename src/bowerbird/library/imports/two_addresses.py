@@ -74,20 +74,16 @@ class TwoAddresses:
         """The items, those with another address of a known post as that post."""
         # Posts may be long, and a list of links often has those of one day.
         seen: dict[int, _Known] = {}
-        return [await self._settled(account, item, seen) for item in items]
-
-    async def _settled(
-        self, account: Account, item: ItemToSave, seen: dict[int, _Known]
-    ) -> ItemToSave:
-        found = item.found
-        if found is None or found.own is not None or found.source != BLUESKY:
-            return item
-        known = await self.known(account, found.source_id, seen)
-        if known is None or known.post_id == found.record.post_id:
-            return item
-        record = msgspec.structs.replace(found.record, post_id=known.post_id)
-        same = msgspec.structs.replace(found, record=record, source_id=known.source_id)
-        return msgspec.structs.replace(item, found=same)
+        settled = list(items)
+        for place, item in enumerate(items):
+            found = item.found
+            if found is None or found.own is not None or found.source != BLUESKY:
+                continue
+            if known := await self.known(account, found.source_id, seen):
+                record = msgspec.structs.replace(found.record, post_id=known.post_id)
+                same = msgspec.structs.replace(found, record=record, source_id=known.source_id)
+                settled[place] = msgspec.structs.replace(item, found=same)
+        return settled
 
 
 def _is_same(known: _Known, source_id: str) -> bool:
