@@ -13,7 +13,7 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.vectors.sweeps import text_hash, text_of_rendering
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import PART_POSTS, NewVector, UnembeddedPost, VectorStoreState
-from bowerbird.search.meaning.embedding import Embedder
+from bowerbird.search.meaning.embedding import POST_THREADS, Embedder
 from bowerbird.search.meaning.models import Models
 from bowerbird.search.meaning.multilingual import needs_second_model
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], Awaitable[None]]
 
 # Half a second of work, which is the most that an interruption loses.
-_BATCH: Final = 32
+_BATCH: Final = 32 * POST_THREADS
 # Looking for the language of a post takes 0.1 ms.
 _EXAMINED: Final = 256
 # A post that changes while it is embedded is embedded again in the next pass.

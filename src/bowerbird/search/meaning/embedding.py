@@ -1,7 +1,7 @@
 """Turns texts into vectors: the protocol of an embedder, and the local model.
 
-The model is loaded when the first text arrives. It runs on two threads: one for search queries,
-and one with low priority for posts.
+The model is loaded when the first text arrives. It runs on one thread for search queries, and with
+low priority on all cores but one for posts.
 """
 
 import asyncio
@@ -11,12 +11,12 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -76,9 +76,19 @@ class Pace:
         self._rested_until = time.perf_counter()
 
 
+# The clocks of the CPU time of all threads that embed posts.
+_clocks: list[int] = []
+
+
 def cpu_of_others() -> float:
-    """The CPU time of the other threads of this process, in seconds."""
-    return time.process_time() - time.thread_time()
+    """The CPU time of the threads of this process that embed no posts, in seconds."""
+    embedding = 0.0
+    for clock in tuple(_clocks):
+        try:
+            embedding += time.clock_gettime(clock)
+        except OSError:  # The thread has ended.
+            _clocks.remove(clock)
+    return time.process_time() - embedding
 
 
 _LIFETIME_S: Final = 60.0
@@ -120,6 +130,8 @@ _BATCH: Final = 8
 _MAX_POST_CHARACTERS: Final = 20_000
 _MAX_QUERY_CHARACTERS: Final = 2_000
 _LOW_PRIORITY: Final = 15
+# One core is left to requests.
+POST_THREADS: Final = max((os.cpu_count() or 1) - 1, 1)
 _RETRY_S: Final = 60
 
 
@@ -175,9 +187,9 @@ class LocalModel:
         self._loading = threading.Lock()
         self._for_queries = ThreadPoolExecutor(1, thread_name_prefix="queries")
         self._for_posts = ThreadPoolExecutor(
-            1,
+            POST_THREADS,
             thread_name_prefix="embedding",
-            initializer=_lower_priority if is_low_priority else None,
+            initializer=partial(begin, is_low_priority=is_low_priority),
         )
         self._closing = threading.Event()
         self._is_low_priority = is_low_priority
@@ -221,21 +233,22 @@ class LocalModel:
         return await self._run_on(self._for_queries, lambda model: model.letters_per_piece(text))
 
     async def embed_posts(self, texts: Sequence[str]) -> "list[Floats]":
-        return await self._run_on(
-            self._for_posts, lambda model: model.embed_posts(texts, self._between_batches())
-        )
+        pieces = await self._run_on(self._for_posts, lambda model: model.pieces(texts))
+        # Taking the next one of a list is safe on several threads.
+        batches = iter(list(pieces.batches))
 
-    def _between_batches(self) -> Callable[[], None]:
-        """What the thread does between batches: give way to requests, and stop when closed."""
-        pace = Pace(self._closing) if self._is_low_priority else None
+        def work(model: _LoadedModel) -> None:
+            pace = Pace(self._closing) if self._is_low_priority else None
+            for batch in batches:
+                # Gives way to requests.
+                if pace is not None:
+                    pace.rest()
+                if self._closing.is_set():
+                    raise errors.stopping()
+                model.embed(pieces, batch)
 
-        def pause() -> None:
-            if pace is not None:
-                pace.rest()
-            if self._closing.is_set():
-                raise errors.stopping()
-
-        return pause
+        await asyncio.gather(*(self._run_on(self._for_posts, work) for _ in range(POST_THREADS)))
+        return pieces.by_post
 
     async def close(self) -> None:
         self._closing.set()
@@ -243,9 +256,14 @@ class LocalModel:
             await asyncio.to_thread(partial(threads.shutdown, cancel_futures=True))
 
     async def _run_on(self, threads: ThreadPoolExecutor, work: "Callable[[_LoadedModel], T]") -> T:
-        return await asyncio.get_running_loop().run_in_executor(
-            threads, lambda: work(self._load_once())
-        )
+        loop = asyncio.get_running_loop()
+        try:
+            working = loop.run_in_executor(threads, lambda: work(self._load_once()))
+        except RuntimeError:
+            if self._closing.is_set():
+                raise errors.stopping() from None
+            raise
+        return await working
 
     def _load_once(self) -> "_LoadedModel":
         with self._loading:
@@ -263,6 +281,27 @@ class LocalModel:
                     ) from error
                 self._problem.clear()
             return self._loaded
+
+
+class _Pieces(NamedTuple):
+    """The tokens of the pieces of some posts, how many each post has, and a vector for each."""
+
+    tokens: Sequence[Sequence[int]]
+    counts: Sequence[int]
+    vectors: "Floats"
+
+    @property
+    def batches(self) -> Iterator[Sequence[int]]:
+        """Of similar length: a batch takes as long as its longest piece."""
+        order = sorted(range(len(self.tokens)), key=lambda place: len(self.tokens[place]))
+        return (order[start : start + _BATCH] for start in range(0, len(order), _BATCH))
+
+    @property
+    def by_post(self) -> "list[Floats]":
+        ends = accumulate(self.counts)
+        return [
+            self.vectors[end - count : end] for count, end in zip(self.counts, ends, strict=True)
+        ]
 
 
 class _LoadedModel:
@@ -306,23 +345,15 @@ class _LoadedModel:
         letters = [sum(map(str.isalnum, piece)) for piece in pieces]
         return sum(letters) / max(sum(map(bool, letters)), 1)
 
-    def embed_posts(self, texts: Sequence[str], check: Callable[[], None]) -> "list[Floats]":
-        """Calls `check` before and after each batch; an exception from it stops the work."""
-        tokens_by_post = self._tokens([text[:_MAX_POST_CHARACTERS] for text in texts])
-        pieces_by_post = [list(windows(tokens)) for tokens in tokens_by_post]
-        pieces = [piece for post in pieces_by_post for piece in post]
+    def pieces(self, texts: Sequence[str]) -> "_Pieces":
+        tokens = self._tokens([text[:_MAX_POST_CHARACTERS] for text in texts])
+        by_post = [list(windows(each)) for each in tokens]
+        pieces = [piece for post in by_post for piece in post]
         vectors = self._np.zeros((len(pieces), self._dimensions), self._np.float32)
-        # Batches of similar length: a batch takes as long as its longest piece.
-        order = sorted(range(len(pieces)), key=lambda index: len(pieces[index]))
-        for start in range(0, len(order), _BATCH):
-            check()
-            batch = order[start : start + _BATCH]
-            vectors[batch] = self._run([pieces[index] for index in batch])
-        check()
-        ends = list(self._np.cumsum([len(post) for post in pieces_by_post]))
-        return [
-            vectors[end - len(post) : end] for post, end in zip(pieces_by_post, ends, strict=True)
-        ]
+        return _Pieces(pieces, [len(post) for post in by_post], vectors)
+
+    def embed(self, pieces: "_Pieces", batch: Sequence[int]) -> None:
+        pieces.vectors[batch] = self._run([pieces.tokens[place] for place in batch])
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
         """In one call: each call waits for the lock of Python, and the event loop for its end.
@@ -363,7 +394,9 @@ def local_model(
         return None
 
 
-def _lower_priority() -> None:
+def begin(*, is_low_priority: bool) -> None:
     """Lowers the priority of the calling thread, where the system can: on Linux."""
-    if hasattr(os, "setpriority"):
+    if hasattr(time, "pthread_getcpuclockid"):
+        _clocks.append(time.pthread_getcpuclockid(threading.get_ident()))
+    if is_low_priority and hasattr(os, "setpriority"):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOW_PRIORITY)
