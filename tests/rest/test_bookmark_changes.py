@@ -239,6 +239,10 @@ async def test_unknown_labels_views_and_changes_are_not_found(alice: Member) -> 
     for refused in (
         await change(alice, "remove_label", filters={}, label_name="none"),
         await change(alice, "read", view="none"),
+        await change(alice, "archive", tweet_ids=["404", "405"]),
+        await change(alice, "read", tweet_ids=["404"], dry_run=True),
+        await change(alice, "restore", tweet_ids=["1"]),
+        await writing.send(alice, "POST", "/v1/bookmarks/delete", {"tweet_ids": ["404"]}),
         await alice.get(f"{PATH}/none"),
         await writing.send(alice, "POST", f"{PATH}/none/undo"),
     ):

@@ -26,6 +26,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "restore_bookmarks": {"filter": {}, "dry_run": True},
     "undo_change": {"change_id": "0" * 24},
     "get_change": {"change_id": "0" * 24},
+    "list_changes": {},
+    "list_trash": {"author": "theirs"},
     "similar_bookmarks": {"post_id": THEIRS},
     "facet_bookmarks": {"by": "label"},
     "update_note": {"post_id": THEIRS, "note": "mine"},

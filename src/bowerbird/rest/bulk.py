@@ -98,7 +98,7 @@ RESTORE: Final = Operation(
     body=RestoreRequest,
     statuses=CREATE.statuses,
     headers=CREATE.headers,
-    refusals=(Code.COUNT_MISMATCH,),
+    refusals=(Code.NOT_FOUND, Code.COUNT_MISMATCH, Code.FILTER_NOT_ALLOWED),
 )
 # Of requests that name bookmarks or filter them.
 MATCHING_REFUSALS: Final = (

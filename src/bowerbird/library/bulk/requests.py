@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.turns import DoFirst
@@ -22,6 +23,7 @@ from bowerbird.storage.database import Database, Transaction
 DRY_RUN: Final = "dry_run"
 # Others can write between each read and the transaction that compares.
 _READS_MAX: Final = 5
+_NAMED: Final = 3
 
 
 class BulkChange(Struct, frozen=True, kw_only=True):
@@ -94,6 +96,9 @@ class BulkRequests:
             chosen = await self._selection.choose(account, request)
         except Refusal as refused:
             return Prepared(refused)
+        if request.post_ids and not chosen.count:
+            kind = "deleted post" if request.action == "restore" else "post"
+            return Prepared(errors.not_found(kind, ", ".join(request.post_ids[:_NAMED])))
         if not request.dry_run:
             await self.changes.prepare(account, _new(request, chosen))
             return Prepared(chosen)
