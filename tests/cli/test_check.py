@@ -119,7 +119,10 @@ DAMAGES = {
     "UPDATE bookmark SET author_key = 'x' WHERE {alice} AND number = 2": (
         "author_key of post 2: stored 'x', expected 'bower'"
     ),
-    "UPDATE bookmark SET media = 1 WHERE {alice} AND number = 2": "media of post 2: stored '1'",
+    # With the bit of a post that was looked at.
+    "UPDATE bookmark SET media = 262145 WHERE {alice} AND number = 2": (
+        "media of post 2: stored '262145'"
+    ),
     "UPDATE bookmark SET content_hash = {other_hash} WHERE {alice} AND number = 2": (
         "content_hash of post 2:"
     ),

@@ -75,7 +75,9 @@ def arguments(ids: list[str]) -> dict[str, list[dict[str, Any]]]:
         ],
         "count_bookmarks": [QUERY],
         "update_bookmarks": [{"post_ids": labelled["post_ids"], "is_read": False}],
-        "delete_bookmarks": [{"filter": {}, "dry_run": True}],
+        "delete_bookmarks": [{"filter": {}, "dry_run": True}, {"post_ids": ids[20:]}],
+        "list_trash": [{"limit": 100}, {"q": LONG[:3]}],
+        "list_changes": [{"limit": 100}],
         "restore_bookmarks": [{"filter": {}, "dry_run": True}],
         "save_bookmarks": [
             {"links": ["https://example.com/" + "\U0001f426" * 200] * 100},

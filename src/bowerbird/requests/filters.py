@@ -91,7 +91,7 @@ def _flag(description: str, sets: str, *, example: bool) -> Meta:
 
 def _narrows(
     description: str,
-    example: str | bool,  # noqa: FBT001 - the value itself
+    example: str | int | bool,  # noqa: FBT001 - the value itself
     sets: str,
     read: Callable[[str, Any], Any],
     **more: Mapping[str, Any],
@@ -119,7 +119,7 @@ def _either(description: str, sets: str) -> Meta:
     )
 
 
-def _limits(description: str, example: str, sets: str) -> Meta:
+def _limits(description: str, example: int, sets: str) -> Meta:
     return _narrows(
         description,
         example,
@@ -308,13 +308,13 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
         _either("posts whose text or links another saved post has too", "is_duplicate"),
     ] = None
     min_words: Annotated[
-        Number, _limits("Only posts with so many words or more.", "500", "min_words")
+        Number, _limits("Only posts with so many words or more.", 500, "min_words")
     ] = None
     max_words: Annotated[
-        Number, _limits("Only posts with so many words or fewer.", "50", "max_words")
+        Number, _limits("Only posts with so many words or fewer.", 50, "max_words")
     ] = None
     min_likes: Annotated[
-        Number, _limits("Only posts with so many likes or more.", "100", "min_likes")
+        Number, _limits("Only posts with so many likes or more.", 100, "min_likes")
     ] = None
     linked_site: Annotated[
         str | None,

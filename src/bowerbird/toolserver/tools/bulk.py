@@ -16,7 +16,7 @@ from bowerbird.model.bulk import FLAG_ACTIONS, BulkAction, BulkRow
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import UpdateRequest
-from bowerbird.requests.bulk import BulkRequest
+from bowerbird.requests.bulk import BulkRequest, given
 from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.filters import flags_of, sent
 from bowerbird.storage.database import Transaction
@@ -209,6 +209,8 @@ class BulkCalls:
         if chosen.count or not request.dry_run or request.filters is None:
             return {}
         if request.action == "restore":
+            if not given(request.filters):
+                return {"advice": "The trash is empty."}
             return {"advice": "No post in the trash matches. list_trash shows what is there."}
         filters = {**flags_of(request.filters), **sent(request.filters)}
         reason = await self._empty.of_filters(account, filters)

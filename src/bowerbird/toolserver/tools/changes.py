@@ -148,7 +148,10 @@ def _trash(trash: TrashList, bookmarks: Bookmarks) -> BoundTool:
                 {**post, "deleted_at": response_size.second(with_offset(one.trashed_at))}
                 for post, one in zip(posts.concise(b"[%b]" % body, zone), page.posts, strict=True)
             ]
-            if response_size.size(found) <= _MOST or len(found) == 1:
+            if response_size.size(found) <= _MOST:
+                break
+            if len(found) == 1:
+                found = [response_size.shrink(found[0], _MOST)]
                 break
             page = await trash.page(call.account, replace(asked, limit=len(found) // 2))
         return ToolResult(
