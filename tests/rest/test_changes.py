@@ -165,6 +165,13 @@ async def test_without_a_cursor_all_posts_come_first(alice: Member) -> None:
     assert not await follower.page()
 
 
+async def test_a_value_of_ids_only_that_is_no_flag_is_refused(alice: Member) -> None:
+    refused = await alice.get("/v1/changes", ids_only="AAA")
+
+    assert (refused.status_code, refused.json()["code"]) == (400, "INVALID_REQUEST")
+    assert refused.json()["error"].startswith("ids_only")
+
+
 async def test_ids_only_leaves_the_bookmarks_out(alice: Member) -> None:
     await alice.save(post_id="1")
 

@@ -22,6 +22,7 @@ from bowerbird.requests.bulk import (
     check_selecting,
 )
 from bowerbird.requests.fields import Gate, InvalidField, PageLimit, PostIds, about, unique
+from bowerbird.requests.filter_values import read_flag
 from bowerbird.requests.filters import Flag, FlagFilters, ImportedQuery
 
 Limit = Annotated[
@@ -119,6 +120,10 @@ class EventsQuery(Struct, frozen=True, kw_only=True):
             parameter={"type": "boolean", "default": False},
         ),
     ] = None
+
+    def __post_init__(self) -> None:
+        if self.ids_only is not None:
+            msgspec.structs.force_setattr(self, "ids_only", read_flag("ids_only", self.ids_only))
 
 
 class SimilarQuery(FlagFilters, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct, field
 from bowerbird.model.bulk import BulkAction
 from bowerbird.requests import limits
 from bowerbird.requests.fields import Gate, InvalidField, LabelName, PostIds, about, unique
-from bowerbird.requests.filters import ImportedQuery, check_filters, sent
+from bowerbird.requests.filters import TIMES, ImportedQuery, check_filters, sent
 
 Action = Literal[
     "read",
@@ -35,6 +35,7 @@ DeletedFrom = Annotated[
         "-7d",
         gate=Gate.FILTERING,
         nullable=True,
+        parameter={"anyOf": TIMES},
         argument={"description": "Deleted after: 2026-01-31 (that day included), -7d or today."},
     ),
 ]
@@ -45,6 +46,7 @@ DeletedTo = Annotated[
         "2026-07-31",
         gate=Gate.FILTERING,
         nullable=True,
+        parameter={"anyOf": TIMES},
         argument={"description": "Deleted before: 2026-01-31 (that day included), -7d or today."},
     ),
 ]

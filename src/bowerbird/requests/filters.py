@@ -135,11 +135,13 @@ _KINDS: Final = "|".join([*query_fields.HAS, *media.SYNONYMS])
 _HAS: Final = f"^(({_KINDS})(,({_KINDS})){{0,{FILTER_NAMES_MAX - 1}}})?$"
 _LANGUAGES: Final = f"^({_LANGUAGE}(,{_LANGUAGE}){{0,{FILTER_NAMES_MAX - 1}}})?$"
 
+_SITE: Final = r"^(([a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?\.){1,4}[a-z]{2,20})?$"
+
 OtherName = Annotated[str | None, about("", gate=Gate.FILTERING, is_other_name=True)]
 """Another name of a bound (requests/filter_values.py): accepted, but no schema lists it."""
 
 # Alternatives, so that generated clients take dates and relative dates too.
-_TIMES: Final = [
+TIMES: Final = [
     {"type": "string", "format": "date-time"},
     {"type": "string", "format": "date"},
     {"type": "string", "pattern": "^-[0-9]{1,4}[hdwmy]$"},
@@ -155,7 +157,7 @@ def _limits_time(description: str, example: str, sets: str) -> Meta:
         example,
         sets,
         read_instant,
-        parameter={"anyOf": _TIMES},
+        parameter={"anyOf": TIMES},
         # A model writes dates, which the format would exclude.
         argument={"description": f"{description}: 2026-01-31 (that day included), -7d or today."},
     )
@@ -323,6 +325,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "example.com",
             "linked",
             _read_site,
+            parameter={"pattern": _SITE},
             argument={"description": "Posts with a link to this site."},
         ),
     ] = None

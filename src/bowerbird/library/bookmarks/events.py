@@ -23,7 +23,6 @@ from bowerbird.model.events import EventLabel, EventType, Happening
 from bowerbird.model.instants import with_offset
 from bowerbird.requests.bookmarks import EventsQuery
 from bowerbird.requests.fields import gates_for
-from bowerbird.requests.filter_values import read_flag
 from bowerbird.requests.limits import EVENT_DAYS, EVENTS_MAX, PAGE_DEFAULT
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
@@ -96,7 +95,7 @@ class Events:
             if start.listed is None
             else await self._listed(account, start, start.listed, limit)
         )
-        if not read_flag("ids_only", query.ids_only or False):
+        if not query.ids_only:
             events = await self._with_bookmarks(account, events)
         return EventPage(events, cursors.write(end, bound_to), has_more=has_more, limit=limit)
 
