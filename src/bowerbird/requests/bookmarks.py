@@ -41,7 +41,10 @@ Cursor = Annotated[
         # Any other example would be refused: a cursor belongs to one account and query.
         "",
         gate=Gate.PAGING,
-        argument={"maxLength": limits.CURSOR_MAX},
+        argument={
+            "maxLength": limits.CURSOR_MAX,
+            "description": "next_cursor of the page before.",
+        },
     ),
 ]
 SORT_FIELDS: Final = [*filters.SORT_FIELDS, filters.RELEVANCE]
@@ -56,7 +59,10 @@ SortBy = Annotated[
         "posted_at",
         parameter={"enum": SORT_FIELDS},
         # Each tool has its own default.
-        argument={"enum": SORT_FIELDS, "description": _DIRECTIONS},
+        argument={
+            "enum": SORT_FIELDS,
+            "description": "Dates and counts descend. created_at: saved.",
+        },
     ),
 ]
 SortOrder = Annotated[
@@ -156,7 +162,10 @@ class ChangesQuery(Struct, frozen=True):
         about(
             "next_cursor of the previous page, unchanged.",
             "",
-            argument={"maxLength": limits.CURSOR_MAX},
+            argument={
+                "maxLength": limits.CURSOR_MAX,
+                "description": "next_cursor of the page before.",
+            },
         ),
     ] = None
 
@@ -166,15 +175,29 @@ class TrashQuery(Struct, frozen=True, kw_only=True):
 
     q: Annotated[
         str | None,
-        about("Words, as in a list. Of the fields, author: and label: can be used.", "bower"),
+        about(
+            "Words, as in a list. Of the fields, author: and label: can be used.",
+            "bower",
+            argument={"description": "Words; of the fields only author: and label:."},
+        ),
     ] = None
     author: Annotated[
         str | None,
-        about("Handle or exact name; several handles with commas.", "ada", gate=Gate.FILTERING),
+        about(
+            "Handle or exact name; several handles with commas.",
+            "ada",
+            gate=Gate.FILTERING,
+            argument={"description": "Handles, with commas."},
+        ),
     ] = None
     label: Annotated[
         str | None,
-        about("Label that the post had; several with commas.", "Birds", gate=Gate.FILTERING),
+        about(
+            "Label that the post had; several with commas.",
+            "Birds",
+            gate=Gate.FILTERING,
+            argument={"type": "string", "description": "Labels that it had, with commas."},
+        ),
     ] = None
     deleted_from: DeletedFrom = None
     deleted_to: DeletedTo = None
@@ -244,6 +267,10 @@ FacetBy = Annotated[
         "domain: the sites that posts link to. network: where posts were published.",
         "author",
         parameter={"enum": list(KINDS)},
+        argument={
+            "enum": list(KINDS),
+            "description": "month: when saved. domain: sites that posts link to.",
+        },
     ),
 ]
 

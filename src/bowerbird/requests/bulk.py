@@ -36,7 +36,7 @@ DeletedFrom = Annotated[
         gate=Gate.FILTERING,
         nullable=True,
         parameter={"anyOf": TIMES},
-        argument={"description": "Deleted after: 2026-01-31 (that day included), -7d or today."},
+        argument={"description": "Deleted since 2026-01-31 or -7d."},
     ),
 ]
 DeletedTo = Annotated[
@@ -47,7 +47,7 @@ DeletedTo = Annotated[
         gate=Gate.FILTERING,
         nullable=True,
         parameter={"anyOf": TIMES},
-        argument={"description": "Deleted before: 2026-01-31 (that day included), -7d or today."},
+        argument={"description": "Deleted until 2026-01-31 or -7d."},
     ),
 ]
 
@@ -98,7 +98,8 @@ class ChangeFilters(ImportedQuery, frozen=True, kw_only=True):
             "Whether the words of q must be in the texts of a post, its notes or labels. false: "
             "handles, names of authors, link titles and alt texts count too, as in a list.",
             example=False,
-            argument={"description": "false: query also finds handles, link titles, alt texts."},
+            # The dry run of a tool names it if it makes a difference.
+            argument=None,
         ),
     ] = None
     deleted_from: DeletedFrom = None

@@ -21,7 +21,10 @@ class DigestsQuery(Struct, frozen=True):
         about(
             "next_cursor of the previous page, unchanged.",
             "",
-            argument={"maxLength": limits.CURSOR_MAX},
+            argument={
+                "maxLength": limits.CURSOR_MAX,
+                "description": "next_cursor of the page before.",
+            },
         ),
     ] = None
 
@@ -46,12 +49,23 @@ class PreferencesRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         Frequency | None, about("off, daily or weekly.", parameter={"enum": list(Frequency)})
     ] = None
     time_zone: Annotated[
-        TimeZone | None, about("A name of the time zone database, such as Europe/Berlin.")
+        TimeZone | None,
+        about(
+            "A name of the time zone database, such as Europe/Berlin.",
+            argument={"description": "Such as Europe/Berlin."},
+        ),
     ] = None
     hour: Annotated[
         Annotated[int, Meta(ge=0, le=23)] | None,
-        about("Hour of the day after the period at which the digest is created, 0 to 23."),
+        about(
+            "Hour of the day after the period at which the digest is created, 0 to 23.",
+            argument={"description": "Hour of the day, 0 to 23."},
+        ),
     ] = None
     mail: Annotated[
-        bool | None, about("Whether each new digest is emailed to the account's address.")
+        bool | None,
+        about(
+            "Whether each new digest is emailed to the account's address.",
+            argument={"description": "Also by email."},
+        ),
     ] = None

@@ -42,6 +42,12 @@ from bowerbird.search.queries import query_fields, query_language
 MEANING: Final = "vector_search_term"
 """The filter that ranks by meaning."""
 
+OPERATORS: Final = (
+    'Words, "a phrase" -not a OR b has:image is:unread|archived|reply|thread|gone|duplicate '
+    "lang:en site:youtube url:x.com words:>500 min_likes:9; posted since:2026-01-31 until:30d."
+)
+"""What the query of a tool may have."""
+
 # A query string can only send text; a JSON body may send either.
 Flag = bool | str | None
 Number = int | str | None
@@ -84,9 +90,16 @@ def _folded(fold: Callable[[str], Any]) -> Callable[[str, str], Any]:
     return read
 
 
-def _flag(description: str, sets: str, *, example: bool) -> Meta:
+def _flag(description: str, sets: str, *, example: bool, argument: str) -> Meta:
     reader, parameter = Reader(sets, read_flag), {"type": "boolean"}
-    return about(description, example, filter=reader, parameter=parameter, nullable=True)
+    return about(
+        description,
+        example,
+        filter=reader,
+        parameter=parameter,
+        nullable=True,
+        argument={**parameter, "description": argument},
+    )
 
 
 def _narrows(
@@ -94,9 +107,13 @@ def _narrows(
     example: str | int | bool,  # noqa: FBT001 - the value itself
     sets: str,
     read: Callable[[str, Any], Any],
-    **more: Mapping[str, Any],
+    **more: Mapping[str, Any] | None,
 ) -> Meta:
-    """A filter that needs a paid plan."""
+    """A filter that needs a paid plan.
+
+    The list of tools repeats its filters in ten places, so `argument` is None for those that an
+    operator of `query` can express. They are accepted all the same.
+    """
     return about(
         description,
         example,
@@ -115,7 +132,7 @@ def _either(description: str, sets: str) -> Meta:
         sets=sets,
         read=read_flag,
         parameter={"type": "boolean"},
-        argument={"type": "boolean", "description": f"true: {description}."},
+        argument=None,
     )
 
 
@@ -126,7 +143,7 @@ def _limits(description: str, example: int, sets: str) -> Meta:
         sets,
         read_number,
         parameter={"type": "integer", "minimum": 0, "maximum": NUMBER_MAX},
-        argument={"type": "integer", "minimum": 0, "maximum": NUMBER_MAX},
+        argument=None,
     )
 
 
@@ -150,7 +167,9 @@ TIMES: Final = [
 ]
 
 
-def _limits_time(description: str, example: str, sets: str) -> Meta:
+def _limits_time(
+    description: str, example: str, sets: str, argument: Mapping[str, Any] | None = None
+) -> Meta:
     return _narrows(
         f"{description}. A date without a time is the whole day in the account's time zone; -7d, "
         "-3h, today and today-1d are relative.",
@@ -159,7 +178,7 @@ def _limits_time(description: str, example: str, sets: str) -> Meta:
         read_instant,
         parameter={"anyOf": TIMES},
         # A model writes dates, which the format would exclude.
-        argument={"description": f"{description}: 2026-01-31 (that day included), -7d or today."},
+        argument=argument,
     )
 
 
@@ -170,10 +189,12 @@ class FlagFilters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": True, "hide_archived": True}
 
     is_unread_only: Annotated[
-        Flag, _flag("Only unread bookmarks.", "unread_only", example=False)
+        Flag,
+        _flag("Only unread bookmarks.", "unread_only", example=False, argument="Only unread."),
     ] = None
     hide_archived: Annotated[
-        Flag, _flag("Hide archived bookmarks.", "hide_archived", example=True)
+        Flag,
+        _flag("Hide archived bookmarks.", "hide_archived", example=True, argument="Not archived."),
     ] = None
 
 
@@ -200,7 +221,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "media_bit",
             read_media_type,
             parameter={"enum": [*media.BITS, *media.SYNONYMS]},
-            argument={"enum": [*media.BITS]},
+            argument=None,
         ),
     ] = None
     author: Annotated[
@@ -211,7 +232,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "bowerwatch",
             "author",
             read_author,
-            argument={"description": "Handle or exact name; several handles with commas."},
+            argument={"description": "Handles, with commas."},
         ),
     ] = None
     tag: Annotated[
@@ -229,7 +250,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "labels",
             read_labels,
             parameter={"type": "string"},
-            argument={"type": "string", "description": "Label; several with commas."},
+            argument={"type": "string", "description": "Labels, with commas: any of them."},
         ),
     ] = None
     label_match: Annotated[
@@ -240,7 +261,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "all_labels",
             read_match,
             parameter={"enum": list(MATCHES), "default": "any"},
-            argument={"enum": list(MATCHES), "description": "Of several labels. Default: any."},
+            argument=None,
         ),
     ] = None
     language: Annotated[
@@ -253,7 +274,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "languages",
             read_languages,
             parameter={"type": "string", "pattern": _LANGUAGES},
-            argument={"description": "Code such as en; several with commas."},
+            argument=None,
         ),
     ] = None
     network: Annotated[
@@ -264,7 +285,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "network_bits",
             read_network,
             parameter={"enum": [*networks.NETWORKS]},
-            argument={"description": "Such as youtube."},
+            argument=None,
         ),
     ] = None
     unlabelled: Annotated[
@@ -275,7 +296,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             read=read_flag,
             example=True,
             parameter={"type": "boolean"},
-            argument={"type": "boolean", "description": "true: without any label."},
+            argument={"type": "boolean", "description": "Without a label."},
         ),
     ] = None
     has_note: Annotated[
@@ -286,7 +307,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             read=read_flag,
             example=True,
             parameter={"type": "boolean"},
-            argument={"type": "boolean", "description": "true: with a note of the user."},
+            argument=None,
         ),
     ] = None
     has: Annotated[
@@ -297,7 +318,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "has",
             read_has,
             parameter={"type": "string", "pattern": _HAS},
-            argument={"description": "Such as note, highlight, image, link; several with commas."},
+            argument=None,
         ),
     ] = None
     is_gone: Annotated[
@@ -326,7 +347,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "linked",
             _read_site,
             parameter={"pattern": _SITE},
-            argument={"description": "Posts with a link to this site."},
+            argument=None,
         ),
     ] = None
     posted_from: Annotated[
@@ -339,11 +360,21 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
     ] = None
     bookmarked_from: Annotated[
         str | None,
-        _limits_time("Bookmarked after this instant", "2026-07-01T00:00:00Z", "bookmarked_from"),
+        _limits_time(
+            "Bookmarked after this instant",
+            "2026-07-01T00:00:00Z",
+            "bookmarked_from",
+            {"description": "Saved since 2026-01-31 or -7d."},
+        ),
     ] = None
     bookmarked_to: Annotated[
         str | None,
-        _limits_time("Bookmarked before this instant", "2026-07-31T23:59:59Z", "bookmarked_to"),
+        _limits_time(
+            "Bookmarked before this instant",
+            "2026-07-31T23:59:59Z",
+            "bookmarked_to",
+            {"description": "Saved until 2026-01-31 or -2y."},
+        ),
     ] = None
     posted_after: OtherName = None
     posted_since: OtherName = None
@@ -372,7 +403,7 @@ class WordFilters(BookmarkFilters, frozen=True, kw_only=True):
             filter=Reader("words", _read_words),
             gates_in=_gates_in_words,
             nullable=True,
-            argument={"description": "As query of search_bookmarks."},
+            argument={"description": OPERATORS},
         ),
     ] = None
 

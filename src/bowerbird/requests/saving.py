@@ -37,6 +37,7 @@ Links = Annotated[
     about(
         f"Links to posts of {SUPPORTED}.",
         ["https://x.com/bowerwatch/status/1945678901234567890"],
+        argument={"description": "Links to posts of X, Mastodon, Bluesky, YouTube and others."},
     ),
 ]
 

@@ -85,13 +85,13 @@ def _cleaned(schema: Json, kind: type[Struct] | None, ref: str, form: Form) -> J
     fields = {
         name: _field(schema["properties"][name], extra, ref, form)
         for name, extra in named.items()
-        if form is not Form.ARGUMENTS or extra.get("argument", {}) is not None
+        if form is not Form.ARGUMENTS
+        or (extra.get("argument", {}) is not None and name not in getattr(kind, "UNLISTED", ()))
     }
-    if form is Form.ARGUMENTS and getattr(kind, "IS_BRIEF", False):
-        fields = {name: _brief(field) for name, field in fields.items()}
-    elif form is not Form.BODY:
+    if form is not Form.BODY:
         for name, default in getattr(kind, "DEFAULTS", {}).items():
-            fields[name]["default"] = default
+            if name in fields:
+                fields[name]["default"] = default
     cleaned["properties"] = fields
     if len(fields) < len(named):
         # A field that is left out is still accepted.
@@ -133,11 +133,6 @@ def _details(extra: Json, form: Form) -> Json:
         return {}
     parameter: Json = extra.get("parameter", {})
     return extra.get("argument", parameter) if form is Form.ARGUMENTS else parameter
-
-
-def _brief(field: Json) -> Json:
-    """Only the type, because another schema describes the field."""
-    return {name: field[name] for name in ("type", "enum") if name in field}
 
 
 def _either(alternatives: list[Json]) -> Json:

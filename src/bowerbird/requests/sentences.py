@@ -110,6 +110,8 @@ def refusal(error: msgspec.ValidationError, kind: type[Struct], sent: Any) -> Re
     if is_id and received.startswith(", got the number"):
         return errors.invalid(_written(steps), "must be a string: a JSON number would lose digits")
     problem = message if isinstance(cause, ValueError) else expected(schema)
+    if received.startswith(", got an array") and "commas" in schema.get("description", ""):
+        received += "; separate several by commas"
     return errors.invalid(_written(steps), problem + received)
 
 

@@ -20,8 +20,8 @@ class ViewQuery(BookmarkQuery, frozen=True, kw_only=True):
 class NewViewQuery(ViewQuery, frozen=True, kw_only=True):
     """A query to store. Its dates may be relative: "-7d", "last 7 days"."""
 
-    # The tool that lists bookmarks describes the filters.
-    IS_BRIEF: ClassVar[bool] = True
+    # An operator of query is enough for these.
+    UNLISTED: ClassVar = ("author", "unlabelled", "bookmarked_to")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,13 +53,18 @@ class NewBucket(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     name: Annotated[ViewName, about("The bucket's name.")]
     slug: Annotated[
         Annotated[str, Meta(max_length=limits.SLUG_MAX)] | None,
-        about("The bucket's name in URLs. Default: derived from the name."),
+        # Derived from the name.
+        about("The bucket's name in URLs. Default: derived from the name.", argument=None),
     ] = None
     query: Annotated[
         NewViewQuery | None,
         about(
             "Filters that narrow the view further, by the list's names.",
-            argument={"type": "object", "description": "More filters, as in base_query."},
+            argument={
+                "type": "object",
+                "description": "Which posts of the view are in it.",
+                "properties": {"query": {"type": "string", "description": "As in base_query."}},
+            },
         ),
     ] = None
 

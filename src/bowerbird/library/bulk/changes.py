@@ -128,7 +128,8 @@ class BulkChanges:
             if found[one] is None or int(one) in ending:
                 raise errors.not_found("label", one)
         if label_id == into_id:
-            raise errors.invalid("into", "must be a different label")
+            problem = "must be a different label: names that differ only in case are the same label"
+            raise errors.invalid("into", problem)
         label = found[label_id]
         assert label is not None
         kept = await self._kept(transaction, account, label)

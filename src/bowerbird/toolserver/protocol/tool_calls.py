@@ -75,10 +75,11 @@ class ToolCalls:
         except Exception:  # noqa: BLE001 - the model gets an error message for every fault
             self._log.exception("fault", reference=caller.request_id, route=name)
             return self._refused(caller, envelope.fault(caller.request_id))
+        content = _with_hint(bound.tool, sent, result.content)
         return {
             "resultType": "complete",
-            "content": [_text(_encode(result.content).decode()), *result.links],
-            "structuredContent": result.content,
+            "content": [_text(_encode(content).decode()), *result.links],
+            "structuredContent": content,
             "isError": False,
         }
 
@@ -109,6 +110,20 @@ class ToolCalls:
             self._log.error("unavailable", route=caller.called, cause=repr(refused.__cause__))
         sentence = refusals.sentence(refused, self._upgrade_url)
         return {"resultType": "complete", "content": [_text(sentence)], "isError": True}
+
+
+def _with_hint(tool: Tool, sent: Mapping[str, Any], content: Any) -> Any:
+    """Says that a limit was larger than the maximum, to which it was clamped."""
+    limit = sent.get("limit")
+    if limit is None or "limit" not in tool.arguments:
+        return content
+    most = tool.arguments["limit"]["maximum"]
+    digits = str(limit).strip().lstrip("+0").removesuffix(".0")
+    # Digits are compared before they are converted: Python refuses very long numbers.
+    if len(digits) < len(str(most)) or (len(digits) == len(str(most)) and int(digits) <= most):
+        return content
+    said = f"limit was clamped to {most}, the maximum."
+    return {**content, "advice": f"{said} {content.get('advice', '')}".rstrip()}
 
 
 def _text(text: str) -> Json:

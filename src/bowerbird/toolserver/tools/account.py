@@ -52,13 +52,10 @@ GET: Final = Tool(
     name="get_account",
     title="Show plan, calls left and library size",
     description=(
-        "Returns the user's plan and what it includes, the number of calls left this month on the "
-        "free plan, the number of posts in the library, and whether search by meaning is ready. "
-        "Does not count as a call. Use it when a call was refused because of the plan or the "
-        "vector store."
+        "Returns the user's plan and what it includes, the calls left this month, the number of "
+        "posts, and whether search by meaning is ready. Does not count as a call."
     ),
     returns=AccountInfo,
-    describes_result=True,
     hints=READS,
 )
 TOOLS: Final = (GET,)

@@ -103,13 +103,10 @@ LIST: Final = Tool(
     name="list_bookmarks",
     title="List saved posts",
     description=(
-        "Lists the user's saved posts, newest first. By default it leaves out read and archived "
-        "posts; send is_unread_only false and hide_archived false to include them. To find posts "
-        "about a subject, use search_bookmarks. For the next page, send next_cursor as cursor with "
-        "the same filters."
+        "Lists the user's saved posts, newest first: new ones only, unless is_unread_only and "
+        "hide_archived are false. To find posts about a subject, use search_bookmarks."
     ),
     takes=ListArguments,
-    describes_result=True,
     returns=Page,
     hints=READS,
 )
@@ -117,26 +114,23 @@ GET: Final = Tool(
     name="get_bookmarks",
     title="Show saved posts in full",
     description=(
-        "Returns up to 20 saved posts with all fields: full text, note, attachments, article, "
-        "quoted post, engagement. A post with truncated true has longer texts, text_length "
-        "characters at most: send its next_offset as offset to read on."
+        "Returns up to 20 saved posts with all fields: full text, note, highlights, article, "
+        "quoted post, counts. A post with truncated true has longer texts: send its next_offset as "
+        "offset to read on."
     ),
     takes=GetArguments,
     returns=FullPosts,
-    describes_result=True,
     hints=READS,
 )
 COUNT: Final = Tool(
     name="count_bookmarks",
     title="Count saved posts",
     description=(
-        "Counts the posts that match, and all posts in the library. Filters and defaults are those "
-        "of list_bookmarks: without arguments it counts unread posts that are not archived. "
-        "unread in the result includes archived posts."
+        "Counts the posts that match, and all in the library. Without arguments it counts unread "
+        "posts that are not archived; unread in the result includes archived posts."
     ),
     takes=CountArguments,
     returns=Counts,
-    describes_result=True,
     hints=READS,
 )
 TOOLS: Final = (LIST, searching.SEARCH, GET, COUNT, searching.SIMILAR)

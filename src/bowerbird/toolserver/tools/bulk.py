@@ -21,7 +21,7 @@ from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.filters import flags_of, sent
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import writes
-from bowerbird.toolserver.tools.arguments.vocabulary import Selection
+from bowerbird.toolserver.tools.arguments.vocabulary import WHOLE, Selection, TrashFilter
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.left_out import EmptyLists
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
@@ -75,6 +75,8 @@ class DeleteArguments(Selection, frozen=True, kw_only=True, forbid_unknown_field
 class RestoreArguments(Selection, frozen=True, kw_only=True, forbid_unknown_fields=True):
     IS_RESTORE: ClassVar[bool] = True
 
+    filter: TrashFilter = None
+
 
 class Change(Struct, kw_only=True, omit_defaults=True):
     """A change of all posts that match."""
@@ -109,10 +111,9 @@ UPDATE: Final = Tool(
     name="update_bookmarks",
     title="Mark saved posts, or change a note",
     description=(
-        "Marks saved posts as read or unread, archived or not: up to 100 by post_ids, or all that "
-        "match filter. Also replaces the note of one post. A field that is not sent does not "
-        "change. With filter, call first with dry_run true, then with its count as "
-        "expected_count. undo_change undoes all but the note for an hour."
+        "Marks saved posts as read or unread, archived or not: by post_ids, or all that match "
+        "filter. Also replaces the note of one post. A field that is not sent does not change. "
+        "undo_change undoes all but the note for an hour."
     ),
     takes=UpdateArguments,
     returns=Change,
@@ -124,7 +125,7 @@ DELETE: Final = Tool(
     name="delete_bookmarks",
     title="Delete saved posts",
     description=(
-        "Moves saved posts to the trash, by post_ids or filter as in update_bookmarks. "
+        "Moves saved posts to the trash, by post_ids or filter. "
         "undo_change brings them back for an hour, restore_bookmarks for 30 days."
     ),
     takes=DeleteArguments,
@@ -135,9 +136,8 @@ RESTORE: Final = Tool(
     name="restore_bookmarks",
     title="Restore deleted posts",
     description=(
-        "Takes posts out of the trash: by post_ids, or by filter with author, label, query, "
-        "deleted_from and deleted_to; {} means all. list_trash shows them. Posts are deleted for "
-        "good after 30 days."
+        "Takes posts out of the trash, by post_ids or filter. list_trash shows them. They are "
+        "deleted for good after 30 days."
     ),
     takes=RestoreArguments,
     returns=Change,
@@ -194,7 +194,12 @@ class BulkCalls:
             change = await self.requests.start(
                 transaction, call.account, request_of(values), prepared[0]
             )
-            return replace(shown(change), **further)
+            content = replace(shown(change), **further)
+            filters = values.filter
+            if values.dry_run and change.count and filters is not None and not values.IS_RESTORE:
+                whole = "" if given(filters) else f"{WHOLE}. "
+                content.advice = f"{whole}{content.advice}"
+            return content
 
         return await self.write(call, tool, takes, effect, gate=gate, prepare=prepare)
 

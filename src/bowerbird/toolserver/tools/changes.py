@@ -17,8 +17,8 @@ from bowerbird.toolserver.tools.bulk import BulkCalls, Change, shown
 from bowerbird.toolserver.tools.results import posts, quoted_text, response_size
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import (
+    DESTROYS,
     READS,
-    WRITES_IDEMPOTENTLY,
     BoundTool,
     Json,
     Tool,
@@ -66,7 +66,8 @@ UNDO: Final = Tool(
     ),
     takes=ChangeArguments,
     returns=Change,
-    hints=WRITES_IDEMPOTENTLY,
+    # Undoing the restoration of posts deletes them again, and nothing undoes an undoing.
+    hints=DESTROYS,
 )
 GET: Final = Tool(
     name="get_change",

@@ -15,8 +15,8 @@ from bowerbird.toolserver.tools.arguments import reading, writes
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS, shown_text
 from bowerbird.toolserver.tools.tool import (
+    DESTROYS,
     READS,
-    WRITES_IDEMPOTENTLY,
     BoundTool,
     Json,
     Tool,
@@ -69,7 +69,8 @@ PREFERENCES: Final = Tool(
     ),
     takes=PreferencesRequest,
     returns=Preferences,
-    hints=WRITES_IDEMPOTENTLY,
+    # The preferences before are not kept.
+    hints=DESTROYS,
 )
 
 
@@ -120,25 +121,22 @@ LIST: Final = Tool(
     name="list_digests",
     title="List digests",
     description=(
-        "Lists the user's digests, newest first. There is one per day or per week, depending on "
-        "the user's preferences, which it returns too. get_digest returns the content of a digest."
+        "Lists the user's daily or weekly digests, newest first, and the preferences for them. "
+        "get_digest returns the content of one."
     ),
     takes=ListArguments,
     returns=DigestList,
-    describes_result=True,
     hints=READS,
 )
 GET: Final = Tool(
     name="get_digest",
     title="Read a digest",
     description=(
-        "Returns a digest: posts saved in its period by label and author, unread posts worth "
-        "reading, posts saved a year ago, and one forgotten post. Without digest_id it returns "
-        "the newest digest."
+        "Returns a digest, the newest without digest_id: what was saved in its period, unread "
+        "posts worth reading, posts saved a year ago, and a forgotten one."
     ),
     takes=GetArguments,
     returns=DigestContent,
-    describes_result=True,
     hints=READS,
 )
 TOOLS: Final = (LIST, GET, PREFERENCES)

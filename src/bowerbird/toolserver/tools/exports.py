@@ -42,6 +42,7 @@ _NOTHING: Final = "There is nothing to export."
 
 class CreateArguments(WordFilters, frozen=True, kw_only=True, dict=True):
     DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
+    UNLISTED: ClassVar = ("is_unread_only", "hide_archived")
 
     format: Annotated[Literal["pdf", "csv", "json"], about("Format of the file.")]
     view: Annotated[
@@ -102,10 +103,8 @@ CREATE: Final = Tool(
     name="create_export",
     title="Export saved posts to a file",
     description=(
-        "Starts an export of the library, or of the posts that match, as PDF, CSV or JSON. Without "
-        "filters it contains all posts, including read and archived ones; with is_unread_only "
-        "true, hide_archived is true unless it is sent. The file is created in the background: "
-        "call get_export with the job_id and wait_s to get its link."
+        "Starts an export of all posts, or of those that match, read and archived ones too. "
+        "get_export with the job_id and wait_s returns the link of the file."
     ),
     takes=CreateArguments,
     returns=Export,
@@ -115,8 +114,8 @@ GET: Final = Tool(
     name="get_export",
     title="Fetch an export",
     description=(
-        "Returns the status of an export and, once it is completed, a link to the file that works "
-        "without a key for five minutes. Give the link to the user. Send wait_s instead of polling."
+        "Returns the status of an export and, once it is completed, a link to the file for the "
+        "user, which works without a key for five minutes. Send wait_s instead of polling."
     ),
     takes=GetArguments,
     returns=Export,

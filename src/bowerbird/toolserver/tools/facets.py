@@ -25,6 +25,7 @@ from bowerbird.toolserver.tools.tool import (
 
 class FacetArguments(WordFilters, frozen=True, kw_only=True):
     DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
+    UNLISTED: ClassVar = ("is_unread_only", "hide_archived")
 
     by: FacetBy
     limit: Limit = None
@@ -42,12 +43,11 @@ class Counts(Struct, kw_only=True, omit_defaults=True):
 
 FACETS: Final = Tool(
     name="facet_bookmarks",
-    title="Count saved posts by author, label, month, site or media",
+    title="Count saved posts by a property",
     description=(
-        "Counts the posts that match by author, label, month, linked site or type of media, "
-        "largest count first and latest month first. Includes read and archived posts unless the "
-        "filters leave them out. Use it instead of reading a list to find out who or what is "
-        "saved most."
+        "Counts the posts that match by author, label, month and the like, largest count or latest "
+        "month first, read and archived posts too. Shows who or what is saved most without reading "
+        "a list."
     ),
     takes=FacetArguments,
     returns=Counts,

@@ -18,7 +18,6 @@ from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, has_hidden
 from bowerbird.toolserver.tools.results.refusals import Advised
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
-    WRITES_IDEMPOTENTLY,
     BoundTool,
     Tool,
     ToolCall,
@@ -36,7 +35,9 @@ class UpdateArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         about("Its colour on the website.", argument={"enum": list(COLORS)}),
     ] = UNSET
     metadata: Annotated[
-        dict[str, Any] | None, about("The user's own notes on it; replaces all.")
+        dict[str, Any] | None,
+        # An object without fixed fields, which not every client can send. Still accepted.
+        about("The user's own notes on it; replaces all.", argument=None),
     ] = None
 
     def __post_init__(self) -> None:
@@ -87,7 +88,8 @@ UPDATE: Final = Tool(
     ),
     takes=UpdateArguments,
     returns=Label,
-    hints=WRITES_IDEMPOTENTLY,
+    # The colour before is not kept.
+    hints=DESTROYS,
 )
 MERGE: Final = Tool(
     name="merge_labels",

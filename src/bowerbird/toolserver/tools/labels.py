@@ -51,7 +51,7 @@ _ERROR_CHARS: Final = 280
 
 Name = Annotated[
     LabelName,
-    about("Name of the label. Names that differ only in case are the same label."),
+    about("Name of the label. Case is ignored."),
 ]
 
 
@@ -158,8 +158,8 @@ ADD: Final = Tool(
     name="add_label",
     title="Label saved posts",
     description=(
-        "Adds a label to saved posts, by post_ids or filter as in update_bookmarks, and creates "
-        "the label if it does not exist. Needs a paid plan."
+        "Adds a label to saved posts, by post_ids or filter, and creates the label if it does "
+        "not exist. Needs a paid plan."
     ),
     takes=LabelArguments,
     returns=Change,
@@ -170,7 +170,7 @@ REMOVE: Final = Tool(
     name="remove_label",
     title="Remove a label from saved posts",
     description=(
-        "Removes a label from saved posts, by post_ids or filter as in update_bookmarks. Neither "
+        "Removes a label from saved posts, by post_ids or filter. Neither "
         "the posts nor the label is deleted. Needs a paid plan."
     ),
     takes=LabelArguments,
@@ -182,9 +182,8 @@ BATCH: Final = Tool(
     name="batch_label",
     title="Change many labels in one call",
     description=(
-        "Makes up to 50 label changes in order. If a change fails, the result gives the reason, "
-        "and the others are still made. Use it instead of many add_label and remove_label calls. "
-        "Needs a paid plan."
+        "Adds and removes different labels in one call. If a change fails, the result gives the "
+        "reason, and the others are still made. Needs a paid plan."
     ),
     takes=BatchArguments,
     returns=Outcomes,

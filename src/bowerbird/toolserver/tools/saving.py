@@ -62,9 +62,22 @@ _STEPS: Final = ((140, 3), (100, 1), (60, 0))
 class PostArguments(Struct, frozen=True, kw_only=True):
     """Only describes an item of `posts`; it may have every field of a bookmark."""
 
-    post_id: Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")]
-    tweet_details: Annotated[dict[str, Any], about("Such as text.")]
-    author_username: str | None = None
+    post_id: Annotated[str, about("Id of the post: digits.")]
+    tweet_details: Annotated[
+        dict[str, Any],
+        about(
+            "The post itself.",
+            argument={
+                "type": "object",
+                "properties": {
+                    "text": {"type": "string", "description": "Its full text."},
+                    "link": {"type": "string", "description": "Its address."},
+                    "posted_at": {"type": "string", "description": "When it was published."},
+                },
+            },
+        ),
+    ]
+    author_username: Annotated[str | None, about("Handle of the author.")] = None
 
 
 class SaveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
@@ -73,7 +86,7 @@ class SaveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     links: Links = None
     posts: Annotated[
         Annotated[list[Any], Meta(max_length=limits.SAVED_MAX)] | None,
-        about("Posts in the format of the REST API.", items=PostArguments),
+        about("Posts with their text, if you have it.", items=PostArguments),
     ] = None
     labels: Labels = None
     idempotency_key: writes.IdempotencyKey = None
@@ -116,9 +129,9 @@ SAVE: Final = Tool(
     name="save_bookmarks",
     title="Save posts",
     description=(
-        f"Saves up to {limits.SAVED_MAX} posts, usually by their links. A link alone stores author "
-        "and address; a later import adds the text. Saving again does no harm, and brings back a "
-        "deleted post. An item can fail alone."
+        "Saves posts, usually by their links. A link alone stores author and address; a later "
+        "import adds the text. Saving again does no harm, and brings back a deleted post. An item "
+        "can fail alone."
     ),
     takes=SaveArguments,
     returns=Saved,

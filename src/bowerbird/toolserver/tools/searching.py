@@ -13,9 +13,16 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkList, VectorState
 from bowerbird.model.filters import RELEVANCE
 from bowerbird.requests import filters
-from bowerbird.requests.bookmarks import Cursor, Limit, ListQuery, SimilarQuery, SortBy, SortOrder
+from bowerbird.requests.bookmarks import (
+    Cursor,
+    Limit,
+    ListQuery,
+    SimilarQuery,
+    SortBy,
+    SortOrder,
+)
 from bowerbird.requests.fields import Gate, about
-from bowerbird.requests.filters import BookmarkFilters, flags_of
+from bowerbird.requests.filters import OPERATORS, BookmarkFilters, flags_of
 from bowerbird.search.queries import query_language
 from bowerbird.toolserver.tools.arguments import reading
 from bowerbird.toolserver.tools.results import left_out, listing, posts
@@ -32,18 +39,22 @@ class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
 
     query: Annotated[
         str,
-        about(
-            'Text to search for. In mode keyword every word must occur; "a phrase", -word to '
-            "exclude, wo* for a prefix, a OR b, ( ), author:ada, label:x, "
-            "has:video|image|link|note, is:read|unread|archived, site:x|youtube, "
-            "before:2026-01-31, after:-7d."
-        ),
+        about(f"Text to search for. {OPERATORS}"),
     ]
     mode: Annotated[
         Literal["keyword", "semantic", "hybrid"] | None,
         about("Default: hybrid if search by meaning is ready, otherwise keyword."),
     ] = None
-    sort_by: Annotated[SortBy, about("", argument={"type": "string", "default": RELEVANCE})] = None
+    sort_by: Annotated[
+        SortBy,
+        about(
+            "",
+            argument={
+                "type": "string",
+                "description": f"Such as posted_at or favorite_count. Default: {RELEVANCE}.",
+            },
+        ),
+    ] = None
     sort_order: SortOrder = None
     limit: Limit = None
     cursor: Cursor = None
@@ -54,9 +65,9 @@ SEARCH: Final = Tool(
     name="search_bookmarks",
     title="Search saved posts",
     description=(
-        "Finds saved posts, best matches first, including read and archived ones. Mode keyword "
-        "finds the words themselves, semantic finds posts with a similar meaning, hybrid combines "
-        "both. semantic and hybrid need a paid plan and a complete vector store."
+        "Finds saved posts about a subject, best matches first, read and archived ones too. Mode "
+        "keyword finds the words, semantic a similar meaning, hybrid both; semantic and hybrid "
+        "need a paid plan and a complete vector store."
     ),
     takes=SearchArguments,
     returns=Page,

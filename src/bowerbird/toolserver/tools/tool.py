@@ -4,6 +4,7 @@ The modules of this package do not import the SDK of the protocol.
 """
 
 from collections.abc import Callable, Coroutine, Mapping
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -12,28 +13,16 @@ from msgspec import Struct
 from bowerbird.library.access.call_allowance import CallCharge
 from bowerbird.model.accounts import Account
 from bowerbird.requests import schemas
-from bowerbird.requests.filters import readers
-from bowerbird.requests.limits import TEXT_MAX
 from bowerbird.requests.schemas import Form
 from bowerbird.toolserver.tools.arguments import vocabulary
 from bowerbird.toolserver.tools.results import quoted_text
 
 Json = dict[str, Any]
 
-# A client loads the descriptions of all tools at once. So one tool describes an argument that
-# several have, and the others list it with its type.
-_FILTERS_IN: Final = "list_bookmarks"
-DESCRIBED_IN: Final[Mapping[str, str]] = {
-    "query": "search_bookmarks",
-    **dict.fromkeys(("limit", "cursor", "response_format"), "list_bookmarks"),
-    **dict.fromkeys(("sort_by", "sort_order", "label"), "list_bookmarks"),
-    **dict.fromkeys(("post_ids", "filter", "dry_run", "expected_count"), "update_bookmarks"),
-    "post_id": "similar_bookmarks",
-    "idempotency_key": "save_bookmarks",
-    "slug": "get_view_bookmarks",
-    **dict.fromkeys(("base_query", "default_sort", "triage_buckets", "is_pinned"), "create_view"),
-}
 _OBJECT: Final[Json] = {"type": "object"}
+# What every client assumes anyway.
+_USUAL: Final = (("default", False), ("minimum", 0), ("minimum", 1), ("minItems", 1))
+_UNLISTED: Final = ("additionalProperties", "minLength", "maxLength", "pattern")
 
 
 class Hints(Struct, frozen=True):
@@ -76,32 +65,16 @@ class Tool(Struct, frozen=True, kw_only=True):
     returns_by_ids: type[Struct] | None = None
     hints: Hints
 
-    # Whether the list of tools has the fields of the result, and not only that it is an object.
-    describes_result: bool = False
-
     @property
     def arguments(self) -> dict[str, Json]:
         """The JSON schema of each argument by its published name, required ones first."""
-        properties: dict[str, Json] = schemas.inline(self.takes, Form.ARGUMENTS)["properties"]
-        names = sorted(properties, key=lambda name: name not in self._required_fields)
-        return {
-            vocabulary.published(name): self._argument(name, properties[name])
-            for name in names
-            if vocabulary.field_for(name, self.takes) == name
-        }
-
-    def _argument(self, name: str, schema: Json) -> Json:
-        by_default = _FILTERS_IN if name in readers(self.takes) else self.name
-        described_in = DESCRIBED_IN.get(vocabulary.published(name), by_default)
-        return _bounded(schema) if described_in == self.name else _brief(schema)
+        properties: dict[str, Json] = _schema(self.takes)["properties"]
+        names = sorted(properties, key=lambda name: name not in self.required)
+        return {name: properties[name] for name in names}
 
     @property
     def required(self) -> list[str]:
-        return [vocabulary.published(name) for name in self._required_fields]
-
-    @property
-    def _required_fields(self) -> list[str]:
-        names: list[str] = schemas.inline(self.takes, Form.ARGUMENTS).get("required", [])
+        names: list[str] = _schema(self.takes).get("required", [])
         return names
 
     def published(self) -> Json:
@@ -117,42 +90,38 @@ class Tool(Struct, frozen=True, kw_only=True):
                 "properties": self.arguments,
                 **required,
             },
-            "outputSchema": _outline(self.returns) if self.describes_result else _OBJECT,
+            "outputSchema": _OBJECT,
             "annotations": self.hints.published(),
         }
 
 
-def _bounded(schema: Json) -> Json:
-    """Every text has a maximum length, and the fields of items only their types."""
-    if schema["type"] == "array" and "properties" in schema.get("items", {}):
-        items = schema["items"]
-        fields = {vocabulary.published(n): _brief(one) for n, one in items["properties"].items()}
-        required = [vocabulary.published(name) for name in items.get("required", ())]
-        short = {"type": "object", "properties": fields, "required": required}
-        return {**schema, "items": short}
-    if schema["type"] != "string" or "enum" in schema or "maxLength" in schema:
-        return schema
-    return {**schema, "maxLength": TEXT_MAX}
+@cache
+def _schema(takes: type[Struct]) -> Json:
+    return _in_published_words(schemas.inline(takes, Form.ARGUMENTS))
 
 
-def _brief(schema: Json) -> Json:
-    short: Json = {name: schema[name] for name in ("type", "default", "enum") if name in schema}
-    # Some clients reject an array without items.
-    return {**short, "items": {"type": schema["items"]["type"]}} if "items" in schema else short
+def _in_published_words(schema: Json) -> Json:
+    """The schema with the published names of fields, also in the objects inside it.
 
-
-def _outline(returns: type[Struct]) -> Json:
-    """Only the names of the fields and their types."""
-    properties: dict[str, Json] = schemas.inline(returns, Form.RESULT)["properties"]
-    return {
-        "type": "object",
-        "properties": {name: _types(one["type"]) for name, one in properties.items()},
-    }
-
-
-def _types(of: str | list[str]) -> Json:
-    # Some clients reject a list of types.
-    return {"type": of} if isinstance(of, str) else {"anyOf": [{"type": one} for one in of]}
+    Without the lengths and patterns of texts: a text that does not fit is refused with a sentence,
+    and not every client accepts the keywords.
+    """
+    shown = {name: part for name, part in schema.items() if name not in _UNLISTED}
+    shown = {n: part for n, part in shown.items() if (n, part) not in _USUAL}
+    if "items" in shown:
+        shown["items"] = _in_published_words(shown["items"])
+    if "properties" in shown:
+        fields: dict[str, Json] = shown["properties"]
+        names = {name: vocabulary.published(name) for name in fields}
+        shown["properties"] = {
+            names[name]: _in_published_words(field)
+            for name, field in fields.items()
+            # An older name of another field is accepted, but not listed.
+            if names[name] == name or names[name] not in fields
+        }
+    if "required" in shown:
+        shown["required"] = [vocabulary.published(name) for name in shown["required"]]
+    return shown
 
 
 class ToolCall(Struct, frozen=True):

@@ -60,25 +60,23 @@ class ViewBookmarksArguments(Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 _INCLUDES: Final = "If the base_query of the view has hide_archived false, it includes"
 _NO_POSTS: Final = "No post matches the view now. update_view changes its filters."
-# In short: list_bookmarks describes the filters and the orders.
 BaseQuery = Annotated[
     NewViewQuery | None,
-    about(
-        "Filters of list_bookmarks by name; dates may be relative, such as -7d. Read posts are "
-        "included unless is_unread_only is true, archived ones only if hide_archived is false.",
-        argument={"type": "object"},
-    ),
+    about("Which posts it shows: read ones too, archived ones only if hide_archived is false."),
 ]
 DefaultSort = Annotated[
     str | NewSort | None,
-    about("sort_by and sort_order of list_bookmarks.", argument={"type": "object"}),
+    about(
+        "",
+        argument={
+            "type": "string",
+            "description": "Order of its posts: posted_at, author, favorite_count or the like.",
+        },
+    ),
 ]
 Buckets = Annotated[
     Annotated[list[NewBucket], Meta(max_length=limits.BUCKETS_MAX)] | None,
-    about(
-        "Parts of the view: name, slug (optional) and query, which has more filters.",
-        argument={"type": "array", "maxItems": limits.BUCKETS_MAX, "items": {"type": "object"}},
-    ),
+    about("Parts of the view, each with a query that narrows it."),
 ]
 
 
@@ -126,11 +124,10 @@ LIST: Final = Tool(
     name="list_views",
     title="List Smart Views",
     description=(
-        "Lists the user's Smart Views, which are saved queries, with the number of posts that "
-        "match each. In a large library some counts are pending; a later call has more of them."
+        "Lists the user's Smart Views, which are saved queries, with their numbers of posts. Some "
+        "counts may be pending; a later call has more of them."
     ),
     returns=ViewList,
-    describes_result=True,
     hints=READS,
 )
 BOOKMARKS: Final = Tool(

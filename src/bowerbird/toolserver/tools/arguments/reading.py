@@ -28,6 +28,12 @@ _NAME: Final = re.compile(r"\w+")
 _LABELS: Final = frozenset({"label", "labels", "label_name", "tag", "from", "into", "new_name"})
 # Objects of the user's own, which have no names of labels.
 _AS_SENT: Final = frozenset({"metadata", "posts"})
+# Fields of a post that people send as filters.
+_INSTEAD: Final = {
+    "is_read": " Use is:read in query, or is_unread_only.",
+    "is_unread": " Use is_unread_only, or is:unread in query.",
+    "is_archived": " Use is:archived in query, or hide_archived.",
+}
 _UNKNOWN: Final = re.compile(
     r"(Unknown field '(.*?)'[^'?]*\.)(?: Did you mean \w+\?)? Allowed fields", re.DOTALL
 )
@@ -40,8 +46,11 @@ def read(_: Tool, call: ToolCall, takes: type[T], **gates: Gate) -> T:
     """
     sent = vocabulary.to_fields(_with_labels(call.sent), takes)
     check_plan(call.account, takes, sent, gates)
-    # Of the struct, because a tool does not repeat what another one describes.
-    fields: dict[str, Json] = schemas.inline(takes, Form.ARGUMENTS)["properties"]
+    # Of arguments that no tool lists too.
+    fields: dict[str, Json] = {
+        **schemas.parameters(takes),
+        **schemas.inline(takes, Form.ARGUMENTS)["properties"],
+    }
     values = {
         name: _normal(value, fields.get(name, {}).get("type"))
         for name, value in sent.items()
@@ -130,7 +139,8 @@ def _as_sent(refused: Refusal, names: Mapping[str, str]) -> Refusal:
         # The names that are allowed follow the colon.
         allowed = [names.get(one, published(one)) for one in problem.rstrip(".").split(", ")]
         near = sentences.meant(unknown[2], allowed)
-        meant = f" Did you mean {near}?" if near else ""
+        meant = _INSTEAD.get(unknown[2], "") if "hide_archived" in allowed else ""
+        meant = meant or (f" Did you mean {near}?" if near else "")
         place = f"{unknown[1]}{meant} Allowed fields"
         problem = f"{', '.join(dict.fromkeys(allowed))}."
     else:

@@ -11,8 +11,16 @@ from msgspec import Meta, Struct
 
 from bowerbird import errors
 from bowerbird.model.bulk import BulkAction
-from bowerbird.requests import limits
-from bowerbird.requests.bulk import BulkRequest, ChangeFilters, change_of, check_trash_filters
+from bowerbird.requests import limits, schemas
+from bowerbird.requests.bookmarks import TrashQuery
+from bowerbird.requests.bulk import (
+    TRASH_FILTERS,
+    BulkRequest,
+    ChangeFilters,
+    change_of,
+    check_trash_filters,
+    given,
+)
 from bowerbird.requests.fields import (
     Gate,
     InvalidField,
@@ -23,7 +31,7 @@ from bowerbird.requests.fields import (
     unique,
 )
 from bowerbird.requests.limits import ARGUMENTS_MAX
-from bowerbird.requests.schemas import structs_in
+from bowerbird.requests.schemas import Form, structs_in
 
 # Older names. The structs of the REST API still use them.
 OLDER: Final[Mapping[str, str]] = {"tag": "label", "label_name": "label", "q": "query"}
@@ -113,6 +121,8 @@ class ToolFilters(ChangeFilters, frozen=True, kw_only=True):
     """The filters of the list. Unlike there, read and archived posts match by default."""
 
     DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
+    # Every operator for a flag works in query, and restore_bookmarks lists its own filters.
+    UNLISTED: ClassVar = ("is_unread_only", "hide_archived", "deleted_from", "deleted_to")
 
 
 def _gates(sent: Mapping[str, Any]) -> dict[str, Gate]:
@@ -121,20 +131,25 @@ def _gates(sent: Mapping[str, Any]) -> dict[str, Gate]:
     return {f"filter.{name}": gate for name, gate in gates_for(ToolFilters, named).items()}
 
 
-Filter = Annotated[
+WHOLE: Final = "An empty filter matches the whole library"
+_SELECTS: Final = "Instead of post_ids: all that match, read and archived posts too."
+Filter = Annotated[ToolFilters | None, about(_SELECTS, gates_within=_gates)]
+_TRASH: Final = schemas.inline(TrashQuery, Form.ARGUMENTS)["properties"]
+TrashFilter = Annotated[
     ToolFilters | None,
     about(
-        "Instead of post_ids: all posts that match, read and archived ones too, such as "
-        '{"author": "ada", "bookmarked_to": "-2y"}. Filters as in count_bookmarks; query finds '
-        "words, not meaning.",
+        "Instead of post_ids: all deleted posts that match. {} means the whole trash.",
         gates_within=_gates,
-        argument={"type": "object"},
+        argument={
+            "type": "object",
+            "properties": {name: _TRASH[name] for name in TRASH_FILTERS if name in _TRASH},
+        },
     ),
 ]
-DryRun = Annotated[bool, about("With filter: only count the posts and show five.")]
+DryRun = Annotated[bool, about("With filter, first: only count the posts and show five.")]
 ExpectedCount = Annotated[
     Annotated[int, Meta(ge=0, le=limits.CHANGE_POSTS_MAX)] | None,
-    about("With filter: the count of the dry run. Nothing changes if it differs."),
+    about("Required with filter: the count of its dry run."),
 ]
 
 
@@ -159,9 +174,9 @@ class Selection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, d
                 name = "dry_run" if self.dry_run else "expected_count"
                 raise InvalidField(name, "works only with filter")
         elif not self.dry_run and self.expected_count is None:
-            raise InvalidField(
-                "expected_count", "is required with filter; a call with dry_run true returns it"
-            )
+            problem = "is required with filter; a call with dry_run true returns it"
+            is_whole = not self.IS_RESTORE and self.filter is not None and not given(self.filter)
+            raise InvalidField("expected_count", f"{problem}. {WHOLE}" if is_whole else problem)
 
     def change(self, action: BulkAction, label_name: str | None = None) -> BulkRequest:
         """The change of many posts that these arguments ask for."""

@@ -22,7 +22,7 @@ T = TypeVar("T", bound=Struct)
 KEY: Final = "idempotency_key"
 IdempotencyKey = Annotated[
     Annotated[str, Meta(max_length=255)] | None,
-    Meta(description="For 24 hours, repeating a call with its key changes nothing."),
+    Meta(description="Any text; makes a retry safe."),
 ]
 _encode: Final = msgspec.json.Encoder(order="sorted").encode
 

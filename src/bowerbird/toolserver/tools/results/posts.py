@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 from bowerbird.library.bookmarks.list_request import BookmarkList
 from bowerbird.model import instants, json_depth, media
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import PostDetails
+from bowerbird.model.bookmarks import Metrics, PostDetails
 from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.toolserver.tools.arguments import vocabulary
 from bowerbird.toolserver.tools.results import left_out, response_size
@@ -75,6 +75,12 @@ class Post(Struct, kw_only=True, omit_defaults=True, gc=False):
     content_state: str = ""
     content_problem: str = ""
     score: float | None = None
+    # Of these, the short form has the one by which the list is sorted.
+    quote_count: int | None = None
+    reply_count: int | None = None
+    retweet_count: int | None = None
+    bookmark_count: int | None = None
+    favorite_count: int | None = None
     # Not in the short form.
     next_offset: int = 0
     truncated: bool = False
@@ -84,14 +90,19 @@ class Post(Struct, kw_only=True, omit_defaults=True, gc=False):
 _stored: Final = msgspec.json.Decoder(list[_Stored]).decode
 
 
-def concise(body: bytes, zone: ZoneInfo) -> list[Json]:
+def concise(body: bytes, zone: ZoneInfo, sort_by: str | None = None) -> list[Json]:
     """The posts in a JSON array of bookmarks, with days in this time zone, as filters have them."""
     try:
         stored = _stored(body)
     except RecursionError:
         # Measuring the depth of every page would take as long as decoding it.
         stored = _stored(json_depth.cut(body))
-    short: list[Json] = msgspec.to_builtins([_short(one, zone) for one in stored])
+    posts = [_short(one, zone) for one in stored]
+    if sort_by in Metrics.__struct_fields__:
+        for post, one in zip(posts, stored, strict=True):
+            counts = one.tweet_details.meta.non_real_time_engagement_metrics
+            setattr(post, sort_by, getattr(counts, sort_by))
+    short: list[Json] = msgspec.to_builtins(posts)
     return short
 
 
@@ -230,6 +241,7 @@ async def page(pages: Pages, response_format: str) -> Page:
     listed = await pages.read(None)
     found = listed.count
     filters = response_size.short_filters(vocabulary.in_published_words(pages.applied))
+    sort_by = pages.applied.get("sort_by")
     if response_format == IDS:
         post_ids = [one.post_id for one in _ids(b"[%b]" % listed.body)]
         bookmarks, is_truncated = None, False
@@ -237,11 +249,15 @@ async def page(pages: Pages, response_format: str) -> Page:
         max_bytes = (
             response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(filters)
         )
-        fitted = response_size.fit(forms(listed.body, response_format, pages.zone), max_bytes)
+        fitted = response_size.fit(
+            forms(listed.body, response_format, pages.zone, sort_by), max_bytes
+        )
         while not fitted.is_all:
             # Read again with a smaller limit, so that the cursor skips no post that was left out.
             listed = await pages.read(len(fitted.records))
-            fitted = response_size.fit(forms(listed.body, response_format, pages.zone), max_bytes)
+            fitted = response_size.fit(
+                forms(listed.body, response_format, pages.zone, sort_by), max_bytes
+            )
         post_ids, bookmarks = None, fitted.records
         is_truncated = fitted.is_truncated or any(p.get("truncated") for p in fitted.records)
     sentences = [f"{response_size.TRUNCATED} {_IN_FULL}"] if is_truncated else []
@@ -266,12 +282,14 @@ async def page(pages: Pages, response_format: str) -> Page:
     )
 
 
-def forms(body: bytes, response_format: str, zone: ZoneInfo) -> list[Json]:
+def forms(
+    body: bytes, response_format: str, zone: ZoneInfo, sort_by: str | None = None
+) -> list[Json]:
     """The posts of a list, whose body is JSON objects separated by commas."""
     body = b"[%b]" % body
     if response_format == "detailed":
         return [_detailed(post) for post in _whole(json_depth.cut(body))]
-    return concise(body, zone)
+    return concise(body, zone, sort_by)
 
 
 def _detailed(post: Json) -> Json:

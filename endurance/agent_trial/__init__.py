@@ -1,0 +1,1 @@
+"""Plays wishes against a language model of the operator's choice."""
