@@ -157,3 +157,25 @@ def test_a_post_of_any_depth_has_a_short_form(field: str, depth: int) -> None:
 def _day(text: str, zone: str) -> str:
     instant = instants.parse(text)
     return text if instant is None else str(instants.local_day(instant, ZoneInfo(zone)))
+
+
+async def test_a_page_of_many_posts_has_shorter_texts(alice: Member) -> None:
+    await alice.save_all([make.post(text="bird " * 100) for _ in range(21)])
+
+    few = (await call(alice, "list_bookmarks", limit=20))["bookmarks"][0]
+    many = (await call(alice, "list_bookmarks", limit=21))["bookmarks"][0]
+
+    assert (len(few["text"]), len(many["text"])) == (280, 120)
+    assert few["text_length"] == 500
+    assert many["text"].endswith("…")
+    assert "text_length" not in many
+
+
+async def test_a_page_of_many_posts_shows_the_words_that_were_found(alice: Member) -> None:
+    text = f"{'bird ' * 60}and then an owl {'bird ' * 20}"
+    await alice.save_all([make.post(text=text) for _ in range(21)])
+
+    found = await call(alice, "search_bookmarks", query="owl", mode="keyword", limit=21)
+
+    assert "an owl" in found["bookmarks"][0]["snippet"]
+    assert len(found["bookmarks"][0]["text"]) == 40

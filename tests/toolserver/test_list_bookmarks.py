@@ -101,7 +101,7 @@ async def test_the_days_of_posts_are_those_of_the_filters(alice: Member) -> None
 
 
 async def test_a_result_stays_within_its_size_and_its_cursor_skips_nothing(alice: Member) -> None:
-    saved = [make.post(text="long " * 100, name="N" * 100) for _ in range(100)]
+    saved = [make.post(text="long " * 100, tags=["x" * 90, "y" * 90]) for _ in range(100)]
     await alice.save_all(saved)
 
     result = await result_of(alice, "list_bookmarks", limit=100)

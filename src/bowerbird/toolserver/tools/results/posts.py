@@ -24,6 +24,9 @@ from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import Json
 
 TEXT_CHARS: Final = 280
+# Who asks for many posts wants to choose among them; the texts of a few of them come later.
+FEW: Final = 20
+TEXT_CHARS_OF_MANY: Final = 120
 _UTC, _UTC_OFFSET = "UTC", "+00:00"
 _MARK: Final = re.compile(r"</?mark>")
 
@@ -97,7 +100,8 @@ def concise(body: bytes, zone: ZoneInfo, sort_by: str | None = None) -> list[Jso
     except RecursionError:
         # Measuring the depth of every page would take as long as decoding it.
         stored = _stored(json_depth.cut(body))
-    posts = [_short(one, zone) for one in stored]
+    chars = TEXT_CHARS if len(stored) <= FEW else TEXT_CHARS_OF_MANY
+    posts = [_short(one, zone, chars) for one in stored]
     if sort_by in Metrics.__struct_fields__:
         for post, one in zip(posts, stored, strict=True):
             counts = one.tweet_details.meta.non_real_time_engagement_metrics
@@ -106,18 +110,23 @@ def concise(body: bytes, zone: ZoneInfo, sort_by: str | None = None) -> list[Jso
     return short
 
 
-def _short(stored: _Stored, zone: ZoneInfo) -> Post:
+def _short(stored: _Stored, zone: ZoneInfo, chars: int) -> Post:
     details = stored.tweet_details
     article = details.article or {}
-    text = response_size.truncate(details.text, TEXT_CHARS)
+    text = response_size.truncate(details.text, chars)
+    snippet = _snippet(stored.highlight, text)
+    if snippet and chars < TEXT_CHARS:
+        # The words around the hit say more than the beginning.
+        text = response_size.truncate(details.text, chars // 3)
     return Post(
         post_id=stored.post_id,
         author=stored.author_username,
         title=_text(article.get("title")),
         text=text,
-        text_length=len(details.text) if text != details.text else 0,
+        # The ellipsis is enough where a page is to be short.
+        text_length=len(details.text) if text != details.text and chars == TEXT_CHARS else 0,
         article_length=len(_body(article)),
-        snippet=_snippet(stored.highlight, text),
+        snippet=snippet,
         link=_link(stored),
         posted_at=_day(details.posted_at, zone),
         bookmarked_at=_day(stored.bookmarked_at, zone),
