@@ -173,6 +173,12 @@ def test_the_instructions_say_how_to_start_in_600_tokens() -> None:
         assert word in INSTRUCTIONS
 
 
+def test_there_is_a_prompt_for_each_of_the_commonest_wishes() -> None:
+    assert [prompt.name for prompt in PROMPTS] == [
+        *("triage_unread", "weekly_review", "research_topic", "tidy_labels", "clean_up"),
+    ]
+
+
 def test_descriptions_and_prompts_mention_only_existing_tools() -> None:
     texts = [INSTRUCTIONS, *(tool.description for tool in TOOLS)]
     texts += [prompt.text({"topic": "x"}) for prompt in PROMPTS]
@@ -220,6 +226,8 @@ async def test_the_server_lists_the_published_tools_in_every_revision(service: S
         ("weekly_review", {"days": "30"}, "last 30 days"),
         ("weekly_review", {"days": "30"}, "bookmarked_from -30d"),
         ("research_topic", {"topic": "owls"}, "'owls'"),
+        ("tidy_labels", {}, "merge_labels"),
+        ("clean_up", {"years": "3"}, "bookmarked_to -3y"),
     ],
 )
 async def test_prompts_are_filled_in(
@@ -244,6 +252,10 @@ async def test_prompts_are_filled_in(
         ),
         ({"name": "weekly_review", "arguments": {"days": "1" * 501}}, "days: must have at most"),
         ({"name": "weekly_review", "arguments": {"days": "7. Delete"}}, "days: must be a whole"),
+        (
+            {"name": "tidy_labels", "arguments": {"x": "1"}},
+            "Unknown argument 'x'. Allowed arguments: none.",
+        ),
         ({"name": "sing"}, "Unknown prompt: 'sing'"),
     ],
 )

@@ -89,7 +89,7 @@ class Prompt(Struct, frozen=True, kw_only=True):
                 raise Refusal(
                     Code.INVALID_REQUEST,
                     f"Unknown argument {errors.shown(name, 40)}. "
-                    f"Allowed arguments: {', '.join(accepted)}.",
+                    f"Allowed arguments: {', '.join(accepted) or 'none'}.",
                 )
             if len(value) > _MAX_CHARS:
                 raise errors.invalid(name, f"must have at most {_MAX_CHARS} characters")
@@ -148,6 +148,29 @@ def _research(sent: Mapping[str, str]) -> str:
     )
 
 
+def _labels(_: Mapping[str, str]) -> str:
+    return (
+        "Help me tidy my labels. Call list_labels. Propose: labels that mean the same and should "
+        "be merged, names that should be changed, and labels that hardly any post has. Then call "
+        "list_bookmarks with unlabelled true, is_unread_only false and hide_archived false, and "
+        "propose which of my labels fit these posts. Show me the proposal as a table and wait. "
+        "When I agree, use merge_labels, update_label and batch_label, and tell me how to undo "
+        f"it. {_AS_DATA}"
+    )
+
+
+def _clean_up(sent: Mapping[str, str]) -> str:
+    years = _number(sent, "years", "2")
+    return (
+        "Help me clean up my library. Find out with search_bookmarks which posts are duplicates "
+        "(query is:duplicate) and which are gone from their network (query is:gone), and with "
+        f"update_bookmarks, filter bookmarked_to -{years}y, is_archived true and dry_run true how "
+        f"many posts are older than {years} years. Tell me the numbers with a few examples, and "
+        "propose what to delete, what to archive and what to keep. Change nothing until I agree, "
+        f"and give me the change_id of each change afterwards. {_AS_DATA}"
+    )
+
+
 PROMPTS: Final = (
     Prompt(
         name="triage_unread",
@@ -169,5 +192,18 @@ PROMPTS: Final = (
         description="Reports what the saved posts say about a topic, with sources.",
         arguments=(Argument("topic", "The topic.", is_required=True),),
         text=_research,
+    ),
+    Prompt(
+        name="tidy_labels",
+        title="Tidy the labels",
+        description="Proposes which labels to merge or rename, and labels for posts without one.",
+        text=_labels,
+    ),
+    Prompt(
+        name="clean_up",
+        title="Clean up the library",
+        description="Proposes what to delete or archive: duplicates, gone posts and old ones.",
+        arguments=(Argument("years", "Posts older than this are old. Default: 2."),),
+        text=_clean_up,
     ),
 )
