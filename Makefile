@@ -16,7 +16,7 @@ PYTEST := --numprocesses auto --dist worksteal
 ALONE := --last-failed --last-failed-no-failures none --maxfail 1 -rp
 CHECKS := check-format check-lint check-types check-imports check-scripts check-generated
 
-.PHONY: install packages telemetry fonts model serve test test-slow test-all test-citus ready ready-all coverage check $(CHECKS) format generate extension pictures wheel bench soak crash upgrade requirements clean
+.PHONY: install packages telemetry fonts model serve test test-slow test-all test-citus ready ready-all coverage check $(CHECKS) format generate extension pictures wheel bench soak crash upgrade agent-trial requirements clean
 
 # Only `make fonts`, the tests and what makes ready for them run apt-get. Everything else uses what
 # is there.
@@ -156,6 +156,10 @@ crash: $(DEV)
 
 upgrade: $(DEV)
 	$(BIN)/python -m endurance.upgrade
+
+# Needs AGENT_URL and AGENT_MODEL (endurance/agent_trial/README.md).
+agent-trial: $(DEV)
+	@$(BIN)/python -m endurance.agent_trial
 
 # Needs uv on the PATH; the result names no index.
 requirements: COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate

@@ -8,12 +8,16 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from endurance.agent_trial.library import post_id
+
 
 class Wish(Struct, frozen=True, kw_only=True):
     name: str
     text: str
     calls: int
     tokens: int
+    # Calls that were made before the wish. {change_id} in its text is that of the last one.
+    before: tuple[tuple[str, dict[str, Any]], ...] = ()
     # Words of which the reply must have one.
     says: tuple[str, ...] = ()
     # A call after which the wish is fulfilled if its result has these fields.
@@ -58,9 +62,11 @@ WISHES: Final = (
     ),
     Wish(
         name="undo labels by ids",
-        text="Take back the label that you have just added.",
+        text="Take back the change {change_id}.",
         calls=1,
         tokens=150,
+        before=(("add_label", {"post_ids": [post_id(1), post_id(2)], "label": "mistake"}),),
+        then=_counted(0, label="mistake"),
     ),
     Wish(
         name="week's summary",
@@ -150,9 +156,10 @@ WISHES: Final = (
     ),
     Wish(
         name="restore",
-        text="I did not mean that: bring the posts of simonetta_v back.",
+        text="Bring back the posts of simonetta_v that I have deleted.",
         calls=2,
         tokens=400,
+        before=(("delete_bookmarks", {"filter": {"author": "simonetta_v"}, "expected_count": 29}),),
         then=_counted(29, author="simonetta_v"),
     ),
     Wish(
