@@ -30,7 +30,7 @@ def made() -> Json:
 
 @functools.cache
 def _text() -> str:
-    return json.dumps(specification.document("http://localhost:8080"))
+    return json.dumps(specification.document(specification.DEFAULT_ORIGIN))
 
 
 def operation(document: Json, name: str) -> Json:

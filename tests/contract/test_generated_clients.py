@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from bowerbird.openapi import specification
 from tests.support import make, node, serving
 from tests.support.published import SPEC
 from tests.support.serving import Server
@@ -120,15 +119,10 @@ def test_the_typescript_client_is_typed_and_works(
     }
 
 
-def test_spectral_finds_no_problems(tmp_path: Path) -> None:
-    # The sandbox has the same schemas, and makes the run twice as long.
-    document = specification.document("http://localhost:8080", has_sandbox=False)
-    file = tmp_path / "openapi.json"
-    file.write_text(json.dumps(document), encoding="utf-8")
-
+def test_spectral_finds_no_problems() -> None:
     ran = node.run(
         "@stoplight/spectral-cli/dist/index.js",
-        *("lint", file, "--ruleset", node.WANTED / "spectral.yaml"),
+        *("lint", SPEC, "--ruleset", node.WANTED / "spectral.yaml"),
         *("--fail-severity", "hint"),
     )
 

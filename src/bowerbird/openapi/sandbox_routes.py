@@ -62,7 +62,8 @@ def twin(operation: Operation) -> Operation:
 
 def mark_schema() -> Json:
     """What every answer of the sandbox has in addition to the API's own."""
-    return required(meta=required(sandbox={"const": True}))
+    meta = {**required(sandbox={"const": True}), "additionalProperties": True}
+    return required(meta=meta)
 
 
 def marked(operation: Json) -> Json:

@@ -20,6 +20,8 @@ from bowerbird.wire import deprecation
 from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
 from bowerbird.wire.routes import Operation
 
+# Of the committed document. An installation's own document has its own address.
+DEFAULT_ORIGIN: Final = "http://127.0.0.1:8080"
 RESPONSE_REF: Final = "#/components/responses/"
 # Every operation may return these.
 _ALWAYS: Final = (
@@ -48,12 +50,13 @@ _HEADERS: Final[dict[Code, str]] = {
     Code.RANGE_NOT_SATISFIABLE: "Content-Range",
 }
 _CREATED: Final = 201
+_ACCEPTED: Final = 202
 _PARTIAL: Final = 206
 _PAYMENT: Final = CATALOGUE[Code.SUBSCRIPTION_REQUIRED].status
 _MEANS: Final = {
     200: "Success.",
     _CREATED: "Created.",
-    202: "Accepted; the work has started.",
+    _ACCEPTED: "Accepted; the work has started.",
     _PARTIAL: "The requested range.",
     207: "Some operations failed; each has its own result.",
 }
@@ -113,6 +116,7 @@ def document(
         "components": {
             "schemas": {
                 **schemas(),
+                **_open_metas(),
                 **marks,
                 **{answer_name(o): answer_schema(o) for o in OPERATIONS if not o.is_file},
             },
@@ -160,6 +164,7 @@ def operation_of(operation: Operation, more_headers: Sequence[str] = ()) -> Json
     made: Json = {
         "operationId": operation.name,
         "summary": operation.summary,
+        "description": _description(operation),
         "tags": [operation.tag],
         "parameters": _parameters(operation),
     }
@@ -174,6 +179,32 @@ def operation_of(operation: Operation, more_headers: Sequence[str] = ()) -> Json
         **_refusals(operation, more_headers),
     }
     return made
+
+
+def _description(operation: Operation) -> str:
+    """What follows from the table: what a request costs, and how to page, repeat or cache it."""
+    query = () if operation.query is None else operation.query.__struct_encode_fields__
+    is_current = operation.method == "GET" and operation.is_tagged and not operation.is_file
+    said = {
+        _cost(operation): True,
+        "With an Idempotency-Key it can be repeated safely.": operation.is_keyed,
+        "Send meta.next_cursor as cursor for the next page.": "cursor" in query,
+        "Send the ETag as If-None-Match to get 304 if nothing has changed.": is_current,
+        "202: the rest is done in the background.": _ACCEPTED in operation.statuses,
+    }
+    return " ".join(sentence for sentence, is_true in said.items() if is_true)
+
+
+def _cost(operation: Operation) -> str:
+    if operation.is_sandbox:
+        return "Answers with sample data, needs no key and stores nothing."
+    if operation.is_public:
+        return "Needs no key."
+    if Code.SUBSCRIPTION_REQUIRED in operation.refusals:
+        return "Needs a paid plan."
+    if operation.counts(b"?"):
+        return "On the free plan it counts as a call."
+    return "It never counts as a call."
 
 
 def _parameters(operation: Operation) -> list[Json]:
@@ -267,10 +298,17 @@ def answer_schema(operation: Operation) -> Json:
     data: Json = {"$ref": REF + operation.data.__name__}
     if operation.is_many:
         data = {"type": "array", "items": data}
-    meta: Json = {"type": "object"}
+    meta: Json = {"type": "object", "additionalProperties": True}
     if operation.meta is not None:
         meta = {"$ref": REF + operation.meta.__name__}
     return described(success(data, meta))
+
+
+def _open_metas() -> dict[str, Json]:
+    """The schemas of meta, which say that there may be more: the sandbox adds its mark."""
+    kinds = {one.meta.__name__ for one in OPERATIONS if one.meta is not None}
+    known = schemas()
+    return {name: {**known[name], "additionalProperties": True} for name in sorted(kinds)}
 
 
 def _refusals(operation: Operation, more_headers: Sequence[str]) -> Json:

@@ -76,7 +76,7 @@ def generated_files() -> dict[str, str]:
     from bowerbird.toolserver.protocol import prompts  # noqa: PLC0415 - see above
     from bowerbird.toolserver.tools import catalogue  # noqa: PLC0415 - see above
 
-    document = specification.document("http://localhost:8080")
+    document = specification.document(specification.DEFAULT_ORIGIN)
     return {
         "spec/openapi.json": json.dumps(document, indent=2, ensure_ascii=False) + "\n",
         "spec/ingest-openapi.json": json.dumps(
