@@ -10,6 +10,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ResourceTemplateReference, TextResourceContents
 
+from bowerbird.toolserver.protocol.prompts import PROMPTS
 from tests.support.tool_server import STDIO_COMMAND, Running
 
 pytestmark = pytest.mark.anyio
@@ -58,7 +59,7 @@ async def test_the_client_can_use_tools_and_resources(there: Running, way: str, 
         await client.call_tool("create_view", {"name": f"Owls {way} {era}"})
 
         prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
-        assert prompts == {"triage_unread", "weekly_review", "research_topic"}
+        assert prompts == {prompt.name for prompt in PROMPTS}
         topic = await client.get_prompt("research_topic", {"topic": "owls"})
         assert "'owls'" in str(topic.messages[0].content)
 
