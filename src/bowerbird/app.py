@@ -33,6 +33,7 @@ from bowerbird.rest import highlights as highlight_routes
 from bowerbird.rest import imports as import_routes
 from bowerbird.rest import labels as label_routes
 from bowerbird.rest import saving as saving_routes
+from bowerbird.rest import shares as share_routes
 from bowerbird.rest import views as view_routes
 from bowerbird.sandbox import router as sandbox
 from bowerbird.search.meaning.models import Models
@@ -47,6 +48,7 @@ from bowerbird.toolserver.protocol.http_endpoint import ToolServer
 from bowerbird.web import unsubscribing
 from bowerbird.web.assembly import visits
 from bowerbird.web.connect import redeeming
+from bowerbird.web.sharing import surface as sharing
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation, pipeline
 from bowerbird.wire.auth import Authenticator
@@ -125,7 +127,8 @@ def build(
     authenticate = Authenticator(
         AccountStore(database), clock, settings.site_origin, key_uses.note_call
     )
-    table = _routes(services, AnswerCache(settings.answer_cache_mb * 1024 * 1024))
+    answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
+    table = _routes(services, answers)
     record_use = partial(uses.note_call, version=VERSION)
     paths = [(route.method, route.path) for route in table]
     deprecated = deprecation.headers_by_route(deprecations, paths, settings.site_origin)
@@ -177,6 +180,7 @@ def build(
         **({} if tools.path == "/" else {tools.path: tools}),
         "/v1": rest,
         INGEST: sending,
+        sharing.PREFIX: sharing.surface(services, answers, metrics),
         unsubscribing.PREFIX: unsubscribing.pages(
             services.digests, metrics, is_secure=settings.site_origin.startswith("https://")
         ),
@@ -225,6 +229,8 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *label_routes.write_routes(services.labels, writes, changing),
         *view_routes.routes(services.views, answers),
         *view_routes.write_routes(services.views, writes),
+        *share_routes.routes(services.shares),
+        *share_routes.write_routes(services.shares, writes),
         *digest_routes.routes(services.digests, answers),
         *digest_routes.write_routes(services.digests, writes),
         *export_routes.routes(exports, addresses),

@@ -33,6 +33,8 @@ from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaPreferences
+from bowerbird.library.sharing.shared_lists import SharedLists
+from bowerbird.library.sharing.shares import Shares
 from bowerbird.library.sign_in.mailed_links import MailedLinks
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
 from bowerbird.library.sign_in.sessions import Sessions
@@ -86,6 +88,13 @@ class Services:
         self.digests = Digests(database, clock, can_mail=Mailer(settings).is_ready)
         self.kept_images = KeptImages(database, files)
         self.media_preferences = MediaPreferences(database, clock, settings)
+        is_sharing = settings.sharing == "on"
+        self.shares = Shares(
+            database, self.views, clock, settings.site_origin, is_allowed=is_sharing
+        )
+        self.shared_lists = SharedLists(
+            database, self.views, self.bookmarks, self.kept_images, clock, is_allowed=is_sharing
+        )
         # Ways in and out
         self.saving = Saving(database, clock)
         self.imports = ImportRuns(database, clock)

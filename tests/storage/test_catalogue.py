@@ -19,8 +19,8 @@ pytestmark = pytest.mark.anyio
 
 CONTROL = {
     *("person", "secret", "schema_migration"),
-    # Found by the hash of a token or by an account elsewhere, before the account is known.
-    *("one_time_link", "spent_attempt", "provider_identity"),
+    # Found by a token, by a name or by an account elsewhere, before the account is known.
+    *("one_time_link", "spent_attempt", "provider_identity", "share"),
     # Hosts are asked for all accounts together.
     "host_turn",
 }

@@ -71,6 +71,13 @@ POSTS: Final[list[dict[str, Any]]] = [
     },
 ]
 BOTH: Final = [FIRST, SECOND]
+SHARE: Final = {
+    "label_name": "Birdlife",
+    "audience": "public",
+    "name": "birdlife",
+    "title": "Nests",
+    "curator": "Mara",
+}
 VIEW: Final = {
     "name": "Weekend reading",
     "description": "Long texts of the last month.",
@@ -167,6 +174,11 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
         },
     ),
     ("listEvents", "/v1/changes?limit=1", None),
+    ("createShare", "/v1/shares", SHARE),
+    ("listShares", "/v1/shares", None),
+    ("getShare", "/v1/shares/{share_id}", None),
+    ("updateShare", "/v1/shares/{share_id}", {"title": "Nests, and who builds them"}),
+    ("deleteShare", "/v1/shares/{share_id}", None),
     ("createView", "/v1/views", VIEW),
     ("listViews", "/v1/views", None),
     ("getView", "/v1/views/weekend-reading", None),
@@ -232,6 +244,8 @@ async def asked(service: Service) -> dict[str, Any]:
         if response.status_code == ACCEPTED:
             # The change of a request that returns bookmarks or a label is in meta.
             job = response.json()["meta"].get("change") or response.json()["data"]
+        if name == "createShare":
+            job["share_id"] = response.json()["data"]["id"]
         if name == "addHighlight":
             job["id"] = response.json()["data"]["id"]
         if name == "changeBookmarks":

@@ -138,6 +138,12 @@ class ActivityKind(StrEnum):
     IMPORT_UNDONE = "import undone"
     POSTS_DELETED = "posts deleted"
     TRASH_EMPTIED = "trash emptied"
+    SHARE_CREATED = "share created"
+    SHARE_CHANGED = "share changed"
+    SHARE_DELETED = "share deleted"
+    # By the operator.
+    SHARE_FORBIDDEN = "share forbidden"
+    SHARE_ALLOWED = "share allowed"
     EMAIL_CHANGED = "email changed"
     PLAN_CHANGED = "plan changed"
     OWNER_CHANGED = "owner changed"

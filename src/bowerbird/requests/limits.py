@@ -61,6 +61,17 @@ PINNED_VIEWS_SHOWN: Final = 20
 # Deleted views of an account that can be restored, and how long.
 DELETED_VIEWS_MAX: Final = 50
 DELETED_VIEW_S: Final = 3_600
+# Shared lists and private feeds of an account, and of a free one. The words of a share.
+SHARES_MAX: Final = 50
+FREE_SHARES_MAX: Final = 1
+SHARE_NAME_MAX: Final = 40
+SHARE_TITLE_MAX: Final = 100
+# Posts of a feed and of a page of a share.
+FEED_POSTS: Final = 50
+SHARED_POSTS: Final = 20
+# Pages and feeds of shares that a process makes at once, and that wait for that.
+SHARED_BUILDS_MAX: Final = 2
+SHARED_WAITING_MAX: Final = 32
 RANKED_MAX: Final = 1_000
 LABEL_NAME_MAX: Final = MAX_NAME_CHARACTERS
 LABEL_ID_MAX: Final = 40

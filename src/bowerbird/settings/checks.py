@@ -54,6 +54,7 @@ def check(settings: Table) -> None:
         check_network("trusted_proxies", network.strip())
     one_of("SANDBOX", settings.sandbox, ("on", "off"))
     one_of("DEMO", settings.demo, ("on", "off"))
+    one_of("SHARING", settings.sharing, ("on", "off"))
     one_of("TOOL_PRELOAD", settings.tool_preload, ("on", "off"))
     one_of("MODEL_BUILD", settings.model_build, ("on", "off"))
     one_of("KEEP_MEDIA", settings.keep_media, ("on", "off"))

@@ -95,6 +95,11 @@ class Table:
         "`off` removes `/demo`, where anyone can look around in a library of invented posts "
         "without an account.",
     )
+    sharing: str = setting(
+        "on",
+        "`off` forbids accounts to share labels and Smart Views, and to have private feeds. "
+        "Addresses that exist answer 404. See [sharing.md](sharing.md).",
+    )
     default_plan: str = setting(
         "pro",
         "Plan of a new account: `pro` or `free`. A hosted service that charges for `pro` sets "

@@ -96,6 +96,17 @@ _TEXTS: Final[dict[ActivityKind, tuple[str, str]]] = {
     ActivityKind.IMPORT_UNDONE: ("Undid an import: {}", "Undid an import"),
     ActivityKind.POSTS_DELETED: ("Deleted the post {}", "Deleted posts"),
     ActivityKind.TRASH_EMPTIED: ("Deleted posts in the trash for good",) * 2,
+    ActivityKind.SHARE_CREATED: ("Shared {}", "Shared a list"),
+    ActivityKind.SHARE_CHANGED: ("Changed how {} is shared", "Changed how a list is shared"),
+    ActivityKind.SHARE_DELETED: ("Stopped sharing {}", "Stopped sharing a list"),
+    ActivityKind.SHARE_FORBIDDEN: (
+        "The operator stopped the sharing of {}",
+        "The operator stopped the sharing of a list",
+    ),
+    ActivityKind.SHARE_ALLOWED: (
+        "The operator allowed the sharing of {} again",
+        "The operator allowed the sharing of a list again",
+    ),
     ActivityKind.EMAIL_CHANGED: ("Changed the email address to {}", "Changed the email address"),
     ActivityKind.PLAN_CHANGED: ("Changed the plan to {}", "Changed the plan"),
     ActivityKind.OWNER_CHANGED: ("Became the owner of the service",) * 2,

@@ -7,6 +7,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.errors import Advice, Code, Refusal
 from bowerbird.model.accounts import Account
+from bowerbird.requests import limits
 from bowerbird.requests.fields import Gate
 
 
@@ -103,6 +104,20 @@ def check_writes(account: Account) -> None:
         )
 
 
+def check_shares(account: Account, count: int) -> None:
+    """Refuses another share if the account has `count` already."""
+    if account.is_free and count >= limits.FREE_SHARES_MAX:
+        raise Refusal(
+            Code.SUBSCRIPTION_REQUIRED,
+            "The free plan includes one shared list or feed. Stop it first, or upgrade.",
+        )
+    if count >= limits.SHARES_MAX:
+        raise Refusal(
+            Code.INVALID_REQUEST,
+            f"An account can have {limits.SHARES_MAX} shared lists and feeds. Stop one first.",
+        )
+
+
 class Feature(Struct, frozen=True):
     """One row of the table that compares the plans."""
 
@@ -121,5 +136,6 @@ def features(free_calls_per_month: int) -> tuple[Feature, ...]:
         Feature("Exporting the whole library", "yes", "yes"),
         Feature("Filters: media type, author, label, dates", "no", "yes"),
         Feature("Writing labels and Smart Views", "no", "yes"),
+        Feature("Shared lists and feeds", str(limits.FREE_SHARES_MAX), str(limits.SHARES_MAX)),
         Feature("Search by meaning", "no", "yes"),
     )

@@ -76,6 +76,7 @@ _FIRST: Final = (
     "delete_passkeys",
     "delete_identities",
     "delete_links",
+    "delete_shares",
     "delete_activity",
     "delete_calls",
     "delete_daily_uses",

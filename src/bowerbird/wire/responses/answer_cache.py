@@ -17,7 +17,7 @@ from msgspec import Struct
 from bowerbird import __version__
 from bowerbird.model.accounts import Account
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply, Unsettled
+from bowerbird.wire.responses.replies import JSON, PRIVATE, Finished, Reply, Unsettled
 
 # Smaller answers save too few bytes.
 LEAST_BYTES: Final = 1_024
@@ -88,7 +88,7 @@ class RequestTarget(Struct, frozen=True):
     ignored: tuple[str, ...] = ()
 
 
-Build = Callable[[], Awaitable[bytes | Unsettled]]
+Build = Callable[[], Awaitable[bytes | Unsettled | Finished]]
 
 
 class AnswerCache:
@@ -131,13 +131,17 @@ class AnswerCache:
             self._answers.move_to_end(key)
             return cached
         built = await build()
+        if isinstance(built, Finished):
+            reply = await _compressed_reply(built, key[6])
+            self._store(key, reply)
+            return reply
         body = built.body if isinstance(built, Unsettled) else built
         if self._finish is not None:
             body = self._finish(body)
         if isinstance(built, Unsettled):
             return await self.uncached(target, body)
         body = envelope.naming_ignored(body, target.ignored)
-        reply = await _compressed_reply(body, _tag(key), key[6])
+        reply = await _compressed_reply(_of_api(body, _tag(key)), key[6])
         self._store(key, reply)
         return reply
 
@@ -150,7 +154,7 @@ class AnswerCache:
         )
         if is_among(tag, target.if_none_match):
             return Reply(304, [(b"etag", tag), *PRIVATE])
-        return await _compressed_reply(body, tag, encoding)
+        return await _compressed_reply(_of_api(body, tag), encoding)
 
     def _store(self, key: _Key, reply: Reply) -> None:
         size = _size(key, reply)
@@ -181,14 +185,18 @@ def _tag(key: _Key) -> bytes:
     return b'"%b"' % hashlib.blake2b(text, digest_size=16).hexdigest().encode()
 
 
-async def _compressed_reply(body: bytes, tag: bytes, encoding: str) -> Reply:
-    if len(body) < _LARGE:
-        return _reply(body, tag, encoding)
-    return await asyncio.to_thread(_reply, body, tag, encoding)
+def _of_api(body: bytes, tag: bytes) -> Finished:
+    return Finished(body, [JSON, (b"etag", tag), *PRIVATE])
 
 
-def _reply(body: bytes, tag: bytes, encoding: str) -> Reply:
-    headers: list[Header] = [JSON, (b"etag", tag), *PRIVATE]
+async def _compressed_reply(built: Finished, encoding: str) -> Reply:
+    if len(built.body) < _LARGE:
+        return _reply(built, encoding)
+    return await asyncio.to_thread(_reply, built, encoding)
+
+
+def _reply(built: Finished, encoding: str) -> Reply:
+    body, headers = built.body, list(built.headers)
     if encoding and len(body) >= LEAST_BYTES:
         body = compressed(body, encoding)
         headers.append((b"content-encoding", encoding.encode()))

@@ -49,3 +49,10 @@ class Unsettled(Struct, frozen=True):
     """The body of an answer that changes although the library does not. It is not cached."""
 
     body: bytes
+
+
+class Finished(Struct, frozen=True):
+    """A body with its own headers, in place of those of an answer of the API."""
+
+    body: bytes
+    headers: list[Header]

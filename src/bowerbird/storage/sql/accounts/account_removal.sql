@@ -19,6 +19,10 @@ UPDATE person
  WHERE account_id = :account_id
    AND is_owner
 
+-- name: delete_shares
+DELETE FROM share
+ WHERE account_id = :account_id
+
 -- name: delete_calls
 DELETE FROM api_call
  WHERE account_id = :account_id
