@@ -11,9 +11,7 @@ import feedparser
 import httpx
 
 _ATOM: Final = "{http://www.w3.org/2005/Atom}"
-_INSTANT: Final = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII
-)
+_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 # How often each element may be in its parent: exactly once, or at most once. Links are checked
 # by their relation. Other elements than these are refused.
 _ONCE: Final = {"feed": {"id", "title", "updated"}, "entry": {"id", "title", "updated"}}

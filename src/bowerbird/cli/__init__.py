@@ -33,6 +33,7 @@ _SOURCES: Final = {
     "backup": ("backups", "backup"),
     "restore": ("backups", "restore"),
     "jobs": ("jobs", "jobs"),
+    "share": ("shares", "share"),
     "check": ("checks", "check"),
     "doctor": ("doctor", "doctor"),
     "notify-sunset": ("sunset", "notify_sunset"),

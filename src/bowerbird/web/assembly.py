@@ -29,6 +29,7 @@ from bowerbird.web.notes.highlights import HighlightPages
 from bowerbird.web.notes.pages import NotePages
 from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.saving import SavePage
+from bowerbird.web.sharing.pages import SharingPages
 from bowerbird.web.sign_in import links as link_pages
 from bowerbird.web.sign_in import passkeys as passkey_pages
 from bowerbird.web.sign_in import proofs as proof_pages
@@ -90,6 +91,7 @@ def visits(
             *import_pages.routes(services, pages),
             *import_file_pages.routes(services, pages),
             *SourcePages(services, sign_in.limits, pages).routes(),
+            *SharingPages(services, pages).routes(),
             *export_pages.routes(services, pages),
             *saving.routes(services.demo, pages),
             *SavePage(services, library.lists, pages).routes(),

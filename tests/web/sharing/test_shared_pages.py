@@ -64,7 +64,9 @@ async def test_notes_highlights_and_days_of_saving_are_shown_only_if_chosen(cast
     share = await created(cast.alice, label_name="birds")
 
     closed = await page(cast, path_of(share))
-    feeds = [(await cast.nobody.get(path_of(share, name))).text for name in ("atom_url", "json_url")]
+    feeds = [
+        (await cast.nobody.get(path_of(share, name))).text for name in ("atom_url", "json_url")
+    ]
     await change(cast.alice, share["id"], notes=True, highlights=True, saved_dates=True)
     opened = await page(cast, path_of(share))
 
@@ -164,7 +166,7 @@ async def test_text_is_never_markup(cast: Service) -> None:
     text = await page(cast, path_of(share))
 
     assert "<script" not in text
-    assert "onload=\"x" not in text
+    assert 'onload="x' not in text
     assert "javascript:" not in re.sub(r">[^<]*<", "><", text)
     assert "<i>Title" not in text
     assert "<i>A" not in text

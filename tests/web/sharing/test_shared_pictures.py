@@ -2,18 +2,23 @@
 
 import re
 
+import httpx
 import pytest
 
 from tests.rest.test_shares import change, created, path_of
-from tests.support import keeping, writing
+from tests.support import keeping, service, writing
 from tests.support.keeping import Shelf
 from tests.web.house import House, Reader
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 
+def stranger(house: House) -> httpx.AsyncClient:
+    return service.client_on(house.service)
+
+
 async def pictures_on(house: House, path: str) -> list[str]:
-    text = (await house.stranger().get(path)).text
+    text = (await stranger(house).get(path)).text
     return re.findall(r'<img src="([^"]*)"', text)
 
 
@@ -31,31 +36,29 @@ async def test_pictures_come_from_here_while_a_post_of_the_share_has_them(
     kept = await shelf.kept.among(account, [mine, other, shared])
     share = await created(member, label_name="birds")
     path = path_of(share)
-    stranger = house.stranger()
+    nobody = stranger(house)
 
     sources = await pictures_on(house, path)
-    first = await stranger.get(f"{path}/media/{kept[mine].media_id}")
+    first = await nobody.get(f"{path}/media/{kept[mine].media_id}")
 
     assert set(sources) == {f"{path}/media/{kept[url].media_id}" for url in (mine, shared)}
     assert (first.status_code, first.headers["content-type"]) == (200, "image/png")
     assert first.content == await shelf.content(mine)
     assert first.headers["content-security-policy"] == "sandbox; default-src 'none'"
     assert "set-cookie" not in first.headers
-    ranged = await stranger.get(
-        f"{path}/media/{kept[mine].media_id}", headers={"Range": "bytes=0-3"}
-    )
+    ranged = await nobody.get(f"{path}/media/{kept[mine].media_id}", headers={"Range": "bytes=0-3"})
     assert (ranged.status_code, ranged.content) == (206, first.content[:4])
     # Of another post of the account, of nobody, and at the share of somebody else.
-    assert (await stranger.get(f"{path}/media/{kept[other].media_id}")).status_code == 404
+    assert (await nobody.get(f"{path}/media/{kept[other].media_id}")).status_code == 404
     for name in ("x", "%00", "..%2f..", "a" * 65):
-        assert (await stranger.get(f"{path}/media/{name}")).status_code == 404
+        assert (await nobody.get(f"{path}/media/{name}")).status_code == 404
     await bob.member.save(tags=["birds"])
     theirs = path_of(await created(bob.member, label_name="birds"))
-    assert (await stranger.get(f"{theirs}/media/{kept[mine].media_id}")).status_code == 404
+    assert (await nobody.get(f"{theirs}/media/{kept[mine].media_id}")).status_code == 404
     # The post leaves the list.
     await writing.send(member, "DELETE", f"/v1/bookmarks/{post['post_id']}")
-    assert (await stranger.get(f"{path}/media/{kept[mine].media_id}")).status_code == 404
-    assert (await stranger.get(f"{path}/media/{kept[shared].media_id}")).status_code == 200
+    assert (await nobody.get(f"{path}/media/{kept[mine].media_id}")).status_code == 404
+    assert (await nobody.get(f"{path}/media/{kept[shared].media_id}")).status_code == 200
 
 
 async def test_a_share_without_pictures_serves_none(
@@ -66,19 +69,17 @@ async def test_a_share_without_pictures_serves_none(
     await shelf.run()
     share = await created(ann.member, label_name="birds")
     [source] = await pictures_on(house, path_of(share))
-    feed = await house.stranger().get(path_of(share, "json_url"))
+    feed = await stranger(house).get(path_of(share, "json_url"))
     assert f'src=\\"http://localhost:8080{source}\\"' in feed.text
 
     await change(ann.member, share["id"], pictures=False)
 
     assert await pictures_on(house, path_of(share)) == []
-    assert "A nest" in (await house.stranger().get(path_of(share))).text
-    assert (await house.stranger().get(source)).status_code == 404
+    assert "A nest" in (await stranger(house).get(path_of(share))).text
+    assert (await stranger(house).get(source)).status_code == 404
 
 
-async def test_nothing_is_loaded_from_another_host(
-    house: House, ann: Reader, shelf: Shelf
-) -> None:
+async def test_nothing_is_loaded_from_another_host(house: House, ann: Reader, shelf: Shelf) -> None:
     await ann.member.save(
         tags=["birds"],
         author_details={"name": "Ada", "profile_image": shelf.picture("face")},
@@ -88,10 +89,10 @@ async def test_nothing_is_loaded_from_another_host(
         ],
     )
     share = await created(ann.member, label_name="birds")
-    before = await house.stranger().get(path_of(share))
+    before = await stranger(house).get(path_of(share))
     await shelf.run()
 
-    after = await house.stranger().get(path_of(share))
+    after = await stranger(house).get(path_of(share))
 
     for response in (before, after):
         for tag in re.findall(r"<(?:img|link|video|source|iframe)\b[^>]*>", response.text):

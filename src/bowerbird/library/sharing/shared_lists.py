@@ -50,13 +50,16 @@ class Opened(Struct, frozen=True):
     # With every right of a plan: the plan counts shares, and does not narrow what they show.
     account: Account
     view: View | None
-    # Equal as long as its list has not changed: minute and vectors, if they matter.
+    # Equal as long as its list has not changed: minute and vectors, if they matter to it.
     minute: int
     vectors: VectorState | None
+    # The number and bytes of the kept pictures, if it shows pictures.
+    kept: tuple[int, int]
 
     @property
     def tag(self) -> str:
-        return "" if self.vectors is None else self.vectors.tag
+        vectors = "" if self.vectors is None else self.vectors.tag
+        return f"{vectors} {self.kept}"
 
 
 class SharedLists:
@@ -179,13 +182,17 @@ class SharedLists:
         if account is None:
             return None
         account = msgspec.structs.replace(account, plan=Plan.PRO, calls_this_month=0)
+        kept = (0, 0)
+        if share.choices.pictures:
+            media = await self._media.account(self._database, share.account_id)
+            kept = (media.files, media.bytes) if media else kept
         if share.kind is not Shared.VIEW:
-            return Opened(share, account, None, 0, None)
+            return Opened(share, account, None, 0, None, kept)
         view = await self._views_stored.by_slug(share.account_id, share.target)
         if view is None:
             return None
         vectors = await self._views.vector_state(account, [view])
-        return Opened(share, account, view, self._views.minute([view]), vectors)
+        return Opened(share, account, view, self._views.minute([view]), vectors, kept)
 
     async def _filter(self, opened: Opened) -> BookmarkFilter:
         filter = await self._whole(opened)

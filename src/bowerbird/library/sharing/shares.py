@@ -109,6 +109,9 @@ class Shares:
         shares = await self._store.of_account(account.account_id)
         return [await self.response(account, share) for share in shares]
 
+    async def stored(self, account: Account) -> list[Share]:
+        return await self._store.of_account(account.account_id)
+
     async def find(self, account: Account, share_id: str) -> Share:
         found = await self._store.by_id(self._database, account.account_id, _checked(share_id))
         if found is None:

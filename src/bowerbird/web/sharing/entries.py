@@ -62,11 +62,12 @@ class SharedParts(PostParts):
         note = _text(bookmark, "note") if choices.notes else ""
         saved_at = _text(bookmark, "bookmarked_at") if self._has_saved else ""
         post, original = self._post(bookmark, details), web_url(details.get("link"))
-        title = _text(article, "title")
+        title, name = _text(article, "title"), legal(post["name"]).strip() or "Unknown"
         return {
             **post,
+            "name": name,
             "title": title,
-            "line": " ".join((title or text or body).split())[:_TITLE] or f"Post of {post['name']}",
+            "line": _line(title or text or body) or f"Post of {name}",
             "text": passages.marked(self._texts, text),
             "plain": text or body,
             "article": self._article(article, None) if article else None,
@@ -124,6 +125,10 @@ class Entries:
         if choices.pictures:
             parts.images = await self._kept.known(opened.account, urls_of(bookmarks))
         return [parts.entry(each) for each in bookmarks]
+
+
+def _line(text: str) -> str:
+    return " ".join(legal(text[:_CHARACTERS]).split())[:_TITLE]
 
 
 def _text(values: Values, name: str) -> str:

@@ -161,7 +161,8 @@ class SharedPages:
         listed = await self._lists.page(opened, after, limit, by_arrival=is_feed)
         entries = await self._entries.of(opened, listed, is_feed=is_feed)
         share, name = opened.share, await self._lists.name_of(opened)
-        title, address = share.choices.title or name, f"{self._site}{PATH}{share.address}"
+        title = legal(share.choices.title or name).strip() or "Untitled"
+        address = f"{self._site}{PATH}{share.address}"
         following = urlencode({"after": listed.next_cursor}) if listed.next_cursor else ""
         if not is_feed:
             html = self._templates.render(
