@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
+from urllib.parse import quote_plus
 
 import httpx
 from playwright.sync_api import Page
@@ -66,6 +67,7 @@ _ANSWERS: Final = {
     PREVIEW: b'{"text": "He has 41 blue things now."}',
 }
 Album = dict[str, httpx.Response]
+_BIRDS: Final = {"label_name": "birds"}
 
 
 @cache
@@ -98,6 +100,7 @@ async def _walk() -> Album:
             street.house.clock.now = digesting.instant("2026-08-28T12:00:00+00:00")
             reader = await signed_in(street.house, "reader@example.com")
             await _library(album, reader)
+            await _sharing(album, reader)
             await _overviews(album, reader)
             await _many(album, reader)
             await reader.member.client.aclose()
@@ -335,6 +338,30 @@ def _noted(post: dict[str, Any]) -> dict[str, Any]:
     lost = {"id": "b2", "field": "text", "quote": "words that an edit removed"}
     note = "Print **this**.\n\n- [a](https://example.org/recipe)\n\n> like a shop window"
     return post | {"note": note, "highlights": [passage | {"comment": "The best of it."}, lost]}
+
+
+async def _sharing(album: Album, reader: Reader) -> None:
+    """What is shared, its management, and the page for strangers."""
+    person, stranger = reader.person, reader.house.somebody()
+    for post in (POSTS[0], POSTS[5]):
+        await writing.send(
+            reader.member, "POST", "/v1/labels/add", {"tweet_ids": [post["post_id"]], **_BIRDS}
+        )
+    album["sharing-none"] = await person.open("/sharing")
+    new = "/sharing/new?label=birds"
+    album["sharing_one-new"] = await person.open(new)
+    shown = {"pictures": "on", "highlights": "on", "notes": "on", "saved_dates": "on"}
+    words = {"title": "Nests, by beak", "description": HOSTILE, "curator": "Nora Ellis"}
+    fields = {"label": "birds", "audience": "public", **shown, **words}
+    album["sharing_one-refused"] = await person.send("/sharing/new", new, **fields, name="N")
+    made = await person.send("/sharing/new", new, **fields, name="nests")
+    album["sharing_one"] = await person.open(made.headers["location"])
+    await person.send("/sharing", "/sharing", of="list unread")
+    await person.send("/sharing/new", "/sharing/new?label=" + quote_plus(HOSTILE), label=HOSTILE)
+    album["sharing"] = await person.open("/sharing")
+    album["shared"] = await stranger.open("/c/nests")
+    headers = {"Accept": "text/html"}
+    album["shared_missing"] = await stranger.client.get("/c/nowhere", headers=headers)
 
 
 async def _overviews(album: Album, reader: Reader) -> None:
