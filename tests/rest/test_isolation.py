@@ -111,6 +111,14 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("get", "/v1/views/{slug}"): [("", None)],
     ("patch", "/v1/views/{slug}"): [("", {"name": "mine"}), ("", {})],
     ("delete", "/v1/views/{slug}"): [("", None)],
+    ("get", "/v1/shares"): [("", None)],
+    ("post", "/v1/shares"): [
+        ("", {"label_name": "Theirs"}),
+        ("", {"view": "{slug}", "audience": "public", "name": "theirs"}),
+    ],
+    ("get", "/v1/shares/{share_id}"): [("", None)],
+    ("patch", "/v1/shares/{share_id}"): [("", {"title": "mine"}), ("", {"is_on": False})],
+    ("delete", "/v1/shares/{share_id}"): [("", None)],
     ("get", "/v1/views/{slug}/bookmarks"): [("", None), ("?cursor={view_cursor}", None)],
     ("post", "/v1/exports/pdf"): [("", {"view": "{slug}"}), ("", {"tweet_ids": ["{post_id}"]})],
     ("post", "/v1/exports/csv"): [("", None), ("", {"tag": "theirs"})],
@@ -158,6 +166,7 @@ async def _fill(bob: Member) -> dict[str, str]:
     await bob.embed()
     await writing.send(bob, "DELETE", f"/v1/bookmarks/{THROWN_AWAY}")
     view = await writing.view(bob, "Their View", base_query={"q": "geheim"})
+    share = await writing.send(bob, "POST", "/v1/shares", {"label_name": "theirs"})
     shown = (await bob.get(f"{view}/bookmarks", limit=1)).json()
     theirs = imports.found(post_id=THEIRS[0], text="geheim", author="bob", name="Bob B.")
     run_ids = [await imports.run(bob, theirs) for _ in range(2)]
@@ -174,6 +183,7 @@ async def _fill(bob: Member) -> dict[str, str]:
         "highlight_id": "h1",
         "label_id": await writing.label_id(bob, "theirs"),
         "slug": view.rpartition("/")[2],
+        "share_id": share.json()["data"]["id"],
         "cursor": (await bob.listed(limit=1))["meta"]["next_cursor"],
         "view_cursor": shown["meta"]["next_cursor"],
         "job_id": job_id,
@@ -191,6 +201,7 @@ UNKNOWN: Final = {
     "highlight_id": "h1",
     "label_id": "1",
     "slug": "their-view",
+    "share_id": "0" * 16,
     "digest_id": "weekly-2026-07-13",
     "cursor": "x",
     "view_cursor": "x",
@@ -224,7 +235,7 @@ async def _everything(member: Member) -> list[bytes]:
     """Everything an account can read about itself."""
     paths = (
         *("/v1/bookmarks?is_unread_only=false", "/v1/bookmarks/count", "/v1/labels", "/v1/views"),
-        "/v1/imports",
+        *("/v1/imports", "/v1/shares"),
         *("/v1/digests", "/v1/digests/latest", "/v1/digests/preferences"),
     )
     answers = [(await member.client.get(path)).content for path in paths]
@@ -232,12 +243,12 @@ async def _everything(member: Member) -> list[bytes]:
 
 
 def _without_job_ids(body: bytes) -> bytes:
-    """Ids of jobs and imports are random, so two responses never have the same one.
+    """Ids of jobs, imports and shares are random, so two responses never have the same one.
 
     Neither have cursors that belong to an account and are never null.
     """
     body = re.sub(rb'"next_cursor":"[^"]+"', b'"next_cursor":""', body)
-    return re.sub(rb"[0-9a-f]{32}|[0-9a-f]{24}", b"job", body)
+    return re.sub(rb"[0-9a-f]{32}|[0-9a-f]{24}|[0-9a-f]{16}", b"job", body)
 
 
 def _traces(value: Any) -> list[Any]:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from markupsafe import escape
 
-from bowerbird.clock import Clock
 from bowerbird.library.bookmarks.list_request import BookmarkList
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.sharing.shared_lists import Opened
@@ -106,16 +105,16 @@ class SharedParts(PostParts):
 class Entries:
     """`site` is the origin of the website, and `base_path` its path."""
 
-    def __init__(self, kept: KeptImages, clock: Clock, base_path: str, site: str) -> None:
+    def __init__(self, kept: KeptImages, base_path: str, site: str) -> None:
         self._kept = kept
-        self._clock = clock
         self._base_path = base_path
         self._site = site
 
     async def of(self, opened: Opened, listed: BookmarkList, *, is_feed: bool) -> list[Values]:
         share = opened.share
         choices = share.choices
-        dates = Dates(Times("UTC"), self._clock())
+        # No day is near, so that each has its year: a page may be kept for long.
+        dates = Dates(Times("UTC"), 0)
         site = self._site if is_feed else self._base_path
         parts = SharedParts(dates, site, share)
         bookmarks = bookmarks_in(listed.body)

@@ -12,8 +12,6 @@ from email.utils import format_datetime, parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from msgspec import Struct
-
 from bowerbird import errors
 from bowerbird.assembly import Services
 from bowerbird.clock import MICROSECONDS, Clock
@@ -66,13 +64,6 @@ _TIMES_MAX: Final = 10_000
 _NOT_FOUND: Final = 404
 
 
-class _Made(Struct, frozen=True):
-    """A document for the cache, and the state that it was made of."""
-
-    body: bytes
-    media_type: str
-
-
 class SharedPages:
     """`answers` is the cache of the API: a share takes no memory of its own."""
 
@@ -85,7 +76,7 @@ class SharedPages:
         self._answers = answers
         self._site = settings.site_origin
         self._base_path = urlsplit(self._site).path.rstrip("/")
-        self._entries = Entries(services.kept_images, services.clock, self._base_path, self._site)
+        self._entries = Entries(services.kept_images, self._base_path, self._site)
         self._safety = safety_headers(is_secure=self._site.startswith("https://"))
         self._turns = asyncio.Semaphore(SHARED_BUILDS_MAX)
         self._making: dict[Any, asyncio.Task[Reply]] = {}
