@@ -18,8 +18,8 @@ DIALECTS = ("sqlite", "postgres")
 SQLITE_ONLY = {"word_reads", "word_segments", "list_reads"}
 NOT_A_LIBRARY_TABLE = {
     *("person", "secret", "schema_migration", "json_each"),
-    # Found by the hash of a token, or by an account elsewhere, before the account is known.
-    *("one_time_link", "spent_attempt", "provider_identity"),
+    # Found by a token, by a name or by an account elsewhere, before the account is known.
+    *("one_time_link", "spent_attempt", "provider_identity", "share"),
     # Hosts are asked for all accounts together.
     "host_turn",
 }
