@@ -71,13 +71,7 @@ POSTS: Final[list[dict[str, Any]]] = [
     },
 ]
 BOTH: Final = [FIRST, SECOND]
-SHARE: Final = {
-    "label_name": "Birdlife",
-    "audience": "public",
-    "name": "birdlife",
-    "title": "Nests",
-    "curator": "Mara",
-}
+SHARE: Final = {"list": "unread", "audience": "feed", "title": "To read"}
 VIEW: Final = {
     "name": "Weekend reading",
     "description": "Long texts of the last month.",
@@ -177,7 +171,7 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("createShare", "/v1/shares", SHARE),
     ("listShares", "/v1/shares", None),
     ("getShare", "/v1/shares/{share_id}", None),
-    ("updateShare", "/v1/shares/{share_id}", {"title": "Nests, and who builds them"}),
+    ("updateShare", "/v1/shares/{share_id}", {"title": "Unread posts"}),
     ("deleteShare", "/v1/shares/{share_id}", None),
     ("createView", "/v1/views", VIEW),
     ("listViews", "/v1/views", None),

@@ -89,7 +89,7 @@ def write_routes(shares: Shares, writes: Writes) -> list[ApiRoute]:
         async def effect(transaction: Transaction, call: Call, request: NewShare) -> Reply:
             assert target is not None
             share = await shares.create(transaction, call.account, request, target)
-            shown = await shares.response(call.account, share, transaction)
+            shown = await shares.response_within(transaction, call.account, share)
             reply = done(shown, status=_CREATED)
             location = (b"location", f"/v1/shares/{share.share_id}".encode())
             return msgspec.structs.replace(reply, headers=[*reply.headers, location])
@@ -99,11 +99,11 @@ def write_routes(shares: Shares, writes: Writes) -> list[ApiRoute]:
     async def update(transaction: Transaction, call: Call, request: ShareChange) -> Reply:
         share_id = call.path_params["share_id"]
         share = await shares.change(transaction, call.account, share_id, request)
-        return done(await shares.response(call.account, share, transaction))
+        return done(await shares.response_within(transaction, call.account, share))
 
     async def delete(transaction: Transaction, call: Call) -> Reply:
         share = await shares.delete(transaction, call.account, call.path_params["share_id"])
-        return done(await shares.response(call.account, share, transaction))
+        return done(await shares.response_within(transaction, call.account, share))
 
     return [
         CREATE.served_by(create),

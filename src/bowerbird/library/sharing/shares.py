@@ -21,7 +21,7 @@ from bowerbird.model.shares import NEVER, Audience, Choices, ListName, Share, Sh
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.shares import NewShare, ShareChange, check_name, instant_of
 from bowerbird.storage.bookmarks.views import ViewStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.shares import ShareStore
@@ -158,7 +158,7 @@ class Shares:
             created_at=now,
             updated_at=now,
         )
-        if not await self.name_of(account, share, transaction):
+        if not await self._name_within(transaction, account, share):
             raise errors.not_found(kind, name)
         if not await self._store.insert(transaction, share):
             raise _taken(share.address)
@@ -199,10 +199,13 @@ class Shares:
         """A change in its own transaction, for pages."""
         return await self._database.write(work, account.account_id)
 
-    async def response(
-        self, account: Account, share: Share, reader: Transaction | None = None
+    async def response(self, account: Account, share: Share) -> ShareResponse:
+        return await self.response_within(self._database, account, share)
+
+    async def response_within(
+        self, reader: Reader, account: Account, share: Share
     ) -> ShareResponse:
-        name = await self.name_of(account, share, reader)
+        name = await self._name_within(reader, account, share)
         choices = msgspec.structs.asdict(share.choices)
         address = f"{self._site}{PATH}{share.address}"
         return ShareResponse(
@@ -230,17 +233,18 @@ class Shares:
             return "off"
         return "ended" if share.has_ended(self._clock()) else "open"
 
-    async def name_of(
-        self, account: Account, share: Share, reader: Transaction | None = None
-    ) -> str:
-        """The name of what a share shows."""
+    async def name_of(self, account: Account, share: Share) -> str:
+        """The name of what a share shows; "" if it was deleted."""
+        return await self._name_within(self._database, account, share)
+
+    async def _name_within(self, reader: Reader, account: Account, share: Share) -> str:
+        account_id = account.account_id
         if share.kind is Shared.LABEL:
-            number = int(share.target)
-            label = await self._labels.by_id(reader or self._database, account.account_id, number)
+            label = await self._labels.by_id(reader, account_id, int(share.target))
             return label.name if label else ""
         if share.kind is Shared.LIST:
             return _LIST_NAMES[ListName(share.target)]
-        view = await self._view_store.by_slug(account.account_id, share.target, reader)
+        view = await self._view_store.by_slug_within(reader, account_id, share.target)
         return view.name if view else ""
 
     def _require_allowed(self) -> None:
@@ -251,7 +255,7 @@ class Shares:
         self, transaction: Transaction, account: Account, kind: ActivityKind, share: Share
     ) -> None:
         # A secret address is not written down.
-        name = share.choices.title or await self.name_of(account, share, transaction)
+        name = share.choices.title or await self._name_within(transaction, account, share)
         await self._activity.add(
             transaction, account.account_id, self._activity.entry(kind, f"“{name}”")
         )

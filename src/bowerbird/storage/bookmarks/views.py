@@ -31,11 +31,11 @@ class ViewStore(Store):
         values = {"account_id": account_id, "limit": limit}
         return [_view(row) for row in await self._read("pinned", **values)]
 
-    async def by_slug(
-        self, account_id: int, slug: str, reader: Reader | None = None
-    ) -> View | None:
-        values = {"account_id": account_id, "slug": slug}
-        rows = await self._rows(reader or self._database, "by_slug", **values)
+    async def by_slug(self, account_id: int, slug: str) -> View | None:
+        return await self.by_slug_within(self._database, account_id, slug)
+
+    async def by_slug_within(self, reader: Reader, account_id: int, slug: str) -> View | None:
+        rows = await self._rows(reader, "by_slug", account_id=account_id, slug=slug)
         return _view(rows[0]) if rows else None
 
     async def all_within(self, reader: Reader, account_id: int) -> dict[str, View]:
