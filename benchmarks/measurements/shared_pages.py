@@ -44,9 +44,7 @@ async def _load(port: int, request: bytes) -> int:
 def _call(port: int, path: str, key: str = "", body: Any = None) -> Any:
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{port}{path}", data, headers if key else {}
-    )
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, headers if key else {})
     with urllib.request.urlopen(request) as response:  # noqa: S310 - of this machine
         return response.read(), response.headers
 
