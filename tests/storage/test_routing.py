@@ -112,6 +112,7 @@ def statements() -> dict[tuple[str, str], str]:
             "content": bookmarks["content"],
             # It reads no table.
             "piece": "c.rendering",
+            "rendered": "c.rendering",
             "filters": " AND ".join([*FRAGMENTS.values(), *filters]),
             "condition": own.get("expired_condition", "TRUE"),
             "direction": "DESC",

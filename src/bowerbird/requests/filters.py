@@ -376,6 +376,10 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             {"description": "Saved until 2026-01-31 or -2y."},
         ),
     ] = None
+    updated_since: Annotated[
+        str | None,
+        _limits_time("Changed at this instant or later", "2026-07-01T00:00:00Z", "updated_since"),
+    ] = None
     posted_after: OtherName = None
     posted_since: OtherName = None
     posted_before: OtherName = None

@@ -106,11 +106,17 @@ class Bookmarks:
 
     async def get_with_content(self, account: Account, post_id: str) -> tuple[bytes, PostContent]:
         """The JSON of a bookmark, and how much of the post the library has."""
+        found, content = await self.stored_with_content(account, post_id)
+        return with_content(found, content), content
+
+    async def stored_with_content(
+        self, account: Account, post_id: str
+    ) -> tuple[bytes, PostContent]:
+        """The same, but the JSON does not say how much."""
         found, completeness = await self._get(account, post_id)
         if completeness != Completeness.STUB:
             return found, PostContent(ContentState.WHOLE)
-        content = await self.contents.of(account, post_id)
-        return with_content(found, content), content
+        return found, await self.contents.of(account, post_id)
 
     async def found(self, account: Account, post_id: str) -> bytes | None:
         """The JSON of a bookmark, or None if the library does not have it."""

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import bookmark_json
+from bowerbird.storage.bookmarks.bookmarks import bookmark_part
 from bowerbird.storage.database import (
     LAST_NUMBER,
     Database,
@@ -23,8 +24,9 @@ class AccountExportStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = database.queries("account_export")
-        content = database.queries("bookmarks")["content"]
-        self._bookmarks = self._sql["bookmarks"].format(content=content)
+        self._bookmarks = self._sql["bookmarks"].format(
+            **{name: bookmark_part(database, name) for name in ("content", "rendered")}
+        )
 
     async def labels(self, account: Account) -> Sequence[Row]:
         """(id, name, metadata as JSON, bookmarks, created at, colour) of each label, by name."""

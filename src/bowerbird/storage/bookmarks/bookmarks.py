@@ -13,6 +13,7 @@ from bowerbird.model.bookmarks import (
     FLAGS,
     TAGS,
     UNTAGGED,
+    UPDATED,
     bookmark_json,
     join_bookmarks,
     scored_json,
@@ -42,6 +43,7 @@ LONGEST_LIST: Final = 100
 # As hexadecimal digits: a colon in JSON would be parsed as the start of a parameter.
 _CLOSINGS: Final[dict[str, Any]] = {
     "tags": TAGS.hex(),
+    "updated": [text.hex() for text in UPDATED],
     "flags": [closing.hex() for closing in FLAGS],
     "untagged": [closing.hex() for closing in UNTAGGED],
 }
@@ -52,6 +54,11 @@ _AFTER: Final = {
     (False, True): "({sort}, b.number) > (:after_value, :after_number)",
     (False, False): "{sort} > :after_value",
 }
+
+
+def bookmark_part(database: Database, name: str) -> str:
+    """A part of the statements that read bookmarks: a condition, or a column."""
+    return database.queries("bookmarks")[name].format(**_CLOSINGS)
 
 
 class Page(Struct, frozen=True):
@@ -360,11 +367,13 @@ class BookmarkStore:
         conditions = [FRAGMENTS.get(f) or self._sql.get(f"filter_{f}", f) for f in fragments]
         if has_number is not None:
             conditions.append(_AFTER[sort.descending, has_number].format(sort=column))
-        piece = self._sql["piece"].format(state=self._sql["state"], **_CLOSINGS)
+        rendered = bookmark_part(self._database, "rendered")
+        piece = self._sql["piece"].format(state=self._sql["state"], rendered=rendered, **_CLOSINGS)
         direction = "DESC" if sort.descending else "ASC"
         return self._sql[name].format(
             content=self._sql["content"],
             state=self._sql["state"],
+            rendered=rendered,
             piece=piece,
             joined=self._sql["joined"].format(direction=direction),
             filters=" AND ".join(conditions) or "TRUE",

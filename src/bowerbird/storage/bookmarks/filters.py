@@ -11,7 +11,7 @@ from typing import Any, Final
 from bowerbird.model import media, networks, traits
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
-from bowerbird.model.instants import UNKNOWN
+from bowerbird.model.instants import UNKNOWN, without_offset
 from bowerbird.model.languages import code_of
 from bowerbird.model.words import (
     ALL,
@@ -225,6 +225,7 @@ FRAGMENTS: Final[dict[str, str]] = {
     "posted_to": "b.posted_at < :posted_to AND b.posted_at <> :unknown",
     "bookmarked_from": "b.bookmarked_at > :bookmarked_from",
     "bookmarked_to": "b.bookmarked_at < :bookmarked_to",
+    "updated_since": "b.updated_at >= :updated_since",
     "import_run": (
         "b.number IN (SELECT c.number FROM import_run AS r"
         " JOIN import_change AS c ON c.account_id = r.account_id AND c.run = r.number"
@@ -235,9 +236,11 @@ FRAGMENTS: Final[dict[str, str]] = {
 
 
 _WORDS: Final = ("wanted", "unwanted")
-_DATES: Final = ("posted_from", "posted_to", "bookmarked_from", "bookmarked_to")
+_DATES: Final = ("posted_from", "posted_to", "bookmarked_from", "bookmarked_to", "updated_since")
 # The same, but SQLite does not start with an index of the dates: a plus sign hides the column.
 FRAGMENTS.update({f"walked_{name}": FRAGMENTS[name].replace("b.", "+b.") for name in _DATES})
+# A text has no plus sign on PostgreSQL, where a test reads this too.
+FRAGMENTS["walked_updated_since"] = "b.updated_at || '' >= :updated_since"
 # A list of one or of several.
 _LANGUAGES: Final = ("language", "languages")
 _OTHER_TEXTS: Final = {
@@ -265,6 +268,8 @@ def narrowing(
     for name in fragments:
         values[name] = getattr(filter, name)
     values["unknown"] = UNKNOWN
+    if filter.updated_since is not None:
+        values["updated_since"] = without_offset(filter.updated_since)
     for name, more in _names(database, filter).items():
         fragments.append(name)
         values |= more

@@ -104,6 +104,7 @@ class ListRead(Struct, frozen=True):
     def _is_dated(self) -> bool:
         """Whether the filter has dates, and an index has another order than these."""
         dates = [what for what in _DATES.values() if self._has_bound(what)]
+        dates += [] if self.filter.updated_since is None else ["updated"]
         is_indexed = SORT_FIELDS[self.sort.field].is_indexed
         return bool(dates) and is_indexed and _DATES.get(self.sort.field) not in dates
 

@@ -1,6 +1,6 @@
 -- name: piece
 -- A complete bookmark.
-c.rendering || CASE WHEN c.tags IS NULL
+{rendered} || CASE WHEN c.tags IS NULL
                     THEN CASE {state} WHEN 0 THEN CAST('\x{untagged[0]}' AS bytea)
                                       WHEN 1 THEN CAST('\x{untagged[1]}' AS bytea)
                                       WHEN 2 THEN CAST('\x{untagged[2]}' AS bytea)
@@ -12,6 +12,10 @@ c.rendering || CASE WHEN c.tags IS NULL
                                       ELSE CAST('\x{flags[3]}' AS bytea) END
                END
 
+-- name: rendered
+c.rendering || CAST('\x{updated[0]}' AS bytea) || convert_to(b.updated_at, 'UTF8')
+            || CAST('\x{updated[1]}' AS bytea)
+
 -- name: joined
 string_agg(p.piece, CAST(',' AS bytea) ORDER BY p.sort_value {direction}, p.number {direction})
 
@@ -19,14 +23,14 @@ string_agg(p.piece, CAST(',' AS bytea) ORDER BY p.sort_value {direction}, p.numb
 c.account_id = b.account_id AND c.number = b.number
 
 -- name: contents
-SELECT c.rendering, c.tags, {state}, b.number
+SELECT {rendered}, c.tags, {state}, b.number
   FROM bookmark AS b
   JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
 
 -- name: by_post_ids
-SELECT b.post_id, c.rendering, c.tags, {state}
+SELECT b.post_id, {rendered}, c.tags, {state}
   FROM bookmark AS b
   JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id

@@ -3,7 +3,7 @@
 CAST(b.is_read AS integer) + 2 * CAST(b.is_archived AS integer)
 
 -- name: by_post_id
-SELECT b.completeness, c.rendering, c.tags, {state}
+SELECT b.completeness, {rendered}, c.tags, {state}
   FROM bookmark AS b
   JOIN content AS c ON {content}
  WHERE b.account_id = :account_id
