@@ -151,8 +151,8 @@ def test_every_query_has_every_filter_with_the_same_gates(kind: type[FlagFilters
     }
 
 
-def test_lists_and_counts_have_one_more_filter_which_is_free() -> None:
-    assert readers(ImportedQuery).keys() - FILTERS.keys() == {"import_run"}
+def test_lists_and_counts_have_two_more_filters_of_which_one_is_free() -> None:
+    assert readers(ImportedQuery).keys() - FILTERS.keys() == {"ids", "import_run"}
     assert "import_run" not in gates_of(ListQuery)
 
 

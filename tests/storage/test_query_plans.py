@@ -73,6 +73,10 @@ SHAPES = {
     "with links to a site": Shape(
         {"linked_site": "rareword.example"}, "keyword VIRTUAL TABLE INDEX", "keyword_words"
     ),
+    "of named posts": Shape({"ids": "1,2"}, "INDEX bookmark_by_post ", "bookmark_by_post"),
+    "changed since": Shape(
+        {"updated_since": "2026-08-01", **ALL}, "INDEX bookmark_by_updated ", "bookmark_by_updated"
+    ),
     "of a network": Shape({"network": "x", **ALL}, "INDEX bookmark_all ", "account_id = "),
     # As posts of Bluesky are found by the time in their address.
     "of a network, in some days": Shape(

@@ -15,7 +15,7 @@ from bowerbird.model.filters import Names
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import order_key
 from bowerbird.requests.fields import InvalidField, metadata_of
-from bowerbird.requests.limits import FILTER_NAMES_MAX, NUMBER_MAX
+from bowerbird.requests.limits import FILTER_NAMES_MAX, LISTED_IDS_MAX, NUMBER_MAX
 from bowerbird.search.queries import query_fields
 
 BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
@@ -148,6 +148,15 @@ def bound_of(name: str, text: str, now: int | None, zone: ZoneInfo | None) -> in
         return instants.start_of(day, zone) - (0 if name == UPDATED_SINCE else 1)
     moment = None if now is None else instants.resolved(text, now)
     return read_instant(name, moment or text)
+
+
+def read_ids(name: str, text: str) -> tuple[str, ...] | None:
+    ids = dict.fromkeys(one.strip() for one in text.split(",") if one.strip())
+    if not text.strip():
+        return None
+    if not 0 < len(ids) <= LISTED_IDS_MAX:
+        raise InvalidField(name, f"must have 1 to {LISTED_IDS_MAX} ids, got {len(ids)}")
+    return tuple(ids)
 
 
 def read_run(name: str, text: str) -> str | None:

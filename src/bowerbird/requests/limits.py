@@ -9,6 +9,9 @@ from bowerbird.model.labels import MAX_NAME_CHARACTERS
 PAGE_DEFAULT: Final = 20
 PAGE_MAX: Final = 100
 POST_IDS_MAX: Final = 1_000
+# The posts that a list names, and the fields that it selects.
+LISTED_IDS_MAX: Final = PAGE_MAX
+FIELDS_MAX: Final = 50
 # Of the trash, whose texts are in no index, a search reads the latest posts.
 TRASH_SEARCHED_MAX: Final = 20_000
 # An agent sends fewer ids per call, so that its answer stays short enough to read.

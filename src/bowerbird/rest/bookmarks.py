@@ -11,6 +11,7 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.contents import with_content
 from bowerbird.library.bookmarks.flags import BookmarkState, Flags
 from bowerbird.library.bookmarks.list_request import BookmarkCounts, VectorState
+from bowerbird.library.bookmarks.selected_fields import selected
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.model.bookmarks import Bookmark, updated_at
@@ -144,7 +145,10 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
         async def build() -> bytes | Unsettled:
             await admit(call, ListQuery, bookmarks, vectors)
             query = query_strings.read(call.target.query_string, ListQuery)
-            return envelope.page(await bookmarks.list(call.account, query, vectors or hinted))
+            found = await bookmarks.list(call.account, query, vectors or hinted)
+            return envelope.page(
+                msgspec.structs.replace(found, body=selected(found.body, query.fields))
+            )
 
         return await answers.answer(call.account, target, build)
 

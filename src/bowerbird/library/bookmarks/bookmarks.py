@@ -1,6 +1,7 @@
 """Reading bookmarks: lists, counts and single bookmarks. REST and the tools call this."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -198,6 +199,7 @@ class Bookmarks:
             newer_cursor=await self._newer(account, request, bound_to) if for_page else None,
             threads=await self._threads(account, request, found) if for_page else {},
             contents=contents,
+            not_found=await self._not_found(account, request.filter),
             hints=await self._hints(account, request.filter),
             reason=await self._reason(account, request.filter, found),
             is_relaxed=found.is_relaxed,
@@ -370,6 +372,14 @@ class Bookmarks:
             found = await self._store.count(account, filter)
             self._totals.put(key, found)
         return int(found)
+
+    async def _not_found(self, account: Account, filter: BookmarkFilter) -> Sequence[str] | None:
+        if filter.post_ids is None:
+            return None
+        # Those that only another filter leaves out are found.
+        named = BookmarkFilter(unread_only=False, hide_archived=False, post_ids=filter.post_ids)
+        found = set(await self._store.post_ids(account, named))
+        return [one for one in filter.post_ids if one not in found]
 
     async def _hints(self, account: Account, filter: BookmarkFilter) -> tuple[str, ...]:
         hints = filter.words.hints if filter.words else ()

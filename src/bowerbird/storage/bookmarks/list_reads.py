@@ -39,7 +39,7 @@ _WALKED_PAST: Final = 700
 _WINDOWS: Final = 8
 
 # The filters whose posts an index has.
-_LISTED: Final = ("author", "tag", "labels", "annotated", "linked")
+_LISTED: Final = ("author", "tag", "labels", "annotated", "linked", "post_ids")
 # The columns of dates, by the name of their order.
 _DATES: Final = {"posted_at": "posted", "created_at": "bookmarked"}
 

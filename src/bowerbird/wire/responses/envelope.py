@@ -49,6 +49,8 @@ class ListMeta(PageMeta, frozen=True, kw_only=True):
     misspelled."""
     vector_pending: int | UnsetType = UNSET
     """Number of bookmarks that a search by meaning cannot find yet, or only by an earlier text."""
+    not_found: Sequence[str] | UnsetType = UNSET
+    """The ids that the library does not have; absent unless ids is sent."""
 
 
 class ChangesMeta(QueryMeta, frozen=True, kw_only=True):
@@ -175,6 +177,7 @@ def page(found: BookmarkList) -> bytes | Unsettled:
         relaxed=found.is_relaxed or UNSET,
         did_you_mean=found.did_you_mean or UNSET,
         vector_pending=found.vector_pending or UNSET,
+        not_found=UNSET if found.not_found is None else found.not_found,
     )
     body = success_of_many(found.body, meta)
     return body if found.is_settled else Unsettled(body)
