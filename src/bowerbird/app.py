@@ -25,6 +25,7 @@ from bowerbird.rest import account as account_routes
 from bowerbird.rest import bookmarks as bookmark_routes
 from bowerbird.rest import bulk as bulk_routes
 from bowerbird.rest import digests as digest_routes
+from bowerbird.rest import duplicates as duplicate_routes
 from bowerbird.rest import events as event_routes
 from bowerbird.rest import exports as export_routes
 from bowerbird.rest import facets as facet_routes
@@ -217,6 +218,8 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *bulk_routes.routes(services.bulk, services.trash_list, writes, services.wake_worker),
         *bookmark_routes.routes(services.bookmarks, answers),
         *event_routes.routes(services.events, answers),
+        *duplicate_routes.routes(services.duplicates, answers),
+        *duplicate_routes.write_routes(services.duplicates, writes),
         *facet_routes.routes(services.facets, services.bookmarks, answers),
         *bookmark_routes.write_routes(services.flags, services.trash, writes, changing),
         *highlight_routes.write_routes(services.highlights, writes),

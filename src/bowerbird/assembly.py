@@ -14,6 +14,7 @@ from bowerbird.library.accounts.tokens import Devices, Keys
 from bowerbird.library.bookmarks.annotated_posts import AnnotatedPosts
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.duplicates import Duplicates
 from bowerbird.library.bookmarks.events import Events
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
@@ -78,6 +79,7 @@ class Services:
         self.annotated = AnnotatedPosts(database, self.bookmarks)
         self.authors = Authors(database)
         self.events = Events(database, clock)
+        self.duplicates = Duplicates(database, clock)
         self.facets = FacetCounts(database, self.bookmarks, meaning)
         self.labels = Labels(database, clock)
         self.changes = PostChanges(database, self.flags, self.trash, self.labels)

@@ -167,6 +167,13 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
         },
     ),
     ("listEvents", "/v1/changes?limit=1", None),
+    # Requested after a post with the text of another one was saved.
+    ("listDuplicates", "/v1/bookmarks/duplicates", None),
+    (
+        "resolveDuplicates",
+        "/v1/bookmarks/duplicates/resolve",
+        {"groups": [{"keep": FIRST, "remove": ["22"]}]},
+    ),
     ("createView", "/v1/views", VIEW),
     ("listViews", "/v1/views", None),
     ("getView", "/v1/views/weekend-reading", None),
@@ -252,6 +259,8 @@ async def _prepare(service: Service, name: str, path: str, body: Any, job: dict[
         await exporting.finished(service, alice, job)
     if name == "listDigests":
         await digesting.make(alice)
+    if name == "listDuplicates":
+        await alice.save_all([{**POSTS[0], "post_id": "22", "tags": ["Nests"]}])
     if name == "listImports":
         others = [imports.found(post_id=post_id) for post_id in ("20", "21")]
         job["run_id"] = await imports.run(alice, *others)

@@ -10,6 +10,7 @@ from bowerbird.rest import (
     bookmarks,
     bulk,
     digests,
+    duplicates,
     events,
     exports,
     facets,
@@ -192,6 +193,7 @@ OPERATIONS: Final = (
     *exports.OPERATIONS,
     *imports.OPERATIONS,
     *events.OPERATIONS,
+    *duplicates.OPERATIONS,
 )
 
 TAGS: Final[dict[str, str]] = {

@@ -12,6 +12,11 @@ POST_IDS_MAX: Final = 1_000
 # The posts that a list names, and the fields that it selects.
 LISTED_IDS_MAX: Final = PAGE_MAX
 FIELDS_MAX: Final = 50
+# Groups of duplicates on a page, the posts of each that are shown, and the posts that one request
+# moves to the trash.
+DUPLICATE_GROUPS_MAX: Final = 50
+DUPLICATES_SHOWN: Final = 10
+RESOLVED_MAX: Final = 50
 # Of the trash, whose texts are in no index, a search reads the latest posts.
 TRASH_SEARCHED_MAX: Final = 20_000
 # An agent sends fewer ids per call, so that its answer stays short enough to read.

@@ -64,6 +64,17 @@ class ChangesMeta(QueryMeta, frozen=True, kw_only=True):
     """Number of events on this page."""
 
 
+class DuplicatesMeta(QueryMeta, frozen=True, kw_only=True):
+    next_cursor: str | None
+    """Send it as cursor to get the next page. null on the last page."""
+    limit: int
+    """The page size that was used, at most 50."""
+    count: int
+    """Number of groups on this page. It may have fewer than limit, and not be the last."""
+    hint: str | UnsetType = UNSET
+    """Set while posts of an earlier release wait until a job has looked at them."""
+
+
 class FacetMeta(QueryMeta, frozen=True, kw_only=True):
     by: str
     """What was counted by."""
