@@ -37,6 +37,8 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
         ("?cursor={cursor}", None),
         ("?sort_by=title&sort_cursor=a", None),
         ("?sort_cursor=9999999", None),
+        ("?ids={post_id}", None),
+        ("?updated_since=2000-01-01&fields=post_id,note", None),
     ],
     ("get", "/v1/bookmarks/count"): [
         ("", None),
@@ -88,6 +90,11 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ],
     ("get", "/v1/bookmarks/changes"): [("", None)],
     ("get", "/v1/bookmarks/trash"): [("", None), ("?author=theirs", None)],
+    ("get", "/v1/bookmarks/duplicates"): [("", None), ("?same=text", None)],
+    ("post", "/v1/bookmarks/duplicates/resolve"): [
+        ("", {"groups": [{"keep": "{post_id}", "remove": ["1"]}]}),
+        ("", {"groups": [{"keep": "1", "remove": ["{post_id}"]}]}),
+    ],
     ("get", "/v1/bookmarks/changes/{change_id}"): [("", None)],
     ("post", "/v1/bookmarks/changes/{change_id}/undo"): [("", None)],
     ("get", "/v1/labels"): [("", None)],

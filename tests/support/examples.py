@@ -211,7 +211,7 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("mergeLabel", "/v1/labels/4/merge", {"into": "1"}),
     ("deleteLabel", "/v1/labels/1", None),
     ("deleteBookmarks", "/v1/bookmarks/delete", LARGE),
-    ("restoreBookmarks", "/v1/bookmarks/restore", {"filter": {}, "expected_count": MANY}),
+    ("restoreBookmarks", "/v1/bookmarks/restore", {"filter": {}, "expected_count": MANY + 1}),
 ]
 OF_A_LABEL: Final = ("updateLabel", "mergeLabel", "deleteLabel")
 # Returns a file, so the document has no example of it.

@@ -31,7 +31,7 @@ EXPECTED = {
     ),
     *("list_views", "get_view_bookmarks", "create_view", "update_view", "delete_view"),
     *("delete_bookmarks", "restore_bookmarks", "undo_change", "get_change"),
-    *("list_changes", "list_trash"),
+    *("list_changes", "list_trash", "list_duplicates", "resolve_duplicates"),
     *(
         *("similar_bookmarks", "facet_bookmarks", "update_note", "add_highlight"),
         *("update_highlight", "delete_highlight"),

@@ -21,6 +21,7 @@ class DuplicatesQuery(Struct, frozen=True, kw_only=True):
             "Default: both.",
             "link",
             parameter={"enum": ["link", "text"]},
+            argument=None,
         ),
     ] = None
     limit: Limit = None

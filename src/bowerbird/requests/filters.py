@@ -379,7 +379,15 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
     ] = None
     updated_since: Annotated[
         str | None,
-        _limits_time("Changed at this instant or later", "2026-07-01T00:00:00Z", "updated_since"),
+        _narrows(
+            "Changed at this instant or later: anything that /v1/changes reports of a post. Dates "
+            "are written as in bookmarked_from.",
+            "2026-07-01T00:00:00Z",
+            "updated_since",
+            read_instant,
+            parameter={"anyOf": _TIMES},
+            argument={"description": "Changed since, such as -7d."},
+        ),
     ] = None
     posted_after: OtherName = None
     posted_since: OtherName = None

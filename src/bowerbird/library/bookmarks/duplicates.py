@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.library.access import plans
+from bowerbird.library.access import plans, turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Named
@@ -197,7 +197,7 @@ class Duplicates:
         changeset = await self._changesets.open(
             transaction, account.account_id, library=library, is_recorded=True
         )
-        await changeset.load(ids)
+        _check_size(request, await changeset.sizes(ids))
         posts = {one: post for one in ids if (post := changeset.post(one)) is not None}
         annotated = await self._annotated(transaction, account, list(posts.values()))
         removed = [
@@ -292,6 +292,13 @@ def _check(request: ResolveRequest, prints: dict[str, Prints]) -> None:
                     f"{one} has neither the text nor the links of {group.keep}; nothing was "
                     "changed",
                 )
+
+
+def _check_size(request: ResolveRequest, sizes: dict[str, int]) -> None:
+    """Posts are moved in one transaction, during which other writes wait."""
+    removed = [one for group in request.groups for one in group.remove if one in sizes]
+    if len(removed) > 1 and sum(sizes[one] for one in removed) > turns.BYTES_PER_TURN:
+        raise errors.invalid("groups", "remove too long posts for one request; send fewer groups")
 
 
 def _are_same(one: Prints, other: Prints) -> bool:

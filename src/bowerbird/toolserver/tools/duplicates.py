@@ -54,8 +54,8 @@ LIST: Final = Tool(
     name="list_duplicates",
     title="List duplicates",
     description=(
-        "Lists groups of saved posts with the same links or the same text. keep is the post to "
-        "keep if nothing else matters; resolve_duplicates removes the others."
+        "Lists groups of saved posts with the same links or text. keep is the one to keep if "
+        "nothing else matters."
     ),
     takes=ListArguments,
     returns=Groups,
@@ -65,8 +65,8 @@ RESOLVE: Final = Tool(
     name="resolve_duplicates",
     title="Remove duplicates",
     description=(
-        "Keeps one post per group of list_duplicates: it gets the labels of the others, which go "
-        "to the trash. Posts with a note or highlights stay. undo_change undoes it for an hour."
+        "Keeps one post per group of list_duplicates, with all labels; the others go to the "
+        "trash unless they have a note or highlights. undo_change undoes it for an hour."
     ),
     takes=ResolveArguments,
     returns=Resolved,
