@@ -386,7 +386,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "updated_since",
             read_instant,
             parameter={"anyOf": _TIMES},
-            argument={"description": "Changed since, such as -7d."},
+            argument={"description": "Changed since."},
         ),
     ] = None
     posted_after: OtherName = None
