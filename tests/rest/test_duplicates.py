@@ -151,8 +151,13 @@ async def test_posts_that_are_no_duplicates_are_not_removed(alice: Member, bob: 
     assert answer.json()["meta"]["not_found"] == ["99"]
     assert answer.json()["meta"]["affected"] == 0
     assert "change" not in answer.json()["meta"]
-    wrong: list[tuple[str, list[str]]]
-    for wrong in ([("11", ["11"])], [("11", ["12"]), ("12", ["13"])], [], [("11", [])]):
+    requests: list[list[tuple[str, list[str]]]] = [
+        [("11", ["11"])],
+        [("11", ["12"]), ("12", ["13"])],
+        [("11", [])],
+        [],
+    ]
+    for wrong in requests:
         assert writing.refused(await resolve(alice, *wrong)) == (400, "INVALID_REQUEST")
     many = [str(n) for n in range(1_000, 1_051)]
     assert writing.refused(await resolve(alice, ("11", many))) == (400, "INVALID_REQUEST")

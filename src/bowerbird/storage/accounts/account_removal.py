@@ -6,8 +6,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import bookmark_json
-from bowerbird.storage.bookmarks.bookmarks import bookmark_part
+from bowerbird.model.bookmarks import UPDATED, bookmark_json
 from bowerbird.storage.database import (
     LAST_NUMBER,
     Database,
@@ -24,8 +23,10 @@ class AccountExportStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = database.queries("account_export")
+        parts = database.queries("bookmarks")
+        updated = [text.hex() for text in UPDATED]
         self._bookmarks = self._sql["bookmarks"].format(
-            **{name: bookmark_part(database, name) for name in ("content", "rendered")}
+            content=parts["content"], rendered=parts["rendered"].format(updated=updated)
         )
 
     async def labels(self, account: Account) -> Sequence[Row]:

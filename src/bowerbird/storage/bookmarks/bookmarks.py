@@ -56,11 +56,6 @@ _AFTER: Final = {
 }
 
 
-def bookmark_part(database: Database, name: str) -> str:
-    """A part of the statements that read bookmarks: a condition, or a column."""
-    return database.queries("bookmarks")[name].format(**_CLOSINGS)
-
-
 class Page(Struct, frozen=True):
     """Bookmarks as JSON, in order and separated by commas, and the cursor of the next page."""
 
@@ -367,7 +362,7 @@ class BookmarkStore:
         conditions = [FRAGMENTS.get(f) or self._sql.get(f"filter_{f}", f) for f in fragments]
         if has_number is not None:
             conditions.append(_AFTER[sort.descending, has_number].format(sort=column))
-        rendered = bookmark_part(self._database, "rendered")
+        rendered = self._sql["rendered"].format(**_CLOSINGS)
         piece = self._sql["piece"].format(state=self._sql["state"], rendered=rendered, **_CLOSINGS)
         direction = "DESC" if sort.descending else "ASC"
         return self._sql[name].format(
