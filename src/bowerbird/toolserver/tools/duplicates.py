@@ -54,8 +54,7 @@ LIST: Final = Tool(
     name="list_duplicates",
     title="List duplicates",
     description=(
-        "Lists groups of saved posts with the same links or text. keep is the one to keep if "
-        "nothing else matters."
+        "Lists groups of saved posts with the same links or text; keep is the best to keep."
     ),
     takes=ListArguments,
     returns=Groups,
@@ -65,8 +64,8 @@ RESOLVE: Final = Tool(
     name="resolve_duplicates",
     title="Remove duplicates",
     description=(
-        "Keeps one post per group of list_duplicates, with all labels; the others go to the "
-        "trash unless they have a note or highlights. undo_change undoes it for an hour."
+        "Keeps one post per group, with all labels; the others go to the trash unless they have "
+        "a note or highlights. undo_change undoes it for an hour."
     ),
     takes=ResolveArguments,
     returns=Resolved,
