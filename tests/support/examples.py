@@ -260,7 +260,7 @@ async def _prepare(service: Service, name: str, path: str, body: Any, job: dict[
     if name == "listDigests":
         await digesting.make(alice)
     if name == "listDuplicates":
-        await alice.save_all([{**POSTS[0], "post_id": "22", "tags": ["Nests"]}])
+        await alice.save_all([{**POSTS[0], "post_id": "22", "tags": ["Birdlife"]}])
     if name == "listImports":
         others = [imports.found(post_id=post_id) for post_id in ("20", "21")]
         job["run_id"] = await imports.run(alice, *others)

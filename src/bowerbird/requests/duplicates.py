@@ -46,7 +46,7 @@ class ResolveRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     groups: Annotated[
         Annotated[list[Resolution], Meta(min_length=1, max_length=limits.RESOLVED_MAX)],
-        about(f"Groups, with up to {limits.RESOLVED_MAX} posts to remove in all.", _EXAMPLE),
+        about(f"Up to {limits.RESOLVED_MAX} posts to remove in all.", _EXAMPLE),
     ]
 
     def __post_init__(self) -> None:

@@ -65,7 +65,7 @@ RESOLVE: Final = Tool(
     title="Remove duplicates",
     description=(
         "Keeps one post per group, with all labels; the others go to the trash unless they have "
-        "a note or highlights. undo_change undoes it for an hour."
+        "a note or highlights. undo_change undoes it."
     ),
     takes=ResolveArguments,
     returns=Resolved,
