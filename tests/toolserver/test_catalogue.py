@@ -49,7 +49,7 @@ def test_the_catalogue_has_exactly_the_expected_tools() -> None:
 
 
 def test_every_tool_matches_its_published_file() -> None:
-    changed = [tool.name for tool in TOOLS if published(tool.name) != tool.published()]
+    changed = [tool.name for tool in TOOLS if published(tool.name) != tool.documented()]
 
     assert changed == [], "run: make generate"
 
@@ -83,7 +83,7 @@ def test_a_tool_that_replaces_what_the_owner_wrote_destroys() -> None:
 def test_every_tool_has_valid_schemas_and_a_description() -> None:
     offenders = Offenders()
     for tool in TOOLS:
-        whole = tool.published()
+        whole = tool.documented()
         with offenders.check(tool.name):
             jsonschema_rs.meta.validate(whole["inputSchema"])
             jsonschema_rs.meta.validate(whole["outputSchema"])

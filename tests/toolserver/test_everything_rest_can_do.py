@@ -22,6 +22,8 @@ TOOL_OF = {
     "changeBookmarks": "update_bookmarks",
     "listChanges": "list_changes",
     "listTrash": "list_trash",
+    "listDuplicates": "list_duplicates",
+    "resolveDuplicates": "resolve_duplicates",
     "getChange": "get_change",
     "undoChange": "undo_change",
     "deleteBookmarks": "delete_bookmarks",

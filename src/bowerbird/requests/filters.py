@@ -385,8 +385,8 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "2026-07-01T00:00:00Z",
             "updated_since",
             read_instant,
-            parameter={"anyOf": _TIMES},
-            argument={"description": "Changed since."},
+            parameter={"anyOf": TIMES},
+            argument=None,
         ),
     ] = None
     posted_after: OtherName = None

@@ -53,7 +53,9 @@ class DuplicatePost(Struct, frozen=True, kw_only=True):
     """The beginning of its text."""
     link: str
     bookmarked_at: str
+    """When the post was bookmarked, if known: ISO 8601 with an offset."""
     updated_at: str
+    """When anything of the bookmark last changed."""
     tags: list[str] | None
     is_read: bool
     is_archived: bool

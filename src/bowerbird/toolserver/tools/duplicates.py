@@ -79,7 +79,10 @@ def bind(calls: BulkCalls, duplicates: Duplicates) -> list[BoundTool]:
         asked: DuplicatesQuery = reading.read(LIST, call, ListArguments)
         page = await duplicates.page(call.account, asked)
         while response_size.size(shown := [_shown(one) for one in page.groups]) > _MOST:
-            asked = replace(asked, limit=max(page.limit // 2, 1))
+            if len(shown) == 1:
+                shown = [response_size.shrink(shown[0], _MOST)]
+                break
+            asked = replace(asked, limit=len(shown) // 2)
             page = await duplicates.page(call.account, asked)
         return ToolResult(
             Groups(
