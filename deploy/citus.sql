@@ -22,7 +22,7 @@ BEGIN
             'bulk_part', 'bulk_post', 'content', 'daily_use', 'deleted_view', 'deletion',
             'device', 'digest', 'digest_preference', 'file_import', 'idempotency',
             'import_change', 'import_label', 'import_run', 'ingest_page', 'ingest_run', 'job',
-            'kept_page', 'keyword', 'label', 'media_account', 'media_file', 'media_link',
+            'kept_page', 'keyword', 'label', 'library_event', 'media_account', 'media_file', 'media_link',
             'media_post', 'media_source', 'passkey', 'replaced_annotation', 'smart_view',
             'source_connection', 'source_folder', 'source_post', 'sunset_notice', 'trash',
             'unindexed_note', 'vector', 'vector_part', 'vector_store', 'version_use', 'web_session',
