@@ -60,6 +60,7 @@ def check(settings: Table) -> None:
     one_of("KEEP_VIDEO", settings.keep_video, ("on", "off"))
     one_of("FETCH_POSTS", settings.fetch_posts, ("on", "off"))
     one_of("EMAIL_SIGN_IN", settings.email_sign_in, ("on", "off"))
+    one_of("POSTGRES_NAMED_STATEMENTS", settings.postgres_named_statements, ("on", "off"))
     one_of("TRACES", settings.traces, ("on", "off"))
     one_of("LOG_FORMAT", settings.log_format, ("auto", "json", "text"))
     one_of("LOG_LEVEL", settings.log_level, ("debug", "info", "warning", "error"))

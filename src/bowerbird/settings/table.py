@@ -252,6 +252,12 @@ class Table:
         "Maximum number of PostgreSQL connections per process. A server process that runs jobs too "
         "opens up to as many again for them, unless it is started with `--no-worker`.",
     )
+    postgres_named_statements: str = setting(
+        "on",
+        "`off` lets PostgreSQL prepare each statement again. A pooler in transaction mode that "
+        "cannot follow named statements needs it, such as PgBouncer before 1.21. See "
+        "[postgresql.md](postgresql.md#a-connection-pooler).",
+    )
     log_level: str = setting("info", "Lowest level to log: `debug`, `info`, `warning` or `error`.")
     log_format: str = setting(
         "auto",

@@ -69,7 +69,12 @@ async def open_database(
     limits = Limits()
     if read_limit_s is not None:
         limits = Limits(lock_s=read_limit_s, statement_s=read_limit_s)
-    pool = await open_pool(settings.database_url, settings.postgres_connections, limits)
+    pool = await open_pool(
+        settings.database_url,
+        settings.postgres_connections,
+        limits,
+        are_statements_named=settings.postgres_named_statements == "on",
+    )
     return PostgresDatabase(pool, limits)
 
 

@@ -107,6 +107,8 @@ _WAITING: Final = 1_000
 _LEAST_ACQUIRE_S: Final = 0.1
 # The server stops a slow statement itself; only a server that does not answer exceeds this.
 _ANSWER_MARGIN_S: Final = 0.5
+# Per connection.
+_STATEMENTS: Final = 100
 
 
 class Limits(Struct, frozen=True):
@@ -403,7 +405,11 @@ def _lock_timeout() -> Iterator[None]:
 
 
 async def open_pool(
-    url: str, connections: int, limits: Limits | None = None
+    url: str,
+    connections: int,
+    limits: Limits | None = None,
+    *,
+    are_statements_named: bool = True,
 ) -> "asyncpg.Pool[asyncpg.Record]":
     """A pool that connects on first use, so that the service starts without the database."""
     limits = limits or Limits()
@@ -413,6 +419,8 @@ async def open_pool(
         max_size=connections,
         timeout=limits.wait_s,
         command_timeout=limits.answer_s,
+        # Without a cache, the driver gives statements no names.
+        statement_cache_size=_STATEMENTS if are_statements_named else 0,
         connection_class=_Connection,
         server_settings={
             "application_name": "bowerbird",
