@@ -43,5 +43,10 @@ BEGIN
             PERFORM citus_add_local_table_to_metadata(name);
         END IF;
     END LOOP;
+
+    -- Otherwise Citus looks at every table of the catalogue when a connection first asks for the
+    -- type of an array, which takes seconds: searches are then answered with 503.
+    EXECUTE format('ALTER ROLE %I IN DATABASE %I SET citus.override_table_visibility = off',
+                   current_user, current_database());
 END
 $$;
