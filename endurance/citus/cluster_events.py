@@ -36,10 +36,10 @@ class Events:
         self._note("A node was killed with SIGQUIT and came back", started)
 
     def _move(self) -> None:
-        [[shard, host]] = self.cluster.rows(
-            "SELECT shardid, nodename FROM citus_shards WHERE shardid ="
-            f" get_shard_id_for_distribution_column('library', {self.account_id})"
-        )
+        shard_of = f"get_shard_id_for_distribution_column('library', {self.account_id})"
+        placed = self.cluster.rows("SELECT shardid, nodename FROM citus_shards")
+        [[shard]] = self.cluster.rows(f"SELECT {shard_of}")
+        host = dict(placed)[shard]
         other = next(str(n.folder) for n in self.cluster.nodes if str(n.folder) != host)
         started = time.monotonic()
         self._sql(
@@ -51,7 +51,9 @@ class Events:
     def _rebalance(self) -> None:
         before = self._placements()
         started = time.monotonic()
-        self._sql("SELECT citus_rebalance_start(shard_transfer_mode := 'force_logical')")
+        self._sql(
+            "SELECT citus_rebalance_start('by_shard_count', shard_transfer_mode := 'force_logical')"
+        )
         self._sql("SELECT citus_rebalance_wait()")
         after = self._placements()
         self._note(f"Shards were rebalanced, from {before} to {after} per node", started)

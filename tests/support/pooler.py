@@ -22,7 +22,7 @@ from tests.support.waiting import wait_until
 
 PROGRAM: Final = Path("/usr/sbin/pgbouncer")
 DATABASE: Final = "bowerbird_test"
-# As docs/postgresql.md says. Few connections, so that clients take turns with each.
+# As docs/scaling.md says. Few connections, so that clients take turns with each.
 _CONFIGURATION: Final = """
 [databases]
 * = host={server} port=5432 user=postgres

@@ -256,7 +256,7 @@ class Table:
         "on",
         "`off` lets PostgreSQL prepare each statement again. A pooler in transaction mode that "
         "cannot follow named statements needs it, such as PgBouncer before 1.21. See "
-        "[postgresql.md](postgresql.md#a-connection-pooler).",
+        "[scaling.md](scaling.md#connection-pooling).",
     )
     log_level: str = setting("info", "Lowest level to log: `debug`, `info`, `warning` or `error`.")
     log_format: str = setting(
