@@ -114,7 +114,7 @@ def _run(
     bulk.fill()
     meaning = MeaningReader(setting, still[0])
     meaning.wait_for_vectors()
-    digests = DigestMaker(setting, still[1], looking.environment)
+    digests = DigestMaker(setting, cast.IMPORTING, looking.environment)
     roles = [
         *(Role(f"reads of {one.name}", Reader(setting, one, _MOVED), 0.3) for one in still[:2]),
         *_writers(setting),
@@ -128,7 +128,7 @@ def _run(
     with running(roles, setting):
         events.run(seconds, lambda: [node.check(setting.findings) for node in every.all] and None)
     every.wait_until_ready()
-    digests.check()
+    found = digests.check()
     inspection.run(versions, free)
     return [
         *events.happened,
