@@ -134,6 +134,7 @@ def _run(
         *events.happened,
         ("Acknowledged writes", f"{setting.ledger.total:,}"),
         ("Changes of all posts of an account", f"{bulk.changes:,}"),
+        ("Digests", f"{found:,}"),
         ("Posts found by meaning", f"{meaning.found:,}"),
         (
             "Commands that create a digest and were refused for a moment",
