@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -126,7 +127,7 @@ def _run(
     ]
     events = Events(servers, looking.members[_MOVED.name].account_id)
     with running(roles, setting):
-        events.run(seconds, lambda: [node.check(setting.findings) for node in every.all] and None)
+        events.run(seconds, partial(_check, every, setting.findings))
     every.wait_until_ready()
     found = digests.check()
     inspection.run(versions, free)
@@ -141,6 +142,11 @@ def _run(
             f"{len(digests.refused):,}",
         ),
     ]
+
+
+def _check(every: Nodes, findings: Findings) -> None:
+    for node in every.all:
+        node.check(findings)
 
 
 def _writers(setting: Setting) -> Iterator[Role]:

@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -73,7 +74,7 @@ class BulkChanger:
         self._findings.add(Criterion.JOBS, f"the change {change} is {state}")
 
     def _send(
-        self, kind: str, path: str, body: dict[str, Any], effects: list[Effect], status: int
+        self, kind: str, path: str, body: dict[str, Any], effects: Sequence[Effect], status: int
     ) -> dict[str, Any]:
         key = f"{self._holder.name}-bulk-{next(self._numbers)}"
         answer = self._writes.send(

@@ -36,9 +36,9 @@ async def _save_and_find(url: str, key: str) -> None:
             text, link = f"heron number{number}", f"https://x.com/a/status/{number}"
             details = {"text": text, "link": link}
             post = {"post_id": str(9_000 + number), "tweet_details": details, "tags": ["birds"]}
-            write = {"json": {"posts": [post]}, "headers": {"Idempotency-Key": f"key-{number}"}}
-            first = await client.post("/v1/bookmarks", **write)
-            again = await client.post("/v1/bookmarks", **write)
+            body, once = {"posts": [post]}, {"Idempotency-Key": f"key-{number}"}
+            first = await client.post("/v1/bookmarks", json=body, headers=once)
+            again = await client.post("/v1/bookmarks", json=body, headers=once)
             found = await client.get("/v1/bookmarks", params={"q": f"number{number}"})
 
             assert (first.status_code, again.content) == (200, first.content)
