@@ -3,10 +3,11 @@
 import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, Self, cast
 
 import pytest
 
+from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter, Sort
 from bowerbird.requests.bookmarks import KINDS
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
@@ -108,6 +109,9 @@ class Watched:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
+
+    def lists(self, _: Account) -> Self:
+        return self
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
         self.reads.append((sql, values))

@@ -29,8 +29,12 @@ _WRITE_WAIT_S = 20
 @contextmanager
 def postgres_server() -> Iterator[ThrowawayPostgres]:
     with ExternalPostgres() if external_postgres.URL else ThrowawayPostgres() as server:
-        server.create_template(TEMPLATE, _migrate)
+        create_template(server)
         yield server
+
+
+def create_template(server: ThrowawayPostgres) -> None:
+    server.create_template(TEMPLATE, _migrate)
 
 
 def _migrate(url: str) -> None:

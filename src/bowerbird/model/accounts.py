@@ -54,6 +54,8 @@ class Account(Struct, frozen=True):
     # Neither read nor archived: the default list.
     fresh: int
     calls_this_month: int
+    # Whether some of its posts are only links.
+    has_bare_links: bool = False
 
     @property
     def is_free(self) -> bool:

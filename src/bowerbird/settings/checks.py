@@ -72,12 +72,15 @@ def check(settings: Table) -> None:
         raise BadSetting(f"{PREFIX}INTRO_MODEL is empty; {PREFIX}INTRO_URL requires it.")
     for name in ("operator_contact", "security_contact"):
         check_contact(name, getattr(settings, name))
-    if settings.database_url and not settings.database_url.startswith(
-        ("postgresql://", "postgres://")
-    ):
-        raise BadSetting(
-            f"{PREFIX}DATABASE_URL must start with postgresql:// (leave it empty for SQLite)."
-        )
+    for name in ("database_url", "database_read_url"):
+        url: str = getattr(settings, name)
+        if url and not url.startswith(("postgresql://", "postgres://")):
+            empty = "for SQLite" if name == "database_url" else "if there is no replica"
+            raise BadSetting(
+                f"{PREFIX}{name.upper()} must start with postgresql:// (leave it empty {empty})."
+            )
+    if settings.database_read_url and not settings.database_url:
+        raise BadSetting(f"{PREFIX}DATABASE_READ_URL requires {PREFIX}DATABASE_URL.")
     _check_files(settings)
     _check_mail(settings)
     _check_sign_in(settings)

@@ -21,6 +21,12 @@ class Table:
         "file in the data folder.",
         secret=True,
     )
+    database_read_url: str = setting(
+        "",
+        "`postgresql://…` of a replica of that database. Lists, counts and searches are then read "
+        "from it, unless it lacks changes of the account that the primary has.",
+        secret=True,
+    )
     host: str = setting("127.0.0.1", "Address the service listens on.")
     port: int = setting(8080, "Port the service listens on.")
     admin_host: str = setting("127.0.0.1", "Address or name the admin port listens on.")

@@ -122,7 +122,7 @@ class BookmarkStore:
     async def thread(self, account: Account, first_id: str, limit: int) -> tuple[bytes, int]:
         """The saved posts of a thread, by the id of its first post, and how many they are."""
         values = {"account_id": account.account_id, "thread": first_id, "limit": limit}
-        rows = await self._database.rows(self._statement("thread"), values)
+        rows = await self._database.lists(account).rows(self._statement("thread"), values)
         return await self.contents(account, [row[0] for row in rows])
 
     async def strands(
@@ -142,7 +142,7 @@ class BookmarkStore:
         values |= {"threads": self._database.text_list(threads), "limit": limit}
         # A first post that is not known to start a thread does not say that it belongs to one.
         values["starts"] = media.BITS["thread"]
-        return await self._database.slow_rows(
+        return await self._database.lists(account).slow_rows(
             self._statement("strands", *fragments, sort=sort), values
         )
 
@@ -170,7 +170,9 @@ class BookmarkStore:
     async def number_text(self, account: Account, filter: BookmarkFilter) -> str | None:
         """The numbers of all matches, separated by commas: one text is the fastest to transfer."""
         fragments, values = narrowing(self._database, account, filter)
-        rows = await self._database.slow_rows(self._statement("number_text", *fragments), values)
+        rows = await self._database.lists(account).slow_rows(
+            self._statement("number_text", *fragments), values
+        )
         text: str | None = rows[0][0]
         return text
 
@@ -181,7 +183,7 @@ class BookmarkStore:
             "numbers": self._database.number_list(numbers),
         }
         sql = self._statement("in_order", sort=sort)
-        return [row[0] for row in await self._database.slow_rows(sql, values)]
+        return [row[0] for row in await self._database.lists(account).slow_rows(sql, values)]
 
     async def first(
         self, account: Account, filter: BookmarkFilter, limit: int, sort: Sort = _DEFAULT
@@ -204,7 +206,8 @@ class BookmarkStore:
             "numbers": self._database.number_list(numbers),
             **place_values(account),
         }
-        read = self._database.slow_rows if len(numbers) > LONGEST_LIST else self._database.rows
+        lists = self._database.lists(account)
+        read = lists.slow_rows if len(numbers) > LONGEST_LIST else lists.rows
         rows = await read(self._statement("contents"), values)
         found = {row[3]: row for row in rows}
         if scores:
@@ -303,7 +306,8 @@ class BookmarkStore:
         if filter.archived_only:
             has_index = not filter.unread_only and not filter.hide_archived
         is_bounded = sort.field == "sort_index" and has_index
-        read = self._database.rows if is_bounded else self._database.slow_rows
+        lists = self._database.lists(account)
+        read = lists.rows if is_bounded else lists.slow_rows
         rows = sorted(await read(sql, values), key=lambda row: row[0])
         _, body, count, _ = rows[0]
         # If there is a second key, it starts the next page, and the first key ends this page.
@@ -327,9 +331,10 @@ class BookmarkStore:
         self, account: Account, sql: str, values: dict[str, Any], of_many: str = ""
     ) -> Sequence[Row]:
         queries = queries_in(values)
+        lists = self._database.lists(account)
         if not queries:
-            return await self._database.slow_rows(sql, values)
-        return await self._database.word_rows(WordRead(sql, values, account, queries, of_many))
+            return await lists.slow_rows(sql, values)
+        return await lists.word_rows(WordRead(sql, values, account, queries, of_many))
 
     def _ordered(self, name: str, account: Account, read: ListRead) -> tuple[str, dict[str, Any]]:
         fragments, values = narrowing(self._database, account, read.filter)

@@ -20,6 +20,26 @@ CAST(group_concat(p.piece, ',') AS BLOB)
 -- `place` has the account's local number in the high bits and the bookmark's number below.
 c.place = :place + b.number
 
+-- name: page
+-- Uses an index in the requested order. One row has all bookmarks, because transferring each in
+-- its own row costs more than reading it. The keys of the last and of the next bookmark follow.
+SELECT 0 AS part, {joined} AS body, count(*) AS count_or_key, 0 AS number
+  FROM (SELECT {piece} AS piece, {sort} AS sort_value, b.number AS number
+          FROM bookmark AS b
+          JOIN content AS c ON {content}
+         WHERE b.account_id = :account_id
+           AND {filters}
+         ORDER BY {sort} {direction}, b.number {direction}
+         LIMIT :limit) AS p
+ UNION ALL
+SELECT 1, NULL, e.sort_value, e.number
+  FROM (SELECT {sort} AS sort_value, b.number AS number
+          FROM bookmark AS b
+         WHERE b.account_id = :account_id
+           AND {filters}
+         ORDER BY {sort} {direction}, b.number {direction}
+         LIMIT 2 OFFSET :limit - 1) AS e
+
 -- name: contents
 -- CROSS JOIN makes SQLite start with the list; otherwise it would scan the whole account.
 SELECT {rendered}, c.tags, {state}, b.number
