@@ -33,7 +33,7 @@ from bowerbird.storage.postgres import schema
 from tests.support.postgres import ThrowawayPostgres
 
 _PROCESSES: Final = (1, 2, 4)
-_ROUNDS: Final = 3
+_MOST_ROUNDS: Final = 3
 _ACCOUNTS: Final = 20
 _POSTS: Final = 1_000
 _CHUNK: Final = 200
@@ -77,8 +77,9 @@ def measure(options: Options) -> Iterator[Row]:
         postgres.create_database("measured")
         url = postgres.url("measured")
         asyncio.run(schema.migrate(url))
+        generated = [posts.batch(number, 0, _POSTS) for number in range(_ACCOUNTS)]
         before, ours = cpu_seconds(process), cpu_seconds(os.getpid())
-        filled = asyncio.run(_fill(url))
+        filled = asyncio.run(_fill(url, generated))
         service, database = cpu_seconds(os.getpid()) - ours, cpu_seconds(process) - before
         total = _ACCOUNTS * _POSTS
         yield Row(
@@ -105,16 +106,17 @@ def _both(service: float, database: float, name: str) -> str:
     return f"{service * 1e6:,.0f} µs + {database * 1e6:,.0f} µs of PostgreSQL per {name}"
 
 
-async def _fill(url: str) -> _Filled:
+async def _fill(url: str, generated: Sequence[Sequence[bytes]]) -> _Filled:
     database = await open_database(Settings(database_url=url))
     upsert = Upsert(database, system_clock)
     keys: list[str] = []
     post_ids: list[list[str]] = []
     try:
-        for number in track(range(_ACCOUNTS), description="Filling accounts"):
+        filling = track(enumerate(generated), total=_ACCOUNTS, description="Filling accounts")
+        for number, written in filling:
             account, key = await library.new_account(database, number)
             keys.append(key)
-            incoming = [read(post).incoming for post in posts.batch(number, 0, _POSTS)]
+            incoming = [read(post).incoming for post in written]
             for first in range(0, _POSTS, _CHUNK):
                 await upsert.take(account, incoming[first : first + _CHUNK])
             post_ids.append([post.post_id for post in incoming])
@@ -146,7 +148,8 @@ def _loaded(process: int, filled: _Filled, count: int, options: Options) -> Sequ
             _Work("keyed add of a label", uncached, partial(_adds, uncached, filled, options)),
         ]
         # The first round fills caches and opens connections.
-        for number in track(range(_ROUNDS + 1), description=f"Loading {count} of them"):
+        rounds = min(_MOST_ROUNDS, options.rounds) + 1
+        for number in track(range(rounds), description=f"Loading {count} of them"):
             for work in works:
                 before, ours = cpu_seconds(process), cpu_seconds(work.server.process_id)
                 result = work.run(number)
