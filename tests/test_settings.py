@@ -1,6 +1,7 @@
 """Settings of the right type that cannot work are refused at the start, with a sentence."""
 
 import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -197,4 +198,4 @@ def test_a_replica_needs_an_address_and_a_primary(
 ) -> None:
     named = {f"BOWERBIRD_{name}": value for name, value in environment.items()}
     with pytest.raises(BadSetting, match=re.escape(problem)):
-        Settings.from_environment(named)
+        Settings.from_env(named)
