@@ -32,7 +32,7 @@ unix_socket_dir = {folder}
 auth_type = any
 pool_mode = {mode}
 default_pool_size = {size}
-ignore_startup_parameters = jit, max_parallel_workers_per_gather, lock_timeout, statement_timeout
+ignore_startup_parameters = jit, max_parallel_workers_per_gather, enable_memoize, lock_timeout, statement_timeout
 logfile = {folder}/log
 """
 _SIZES: Final = {"session": 90, "transaction": 3}
