@@ -32,9 +32,13 @@ unix_socket_dir = {folder}
 auth_type = any
 pool_mode = {mode}
 default_pool_size = {size}
-ignore_startup_parameters = jit, max_parallel_workers_per_gather, enable_memoize, lock_timeout, statement_timeout
+ignore_startup_parameters = {ignored}
 logfile = {folder}/log
 """
+# Those that the service sets when it connects (docs/scaling.md).
+_IGNORED: Final = (
+    "jit, max_parallel_workers_per_gather, enable_memoize, lock_timeout, statement_timeout"
+)
 _SIZES: Final = {"session": 90, "transaction": 3}
 _STOP_S: Final = 30
 
@@ -46,7 +50,9 @@ def pooler(server: ThrowawayPostgres, mode: str) -> Iterator[str]:
     folder = fresh_folder(identity, temporary_parents())
     file = folder / "pgbouncer.ini"
     file.write_text(
-        _CONFIGURATION.format(server=server.folder, folder=folder, mode=mode, size=_SIZES[mode])
+        _CONFIGURATION.format(
+            server=server.folder, folder=folder, mode=mode, size=_SIZES[mode], ignored=_IGNORED
+        )
     )
     # `identity` cannot read a file of root.
     file.chmod(0o644)
