@@ -67,6 +67,15 @@ GAP: Final = "#"
 # (joined, split, without its suffix), and the stem of a word. No text folds to these characters.
 OTHER_FORM: Final = "\u2248"
 STEM: Final = "\u223d"
+# Begin tokens that no count has, before the words of a post: a part of an address, the beginning
+# and the reversed end of a compound, and how a name of another script sounds. The last sign alone
+# ends them.
+ADDRESS: Final = "\u2237"
+COMPOUND: Final = "\u22b0"
+COMPOUND_END: Final = "\u22b1"
+SOUND: Final = "\u2245"
+UNCOUNTED: Final = (ADDRESS, COMPOUND, COMPOUND_END, SOUND)
+UNCOUNTED_END: Final = "\u2238"
 STEM_WEIGHT: Final = 0.8
 # Limits the work for a query that is a pasted page; its rarest words decide.
 MAX_RANKING_WORDS: Final = 16
@@ -95,6 +104,10 @@ class Term(Struct, frozen=True):
     forms: tuple[Form, ...] = ()
     # A post with one of these labels matches too, because the name of the label has the term.
     label_ids: tuple[int, ...] = ()
+    # Whether it is an address, and not a word.
+    is_address: bool = False
+    # The post that an address leads to matches too.
+    post_id: str = ""
 
 
 class Field(StrEnum):

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from bowerbird.model.words import OTHER_FORM, STEM, STEM_WEIGHT, Form, normalized
-from bowerbird.search.words import spellings, tokens
+from bowerbird.search.words import abbreviations, addresses, sounds, spellings, tokens
+from bowerbird.search.words import compounds as compound_words
 from bowerbird.search.words.stems import possible_stems
 from bowerbird.search.words.token_folding import fold
 from bowerbird.search.words.word_parts import (
@@ -48,6 +49,12 @@ def others_of(text: str) -> tuple[Form, ...]:
     """The forms of a word as it was typed. The first ones matter most; none is the word itself."""
     if len(text) > _MAX_CHARACTERS or "://" in text:
         return ()
+    if in_addresses := addresses.forms_of_part(text):
+        return (*_others(text), *in_addresses)
+    return _others(text)
+
+
+def _others(text: str) -> tuple[Form, ...]:
     if own := own_word(text):
         return (Form((own[0].removeprefix(OTHER_FORM),)),)
     written = tuple(tokens.words(text))
@@ -75,6 +82,7 @@ def _forms(text: str, written: tuple[str, ...]) -> Iterator[Form]:
         # Most words: there is nothing to join or to split.
         yield from _of_spellings(text)
         yield from _of_stems(text)
+        yield from _of_parts(text.lower())
         return
     found = list(compounds(text))
     if len(found) != 1:
@@ -92,6 +100,15 @@ def _forms(text: str, written: tuple[str, ...]) -> Iterator[Form]:
     yield from _of_syllables(written)
     for word in words:
         yield from _of_stems(word)
+    for token in dict.fromkeys(tokens.words(word)[0] for word in words):
+        yield from _of_parts(token)
+
+
+def _of_parts(token: str) -> Iterator[Form]:
+    """Abbreviations, other scripts, and compounds that have the word."""
+    yield from abbreviations.forms_of(token)
+    yield from sounds.forms_of(token)
+    yield from compound_words.forms_of(token)
 
 
 def _words(compound: Compound, written: tuple[str, ...]) -> list[str]:

@@ -53,6 +53,9 @@ BY_AUTHOR: Final = (
     " UNION SELECT a.number FROM bookmark AS a"
     " WHERE a.account_id = :account_id AND a.author_name_key = {}"
 )
+_WITH_ID: Final = (
+    "SELECT a.number FROM bookmark AS a WHERE a.account_id = :account_id AND a.post_id = {}"
+)
 # The names of the parameters that are queries for the word index.
 WORDS_PREFIX: Final = "part_words_"
 LABELLED: Final = (
@@ -123,8 +126,13 @@ class QueryConditions:
         plain = Term(term.tokens, is_prefix=term.is_prefix, forms=term.forms)
         wanted = self._database.match(WordQuery((plain,))).wanted
         assert wanted is not None
-        labels = self._named(self._database.number_list(term.label_ids), "labels")
-        return f"{self._words(wanted)} UNION {self._sql['posts_with_labels'].format(labels=labels)}"
+        found = [self._words(wanted)]
+        if term.label_ids:
+            labels = self._named(self._database.number_list(term.label_ids), "labels")
+            found.append(self._sql["posts_with_labels"].format(labels=labels))
+        if term.post_id:
+            found.append(_WITH_ID.format(self._named(term.post_id)))
+        return " UNION ".join(found)
 
     def _words(self, expression: str) -> str:
         return self._sql["posts_with_words"].format(words=self._named(expression, "words"))

@@ -21,6 +21,7 @@ class SearchableTexts(NamedTuple):
     texts: list[str]
     # Of people and sites: they do not show the language of the texts.
     names: list[str]
+    addresses: list[str]
 
 
 def row_of(
@@ -93,7 +94,8 @@ def searchable_texts(arrival: Post) -> SearchableTexts:
         _add_attached(details.attachments, texts, names)
     if details.quoted_tweet is not None or details.article is not None:
         _add_texts_within(details.article or {}, details.quoted_tweet or {}, texts, names)
-    return SearchableTexts(list(filter(None, texts)), list(filter(None, names)))
+    addresses = traits.linked_addresses(details)
+    return SearchableTexts(list(filter(None, texts)), list(filter(None, names)), addresses)
 
 
 def language_of(post: Post) -> str:
