@@ -7,10 +7,10 @@ order of lists has too. Two prints show whether another post has the same text o
 import hashlib
 import re
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from bowerbird.model.bookmarks import Post, PostDetails, markable_texts
+from bowerbird.model.bookmarks import Post, markable_texts
 from bowerbird.model.words import fold
 
 # Above the bits of the network (model/networks.py).
@@ -88,7 +88,20 @@ def _link(attachment: object) -> str:
     return url if isinstance(url, str) else ""
 
 
-def linked_addresses(details: PostDetails) -> list[str]:
+class Linking(Protocol):
+    """What linked addresses are read from."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def attachments(self) -> list[Any]: ...
+    @property
+    def article(self) -> dict[str, Any] | None: ...
+    @property
+    def quoted_tweet(self) -> dict[str, Any] | None: ...
+
+
+def linked_addresses(details: Linking) -> list[str]:
     """The addresses in a post, in its article and in the post that it quotes, and that post's."""
     found = [url for one in details.attachments if (url := _link(one))]
     if "://" in details.text:

@@ -12,7 +12,16 @@ from msgspec.structs import replace
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model.instants import with_offset
-from bowerbird.model.words import Condition, Either, Field, Part, Term, WordQuery, with_terms
+from bowerbird.model.words import (
+    TITLE,
+    Condition,
+    Either,
+    Field,
+    Part,
+    Term,
+    WordQuery,
+    with_terms,
+)
 from bowerbird.search.queries import query_fields
 from bowerbird.search.queries.query_pieces import (
     Kind,
@@ -21,7 +30,9 @@ from bowerbird.search.queries.query_pieces import (
     reads_like_a_sentence,
     settled,
 )
-from bowerbird.search.words import tokens, word_forms
+from bowerbird.search.queries.text_language import function_words
+from bowerbird.search.words import addresses, tokens, word_forms
+from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS
 
 MAX_TERMS: Final = 32
 # The event loop parses queries, so their length has a limit. Nobody types more than this.
@@ -41,10 +52,6 @@ TOO_MANY_PREFIXES: Final = (
     "letters, or one of two."
 )
 
-_ONLY_DOMAINS: Final = (
-    "The path of an address is found only where the text of a post has it. The domain alone "
-    "finds its links too."
-)
 _STRAIGHT_QUOTES: Final = str.maketrans("\u201c\u201d\u201e\uff02", '""""')
 _PAIR_LENGTH: Final = 2
 _CACHED: Final = 512
@@ -163,13 +170,29 @@ class _Parser:
         # Open parentheses that are too deep.
         self._ignored = 0
         self._hints: dict[str, None] = {}
+        # Words that are not all in capitals, such as the WHO.
+        self._plain: set[Term] = set()
 
     def query(self) -> WordQuery:
         for piece in self._pieces:
             self._take(piece)
         while len(self._groups) > 1:
             self._close()
-        return WordQuery(self._end(self._groups[0]), tuple(self._hints)[:MAX_HINTS])
+        parts = self._end(self._groups[0])
+        telling = self._without_stop_words(parts)
+        left_out = len(parts) - len(telling)
+        return WordQuery(telling, tuple(self._hints)[:MAX_HINTS], left_out)
+
+    def _without_stop_words(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        """What is left tells more than one of these, unless nothing is."""
+        plain = [part for part in parts if isinstance(part, Term) and part in self._plain]
+        stop_words = function_words([" ".join(term.tokens) for term in plain])
+        left = tuple(
+            part
+            for part in parts
+            if part not in plain or part.is_prefix or " ".join(part.tokens) not in stop_words
+        )
+        return left if any(map(_is_wanted, left)) else parts
 
     def _take(self, piece: Piece) -> None:
         group = self._groups[-1]
@@ -229,9 +252,11 @@ class _Parser:
         if found is not None:
             return replace(found, is_excluded=piece.is_excluded)
         if address := query_fields.address(piece.field, piece.text):
-            if "/" in address:
-                self._hint(_ONLY_DOMAINS)
-            return _term(replace(_phrase(address), is_quoted=True), is_excluded=piece.is_excluded)
+            return _term(_linked(address), is_excluded=piece.is_excluded)
+        if piece.field is Field.TITLE and (title := _phrase(piece.text)).tokens:
+            marked = tuple(f"{TITLE}{token}"[:MAX_TOKEN_CHARACTERS] for token in title.tokens)
+            title = replace(title, tokens=marked, is_quoted=True)
+            return _term(title, is_excluded=piece.is_excluded)
         name = piece.written.partition(":")[0].lower()
         self._hint(query_fields.about_value(name, piece.field, piece.text))
         return _term(_word(piece.written), is_excluded=piece.is_excluded)
@@ -240,6 +265,8 @@ class _Parser:
         if hint := query_fields.about_word(piece.text):
             self._hint(hint)
         term = _word(piece.text)
+        if len(piece.text) == 1 or not piece.text.isupper():
+            self._plain.add(term)
         return _term(term, is_excluded=bool(term.tokens) and self._excludes(piece))
 
     def _affords(self, term: Term) -> bool:
@@ -258,6 +285,10 @@ def _term(term: Term, *, is_excluded: bool) -> Term | None:
     if not term.tokens:
         return None
     return replace(_strict(term), is_excluded=True) if is_excluded else term
+
+
+def _is_wanted(part: Part) -> bool:
+    return isinstance(part, Term | Either) and not part.is_excluded
 
 
 def _alternatives(parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
@@ -280,6 +311,8 @@ def _strict(term: Term) -> Term:
 
 
 def _word(text: str) -> Term:
+    if addresses.typed(text):
+        return _linked(text)
     own, sigil_word = word_forms.own_word(text), tokens.lone_sigil_word(text)
     if own is not None:
         term = Term(own)
@@ -290,6 +323,12 @@ def _word(text: str) -> Term:
     is_prefix = term.is_prefix or (text.endswith("*") and _may_be_prefix(term))
     forms = word_forms.others_of(text) if term.tokens else ()
     return replace(term, is_prefix=is_prefix, forms=forms)
+
+
+def _linked(address: str) -> Term:
+    """An address, which a post has as a link or in its text."""
+    forms = addresses.forms_of_address(address)
+    return replace(_phrase(addresses.plain(address)), is_quoted=True, forms=forms, address=address)
 
 
 def _quoted(text: str) -> tuple[Term, ...]:

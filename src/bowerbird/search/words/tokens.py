@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from operator import add
 from typing import Final
 
-from bowerbird.model.words import GAP, UNCOUNTED_END
+from bowerbird.model.words import GAP, TITLE, UNCOUNTED_END
 from bowerbird.search.words import addresses as linked
 from bowerbird.search.words import compounds, sounds
 from bowerbird.search.words.index_forms import other_tokens
@@ -32,6 +32,8 @@ MAX_CHARACTERS: Final = 200_000
 MAX_OTHER_TOKENS: Final = 8_000
 # These come before the words, because the parts of an address are a phrase.
 MAX_UNCOUNTED_TOKENS: Final = 320
+_MAX_TITLES, _MAX_TITLE_TOKENS = 4, 24
+_MARKED: Final = MAX_TOKEN_CHARACTERS - 1
 
 # The sigil comes before the look-behind, so that the scan can jump from sigil to sigil.
 SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
@@ -43,7 +45,10 @@ _OTHER_SCRIPT: Final = re.compile("[\u0386-\u03ab\u0400-\u042f\u0490]")
 
 
 def index_text(
-    texts: Sequence[str], names: Sequence[str] = (), addresses: Sequence[str] = ()
+    texts: Sequence[str],
+    names: Sequence[str] = (),
+    addresses: Sequence[str] = (),
+    titles: Sequence[str] = (),
 ) -> str:
     """The tokens of all fields, joined by spaces. Pass short texts first: the end may be cut.
 
@@ -54,7 +59,7 @@ def index_text(
     found = _joined_tokens(fields, len(names))
     tokens, first_of_texts = _tokens(fields, len(names)) if found is None else found
     if not tokens:
-        return _with_uncounted("", linked.tokens_of(addresses)) if addresses else ""
+        return _with_uncounted("", _marked_fields(addresses, titles))
     language = language_of_words(tokens[first_of_texts : first_of_texts + MAX_WORDS], texts)
     if len(tokens) > MAX_TOKENS:
         tokens = tokens[:MAX_TOKENS]
@@ -65,7 +70,8 @@ def index_text(
         text = f"{text} {GAP} {' '.join(others)}"
     if len(text) > MAX_CHARACTERS:
         text = text[:MAX_CHARACTERS].rpartition(" ")[0].removesuffix(f" {GAP}")
-    return _with_uncounted(text, _uncounted(fields, tokens, language, addresses))
+    found = _marked_fields(addresses, titles) + _parts_and_sounds(fields, tokens, language)
+    return _with_uncounted(text, found)
 
 
 def _with_uncounted(text: str, tokens: list[str]) -> str:
@@ -74,11 +80,17 @@ def _with_uncounted(text: str, tokens: list[str]) -> str:
     return f"{' '.join(tokens[:MAX_UNCOUNTED_TOKENS])} {UNCOUNTED_END} {text}"
 
 
-def _uncounted(
-    fields: Sequence[str], tokens: Sequence[str], language: str, addresses: Sequence[str]
-) -> list[str]:
-    """Parts of addresses and compounds, and how names of other scripts sound."""
+def _marked_fields(addresses: Sequence[str], titles: Sequence[str]) -> list[str]:
+    """The parts of addresses, and the words of titles. Each field is a phrase."""
     found = linked.tokens_of(addresses) if addresses else []
+    for title in titles[:_MAX_TITLES]:
+        found += [GAP, *(TITLE + word[:_MARKED] for word in words(title)[:_MAX_TITLE_TOKENS])]
+    return found
+
+
+def _parts_and_sounds(fields: Sequence[str], tokens: Sequence[str], language: str) -> list[str]:
+    """Parts of compounds, and how names of other scripts sound."""
+    found: list[str] = []
     found += compounds.tokens_of(tokens, language, has_hashtags=any("#" in one for one in fields))
     for field in fields:
         if not field.isascii() and _OTHER_SCRIPT.search(field):

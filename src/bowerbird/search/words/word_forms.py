@@ -24,6 +24,7 @@ from bowerbird.search.words.word_parts import (
 MAX_FORMS: Final = 24
 _MAX_CHARACTERS: Final = 64
 MIN_PREFIX_LETTERS: Final = 2
+_MANY_NUMBERS: Final = 3
 _EDGES: Final = " \t\n\"'`()[]{}<>,;:!?\u2026\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb*"
 # An article or pronoun without its vowel: l'avion, qu'elle, dell'arte.
 _ELISION: Final = re.compile("(?:[cdjlmnst]|qu|un|[a-z]*ll)['\u2019](?=\\w\\w)", re.IGNORECASE)
@@ -95,8 +96,10 @@ def _forms(text: str, written: tuple[str, ...]) -> Iterator[Form]:
         yield from _of_spellings(word)
     for phrase in _phrases(compound):
         yield Form(phrase)
-        # The parts of a longer name are in the index too, without an order.
-        yield Form(tuple(OTHER_FORM + part for part in phrase), is_phrase=False)
+        # The parts of a longer name are in the index too, without an order. That of the numbers of
+        # a version matters.
+        if sum(map(str.isdigit, phrase)) < _MANY_NUMBERS:
+            yield Form(tuple(OTHER_FORM + part for part in phrase), is_phrase=False)
     yield from _of_syllables(written)
     for word in words:
         yield from _of_stems(word)

@@ -222,6 +222,8 @@ class Rankings:
     ) -> bool:
         """Whether the words of a query mean something to a model, or are in the library."""
         assert filter.meaning is not None
+        if filter.words is not None and filter.words.is_address:
+            return False
         if filter.post_ids is not None or await self._meaning.knows(store, filter.meaning):
             return True
         return await self._words.has_any(account, query_language.parse(filter.meaning))

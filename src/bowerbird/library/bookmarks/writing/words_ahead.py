@@ -26,17 +26,16 @@ class WordsAhead:
     def size(self) -> int:
         return sum(map(len, tuple(self._found.values())))
 
-    def add(self, texts: Sequence[str], names: Sequence[str], addresses: Sequence[str]) -> None:
-        found = index_text(texts, names, addresses)
-        self._found[_key(texts, names, addresses)] = found
+    def add(self, *texts: Sequence[str]) -> None:
+        """The arguments of `index_text`."""
+        self._found[_key(*texts)] = index_text(*texts)
         if self.size > self._most:
             self._found.clear()
 
-    def take(self, texts: Sequence[str], names: Sequence[str], addresses: Sequence[str]) -> str:
+    def take(self, *texts: Sequence[str]) -> str:
         """The index text of these texts. It is computed if it was not added before."""
-        key = _key(texts, names, addresses) if self._found else b""
-        words = self._found.pop(key, None) if key else None
-        return index_text(texts, names, addresses) if words is None else words
+        words = self._found.pop(_key(*texts), None) if self._found else None
+        return index_text(*texts) if words is None else words
 
 
 def _key(*texts: Sequence[str]) -> bytes:
