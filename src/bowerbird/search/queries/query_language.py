@@ -24,15 +24,16 @@ from bowerbird.model.words import (
 )
 from bowerbird.search.queries import query_fields
 from bowerbird.search.queries.query_pieces import (
+    OPERATOR_WORDS,
     Kind,
     Piece,
     pieces,
     reads_like_a_sentence,
     settled,
 )
-from bowerbird.search.queries.text_language import function_words
 from bowerbird.search.words import addresses, tokens, word_forms
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS
+from bowerbird.search.words.word_lists import STOP_WORDS
 
 MAX_TERMS: Final = 32
 # The event loop parses queries, so their length has a limit. Nobody types more than this.
@@ -118,7 +119,9 @@ def _enclosed(text: str) -> str:
     if [piece.text for piece in pieces(f"{text} x")][-1] != "x":
         text += '"'
     kinds = [piece.kind for piece in pieces(text)]
-    if not {Kind.OR, Kind.OPEN} & {*kinds} and "NOT" not in text:
+    # Beside other words, stop words would be left out.
+    is_stopped = not (parse(text).left_out or STOP_WORDS.isdisjoint(text.lower().split()))
+    if not {Kind.OR, Kind.OPEN} & {*kinds} and "NOT" not in text and not is_stopped:
         return text
     return f"({text}{')' * (kinds.count(Kind.OPEN) - kinds.count(Kind.CLOSE))})"
 
@@ -135,6 +138,8 @@ class _Group:
         self._items: list[list[tuple[Part, ...]]] = []
         self._is_excluded = is_excluded
         self.has_open_or = False
+        # Words that are not all in capitals, such as the WHO.
+        self.plain: set[Term] = set()
 
     @property
     def has_items(self) -> bool:
@@ -159,6 +164,16 @@ class _Group:
         return (Either((found,), is_excluded=True),)
 
 
+    def without_stop_words(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        """No post has to have a stop word beside other words."""
+        plain = [part for part in parts if isinstance(part, Term) and part in self.plain]
+        texts = {term: " ".join(term.tokens) for term in plain if not term.is_prefix}
+        if len(parts) < _PAIR_LENGTH or not texts:
+            return parts
+        left = tuple(p for p in parts if not isinstance(p, Term) or texts.get(p) not in STOP_WORDS)
+        return left if any(map(_is_wanted, left)) else parts
+
+
 class _Parser:
     def __init__(self, text: str, now: int | None) -> None:
         self._pieces = list(pieces(text))
@@ -170,8 +185,7 @@ class _Parser:
         # Open parentheses that are too deep.
         self._ignored = 0
         self._hints: dict[str, None] = {}
-        # Words that are not all in capitals, such as the WHO.
-        self._plain: set[Term] = set()
+        self._left_out = 0
 
     def query(self) -> WordQuery:
         for piece in self._pieces:
@@ -179,20 +193,7 @@ class _Parser:
         while len(self._groups) > 1:
             self._close()
         parts = self._end(self._groups[0])
-        telling = self._without_stop_words(parts)
-        left_out = len(parts) - len(telling)
-        return WordQuery(telling, tuple(self._hints)[:MAX_HINTS], left_out)
-
-    def _without_stop_words(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
-        """What is left tells more than one of these, unless nothing is."""
-        plain = [part for part in parts if isinstance(part, Term) and part in self._plain]
-        stop_words = function_words([" ".join(term.tokens) for term in plain])
-        left = tuple(
-            part
-            for part in parts
-            if part not in plain or part.is_prefix or " ".join(part.tokens) not in stop_words
-        )
-        return left if any(map(_is_wanted, left)) else parts
+        return WordQuery(parts, tuple(self._hints)[:MAX_HINTS], self._left_out)
 
     def _take(self, piece: Piece) -> None:
         group = self._groups[-1]
@@ -224,7 +225,10 @@ class _Parser:
     def _end(self, group: _Group) -> tuple[Part, ...]:
         if group.has_open_or and self._left:
             self._hint("OR needs a word on both sides.")
-        return group.parts()
+        parts = group.parts()
+        left = group.without_stop_words(parts)
+        self._left_out += len(parts) - len(left)
+        return left
 
     def _excludes(self, piece: Piece) -> bool:
         if piece.is_excluded and self._is_sentence:
@@ -265,8 +269,8 @@ class _Parser:
         if hint := query_fields.about_word(piece.text):
             self._hint(hint)
         term = _word(piece.text)
-        if len(piece.text) == 1 or not piece.text.isupper():
-            self._plain.add(term)
+        if not piece.text.isupper() or len(piece.text) == 1 or piece.text in OPERATOR_WORDS:
+            self._groups[-1].plain.add(term)
         return _term(term, is_excluded=bool(term.tokens) and self._excludes(piece))
 
     def _affords(self, term: Term) -> bool:

@@ -1,14 +1,14 @@
 """Finds the language of the texts of a post, from no more of them than shows it."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from string import ascii_letters
 from typing import Final
 
 from bowerbird.search.words.languages import OTHER_SCRIPTS, language_of, language_of_words
-from bowerbird.search.words.latin_languages import MAX_WORDS, likely_languages, of_latin_words
+from bowerbird.search.words.latin_languages import MAX_WORDS, of_latin_words
 from bowerbird.search.words.token_folding import fold
-from bowerbird.search.words.word_lists import FUNCTION_WORDS, OTHER_FUNCTION_WORDS, STOP_WORDS
+from bowerbird.search.words.word_lists import FUNCTION_WORDS
 
 # Of each text.
 _MAX_CHARACTERS: Final = 600
@@ -23,15 +23,6 @@ _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 _SURE_WORDS: Final = 2
 _SURE_SHARE: Final = 0.12
 _ADDRESS: Final = re.compile(r"\bhttps?://\S+")
-_FUNCTION_WORDS: Final = {**FUNCTION_WORDS, **OTHER_FUNCTION_WORDS}
-
-
-def function_words(texts: Collection[str]) -> frozenset[str]:
-    """Stop words, and the function words of the language of a query, if it can be recognized."""
-    tokens = [token for text in texts for token in text.split()]
-    likely = likely_languages(language_of_words(tokens, tokens))
-    lists = [_FUNCTION_WORDS.get(language, frozenset()) for language in likely]
-    return STOP_WORDS | lists[0].intersection(*lists[1:])
 
 
 def language_of_texts(texts: Sequence[str]) -> str:
