@@ -316,9 +316,10 @@ def join_bookmarks(rows: Iterable[Sequence[Any]]) -> bytes:
     return b",".join([bookmark_json(row[0], row[1], row[2]) for row in rows])
 
 
-def scored_json(row: Sequence[Any], score: float) -> bytes:
-    """The JSON of a Bookmark with its score in a ranked list."""
-    return b'%b,"score":%b}' % (bookmark_json(row[0], row[1], row[2])[:-1], _encode(score))
+def scored_json(row: Sequence[Any], score: float, copies: int = 1) -> bytes:
+    """The JSON of a Bookmark with its score in a ranked list, and how many posts it stands for."""
+    end = b',"copies":%d' % copies if copies > 1 else b""
+    return b'%b,"score":%b%b}' % (bookmark_json(row[0], row[1], row[2])[:-1], _encode(score), end)
 
 
 _MILLISECOND: Final = 1_000

@@ -1,7 +1,7 @@
 """Reading bookmarks: lists, counts and single bookmarks. REST and the tools call this."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -308,17 +308,26 @@ class Bookmarks:
         seen: set[int] = set()
         if request.cursor is not None:
             seen = cursors.read_seen(request.cursor, query)
+        groups: Mapping[int, Sequence[int]] = {}
+        if request.is_best_first or (is_relaxed and not request.has_own_order):
+            ranking, groups = await self.rankings.grouped(account, ranking)
+        seen.update(one for number in tuple(seen) for one in groups.get(number, ()))
         numbers, scores = ranking.numbers, ranking.scores
         if request.is_best_first and not request.sort.descending:
             numbers, scores = numbers[::-1], scores[::-1]
         # The ranking may have changed since the last page, so a position in it is not enough.
-        unseen = [place for place, number in enumerate(numbers) if number not in seen]
+        unseen = [
+            place
+            for place, number in enumerate(numbers)
+            if number not in seen and groups.get(number, (number,))[0] == number
+        ]
         unseen = unseen[: max(RANKED_MAX - len(seen), 0)]
         on_page = [numbers[place] for place in unseen[: request.limit]]
         with_scores = [scores[place] for place in unseen[: request.limit]] if scores else ()
+        copies = {number: len(groups[number]) for number in on_page if number in groups}
         is_last = len(unseen) <= request.limit
         return _Found(
-            Page(*await self._store.contents(account, on_page, with_scores), end=None),
+            Page(*await self._store.contents(account, on_page, with_scores, copies), end=None),
             None if is_last else cursors.ranked(seen.union(on_page), is_relaxed=is_relaxed),
             len(numbers),
             ranking,

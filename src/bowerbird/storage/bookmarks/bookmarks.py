@@ -1,8 +1,8 @@
 """Reads bookmarks. A page is ready-made JSON bytes: no object is built per post."""
 
 from array import array
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -62,6 +62,15 @@ class Page(Struct, frozen=True):
     body: bytes
     count: int
     end: After | None
+
+
+class Print(NamedTuple):
+    """What shows whether a bookmark is a copy (model/traits.py), and its place in the order."""
+
+    number: int
+    sort_index: int
+    text: int | None
+    links: int | None
 
 
 class BookmarkStore:
@@ -192,12 +201,26 @@ class BookmarkStore:
         read = ListRead(filter, sort, None, limit)
         return [number for _, number in await self._keys(account, read)]
 
+    async def prints(self, account: Account, numbers: Sequence[int]) -> list[Print]:
+        """What shows that these bookmarks are copies, in any order."""
+        values = {
+            "account_id": account.account_id,
+            "numbers": self._database.number_list(numbers),
+        }
+        read = self._database.slow_rows if len(numbers) > LONGEST_LIST else self._database.rows
+        rows = await read(self._sql["prints"], values) if numbers else ()
+        return [Print(*row) for row in rows]
+
     async def contents(
-        self, account: Account, numbers: Sequence[int], scores: Sequence[float] = ()
+        self,
+        account: Account,
+        numbers: Sequence[int],
+        scores: Sequence[float] = (),
+        copies: Mapping[int, int] | None = None,
     ) -> tuple[bytes, int]:
         """The bookmarks with these numbers, in the given order, and how many of them exist.
 
-        `scores`: one per number, to be shown with it.
+        `scores`: one per number, to be shown with it. `copies`: how many posts some stand for.
         """
         if not numbers:
             return b"", 0
@@ -212,8 +235,11 @@ class BookmarkStore:
         found = {row[3]: row for row in rows}
         if scores:
             scored = zip(numbers, scores, strict=True)
+            copies = copies or {}
             shown = [
-                scored_json(found[number], score) for number, score in scored if number in found
+                scored_json(found[number], score, copies.get(number, 1))
+                for number, score in scored
+                if number in found
             ]
             return b",".join(shown), len(found)
         return join_bookmarks(found[number] for number in numbers if number in found), len(found)

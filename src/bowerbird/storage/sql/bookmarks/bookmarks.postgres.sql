@@ -57,6 +57,13 @@ SELECT {rendered}, c.tags, {state}, b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
 
+-- name: prints
+-- What shows that posts are copies, and their places in the default order.
+SELECT b.number, b.sort_index, b.text_print, b.link_print
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
+
 -- name: by_post_ids
 SELECT b.post_id, {rendered}, c.tags, {state}
   FROM bookmark AS b

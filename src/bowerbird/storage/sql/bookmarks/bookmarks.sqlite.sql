@@ -47,6 +47,12 @@ SELECT {rendered}, c.tags, {state}, b.number
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
   CROSS JOIN content AS c ON c.place = :place + b.number
 
+-- name: prints
+-- What shows that posts are copies, and their places in the default order.
+SELECT b.number, b.sort_index, b.text_print, b.link_print
+  FROM json_each(:numbers) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
+
 -- name: by_post_ids
 SELECT b.post_id, {rendered}, c.tags, {state}
   FROM json_each(:post_ids) AS wanted
