@@ -69,7 +69,10 @@ def dated(field: Field, date: str) -> Condition:
         ("-ca*", [Term(("ca",), is_prefix=True, is_excluded=True)]),
         ("foo-bar*", [Term(("foo", "bar"), is_prefix=True)]),
         ("don't", [Term(("dont",))]),
-        ("https://www.example.com/a?b=1&utm_source=x", [linked("https://www.example.com/a?b=1&utm_source=x", "example", "com", "a", "b", "1")]),
+        (
+            "https://www.example.com/a?b=1&utm_source=x",
+            [linked("https://www.example.com/a?b=1&utm_source=x", "example", "com", "a", "b", "1")],
+        ),
         ("#Python", [Term(("#python",))]),
         ("(@Ada_L),", [Term(("@ada_l",))]),
         ("#py*", [Term(("#py",), is_prefix=True)]),
@@ -233,7 +236,10 @@ NOT_COW = Term(("cow",), is_excluded=True)
         ("min_faves:100", [Condition(Field.LIKES, "100")]),
         ("site:arxiv.org", [linked("arxiv.org", "arxiv", "org")]),
         ("url:https://www.example.com/", [linked("example.com", "example", "com")]),
-        ("-domain:arxiv.org", [msgspec.structs.replace(linked("arxiv.org", "arxiv", "org"), is_excluded=True)]),
+        (
+            "-domain:arxiv.org",
+            [msgspec.structs.replace(linked("arxiv.org", "arxiv", "org"), is_excluded=True)],
+        ),
         ("url:YouTube.com", [linked("YouTube.com", "youtube", "com")]),
     ],
 )

@@ -15,7 +15,7 @@ from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction, place_values
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
-from bowerbird.storage.word_counts import WordCounts
+from bowerbird.storage.word_counts import WordCounts, occurrences
 
 _SQLITE: Final = """
 SELECT v.term, count(DISTINCT v.doc)
@@ -71,7 +71,9 @@ async def age(database: Database, account: Account) -> None:
         values = {"account_id": account.account_id}
         library = await lock_library(LibraryStore(database), transaction, account.account_id)
         for (number,) in await transaction.rows(_NUMBERS, values):
-            renderings = await counts.counted_renderings(transaction, library, [number], COUNTED_FORM)
+            renderings = await counts.counted_renderings(
+                transaction, library, [number], COUNTED_FORM
+            )
             rows = [_aged(number, rendering) for rendering in renderings]
             await upserts.reword(transaction, library, rows, {})
         for statement in (
@@ -80,5 +82,21 @@ async def age(database: Database, account: Account) -> None:
             "DELETE FROM word_change WHERE account_id = :account_id",
         ):
             await transaction.run(statement, values)
+
+    await database.write(work)
+
+
+async def age_parts(database: Database, account: Account) -> None:
+    """Leaves the posts as the previous release stored them: counted, but not found by parts."""
+    upserts, counts = UpsertStore(database), WordCounts(database)
+
+    async def work(transaction: Transaction) -> None:
+        values = {"account_id": account.account_id}
+        library = await lock_library(LibraryStore(database), transaction, account.account_id)
+        for (number,) in await transaction.rows(_NUMBERS, values):
+            stored = await counts.counted_renderings(transaction, library, [number], COUNTED_FORM)
+            words = (stored_words(stored[0]) or "").rpartition(f"{UNCOUNTED_END} ")[2]
+            row = {"number": number, "words": words, "word_form": COUNTED_FORM}
+            await upserts.reword(transaction, library, [row], occurrences([words]))
 
     await database.write(work)

@@ -125,10 +125,7 @@ def linked_addresses(details: Linking) -> list[str]:
 def _in_article(article: dict[str, Any]) -> list[str]:
     texts = (article.get("url"), article.get("plain_text") or article.get("preview_text"))
     return [
-        url
-        for text in texts
-        if isinstance(text, str) and "://" in text
-        for url in _in_text(text)
+        url for text in texts if isinstance(text, str) and "://" in text for url in _in_text(text)
     ]
 
 

@@ -163,7 +163,6 @@ class _Group:
             return (replace(found[0], is_excluded=True),)
         return (Either((found,), is_excluded=True),)
 
-
     def without_stop_words(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
         """No post has to have a stop word beside other words."""
         plain = [part for part in parts if isinstance(part, Term) and part in self.plain]

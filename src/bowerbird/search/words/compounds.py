@@ -51,7 +51,6 @@ def forms_of(word: str) -> Iterator[Form]:
             yield Form((COMPOUND_END + stem[::-1],), WEIGHT, is_prefix=True)
 
 
-
 def _of_all(words: Iterable[str], parts: Generations) -> dict[str, None]:
     return dict.fromkeys(token for word in words if _is_plain(word) for token in parts[word])
 

@@ -28,7 +28,9 @@ _LETTERS: Final = str.maketrans(
         **{"θ": "th", "χ": "ch", "ψ": "ps"},
     }
 )
-_NAME: Final = re.compile("[\u0386-\u03ab\u0400-\u042f\u0490][\u03ac-\u03ce\u0430-\u045f\u0491]{3,}")
+_NAME: Final = re.compile(
+    "[\u0386-\u03ab\u0400-\u042f\u0490][\u03ac-\u03ce\u0430-\u045f\u0491]{3,}"
+)
 _OTHER_SCRIPT: Final = re.compile("[\u03b1-\u03c9\u0430-\u045f\u0491]+")
 _GREEK_PAIRS: Final = (("ου", "u"), ("μπ", "b"), ("ντ", "d"), ("γκ", "g"), ("τζ", "dz"))
 # Longer spellings first.
