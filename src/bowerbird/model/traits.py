@@ -134,7 +134,7 @@ def _in_text(text: str) -> list[str]:
 
 
 # Prints and the index ask for the same addresses, one after the other.
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def plain_address(url: str) -> str:
     """An address without scheme, www., fragment and what only tracks; "" if it is none."""
     try:

@@ -120,8 +120,7 @@ def expression(parts: Sequence[Part], syntax: Syntax) -> str | None:
 
 
 def vector_text(index_text: str) -> str:
-    """An index text as a tsvector literal. Gaps and the end of uncounted
-    tokens are left out, but positions count them."""
+    """An index text as a tsvector literal. Gaps are left out, but positions count them."""
     positions: defaultdict[str, list[str]] = defaultdict(list)
     escaped = index_text.replace("\\", "\\\\").replace("'", "''")
     for position, token in enumerate(escaped.split(), start=1):

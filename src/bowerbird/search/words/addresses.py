@@ -20,13 +20,18 @@ _MOST_CHARACTERS: Final = 1_000
 _SIGNS: Final = re.compile(r"[^a-z0-9/?&=;]+")
 _BETWEEN: Final = re.compile("[/?&=;]+")
 _OTHER_HOST: Final = re.compile(r"(?:m|mobile|amp)\.(?=[^./]+\.)")
-_HOSTS: Final = {"twitter.com": "x.com", "fxtwitter.com": "x.com", "vxtwitter.com": "x.com"}
-_SHORT_VIDEO, _VIDEO_HOST = "youtu.be/", "youtube.com/"
-_VIDEO: Final = re.compile(
-    r"youtube\.com/(?:watch\?(?:\S*&)?v=|shorts/|live/|embed/)([\w-]+)", re.ASCII
-)
-_POST_OF_X: Final = re.compile(r"x\.com/(?:i/web|\w+)/status(?:es)?/(\d+)", re.ASCII)
-_PAPER: Final = re.compile(r"arxiv\.org/(?:abs|pdf|html)/(\d{4}\.\d{4,5})", re.ASCII)
+_HOSTS: Final = dict.fromkeys(("twitter.com", "fxtwitter.com", "vxtwitter.com"), "x.com")
+# By host: the paths of pages that have several addresses, and one address for all of them.
+_VIDEO, _POST, _PAPER = "youtube.com/watch?v=", "x.com/status/", "arxiv.org/abs/"
+_PAGES: Final = {
+    "youtu.be": (re.compile(r"([\w-]+)", re.ASCII), _VIDEO),
+    "youtube.com": (
+        re.compile(r"(?:watch\?(?:\S*&)?v=|shorts/|live/|embed/)([\w-]+)", re.ASCII),
+        _VIDEO,
+    ),
+    "x.com": (re.compile(r"(?:i/web|\w+)/status(?:es)?/(\d+)", re.ASCII), _POST),
+    "arxiv.org": (re.compile(r"(?:abs|pdf|html)/(\d{4}\.\d{4,5})", re.ASCII), _PAPER),
+}
 _TYPED: Final = re.compile(
     r"(?:https?://\S+\.\S+|(?:[\w-]+\.)+[^\W\d_]{2,}(?::\d+)?[/?]\S+)", re.IGNORECASE
 )
@@ -82,18 +87,15 @@ def _parts(url: str) -> list[str]:
 
 def _same_page(address: str) -> str:
     """One address for all that lead to the same page of well-known sites."""
-    address = _OTHER_HOST.sub("", address, count=1)
+    if address.startswith(("m.", "mobile.", "amp.")):
+        address = _OTHER_HOST.sub("", address, count=1)
     host, slash, path = address.partition("/")
-    address = f"{_HOSTS.get(host, host)}{slash}{path}"
-    if address.startswith(_SHORT_VIDEO):
-        address = f"{_VIDEO_HOST}watch?v={path.partition('?')[0]}"
-    if found := _VIDEO.match(address):
-        return f"{_VIDEO_HOST}watch?v={found[1]}"
-    if found := _POST_OF_X.match(address):
-        return f"x.com/status/{found[1]}"
-    if found := _PAPER.match(address):
-        return f"arxiv.org/abs/{found[1]}"
-    return address
+    host = _HOSTS.get(host, host)
+    if host not in _PAGES:
+        return address
+    pattern, same = _PAGES[host]
+    found = pattern.match(path)
+    return f"{same}{found[1]}" if found else f"{host}{slash}{path}"
 
 
 def _folded(address: str) -> list[str]:

@@ -6,7 +6,7 @@ for those that begin with its own word.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from bowerbird.model.words import COMPOUND, COMPOUND_END, Form
@@ -29,10 +29,12 @@ _GENERATION: Final = 4_096
 
 def tokens_of(words: Sequence[str], language: str, *, has_hashtags: bool) -> list[str]:
     """The marked parts of the compounds and hashtags among the words of a post."""
+    joining = _joining(language)
+    if not joining and not has_hashtags:
+        return []
     found: dict[str, None] = {}
-    for joining in set(likely_languages(language)).intersection(_JOINING):
-        long = {word for word in words if len(word) >= _LEAST_COMPOUND}
-        found.update(_of_all(sorted(long), _COMPOUNDS[joining]))
+    for parts in joining:
+        found.update(_of_all([word for word in words if len(word) >= _LEAST_COMPOUND], parts))
     if has_hashtags:
         hashtags = (word[1:] for word in words if word[0] == "#")
         found.update(_of_all(hashtags, _HASHTAGS))
@@ -49,6 +51,11 @@ def forms_of(word: str) -> Iterator[Form]:
         # A short stem of a longer word is the end of many other words.
         if stem and (stem == word or len(stem) >= _LEAST_CUT):
             yield Form((COMPOUND_END + stem[::-1],), WEIGHT, is_prefix=True)
+
+
+@cache
+def _joining(language: str) -> tuple[Generations, ...]:
+    return tuple(_COMPOUNDS[one] for one in likely_languages(language) if one in _COMPOUNDS)
 
 
 def _of_all(words: Iterable[str], parts: Generations) -> dict[str, None]:

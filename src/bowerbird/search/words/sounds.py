@@ -17,29 +17,31 @@ _LEAST_LETTERS: Final = 4
 _LEAST_LEFT: Final = 3
 _MOST_SPELLINGS: Final = 6
 _GENERATION: Final = 4_096
-# Folding has taken the marks off: й is и, ё is е, ї is і.
-_LETTERS: Final = str.maketrans(
-    {
-        **dict(zip("абвгґдезиіклмнопрстуфэы", "abvggdeziiklmnoprstufei", strict=True)),
-        **{"є": "ie", "ж": "zh", "х": "kh", "ц": "ts", "ч": "ch", "ш": "sh", "щ": "shch"},
-        **{"ъ": "", "ь": "", "ю": "iu", "я": "ia", "ў": "u", "ј": "j", "љ": "lj", "њ": "nj"},
-        **{"ћ": "c", "ђ": "dj", "џ": "dzh"},
-        **dict(zip("αβγδεζηικλμνξοπρσςτυωφ", "avgdeziiklmnxoprsstyof", strict=True)),
-        **{"θ": "th", "χ": "ch", "ψ": "ps"},
-    }
+# Folding has taken the marks off.
+_CYRILLIC: Final = "абвгґдезиіклмнопрстуфэыєжхцчшщъьюяўјљњћђџ"
+_GREEK: Final = "αβγδεζηικλμνξοπρσςτυωφθχψ"
+_LATIN_OF_CYRILLIC: Final = (
+    *"abvggdeziiklmnoprstufei",
+    *("ie", "zh", "kh", "ts", "ch", "sh", "shch", "", "", "iu", "ia"),
+    *("u", "j", "lj", "nj", "c", "dj", "dzh"),
 )
+_LATIN_OF_GREEK: Final = (*"avgdeziiklmnxoprsstyof", "th", "ch", "ps")
+_LETTERS: Final = {
+    ord(letter): latin
+    for letters, latins in ((_CYRILLIC, _LATIN_OF_CYRILLIC), (_GREEK, _LATIN_OF_GREEK))
+    for letter, latin in zip(letters, latins, strict=True)
+}
 _NAME: Final = re.compile(
     "[\u0386-\u03ab\u0400-\u042f\u0490][\u03ac-\u03ce\u0430-\u045f\u0491]{3,}"
 )
 _OTHER_SCRIPT: Final = re.compile("[\u03b1-\u03c9\u0430-\u045f\u0491]+")
-_GREEK_PAIRS: Final = (("ου", "u"), ("μπ", "b"), ("ντ", "d"), ("γκ", "g"), ("τζ", "dz"))
+_GREEK_PAIRS: Final = {"ου": "u", "μπ": "b", "ντ": "d", "γκ": "g", "τζ": "dz"}  # noqa: RUF001 - Greek
 # Longer spellings first.
-_SOUNDS: Final = {
-    **dict.fromkeys(("shch", "sch", "sh"), "sh"),
-    **dict.fromkeys(("tsch", "tch", "ch"), "ch"),
-    **{"zh": "zh", "kh": "g", "ph": "f", "th": "t", "ck": "k", "tz": "ts", "cz": "ch", "ts": "ts"},
-    **{"x": "ks", "w": "v", "q": "k", "y": "i", "j": "i", "h": "g", "c": "k"},
-}
+_SPELLINGS: Final = """
+    shch:sh sch:sh sh:sh tsch:ch tch:ch ch:ch zh:zh kh:g ph:f th:t ck:k tz:ts cz:ch ts:ts
+    x:ks w:v q:k y:i j:i h:g c:k
+"""
+_SOUNDS: Final = dict(pair.split(":") for pair in _SPELLINGS.split())
 _SPELLING: Final = re.compile("|".join(_SOUNDS))
 _SOFT: Final = re.compile("i+[eo]")
 _TWICE: Final = re.compile(r"(.)\1+")
@@ -74,7 +76,7 @@ def _latin_spellings(word: str) -> list[str]:
 
 
 def _in_latin(word: str) -> str:
-    for pair, letter in _GREEK_PAIRS:
+    for pair, letter in _GREEK_PAIRS.items():
         word = word.replace(pair, letter)
     return word.translate(_LETTERS)
 

@@ -56,8 +56,8 @@ def index_text(
     do not show the language of the texts.
     """
     fields = [*names, *texts]
-    found = _joined_tokens(fields, len(names))
-    tokens, first_of_texts = _tokens(fields, len(names)) if found is None else found
+    joined = _joined_tokens(fields, len(names))
+    tokens, first_of_texts = joined or _tokens(fields, len(names))
     if not tokens:
         return _with_uncounted("", _marked_fields(addresses, titles))
     language = language_of_words(tokens[first_of_texts : first_of_texts + MAX_WORDS], texts)
@@ -70,7 +70,13 @@ def index_text(
         text = f"{text} {GAP} {' '.join(others)}"
     if len(text) > MAX_CHARACTERS:
         text = text[:MAX_CHARACTERS].rpartition(" ")[0].removesuffix(f" {GAP}")
-    found = _marked_fields(addresses, titles) + _parts_and_sounds(fields, tokens, language)
+    found = _marked_fields(addresses, titles) + _parts_and_sounds(
+        # Tokens of all fields together have no hashtag.
+        fields,
+        tokens,
+        language,
+        has_hashtags=joined is None and "#" in "".join(fields),
+    )
     return _with_uncounted(text, found)
 
 
@@ -88,10 +94,11 @@ def _marked_fields(addresses: Sequence[str], titles: Sequence[str]) -> list[str]
     return found
 
 
-def _parts_and_sounds(fields: Sequence[str], tokens: Sequence[str], language: str) -> list[str]:
+def _parts_and_sounds(
+    fields: Sequence[str], tokens: Sequence[str], language: str, *, has_hashtags: bool
+) -> list[str]:
     """Parts of compounds, and how names of other scripts sound."""
-    found: list[str] = []
-    found += compounds.tokens_of(tokens, language, has_hashtags=any("#" in one for one in fields))
+    found = compounds.tokens_of(tokens, language, has_hashtags=has_hashtags)
     for field in fields:
         if not field.isascii() and _OTHER_SCRIPT.search(field):
             found += sounds.tokens_of(field)

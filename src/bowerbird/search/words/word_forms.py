@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from bowerbird.model.words import OTHER_FORM, STEM, STEM_WEIGHT, Form, normalized
@@ -96,15 +97,12 @@ def _forms(text: str, written: tuple[str, ...]) -> Iterator[Form]:
         yield from _of_spellings(word)
     for phrase in _phrases(compound):
         yield Form(phrase)
-        # The parts of a longer name are in the index too, without an order. That of the numbers of
-        # a version matters.
-        if sum(map(str.isdigit, phrase)) < _MANY_NUMBERS:
-            yield Form(tuple(OTHER_FORM + part for part in phrase), is_phrase=False)
+        yield from _without_order(phrase)
     yield from _of_syllables(written)
     for word in words:
         yield from _of_stems(word)
-    for token in dict.fromkeys(tokens.words(word)[0] for word in words):
-        yield from _of_parts(token)
+    tokens_of_words = dict.fromkeys(tokens.words(word)[0] for word in words)
+    yield from chain.from_iterable(map(_of_parts, tokens_of_words))
 
 
 def _of_parts(token: str) -> Iterator[Form]:
@@ -112,6 +110,12 @@ def _of_parts(token: str) -> Iterator[Form]:
     yield from abbreviations.forms_of(token)
     yield from sounds.forms_of(token)
     yield from compound_words.forms_of(token)
+
+
+def _without_order(phrase: tuple[str, ...]) -> Iterator[Form]:
+    """The index has the parts of a longer name too. The order of those of a version matters."""
+    if sum(map(str.isdigit, phrase)) < _MANY_NUMBERS:
+        yield Form(tuple(OTHER_FORM + part for part in phrase), is_phrase=False)
 
 
 def _words(compound: Compound, written: tuple[str, ...]) -> list[str]:

@@ -100,8 +100,8 @@ class Rankings:
         if not ranking.scores:
             return ranking, {}
         prints = {each.number: each for each in await self._store.prints(account, ranking.numbers)}
-        pairs = [pair for pair in zip(ranking.numbers, ranking.scores, strict=True)]
-        pairs = [pair for pair in pairs if pair[0] in prints]
+        scored = zip(ranking.numbers, ranking.scores, strict=True)
+        pairs = [pair for pair in scored if pair[0] in prints]
         pairs.sort(key=lambda pair: (-pair[1], -prints[pair[0]].sort_index, -pair[0]))
         numbers = [number for number, _ in pairs]
         groups: defaultdict[tuple[int | None, int | None], list[int]] = defaultdict(list)
