@@ -37,11 +37,11 @@ def reference_index_text(texts: Sequence[str], names: Sequence[str] = ()) -> str
         for piece in pieces
         for marked in marked_tokens(piece, one)
     )
-    found = " ".join([*tokens, GAP, *others] if others else tokens)
+    text = " ".join([*tokens, GAP, *others] if others else tokens)
     uncounted = compounds.tokens_of(tokens, language, has_hashtags=True)
     for field in [*names, *texts]:
         uncounted += sounds.tokens_of(field)
-    return f"{' '.join(uncounted)} {UNCOUNTED_END} {found}" if uncounted else found
+    return f"{' '.join(uncounted)} {UNCOUNTED_END} {text}" if uncounted else text
 
 
 def _pieces(field: str) -> Iterator[str]:
