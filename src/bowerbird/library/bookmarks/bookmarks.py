@@ -1,7 +1,8 @@
 """Reading bookmarks: lists, counts and single bookmarks. REST and the tools call this."""
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -45,9 +46,6 @@ from bowerbird.requests.limits import PAGE_DEFAULT, PAGE_MAX, RANKED_MAX
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
 from bowerbird.storage.database import Database
 from bowerbird.storage.vectors import VectorStore
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _CACHED_TOTALS: Final = 4_096
 _EMPTY: Final = Page(b"", 0, None)

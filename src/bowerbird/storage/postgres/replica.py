@@ -139,9 +139,7 @@ class _FirstReplica:
         return await self.slow_rows(read.sql, read.values)
 
 
-async def open_replica(
-    url: str, connections: int, *, are_statements_named: bool = True
-) -> Replica:
+async def open_replica(url: str, connections: int, *, are_statements_named: bool = True) -> Replica:
     """Connects on first use, like the primary's pool."""
     pool = await open_pool(
         url, connections, LIMITS, ReplicaConnection, are_statements_named=are_statements_named
