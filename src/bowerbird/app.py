@@ -35,6 +35,7 @@ from bowerbird.rest import imports as import_routes
 from bowerbird.rest import labels as label_routes
 from bowerbird.rest import saving as saving_routes
 from bowerbird.rest import views as view_routes
+from bowerbird.rest import webhooks as webhook_routes
 from bowerbird.sandbox import router as sandbox
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
@@ -234,4 +235,6 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *export_routes.write_routes(exports, addresses, writes, services.wake_worker),
         *import_routes.routes(services.imports),
         *import_routes.write_routes(services.imports, writes),
+        *webhook_routes.routes(services.webhooks),
+        *webhook_routes.write_routes(services.webhooks, writes),
     ]

@@ -40,6 +40,7 @@ from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
+from bowerbird.library.webhooks.webhooks import Webhooks
 from bowerbird.mail import Mailer
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
@@ -102,6 +103,7 @@ class Services:
         self.demo = Demo(database, self.views, clock)
         self.exports = Exports(database, files, clock, meaning)
         self.export_addresses = ExportAddresses(settings.api_origin)
+        self.webhooks = Webhooks(database, clock, settings, wake_worker)
         # People and programs
         self.calls = CallCounter(AccountStore(database), clock, settings.free_calls_per_month)
         self.state = AccountState(self.calls, meaning, clock)

@@ -134,6 +134,8 @@ class JobKind(Struct, frozen=True):
     discard: Callable[[bytes], Awaitable[None]] | None = None
     # Whether its jobs mostly wait for the network. They have lanes of their own.
     is_waiting: bool = False
+    # How many of its jobs run concurrently, in lanes that no other kind has; 0 for the lanes above.
+    own_lanes: int = 0
 
 
 class _RunningJob(Struct, eq=False):
@@ -176,8 +178,10 @@ class Worker:
         self._clock = clock
         self._lanes = lanes
         self._network_lanes = network_lanes
-        self._common = [kind.name for kind in kinds if not kind.is_waiting]
-        self._waiting = [kind.name for kind in kinds if kind.is_waiting]
+        shared = [kind for kind in kinds if not kind.own_lanes]
+        self._common = [kind.name for kind in shared if not kind.is_waiting]
+        self._waiting = [kind.name for kind in shared if kind.is_waiting]
+        self._separate = [kind for kind in kinds if kind.own_lanes]
         self._lease_s = lease_s
         self._heartbeat_s = heartbeat_s
         self._poll_s = self._pause_s = poll_s
@@ -239,6 +243,7 @@ class Worker:
         kinds = [
             *(self._common if common < self._lanes and not is_last else ()),
             *(self._waiting if waiting < self._network_lanes else ()),
+            *(kind.name for kind in self._separate if self._count([kind.name]) < kind.own_lanes),
         ]
         job, started, self._pause_s = None, time.monotonic(), self._poll_s
         try:

@@ -27,6 +27,8 @@ class EventType(StrEnum):
     POST_DELETED = "post.deleted"
     POST_RESTORED = "post.restored"
     POST_PURGED = "post.purged"
+    # A rule sent the post to one webhook.
+    POST_SENT = "post.sent"
     LABEL_CREATED = "label.created"
     LABEL_CHANGED = "label.changed"
     LABEL_RENAMED = "label.renamed"
@@ -57,6 +59,8 @@ class Happening(Struct, frozen=True, array_like=True):
     into: EventLabel | None = None
     # The slug of a view.
     view: str = ""
+    # The webhook that a post was sent to.
+    webhook: str = ""
 
     @property
     def size(self) -> int:

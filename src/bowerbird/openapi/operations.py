@@ -19,6 +19,7 @@ from bowerbird.rest import (
     labels,
     saving,
     views,
+    webhooks,
 )
 
 Json = dict[str, Any]
@@ -194,6 +195,7 @@ OPERATIONS: Final = (
     *imports.OPERATIONS,
     *events.OPERATIONS,
     *duplicates.OPERATIONS,
+    *webhooks.OPERATIONS,
 )
 
 TAGS: Final[dict[str, str]] = {
@@ -205,6 +207,7 @@ TAGS: Final[dict[str, str]] = {
     "exports": "An account's posts as a file to download.",
     "imports": "How posts came into the library, and undoing it.",
     "changes": "What happened to the library, in order.",
+    "webhooks": "Addresses that are told what happens to the library.",
     "sandbox": "The same operations on sample data. Needs no key and stores nothing.",
 }
 

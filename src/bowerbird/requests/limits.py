@@ -62,6 +62,16 @@ AUTHORS_COMPARED: Final = 300
 # Events of an account that GET /changes has: the last ones, for so long.
 EVENT_DAYS: Final = 90
 EVENTS_MAX: Final = 1_000_000
+# Webhooks of an account; the messages to each that can be looked at and sent again, and those that
+# an account may send by hand at once; the bytes of a message, as the Standard Webhooks rules advise.
+WEBHOOKS_MAX: Final = 10
+WEBHOOK_URL_MAX: Final = 2_048
+DELIVERIES_KEPT: Final = 100
+WAITING_DELIVERIES_MAX: Final = 20
+MESSAGE_BYTES_MAX: Final = 20_000
+# Of an answer: what is read, and what is kept.
+HOOK_ANSWER_BYTES_MAX: Final = 64 * 1024
+HOOK_ANSWER_KEPT: Final = 1_000
 VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
 # In the sidebar of the website; the page of views has all of them.

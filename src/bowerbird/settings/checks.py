@@ -201,12 +201,13 @@ def _check_sources(settings: Table) -> None:
         raise BadSetting(
             f"{PREFIX}SOURCES_KEY is too short; the minimum is {_SHORTEST_SECRET} characters."
         )
-    for host in settings.sources_private_hosts.split(","):
-        if host.strip() and not _HOST_AND_PORT.fullmatch(host.strip().lower()):
-            raise BadSetting(
-                f"{PREFIX}SOURCES_PRIVATE_HOSTS: {host.strip()!r} is not a host such as "
-                "mastodon.lan or localhost:3000."
-            )
+    for name, example in (("sources", "mastodon.lan"), ("webhooks", "n8n.lan")):
+        for host in getattr(settings, f"{name}_private_hosts").split(","):
+            if host.strip() and not _HOST_AND_PORT.fullmatch(host.strip().lower()):
+                raise BadSetting(
+                    f"{PREFIX}{name.upper()}_PRIVATE_HOSTS: {host.strip()!r} is not a host such as "
+                    f"{example} or localhost:3000."
+                )
     check_secure_address("x_api_url", settings.x_api_url)
     if not settings.x_api_url:
         raise BadSetting(f"{PREFIX}X_API_URL is empty; leave it out for https://api.x.com.")

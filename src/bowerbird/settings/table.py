@@ -206,15 +206,22 @@ class Table:
     x_client_secret: str = setting("", "OAuth 2.0 client secret from X.", secret=True)
     sources_key: str = setting(
         "",
-        "Secret that encrypts the access tokens of connected sources, at least 32 characters. If "
-        "empty, the service creates one in the file `sources.key` in the data folder. Set it if "
-        "servers and workers do not share that folder. See [sources.md](sources.md).",
+        "Secret that encrypts the access tokens of connected sources and the secrets of webhooks, "
+        "at least 32 characters. If empty, the service creates one in the file `sources.key` in "
+        "the data folder. Set it if servers and workers do not share that folder. See "
+        "[sources.md](sources.md).",
         secret=True,
     )
     sources_private_hosts: str = setting(
         "",
         "Hosts with private addresses that people may connect as sources, separated by commas, "
         "such as `mastodon.lan` or `localhost:3000`. All others must have public addresses.",
+    )
+    webhooks_private_hosts: str = setting(
+        "",
+        "Hosts with private addresses that people may use for webhooks, separated by commas, such "
+        "as `n8n.lan` or `localhost:5678`. They may use `http://` too. All others must have public "
+        "addresses and `https://`. See [webhooks.md](webhooks.md).",
     )
     x_api_url: str = setting(
         "https://api.x.com",

@@ -103,6 +103,11 @@ def check_writes(account: Account) -> None:
         )
 
 
+def check_webhooks(account: Account) -> None:
+    if account.is_free:
+        raise Refusal(Code.SUBSCRIPTION_REQUIRED, "Webhooks need a paid plan.")
+
+
 class Feature(Struct, frozen=True):
     """One row of the table that compares the plans."""
 
@@ -122,4 +127,5 @@ def features(free_calls_per_month: int) -> tuple[Feature, ...]:
         Feature("Filters: media type, author, label, dates", "no", "yes"),
         Feature("Writing labels and Smart Views", "no", "yes"),
         Feature("Search by meaning", "no", "yes"),
+        Feature("Webhooks", "no", "yes"),
     )

@@ -75,6 +75,7 @@ _FIRST: Final = (
     "delete_keys",
     "delete_devices",
     "delete_connections",
+    "delete_webhooks",
     "delete_sessions",
     "delete_passkeys",
     "delete_identities",
@@ -98,7 +99,7 @@ _OTHERS: Final = (
     *("some_source_folders", "some_file_imports", "some_replaced", "some_unindexed"),
     *("some_word_counts", "some_word_changes", "some_vector_parts"),
     *("some_bulk_changes", "some_bulk_parts", "some_bulk_posts"),
-    *("some_bare_links", "some_events"),
+    *("some_bare_links", "some_events", "some_deliveries"),
     *("some_media_links", "some_media_posts", "some_media_sources", "some_media_files"),
 )
 # Includes _FIRST again: a server may have written calls that it had counted in memory.
@@ -132,6 +133,7 @@ _LAST: Final = (
     "delete_vector_stores",
     "delete_bare_links",
     "delete_events",
+    "delete_deliveries",
     "delete_media_links",
     "delete_media_posts",
     "delete_media_sources",

@@ -44,6 +44,8 @@ class Reply(Struct, frozen=True):
     body: bytes = b""
     # Sent in chunks instead of `body`. The headers contain its length.
     stream: AsyncIterator[bytes] | None = None
+    # What is stored under the key of the request instead of `body`, which has a secret.
+    stored: bytes | None = None
 
 
 class Unsettled(Struct, frozen=True):
