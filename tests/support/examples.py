@@ -180,6 +180,21 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("listViewBookmarks", "/v1/views/weekend-reading/bookmarks?bucket=long-reads", None),
     ("updateView", "/v1/views/weekend-reading", {"name": "Sunday reading"}),
     ("deleteView", "/v1/views/weekend-reading", None),
+    ("createWebhook", "/v1/webhooks", WEBHOOK),
+    ("listWebhooks", "/v1/webhooks", None),
+    ("getWebhook", "/v1/webhooks/{webhook_id}", None),
+    ("updateWebhook", "/v1/webhooks/{webhook_id}", {"tag": None, "is_active": True}),
+    ("rotateWebhookSecret", "/v1/webhooks/{webhook_id}/rotate", None),
+    ("testWebhook", "/v1/webhooks/{webhook_id}/test", None),
+    # Each once it was sent.
+    ("listWebhookDeliveries", "/v1/webhooks/{webhook_id}/deliveries", None),
+    ("getWebhookDelivery", "/v1/webhooks/{webhook_id}/deliveries/{message_id}", None),
+    (
+        "sendWebhookMessageAgain",
+        "/v1/webhooks/{webhook_id}/deliveries/{message_id}/send_again",
+        None,
+    ),
+    ("deleteWebhook", "/v1/webhooks/{webhook_id}", None),
     ("createExportPdf", "/v1/exports/pdf", {"tag": "Birdlife"}),
     ("createExportCsv", "/v1/exports/csv", {"is_unread_only": False}),
     ("createExportJson", "/v1/exports/json", {"tweet_ids": BOTH}),
@@ -239,6 +254,11 @@ async def asked(service: Service) -> dict[str, Any]:
         if response.status_code == ACCEPTED:
             # The change of a request that returns bookmarks or a label is in meta.
             job = response.json()["meta"].get("change") or response.json()["data"]
+        if name == "createWebhook":
+            job["webhook_id"] = response.json()["data"]["id"]
+        if name == "testWebhook":
+            job = {**response.json()["data"], "webhook_id": path_id(response.url.path)}
+            job["message_id"] = job["id"]
         if name == "addHighlight":
             job["id"] = response.json()["data"]["id"]
         if name == "changeBookmarks":

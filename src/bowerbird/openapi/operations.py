@@ -220,6 +220,8 @@ PATH_PARAMETERS: Final[dict[str, str]] = {
     "job_id": "The export's id.",
     "run_id": "The import's id.",
     "change_id": "The change's id.",
+    "webhook_id": "The webhook's id.",
+    "message_id": "The message's id, which is sent as webhook-id.",
 }
 
 PATH_EXAMPLES: Final[dict[str, str]] = {
@@ -231,4 +233,6 @@ PATH_EXAMPLES: Final[dict[str, str]] = {
     "change_id": "9b1f04c2d67ae35812c07d4e",
     "run_id": "5f2c9a7be01d4c3389aa01bc",
     "digest_id": "weekly-2026-07-13",
+    "webhook_id": "5b0e6a4f9c21d783",
+    "message_id": "msg_3c81f04e9d2a7b65_41",
 }

@@ -157,8 +157,8 @@ class Delivering:
         found = self._vault.open(account.account_id, hook)
         if found is None:
             return Attempt(0, problem=_UNREADABLE)
-        now_s = self._clock() // MICROSECONDS
-        signed = signing.headers(found, hook, delivery.message_id, delivery.body, now_s)
+        now = self._clock()
+        signed = signing.headers(found, hook, delivery.message_id, delivery.body, now)
         return await sender.send(hook.url, signed, delivery.body)
 
     async def _advance(

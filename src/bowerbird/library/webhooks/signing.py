@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.sealing import CannotOpen, NoKey, Sealer
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.webhooks import FORMER_SECRET, Webhook
@@ -42,17 +43,17 @@ def replaced(old: Secrets | None) -> Secrets:
 
 
 def headers(
-    found: Secrets, hook: Webhook, message_id: str, body: bytes, now_s: int
+    found: Secrets, hook: Webhook, message_id: str, body: bytes, now: int
 ) -> dict[str, str]:
     """The three headers of a message, with a signature per valid secret."""
-    is_former_valid = hook.rotated_at is not None and (
-        now_s * 1_000_000 < hook.rotated_at + FORMER_SECRET
-    )
-    valid = [found.current, *([found.former] if found.former and is_former_valid else [])]
-    signed = b".".join((message_id.encode(), str(now_s).encode(), body))
+    valid = [found.current]
+    if found.former and hook.rotated_at is not None and now < hook.rotated_at + FORMER_SECRET:
+        valid.append(found.former)
+    seconds = str(now // MICROSECONDS)
+    signed = b".".join((message_id.encode(), seconds.encode(), body))
     return {
         "webhook-id": message_id,
-        "webhook-timestamp": str(now_s),
+        "webhook-timestamp": seconds,
         "webhook-signature": " ".join(_signature(secret, signed) for secret in valid),
     }
 

@@ -4,10 +4,10 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird import errors
 from bowerbird.clock import Clock
@@ -96,7 +96,7 @@ class DeliveryResponse(Struct, frozen=True, kw_only=True):
     """The beginning of the answer."""
     problem: str | None
     """Why it was not delivered."""
-    message: dict[str, object] | UnsetType = UNSET
+    message: dict[str, Any] | UnsetType = UNSET
     """What was sent. Only in the answer about one message."""
 
 
