@@ -22,6 +22,7 @@ SETTINGS: Final = (
     Place("/keys", "Keys"),
     Place("/connect", "Extension"),
     Place("/sources", "Sources"),
+    Place("/webhooks", "Webhooks"),
     Place("/exports", "Exports"),
     Place("/activity", "Activity"),
 )
