@@ -35,6 +35,7 @@ GONE: Final = 410
 _HTTPS: Final = 443
 # Below them are the ports of other protocols.
 _FIRST_FREE_PORT: Final = 1_024
+_LAST_PORT: Final = 65_535
 _DELIVERED: Final = range(200, 300)
 _REDIRECTS: Final = range(300, 400)
 _HEADERS: Final = {
@@ -111,7 +112,8 @@ class Sender(OutgoingRequests):
             host, port = parsed.raw_host.decode("ascii").lower(), parsed.port or _HTTPS
         except (httpx2.InvalidURL, ValueError):
             return "must be an address such as https://hooks.example.com/b"
-        if not host or len(url) > WEBHOOK_URL_MAX or parsed.scheme not in ("https", "http"):
+        is_web = parsed.scheme in ("https", "http") and port <= _LAST_PORT
+        if not host or not is_web or len(url) > WEBHOOK_URL_MAX:
             return "must be an address such as https://hooks.example.com/b"
         if parsed.userinfo or parsed.fragment:
             return "must have no password and no fragment"
