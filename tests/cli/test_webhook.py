@@ -55,7 +55,7 @@ def test_a_webhook_is_added_listed_and_removed(library: Library) -> None:
 def test_what_is_wrong_is_said(library: Library, arguments: tuple[str, ...], problem: str) -> None:
     refused = library.run("webhook", *arguments)
 
-    assert refused.exit_code == 1
+    assert refused.code == 1
     assert problem in refused.text
 
 

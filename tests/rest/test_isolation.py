@@ -3,11 +3,13 @@
 import re
 import secrets
 from typing import Any, Final
+from unittest.mock import patch
 
 import httpx
 import pytest
 
 from bowerbird.library.exports.links import Links
+from bowerbird.library.webhooks import webhooks
 from tests.support import digesting, exporting, imports, make, writing
 from tests.support.offenders import Offenders
 from tests.support.published import of_accounts
@@ -124,6 +126,16 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("post", "/v1/exports/json"): [("", None), ("", {"q": "geheim"})],
     ("get", "/v1/exports/{job_id}"): [("", None)],
     ("get", "/v1/exports/{job_id}/file"): [("", None), ("?token={token}", None)],
+    ("get", "/v1/webhooks"): [("", None)],
+    ("post", "/v1/webhooks"): [("", {"url": "http://not.allowed.example"})],
+    ("get", "/v1/webhooks/{webhook_id}"): [("", None)],
+    ("patch", "/v1/webhooks/{webhook_id}"): [("", {"is_active": False, "tag": "mine"})],
+    ("delete", "/v1/webhooks/{webhook_id}"): [("", None)],
+    ("post", "/v1/webhooks/{webhook_id}/rotate"): [("", None)],
+    ("post", "/v1/webhooks/{webhook_id}/test"): [("", None)],
+    ("get", "/v1/webhooks/{webhook_id}/deliveries"): [("", None)],
+    ("get", "/v1/webhooks/{webhook_id}/deliveries/{message_id}"): [("", None)],
+    ("post", "/v1/webhooks/{webhook_id}/deliveries/{message_id}/send_again"): [("", None)],
     ("get", "/v1/digests"): [("", None), ("?limit=1", None)],
     ("get", "/v1/digests/preferences"): [("", None)],
     ("patch", "/v1/digests/preferences"): [("", {"hour": 9}), ("", {})],
@@ -172,6 +184,10 @@ async def _fill(bob: Member) -> dict[str, str]:
     body = {"action": "add_label", "tweet_ids": [THEIRS[0]], "label_name": "theirs"}
     changed = await writing.send(bob, "POST", "/v1/bookmarks/changes", body)
     await writing.send(bob, "PATCH", "/v1/digests/preferences", {"time_zone": "Asia/Kathmandu"})
+    url = {"url": "https://theirs.example/geheim"}
+    webhook = (await writing.send(bob, "POST", "/v1/webhooks", url)).json()["data"]
+    with patch.object(webhooks, "WAIT_S", 0.0):
+        tested = await writing.send(bob, "POST", f"/v1/webhooks/{webhook['id']}/test")
     now = bob.clock.now
     await digesting.make(bob, "2026-07-20T08:00:00+00:00")
     bob.clock.now = now
@@ -185,6 +201,8 @@ async def _fill(bob: Member) -> dict[str, str]:
         "view_cursor": shown["meta"]["next_cursor"],
         "job_id": job_id,
         "run_id": run_ids[0],
+        "webhook_id": webhook["id"],
+        "message_id": tested.json()["data"]["id"],
         "change_id": changed.json()["data"]["change_id"],
         "import_cursor": (await bob.get("/v1/imports", limit=1)).json()["meta"]["next_cursor"],
         # A token of bob's account for a job that does not exist.
@@ -204,6 +222,8 @@ UNKNOWN: Final = {
     "job_id": "0" * 32,
     "run_id": "0" * 24,
     "change_id": "0" * 24,
+    "webhook_id": "0" * 24,
+    "message_id": "msg_test_" + "0" * 24,
     "import_cursor": "x",
     "token": "x",
 }
@@ -231,7 +251,7 @@ async def _everything(member: Member) -> list[bytes]:
     """Everything an account can read about itself."""
     paths = (
         *("/v1/bookmarks?is_unread_only=false", "/v1/bookmarks/count", "/v1/labels", "/v1/views"),
-        "/v1/imports",
+        *("/v1/imports", "/v1/webhooks"),
         *("/v1/digests", "/v1/digests/latest", "/v1/digests/preferences"),
     )
     answers = [(await member.client.get(path)).content for path in paths]

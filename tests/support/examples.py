@@ -5,12 +5,19 @@
 
 import asyncio
 import json
+import re
 import tempfile
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
+from msgspec import structs
+
 from bowerbird.library.bulk import changes
+from bowerbird.library.webhooks import webhooks
+from bowerbird.model.webhooks import DeliveryState
+from bowerbird.storage.database import Transaction
+from bowerbird.storage.webhooks import WebhookStore
 from tests.support import databases, digesting, exporting, imports, make, waiting
 from tests.support.published import document
 from tests.support.service import Service, build
@@ -77,6 +84,11 @@ VIEW: Final = {
     "base_query": {"media_type": "article", "bookmarked_from": "last 30 days"},
     "default_sort": {"sort_by": "posted_at", "sort_order": "desc"},
     "triage_buckets": [{"name": "Long reads", "query": {"q": "bower"}}],
+}
+WEBHOOK: Final = {
+    "url": "https://hooks.example.com/b",
+    "events": ["post.created", "post.labelled"],
+    "tag": "Birdlife",
 }
 CHANGE: Final = {
     "action": "archive",
@@ -228,7 +240,11 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("deleteBookmarks", "/v1/bookmarks/delete", LARGE),
     ("restoreBookmarks", "/v1/bookmarks/restore", {"filter": {}, "expected_count": MANY + 1}),
 ]
+# Random, and no example for a scanner of secrets to find.
+_SECRET: Final = re.compile("whsec_[A-Za-z0-9+/=]+")
+SECRET: Final = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 OF_A_LABEL: Final = ("updateLabel", "mergeLabel", "deleteLabel")
+SENDING: Final = ("testWebhook", "sendWebhookMessageAgain")
 # Returns a file, so the document has no example of it.
 FILES: Final = ("downloadExport",)
 
@@ -248,17 +264,16 @@ async def asked(service: Service) -> dict[str, Any]:
     for name, path, body in STEPS:
         await _prepare(service, name, path, body, job)
         waiting_s = 0.0 if name in found and name in OF_A_LABEL else changes.WAIT_S
-        with patch.object(changes, "WAIT_S", waiting_s):
+        with patch.object(changes, "WAIT_S", waiting_s), patch.object(webhooks, "WAIT_S", 0.0):
             response = await alice.client.request(methods[name], path.format(**job), json=body)
         assert response.is_success, (name, response.text)
-        if response.status_code == ACCEPTED:
+        if response.status_code == ACCEPTED and name not in SENDING:
             # The change of a request that returns bookmarks or a label is in meta.
             job = response.json()["meta"].get("change") or response.json()["data"]
         if name == "createWebhook":
             job["webhook_id"] = response.json()["data"]["id"]
         if name == "testWebhook":
-            job = {**response.json()["data"], "webhook_id": path_id(response.url.path)}
-            job["message_id"] = job["id"]
+            job["message_id"] = response.json()["data"]["id"]
         if name == "addHighlight":
             job["id"] = response.json()["data"]["id"]
         if name == "changeBookmarks":
@@ -268,6 +283,7 @@ async def asked(service: Service) -> dict[str, Any]:
             kept.setdefault("request", body)
         # Every installation shows the examples, so they contain a neutral address.
         shown = response.text.replace("http://localhost:8080", "https://example.com")
+        shown = _SECRET.sub(SECRET, shown)
         kept["answers"][str(response.status_code)] = json.loads(shown)
     return found
 
@@ -277,6 +293,8 @@ async def _prepare(service: Service, name: str, path: str, body: Any, job: dict[
     alice = service.alice
     if "{job_id}" in path:
         await exporting.finished(service, alice, job)
+    if name == "listWebhookDeliveries":
+        await _deliver(service)
     if name == "listDigests":
         await digesting.make(alice)
     if name == "listDuplicates":
@@ -288,6 +306,26 @@ async def _prepare(service: Service, name: str, path: str, body: Any, job: dict[
         await alice.save_all([make.post(author="fieldnotes") for _ in range(MANY)])
     if job.get("state") in ("working", "undoing"):
         await _until_done(service, job["change_id"])
+
+
+async def _deliver(service: Service) -> None:
+    """Notes what the receiver would have answered."""
+    store, account_id = WebhookStore(service.database), service.alice.account_id
+    [message] = await store.waiting(account_id, 1)
+    delivered = structs.replace(
+        message,
+        state=DeliveryState.DELIVERED,
+        tries=1,
+        tried_at=service.clock(),
+        took_ms=84,
+        status=200,
+        answer="ok",
+    )
+
+    async def work(transaction: Transaction) -> None:
+        await store.put_delivery(transaction, account_id, delivered, 100)
+
+    await service.database.write(work)
 
 
 async def _until_done(service: Service, change_id: str) -> None:

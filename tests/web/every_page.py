@@ -266,7 +266,7 @@ async def _webhooks(album: Album, house: House, receiver: hooks.Receiver, folder
     album["webhooks-refused"] = await owner.person.send("/webhooks", "/webhooks", url="http://x", saved="1")
     fields = {"url": receiver.url("/bower"), "saved": "on", "labelled": "on"}
     album["webhooks-secret"] = await owner.person.send("/webhooks", "/webhooks", **fields)
-    failing = {"url": receiver.url("/webhook/7c1e"), "saved": "on", "tag": "Birds", "q": HOSTILE}
+    failing = {"url": receiver.url("/webhook/7c1e"), "saved": "on", "tag": "Birds", "q": "webhooks"}
     await owner.person.send("/webhooks", "/webhooks", **failing, lists="on")
     receiver.answer("404 Not Found", b"There is no such webhook.", "/webhook/7c1e")
     post = hooks.Post(owner.member, receiver, folder)

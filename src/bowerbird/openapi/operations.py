@@ -233,6 +233,6 @@ PATH_EXAMPLES: Final[dict[str, str]] = {
     "change_id": "9b1f04c2d67ae35812c07d4e",
     "run_id": "5f2c9a7be01d4c3389aa01bc",
     "digest_id": "weekly-2026-07-13",
-    "webhook_id": "5b0e6a4f9c21d783",
+    "webhook_id": "5b0e6a4f9c21d7831f02ab47",
     "message_id": "msg_3c81f04e9d2a7b65_41",
 }

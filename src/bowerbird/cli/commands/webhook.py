@@ -109,7 +109,7 @@ def remove(email: str, webhook_id: str) -> None:
 
     \b
     Example:
-      bowerbird webhook remove you@example.com 5b0e6a4f9c21d783
+      bowerbird webhook remove you@example.com 5b0e6a4f9c21d7831f02ab47
     """
     with_library(_written(email, lambda hooks, t, account: hooks.delete(t, account, webhook_id)))
     click.echo(f"Removed webhook {webhook_id}.")
@@ -123,7 +123,7 @@ def test(email: str, webhook_id: str) -> None:
 
     \b
     Example:
-      bowerbird webhook test you@example.com 5b0e6a4f9c21d783
+      bowerbird webhook test you@example.com 5b0e6a4f9c21d7831f02ab47
     """
 
     async def work(opened: LibraryContext) -> DeliveryResponse:

@@ -38,7 +38,7 @@ def of_event(account: Account, hook: Webhook, event: Event, now: int) -> Deliver
 def of_test(hook: Webhook, now: int) -> Delivery:
     body = _body(TEST, with_offset(now), {"webhook_id": hook.webhook_id})
     return msgspec.structs.replace(
-        _delivery(hook, f"msg_test_{secrets.token_hex(8)}", TEST, body, now),
+        _delivery(hook, f"msg_test_{secrets.token_hex(12)}", TEST, body, now),
         state=DeliveryState.WAITING,
     )
 

@@ -41,7 +41,7 @@ from bowerbird.storage.webhooks import WebhookStore
 if TYPE_CHECKING:
     from bowerbird.library.webhooks.sending import Sender
 
-_ID_BYTES: Final = 8
+_ID_BYTES: Final = 12
 # How long a request waits for what came of a message that it sends.
 WAIT_S: Final = 5.0
 _LOOK_S: Final = 0.1

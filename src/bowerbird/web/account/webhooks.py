@@ -198,7 +198,7 @@ class WebhookPages:
             visit,
             "webhook_message.html",
             host=host_of(hook.url),
-            message=_details(hook, found, visit.times),
+            sent_message=_details(hook, found, visit.times),
         )
 
     async def _sent(
