@@ -237,4 +237,5 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *import_routes.write_routes(services.imports, writes),
         *webhook_routes.routes(services.webhooks),
         *webhook_routes.write_routes(services.webhooks, writes),
+        *webhook_routes.sending_routes(services.webhooks, writes),
     ]

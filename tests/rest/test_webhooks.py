@@ -67,7 +67,7 @@ async def test_a_webhook_is_created_shown_changed_and_deleted(alice: Member) -> 
     assert (await alice.get(path)).json()["data"] == added
     assert (await alice.get("/v1/webhooks")).json()["data"] == [added]
 
-    change = {"events": [], "tag": None, "is_active": False, "url": f"{URL}?x=1"}
+    change: dict[str, Any] = {"events": [], "tag": None, "is_active": False, "url": f"{URL}?x=1"}
     changed = (await writing.send(alice, "PATCH", path, change)).json()["data"]
     assert changed == {**added, "events": [], "tag": None, "state": "paused", "url": f"{URL}?x=1"}
 
@@ -144,7 +144,7 @@ async def test_a_free_account_has_none(free: Member) -> None:
         *(("POST", "/x/test"), ("GET", "/x/deliveries"), ("GET", "/x/deliveries/y")),
         ("POST", "/x/deliveries/y/send_again"),
     ):
-        body = {} if method in ("POST", "PATCH") and path in ("", "/x") else None
+        body: Any = {} if method in ("POST", "PATCH") and path in ("", "/x") else None
         refused = await writing.send(free, method, f"/v1/webhooks{path}", body)
 
         assert refused.status_code == 402, path

@@ -263,7 +263,9 @@ async def _sources(album: Album, owner: Visitor, reached: networks.Networks) -> 
 async def _webhooks(album: Album, house: House, receiver: hooks.Receiver, folder: Path) -> None:
     owner = await signed_in(house, "hooks@example.com")
     album["webhooks-empty"] = await owner.person.open("/webhooks")
-    album["webhooks-refused"] = await owner.person.send("/webhooks", "/webhooks", url="http://x", saved="1")
+    album["webhooks-refused"] = await owner.person.send(
+        "/webhooks", "/webhooks", url="http://x", saved="1"
+    )
     fields = {"url": receiver.url("/bower"), "saved": "on", "labelled": "on"}
     album["webhooks-secret"] = await owner.person.send("/webhooks", "/webhooks", **fields)
     failing = {"url": receiver.url("/webhook/7c1e"), "saved": "on", "tag": "Birds", "q": "webhooks"}

@@ -62,8 +62,8 @@ AUTHORS_COMPARED: Final = 300
 # Events of an account that GET /changes has: the last ones, for so long.
 EVENT_DAYS: Final = 90
 EVENTS_MAX: Final = 1_000_000
-# Webhooks of an account; the messages to each that can be looked at and sent again, and those that
-# an account may send by hand at once; the bytes of a message, as the Standard Webhooks rules advise.
+# Webhooks of an account; the messages to each that can be looked at and sent again; those that an
+# account may send by hand at once; the bytes of a message, as the Standard Webhooks rules advise.
 WEBHOOKS_MAX: Final = 10
 WEBHOOK_URL_MAX: Final = 2_048
 DELIVERIES_KEPT: Final = 100

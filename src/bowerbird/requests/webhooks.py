@@ -41,9 +41,9 @@ class WebhookChange(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """PATCH /webhooks/{webhook_id}: the fields that are sent replace the old ones."""
 
     url: Annotated[Url | UnsetType, _URL] = UNSET
-    events: Annotated[Types | None | UnsetType, _EVENTS] = UNSET
-    tag: Annotated[Name | None | UnsetType, _TAG] = UNSET
-    q: Annotated[Words | None | UnsetType, _Q] = UNSET
+    events: Annotated[Types | UnsetType | None, _EVENTS] = UNSET
+    tag: Annotated[Name | UnsetType | None, _TAG] = UNSET
+    q: Annotated[Words | UnsetType | None, _Q] = UNSET
     is_active: Annotated[
         bool | UnsetType,
         about(
@@ -62,7 +62,7 @@ class DeliveriesQuery(Struct, frozen=True):
     limit: Limit = None
 
 
-def _check_types(events: Sequence[str] | None | UnsetType) -> None:
+def _check_types(events: Sequence[str] | UnsetType | None) -> None:
     for one in events or ():
         if one not in TYPES:
             accepted = ", ".join(TYPES)

@@ -181,6 +181,15 @@ def write_routes(webhooks: Webhooks, writes: Writes) -> list[ApiRoute]:
             await webhooks.delete(transaction, call.account, call.path_params["webhook_id"])
         )
 
+    return [
+        CREATE.served_by(writes.handler_of(NewWebhook, create, gate)),
+        UPDATE.served_by(writes.handler_of(WebhookChange, update, gate)),
+        DELETE.served_by(writes.handler(delete)),
+        ROTATE.served_by(writes.handler(rotate)),
+    ]
+
+
+def sending_routes(webhooks: Webhooks, writes: Writes) -> list[ApiRoute]:
     async def test(transaction: Transaction, call: Call) -> Reply:
         webhook_id = call.path_params["webhook_id"]
         return _sent(webhook_id, await webhooks.test(transaction, call.account, webhook_id))
@@ -199,10 +208,6 @@ def write_routes(webhooks: Webhooks, writes: Writes) -> list[ApiRoute]:
         return None if settled is None else _sent(webhook_id, settled)
 
     return [
-        CREATE.served_by(writes.handler_of(NewWebhook, create, gate)),
-        UPDATE.served_by(writes.handler_of(WebhookChange, update, gate)),
-        DELETE.served_by(writes.handler(delete)),
-        ROTATE.served_by(writes.handler(rotate)),
         TEST.served_by(writes.handler(test, wait=wait)),
         SEND_AGAIN.served_by(writes.handler(send_again, wait=wait)),
     ]

@@ -53,7 +53,7 @@ def secret_in(page: httpx.Response) -> str:
 
 
 def id_in(page: httpx.Response) -> str:
-    return re.findall(r'name="webhook" value="([0-9a-f]+)"', page.text)[0]
+    return str(re.findall(r'name="webhook" value="([0-9a-f]+)"', page.text)[0])
 
 
 @asynccontextmanager
@@ -191,7 +191,9 @@ async def test_a_free_account_is_told_that_webhooks_need_a_paid_plan(
 ) -> None:
     await post.member.set_plan("free")
     shown = await reader.person.open("/webhooks")
-    refused = await reader.person.send("/webhooks", "/webhooks", url=post.receiver.url(), saved="on")
+    refused = await reader.person.send(
+        "/webhooks", "/webhooks", url=post.receiver.url(), saved="on"
+    )
 
     assert "Webhooks need a paid plan." in text_of(shown)
     assert refused.status_code == 402

@@ -74,9 +74,7 @@ def list_webhooks(email: str, *, as_json: bool) -> None:
 @click.option("--event", "events", multiple=True, help="A type of event; repeat it for several.")
 @click.option("--label", help="Only events of posts with this label.")
 @click.option("--query", help="Only events of posts that match this query.")
-def add(
-    email: str, url: str, events: Sequence[str], label: str | None, query: str | None
-) -> None:
+def add(email: str, url: str, events: Sequence[str], label: str | None, query: str | None) -> None:
     r"""Add a webhook and print its secret. It cannot be shown again.
 
     \b

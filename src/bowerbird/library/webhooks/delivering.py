@@ -21,7 +21,7 @@ from bowerbird.library.bookmarks.events import Event, Events
 from bowerbird.library.webhooks import messages, signing
 from bowerbird.library.webhooks.signing import SecretVault
 from bowerbird.library.webhooks.webhooks import host_of
-from bowerbird.mail import Email, Mailer, MailDeferred, MailOutcomeUnknown, MailRefused
+from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.webhooks import Delivery, DeliveryState, Webhook, WebhookState
 from bowerbird.requests.limits import DELIVERIES_KEPT, WAITING_DELIVERIES_MAX
@@ -105,7 +105,8 @@ class Delivering:
             await self._tell(account, hook)
         if hook.state is not WebhookState.ACTIVE:
             return False
-        while True:
+        is_at_end = False
+        while not is_at_end:
             events, last, has_more = await self._next_events(account, hook)
             for event in await self._matching.wanted(account, hook, events, self._clock()):
                 if time.monotonic() >= end:
@@ -114,15 +115,11 @@ class Delivering:
                 if sent is None:
                     return False
                 hook = sent
-            if last > hook.delivered:
-                moved = await self._advance(account, hook, last)
-                if moved is None:
-                    return False
-                hook = moved
-            if not has_more:
+            moved = await self._advance(account, hook, last)
+            if moved is None:
                 return False
-            if time.monotonic() >= end:
-                return True
+            hook, is_at_end = moved, not has_more
+        return False
 
     async def _next_events(
         self, account: Account, hook: Webhook
@@ -165,6 +162,8 @@ class Delivering:
         self, account: Account, hook: Webhook, to: int, done: Delivery | None = None
     ) -> Webhook | None:
         account_id = account.account_id
+        if to == hook.delivered and done is None:
+            return hook
 
         async def work(transaction: Transaction) -> bool:
             at = None if done is None else done.tried_at
@@ -251,9 +250,7 @@ async def _all(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     return done
 
 
-def _after(
-    delivery: Delivery, attempt: "Attempt", state: DeliveryState, tried_at: int
-) -> Delivery:
+def _after(delivery: Delivery, attempt: "Attempt", state: DeliveryState, tried_at: int) -> Delivery:
     return msgspec.structs.replace(
         delivery,
         state=state,

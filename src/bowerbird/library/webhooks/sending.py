@@ -107,25 +107,14 @@ class Sender(OutgoingRequests):
         return status, _text(answer), _problem_of(status)
 
     def _problem(self, url: str) -> str:
-        try:
-            parsed = httpx2.URL(url)
-            host, port = parsed.raw_host.decode("ascii").lower(), parsed.port or _HTTPS
-        except (httpx2.InvalidURL, ValueError):
-            return "must be an address such as https://hooks.example.com/b"
-        is_web = parsed.scheme in ("https", "http") and port <= _LAST_PORT
-        if not host or not is_web or len(url) > WEBHOOK_URL_MAX:
+        parsed = _parsed(url)
+        if parsed is None:
             return "must be an address such as https://hooks.example.com/b"
         if parsed.userinfo or parsed.fragment:
             return "must have no password and no fragment"
         if self._may_be_private(host_port(parsed)):
             return ""
-        if parsed.scheme != "https":
-            return "must begin with https://"
-        if port != _HTTPS and port < _FIRST_FREE_PORT:
-            return f"must have the port {_HTTPS} or one from {_FIRST_FREE_PORT:,}"
-        if _is_number(host) and not addresses.is_public(host):
-            return "must be on the public internet"
-        return ""
+        return _problem_in_public(parsed)
 
     def _may_be_private(self, host_and_port: str) -> bool:
         host = host_and_port.rpartition(":")[0]
@@ -137,6 +126,27 @@ async def _read(response: Response, answer: bytearray) -> None:
         answer += part[: HOOK_ANSWER_BYTES_MAX - len(answer)]
         if len(answer) >= HOOK_ANSWER_BYTES_MAX:
             return
+
+
+def _parsed(url: str) -> httpx2.URL | None:
+    try:
+        parsed = httpx2.URL(url)
+        host, port = parsed.raw_host.decode("ascii"), parsed.port or _HTTPS
+    except (httpx2.InvalidURL, ValueError):
+        return None
+    is_web = parsed.scheme in ("https", "http") and port <= _LAST_PORT
+    return parsed if host and is_web and len(url) <= WEBHOOK_URL_MAX else None
+
+
+def _problem_in_public(parsed: httpx2.URL) -> str:
+    host, port = parsed.raw_host.decode("ascii"), parsed.port or _HTTPS
+    if parsed.scheme != "https":
+        return "must begin with https://"
+    if port != _HTTPS and port < _FIRST_FREE_PORT:
+        return f"must have the port {_HTTPS} or one from {_FIRST_FREE_PORT:,}"
+    if _is_number(host) and not addresses.is_public(host.strip("[]")):
+        return "must be on the public internet"
+    return ""
 
 
 def _problem_of(status: int) -> str:
