@@ -42,7 +42,7 @@ TURN_S: Final = 30.0
 _LINKS_TURN_S: Final = 10.0
 _WEBHOOKS_TURN_S: Final = 5.0
 # Accounts whose messages are delivered at the same time. Slow receivers hold lanes for seconds.
-_WEBHOOK_LANES: Final = 16
+WEBHOOK_LANES: Final = 16
 # A permanent error is not repeated with every look.
 _RETRY_AFTER_ERROR_S: Final = 600
 
@@ -197,7 +197,7 @@ class WebhookJobs(AccountJobs):
         super().__init__(
             *(database, clock, webhooks.KIND, WEBHOOKS, turn_s),
             due_accounts=delivering.due_accounts,
-            own_lanes=_WEBHOOK_LANES,
+            own_lanes=WEBHOOK_LANES,
         )
         self._delivering = delivering
         # A message arrives within seconds.

@@ -265,14 +265,6 @@ class Worker:
             return job
         return None
 
-    async def _next_separate(self) -> Job | None:
-        for kind in self._separate:
-            if self._count([kind.name]) < kind.own_lanes and (
-                job := await self._claimed([kind.name])
-            ):
-                return job
-        return None
-
     async def _claimed(self, kinds: Sequence[str], *, is_last: bool = False) -> Job | None:
         return await self._store.claim(
             kinds,
