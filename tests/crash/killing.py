@@ -118,7 +118,7 @@ async def started(
 async def work_until(
     is_over: Callable[[], Awaitable[bool]],
     database: Database,
-    jobs: LinkJobs | MediaJobs | SourceJobs,
+    jobs: LinkJobs | MediaJobs | SourceJobs | WebhookJobs,
     report: Report,
     lease_s: float,
 ) -> None:
