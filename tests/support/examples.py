@@ -198,9 +198,16 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("updateWebhook", "/v1/webhooks/{webhook_id}", {"tag": None, "is_active": True}),
     ("rotateWebhookSecret", "/v1/webhooks/{webhook_id}/rotate", None),
     ("testWebhook", "/v1/webhooks/{webhook_id}/test", None),
-    # Each once it was sent.
+    # The message of before is sent.
     ("listWebhookDeliveries", "/v1/webhooks/{webhook_id}/deliveries", None),
+    # Sent while the request waits.
+    ("testWebhook", "/v1/webhooks/{webhook_id}/test", None),
     ("getWebhookDelivery", "/v1/webhooks/{webhook_id}/deliveries/{message_id}", None),
+    (
+        "sendWebhookMessageAgain",
+        "/v1/webhooks/{webhook_id}/deliveries/{message_id}/send_again",
+        None,
+    ),
     (
         "sendWebhookMessageAgain",
         "/v1/webhooks/{webhook_id}/deliveries/{message_id}/send_again",
@@ -264,8 +271,13 @@ async def asked(service: Service) -> dict[str, Any]:
     for name, path, body in STEPS:
         await _prepare(service, name, path, body, job)
         waiting_s = 0.0 if name in found and name in OF_A_LABEL else changes.WAIT_S
-        with patch.object(changes, "WAIT_S", waiting_s), patch.object(webhooks, "WAIT_S", 0.0):
-            response = await alice.client.request(methods[name], path.format(**job), json=body)
+        is_awaited = name in SENDING and name in found
+        hook_s = webhooks.WAIT_S if is_awaited else 0.0
+        with patch.object(changes, "WAIT_S", waiting_s), patch.object(webhooks, "WAIT_S", hook_s):
+            response, _ = await asyncio.gather(
+                alice.client.request(methods[name], path.format(**job), json=body),
+                _deliver(service) if is_awaited else asyncio.sleep(0),
+            )
         assert response.is_success, (name, response.text)
         if response.status_code == ACCEPTED and name not in SENDING:
             # The change of a request that returns bookmarks or a label is in meta.
@@ -311,7 +323,7 @@ async def _prepare(service: Service, name: str, path: str, body: Any, job: dict[
 async def _deliver(service: Service) -> None:
     """Notes what the receiver would have answered."""
     store, account_id = WebhookStore(service.database), service.alice.account_id
-    [message] = await store.waiting(account_id, 1)
+    [message] = await waiting.until(lambda: store.waiting(account_id, 1))
     delivered = structs.replace(
         message,
         state=DeliveryState.DELIVERED,

@@ -15,9 +15,12 @@ _URL = about("Where messages are sent: https, at a public address.", "https://ho
 _EVENTS = about(
     "Types of the events to send, as GET /v1/changes names them. Empty for all.",
     ["post.created", "post.labelled"],
+    nullable=True,
 )
-_TAG = about("Only events of posts with this label, and of the label itself.", "Birds")
-_Q = about("Only events of posts that match this query, as q of the list.", "bower* -paint")
+_TAG = about(
+    "Only events of posts with this label, and of the label itself.", "Birds", nullable=True
+)
+_Q = about("Only events of posts that match this query, as q of the list.", "bower*", nullable=True)
 
 Url = Annotated[str, Meta(min_length=1, max_length=limits.WEBHOOK_URL_MAX)]
 Types = Annotated[list[str], Meta(max_length=len(TYPES))]

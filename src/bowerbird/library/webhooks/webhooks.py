@@ -49,6 +49,7 @@ _LOOK_S: Final = 0.1
 
 class WebhookResponse(Struct, frozen=True, kw_only=True):
     id: str
+    """Identifier of the webhook."""
     url: str
     """Where messages are sent."""
     events: Sequence[str]
@@ -70,7 +71,9 @@ class WebhookResponse(Struct, frozen=True, kw_only=True):
     former_secret_until: str | None
     """Until when messages are signed with the secret before the last too."""
     created_at: str
+    """When it was added."""
     updated_at: str
+    """When it was changed last."""
     secret: str | UnsetType = UNSET
     """Only in the answer that creates it: the secret that messages are signed with."""
 
@@ -87,9 +90,11 @@ class DeliveryResponse(Struct, frozen=True, kw_only=True):
     tries: int
     """How many times it was sent."""
     created_at: str
+    """When it was sent first, or asked for."""
     tried_at: str | None
     """When it was sent last."""
     took_ms: int | None
+    """How long the last attempt took, in milliseconds."""
     status: int | None
     """The HTTP status of the answer; null if there was none."""
     answer: str | None
