@@ -25,7 +25,7 @@ BEGIN
             'kept_page', 'keyword', 'label', 'library_event', 'media_account', 'media_file', 'media_link',
             'media_post', 'media_source', 'passkey', 'replaced_annotation', 'smart_view',
             'source_connection', 'source_folder', 'source_post', 'sunset_notice', 'trash',
-            'unindexed_note', 'vector', 'vector_part', 'vector_store', 'version_use', 'web_session',
+            'unindexed_note', 'vector', 'vector_part', 'vector_store', 'version_use', 'web_session', 'webhook', 'webhook_delivery',
             'word_change', 'word_count'
     ] LOOP
         IF NOT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = name::regclass) THEN
