@@ -25,6 +25,7 @@ from bowerbird.rest import account as account_routes
 from bowerbird.rest import bookmarks as bookmark_routes
 from bowerbird.rest import bulk as bulk_routes
 from bowerbird.rest import digests as digest_routes
+from bowerbird.rest import duplicates as duplicate_routes
 from bowerbird.rest import events as event_routes
 from bowerbird.rest import exports as export_routes
 from bowerbird.rest import facets as facet_routes
@@ -35,6 +36,7 @@ from bowerbird.rest import labels as label_routes
 from bowerbird.rest import saving as saving_routes
 from bowerbird.rest import shares as share_routes
 from bowerbird.rest import views as view_routes
+from bowerbird.rest import webhooks as webhook_routes
 from bowerbird.sandbox import router as sandbox
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
@@ -221,6 +223,8 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *bulk_routes.routes(services.bulk, services.trash_list, writes, services.wake_worker),
         *bookmark_routes.routes(services.bookmarks, answers),
         *event_routes.routes(services.events, answers),
+        *duplicate_routes.routes(services.duplicates, answers),
+        *duplicate_routes.write_routes(services.duplicates, writes),
         *facet_routes.routes(services.facets, services.bookmarks, answers),
         *bookmark_routes.write_routes(services.flags, services.trash, writes, changing),
         *highlight_routes.write_routes(services.highlights, writes),
@@ -237,4 +241,7 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *export_routes.write_routes(exports, addresses, writes, services.wake_worker),
         *import_routes.routes(services.imports),
         *import_routes.write_routes(services.imports, writes),
+        *webhook_routes.routes(services.webhooks),
+        *webhook_routes.write_routes(services.webhooks, writes),
+        *webhook_routes.sending_routes(services.webhooks, writes),
     ]

@@ -14,6 +14,7 @@ from bowerbird.library.accounts.tokens import Devices, Keys
 from bowerbird.library.bookmarks.annotated_posts import AnnotatedPosts
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.duplicates import Duplicates
 from bowerbird.library.bookmarks.events import Events
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
@@ -41,6 +42,7 @@ from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
+from bowerbird.library.webhooks.webhooks import Webhooks
 from bowerbird.mail import Mailer
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
@@ -80,6 +82,7 @@ class Services:
         self.annotated = AnnotatedPosts(database, self.bookmarks)
         self.authors = Authors(database)
         self.events = Events(database, clock)
+        self.duplicates = Duplicates(database, clock)
         self.facets = FacetCounts(database, self.bookmarks, meaning)
         self.labels = Labels(database, clock)
         self.changes = PostChanges(database, self.flags, self.trash, self.labels)
@@ -109,6 +112,7 @@ class Services:
         self.demo = Demo(database, self.views, clock)
         self.exports = Exports(database, files, clock, meaning)
         self.export_addresses = ExportAddresses(settings.api_origin)
+        self.webhooks = Webhooks(database, clock, settings, wake_worker)
         # People and programs
         self.calls = CallCounter(AccountStore(database), clock, settings.free_calls_per_month)
         self.state = AccountState(self.calls, meaning, clock)

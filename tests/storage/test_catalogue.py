@@ -51,6 +51,7 @@ LIBRARY = {
     *("import_run", "import_change", "import_label", "file_import", "device", "source_connection"),
     *("ingest_run", "ingest_page", "kept_page", "source_post", "source_folder"),
     *("media_account", "media_post", "media_link", "media_source", "media_file"),
+    *("webhook", "webhook_delivery"),
     *("idempotency", "job", "version_use", "sunset_notice", "digest", "digest_preference"),
 }
 # Where SQLite has a key on place, PostgreSQL has one on its two parts.

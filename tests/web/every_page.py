@@ -33,7 +33,7 @@ from bowerbird.web.saving import PREVIEW
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Reply
 from extension.build import build as build_extension
-from tests.support import databases, digesting, make, networks, saving, writing
+from tests.support import databases, digesting, hooks, make, networks, saving, writing
 from tests.support.visiting import Visitor
 from tests.web.chromium import Chromium
 from tests.web.connect.conftest import redeem
@@ -85,8 +85,14 @@ async def _walk() -> Album:
         async with (
             databases.fresh_sqlite(template, data) as database,
             networks.playing() as reached,
+            hooks.receiving() as receiver,
             providing.street(
-                database, data, sign_up="open", **MAILING, **reached.settings
+                database,
+                data,
+                sign_up="open",
+                webhooks_private_hosts=receiver.host,
+                **MAILING,
+                **reached.settings,
             ) as street,
         ):
             await _doors(album, street)
@@ -95,6 +101,7 @@ async def _walk() -> Album:
             await _account(album, street.house, owner)
             await _transfers(album, street.house, owner)
             await _sources(album, owner, reached)
+            await _webhooks(album, street.house, receiver, data)
             await _empty(album, street.house)
             # The weeks of the posts.
             street.house.clock.now = digesting.instant("2026-08-28T12:00:00+00:00")
@@ -254,6 +261,26 @@ async def _sources(album: Album, owner: Visitor, reached: networks.Networks) -> 
     reached.codes.add("code")
     await owner.client.get("/sources/x/return", params={"state": state, "code": "code"})
     album["sources"] = await owner.open("/sources?said=source-connected")
+
+
+async def _webhooks(album: Album, house: House, receiver: hooks.Receiver, folder: Path) -> None:
+    owner = await signed_in(house, "hooks@example.com")
+    album["webhooks-empty"] = await owner.person.open("/webhooks")
+    album["webhooks-refused"] = await owner.person.send(
+        "/webhooks", "/webhooks", url="http://x", saved="1"
+    )
+    fields = {"url": receiver.url("/bower"), "saved": "on", "labelled": "on"}
+    album["webhooks-secret"] = await owner.person.send("/webhooks", "/webhooks", **fields)
+    failing = {"url": receiver.url("/webhook/7c1e"), "saved": "on", "tag": "Birds", "q": "webhooks"}
+    await owner.person.send("/webhooks", "/webhooks", **failing, lists="on")
+    receiver.answer("404 Not Found", b"There is no such webhook.", "/webhook/7c1e")
+    post = hooks.Post(owner.member, receiver, folder)
+    await owner.member.save(text="For the webhooks", tags=["Birds"])
+    await post.deliver()
+    album["webhooks"] = await owner.person.open("/webhooks?said=webhook-delivered")
+    [path, *_] = re.findall(r'href="(/webhooks/[^"]+)"', album["webhooks"].text)
+    album["webhook_message"] = await owner.person.open(path)
+    await owner.member.client.aclose()
 
 
 async def _empty(album: Album, house: House) -> None:

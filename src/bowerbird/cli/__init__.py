@@ -23,6 +23,7 @@ _SOURCES: Final = {
     "device": ("credentials", "device"),
     "reingest": ("credentials", "reingest"),
     "sources": ("sources", "sources"),
+    "webhook": ("webhook", "webhook"),
     "import": ("import_files", "import_files"),
     "imports": ("imports", "imports"),
     "save": ("save", "save"),

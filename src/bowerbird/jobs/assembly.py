@@ -12,6 +12,7 @@ from bowerbird.jobs.account_jobs import (
     MediaJobs,
     ReindexJobs,
     SourceJobs,
+    WebhookJobs,
     changes,
     deletions,
 )
@@ -24,6 +25,7 @@ from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.upkeep.corrections import EVERY_S, SegmentMerging
 from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.library.webhooks.delivering import Delivering
 from bowerbird.model.jobs import Job
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
@@ -78,6 +80,7 @@ def build_worker(
         MediaJobs(database, Keeping(database, files, clock, settings), clock),
         SourceJobs(database, Sync(database, clock, settings), clock),
         LinkJobs(database, LinkReading(database, clock, settings), clock),
+        WebhookJobs(database, Delivering(database, clock, settings), clock),
         ReindexJobs(database, clock),
     )
     kinds = [changes(database, clock), *(part.kind for part in parts)]

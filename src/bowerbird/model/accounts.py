@@ -54,6 +54,8 @@ class Account(Struct, frozen=True):
     # Neither read nor archived: the default list.
     fresh: int
     calls_this_month: int
+    # Whether some of its posts are only links.
+    has_bare_links: bool = False
 
     @property
     def is_free(self) -> bool:
@@ -132,6 +134,9 @@ class ActivityKind(StrEnum):
     DEVICE_REVOKED = "device revoked"
     SOURCE_CONNECTED = "source connected"
     SOURCE_DISCONNECTED = "source disconnected"
+    WEBHOOK_ADDED = "webhook added"
+    WEBHOOK_REMOVED = "webhook removed"
+    WEBHOOK_DISABLED = "webhook disabled"
     EXPORT_STARTED = "export started"
     ACCOUNT_DOWNLOADED = "account downloaded"
     IMPORT_STARTED = "import started"

@@ -15,6 +15,7 @@ MEDIA: Final = EMBEDDING
 REINDEXING: Final = EMBEDDING
 # They have lanes of their own in a worker.
 SOURCES: Final = 60
+WEBHOOKS: Final = SOURCES
 LINKS: Final = SOURCES
 MAX_TRIES: Final = 3
 # What people call each kind of job.
@@ -27,6 +28,7 @@ KIND_NAMES: Final = {
     "media": "image",
     "reindex": "search by words",
     "sources": "source",
+    "webhooks": "webhook",
 }
 
 

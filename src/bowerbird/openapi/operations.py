@@ -10,6 +10,7 @@ from bowerbird.rest import (
     bookmarks,
     bulk,
     digests,
+    duplicates,
     events,
     exports,
     facets,
@@ -19,6 +20,7 @@ from bowerbird.rest import (
     saving,
     shares,
     views,
+    webhooks,
 )
 
 Json = dict[str, Any]
@@ -194,6 +196,8 @@ OPERATIONS: Final = (
     *exports.OPERATIONS,
     *imports.OPERATIONS,
     *events.OPERATIONS,
+    *duplicates.OPERATIONS,
+    *webhooks.OPERATIONS,
 )
 
 TAGS: Final[dict[str, str]] = {
@@ -206,6 +210,7 @@ TAGS: Final[dict[str, str]] = {
     "exports": "An account's posts as a file to download.",
     "imports": "How posts came into the library, and undoing it.",
     "changes": "What happened to the library, in order.",
+    "webhooks": "Addresses that are told what happens to the library.",
     "sandbox": "The same operations on sample data. Needs no key and stores nothing.",
 }
 
@@ -219,6 +224,8 @@ PATH_PARAMETERS: Final[dict[str, str]] = {
     "job_id": "The export's id.",
     "run_id": "The import's id.",
     "change_id": "The change's id.",
+    "webhook_id": "The webhook's id.",
+    "message_id": "The message's id, which is sent as webhook-id.",
 }
 
 PATH_EXAMPLES: Final[dict[str, str]] = {
@@ -231,4 +238,6 @@ PATH_EXAMPLES: Final[dict[str, str]] = {
     "change_id": "9b1f04c2d67ae35812c07d4e",
     "run_id": "5f2c9a7be01d4c3389aa01bc",
     "digest_id": "weekly-2026-07-13",
+    "webhook_id": "5b0e6a4f9c21d7831f02ab47",
+    "message_id": "msg_3c81f04e9d2a7b65_41",
 }

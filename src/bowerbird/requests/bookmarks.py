@@ -101,6 +101,14 @@ class ListQuery(ImportedQuery, frozen=True, kw_only=True):
             parameter={"type": "boolean", "default": False},
         ),
     ] = None
+    fields: Annotated[
+        str | None,
+        about(
+            "Only these fields of each bookmark, separated by commas; those of an object with a "
+            "dot. All others are left out, also those that the schema requires.",
+            "post_id,updated_at,tweet_details.text",
+        ),
+    ] = None
 
 
 class EventsQuery(Struct, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from bowerbird.web.account import deletion as deletion_pages
 from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account import reading as reading_choices
 from bowerbird.web.account.keys import EndingVersions
+from bowerbird.web.account.webhooks import WebhookPages
 from bowerbird.web.connect.pages import ConnectPage
 from bowerbird.web.digests import DigestPages
 from bowerbird.web.imports import files as import_file_pages
@@ -92,6 +93,7 @@ def visits(
             *import_file_pages.routes(services, pages),
             *SourcePages(services, sign_in.limits, pages).routes(),
             *SharingPages(services, pages).routes(),
+            *WebhookPages(services, pages).routes(),
             *export_pages.routes(services, pages),
             *saving.routes(services.demo, pages),
             *SavePage(services, library.lists, pages).routes(),

@@ -23,6 +23,7 @@ SETTINGS: Final = (
     Place("/connect", "Extension"),
     Place("/sources", "Sources"),
     Place("/sharing", "Sharing"),
+    Place("/webhooks", "Webhooks"),
     Place("/exports", "Exports"),
     Place("/activity", "Activity"),
 )

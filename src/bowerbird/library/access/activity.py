@@ -90,6 +90,12 @@ _TEXTS: Final[dict[ActivityKind, tuple[str, str]]] = {
     ActivityKind.DEVICE_REVOKED: ("Disconnected the extension “{}”", "Disconnected an extension"),
     ActivityKind.SOURCE_CONNECTED: ("Connected the source {}", "Connected a source"),
     ActivityKind.SOURCE_DISCONNECTED: ("Disconnected the source {}", "Disconnected a source"),
+    ActivityKind.WEBHOOK_ADDED: ("Added the webhook {}", "Added a webhook"),
+    ActivityKind.WEBHOOK_REMOVED: ("Removed the webhook {}", "Removed a webhook"),
+    ActivityKind.WEBHOOK_DISABLED: (
+        "The webhook {} was turned off, because nothing could be delivered",
+        "A webhook was turned off, because nothing could be delivered",
+    ),
     ActivityKind.EXPORT_STARTED: ("Started an export as {}", "Started an export"),
     ActivityKind.ACCOUNT_DOWNLOADED: ("Downloaded the whole account",) * 2,
     ActivityKind.IMPORT_STARTED: ("Started an import: {}", "Started an import"),

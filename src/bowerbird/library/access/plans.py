@@ -118,6 +118,11 @@ def check_shares(account: Account, count: int) -> None:
         )
 
 
+def check_webhooks(account: Account) -> None:
+    if account.is_free:
+        raise Refusal(Code.SUBSCRIPTION_REQUIRED, "Webhooks need a paid plan.")
+
+
 class Feature(Struct, frozen=True):
     """One row of the table that compares the plans."""
 
@@ -138,4 +143,5 @@ def features(free_calls_per_month: int) -> tuple[Feature, ...]:
         Feature("Writing labels and Smart Views", "no", "yes"),
         Feature("Shared lists and feeds", str(limits.FREE_SHARES_MAX), str(limits.SHARES_MAX)),
         Feature("Search by meaning", "no", "yes"),
+        Feature("Webhooks", "no", "yes"),
     )

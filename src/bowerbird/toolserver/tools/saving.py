@@ -47,7 +47,7 @@ from bowerbird.wire.idempotency import Idempotency
 _FIELDS: Final = (
     *PostToSave.__struct_encode_fields__,
     *ImportRecord.__struct_encode_fields__,
-    *("text_length", "truncated", "next_offset", "score", "highlight"),
+    *("text_length", "truncated", "next_offset", "score", "copies", "highlight"),
 )
 _MEANT: Final = {
     "author": "author_username",

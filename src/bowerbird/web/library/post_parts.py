@@ -310,6 +310,7 @@ class PostParts:
                 if not self._is_listed or name != star
             ],
             "star": star,
+            "copies": bookmark.get("copies", 0),
         }
 
     def _post(self, bookmark: Values, details: Values) -> Values:

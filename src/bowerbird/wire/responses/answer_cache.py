@@ -91,6 +91,14 @@ class RequestTarget(Struct, frozen=True):
 Build = Callable[[], Awaitable[bytes | Unsettled | Finished]]
 
 
+class One(Struct, frozen=True):
+    """The answer with one resource, and the state of the resource for its ETag."""
+
+    body: bytes
+    state: bytes
+    is_settled: bool = True
+
+
 class AnswerCache:
     """The most recently used answers, up to a total size. A size of 0 caches nothing."""
 
@@ -102,19 +110,7 @@ class AnswerCache:
         self._answers: OrderedDict[_Key, Reply] = OrderedDict()
 
     async def answer(self, account: Account, target: RequestTarget, build: Build) -> Reply:
-        encoding = chosen(target.accept_encoding)
-        key = (
-            account.account_id,
-            account.epoch,
-            account.version,
-            account.plan,
-            target.path,
-            target.query_string,
-            encoding,
-            target.minute,
-            target.vectors,
-            target.ignored,
-        )
+        key = _key_of(account, target)
         if target.if_none_match is None:
             return await self._found(key, target, build)
         tag = _tag(key)
@@ -124,6 +120,31 @@ class AnswerCache:
         if is_among(tag, target.if_none_match):
             return Reply(304, [(b"etag", tag), *PRIVATE])
         return await self._found(key, target, build)
+
+    async def answer_one(
+        self,
+        account: Account,
+        target: RequestTarget,
+        build: Callable[[], Awaitable[One]],
+    ) -> Reply:
+        """One resource, whose ETag begins with its state (wire/preconditions.py)."""
+        key = _key_of(account, target)
+        reply = self._answers.get(key)
+        if reply is None:
+            built = await build()
+            body = built.body if self._finish is None else self._finish(built.body)
+            body = envelope.naming_ignored(body, target.ignored)
+            rest = hashlib.blake2b(key[6].encode() + body, digest_size=8).hexdigest()
+            tag = b'"%b.%b"' % (built.state, rest.encode())
+            reply = await _compressed_reply(body, tag, key[6])
+            if built.is_settled:
+                self._store(key, reply)
+        else:
+            self._answers.move_to_end(key)
+        tag = next(value for name, value in reply.headers if name == b"etag")
+        if is_among(tag, target.if_none_match):
+            return Reply(304, [(b"etag", tag), *PRIVATE])
+        return reply
 
     async def _found(self, key: _Key, target: RequestTarget, build: Build) -> Reply:
         cached = self._answers.get(key)
@@ -178,6 +199,21 @@ def is_among(tag: bytes, if_none_match: bytes | None) -> bool:
 def _size(key: _Key, reply: Reply) -> int:
     # A query string may be longer than its answer.
     return len(reply.body) + len(key[4]) + len(key[5]) + _ENTRY_BYTES
+
+
+def _key_of(account: Account, target: RequestTarget) -> _Key:
+    return (
+        account.account_id,
+        account.epoch,
+        account.version,
+        account.plan,
+        target.path,
+        target.query_string,
+        chosen(target.accept_encoding),
+        target.minute,
+        target.vectors,
+        target.ignored,
+    )
 
 
 def _tag(key: _Key) -> bytes:

@@ -213,6 +213,14 @@ DELETE FROM media_account
 DELETE FROM bare_link
  WHERE account_id = :account_id
 
+-- name: delete_webhooks
+DELETE FROM webhook
+ WHERE account_id = :account_id
+
+-- name: delete_deliveries
+DELETE FROM webhook_delivery
+ WHERE account_id = :account_id
+
 -- name: delete_events
 DELETE FROM library_event
  WHERE account_id = :account_id
