@@ -16,6 +16,7 @@ UNITS = {
     "": 1,
     "seconds": 1,
     "levels": 1,
+    "tokens": 1,
     "KiB": 1 << 10,
     "MiB": 1 << 20,
     "MB": 10**6,

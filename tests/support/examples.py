@@ -262,6 +262,15 @@ SENDING: Final = ("testWebhook", "sendWebhookMessageAgain")
 FILES: Final = ("downloadExport",)
 
 
+# What later paths call the id in an answer.
+NAMED_LATER: Final = {
+    "createShare": "share_id",
+    "createWebhook": "webhook_id",
+    "testWebhook": "message_id",
+    "addHighlight": "id",
+}
+
+
 async def asked(service: Service) -> dict[str, Any]:
     """Operation -> the request body, and the actual responses by status."""
     alice = service.alice
@@ -288,14 +297,8 @@ async def asked(service: Service) -> dict[str, Any]:
         if response.status_code == ACCEPTED and name not in SENDING:
             # The change of a request that returns bookmarks or a label is in meta.
             job = response.json()["meta"].get("change") or response.json()["data"]
-        if name == "createShare":
-            job["share_id"] = response.json()["data"]["id"]
-        if name == "createWebhook":
-            job["webhook_id"] = response.json()["data"]["id"]
-        if name == "testWebhook":
-            job["message_id"] = response.json()["data"]["id"]
-        if name == "addHighlight":
-            job["id"] = response.json()["data"]["id"]
+        if name in NAMED_LATER:
+            job[NAMED_LATER[name]] = response.json()["data"]["id"]
         if name == "changeBookmarks":
             job = response.json()["data"]
         kept = found.setdefault(name, {"answers": {}})

@@ -63,7 +63,7 @@ TOOL_OF = {
 
 # For programs that keep a copy or are told what happens, and for people who set these up. An agent
 # asks for what it needs, and for changes in words.
-TAGS = {"changes", "webhooks"}
+TAGS = {"changes", "shares", "webhooks"}
 FOR_PROGRAMS = {operation.name for operation in OPERATIONS if operation.tag in TAGS}
 
 

@@ -136,7 +136,7 @@ class AnswerCache:
             body = envelope.naming_ignored(body, target.ignored)
             rest = hashlib.blake2b(key[6].encode() + body, digest_size=8).hexdigest()
             tag = b'"%b.%b"' % (built.state, rest.encode())
-            reply = await _compressed_reply(body, tag, key[6])
+            reply = await _compressed_reply(_of_api(body, tag), key[6])
             if built.is_settled:
                 self._store(key, reply)
         else:
