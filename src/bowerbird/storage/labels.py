@@ -91,6 +91,28 @@ class LabelStore:
         rows = await reader.rows(self._sql["named"], values)
         return {row[2]: Label(*row) for row in rows}
 
+    async def newest_pairs(self, account_id: int, limit: int) -> tuple[str, str]:
+        """(numbers, label ids) of the newest labelled bookmarks: as texts, which are faster."""
+        values = {"account_id": account_id, "limit": limit}
+        numbers, label_ids = (await self._database.slow_rows(self._sql["newest_pairs"], values))[0]
+        return numbers or "", label_ids or ""
+
+    async def asked(self, account_id: int, post_ids: Sequence[str]) -> Sequence[Row]:
+        """(post id, number, key of the author) of each of these posts that exists."""
+        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        return await self._database.rows(self._sql["asked"], values)
+
+    async def by_authors(
+        self, account_id: int, authors: Sequence[str], first: int
+    ) -> dict[str, str]:
+        """The numbers of the bookmarks of each author, from `first` on, as a text."""
+        values = {
+            "account_id": account_id,
+            "authors": self._database.text_list(authors),
+            "first": first,
+        }
+        return dict(await self._database.slow_rows(self._sql["by_authors"], values))
+
     async def insert(
         self, transaction: Transaction, library: LockedLibrary, labels: Sequence[Label], now: int
     ) -> None:

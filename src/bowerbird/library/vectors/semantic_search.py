@@ -24,7 +24,7 @@ from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.vectors import VectorStore
 
 if TYPE_CHECKING:
-    from bowerbird.search.meaning.arrays import Floats
+    from bowerbird.search.meaning.arrays import Floats, Integers
     from bowerbird.search.meaning.nearness import Nearness
     from bowerbird.search.meaning.vectors import Numbers
 
@@ -206,6 +206,33 @@ class SemanticSearch:
         if second is not None and rows is not None:
             near = await _joined(near, await self._scan(account, second, rows), _SHARE_OF_POSTS)
         return await asyncio.to_thread(near.within, candidates)
+
+    async def similarities(
+        self, account: Account, store: VectorStoreState, asked: Sequence[int], others: "Integers"
+    ) -> "tuple[Floats, float]":
+        """How similar other posts are to each of some posts, and the floor of the scores.
+
+        One row per asked post, by both models where both have its vectors; not a number without.
+        """
+        near = await self._similarities(account, store, asked, others)
+        second = store.built_second
+        if second is None:
+            return near, self._floor(store)
+        from bowerbird.search.meaning import nearness  # noqa: PLC0415 - imports numpy
+
+        other = await self._similarities(account, second, asked, others)
+        joined = await asyncio.to_thread(nearness.of_both, near, other, _SHARE_OF_POSTS)
+        return joined, nearness.JOINED_FLOOR
+
+    async def _similarities(
+        self, account: Account, store: VectorStoreState, asked: Sequence[int], others: "Integers"
+    ) -> "Floats":
+        matrix = await self._matrices.of(account, store)
+
+        def scan() -> "Floats":
+            return matrix.similarities(matrix.middles_of(asked, store.dimensions), others)
+
+        return await asyncio.to_thread(scan)
 
     async def _by_model(self, account: Account, store: VectorStoreState, text: str) -> "Nearness":
         return await self._scan(account, store, await self.question(store, text))

@@ -34,17 +34,18 @@ def joined(first: Nearness, second: Nearness, *, share: float) -> Nearness:
     A post that waits for the second model keeps the score and the floor of the first.
     """
     if np.array_equal(first.numbers, second.numbers):
-        scores = _of_both(first.scores, second.scores, share)
+        scores = of_both(first.scores, second.scores, share)
         return Nearness(first.numbers, scores, JOINED_FLOOR)
     numbers = _all_numbers(first, second)
     firsts, seconds = (_scores_at(numbers, each) for each in (first, second))
-    scores = _of_both(firsts, seconds, share)
+    scores = of_both(firsts, seconds, share)
     is_waiting = np.isnan(seconds)
     scores[is_waiting] = _below_floor_of(first, firsts[is_waiting])
     return Nearness(numbers, scores, JOINED_FLOOR)
 
 
-def _of_both(firsts: Floats, seconds: Floats, share: float) -> Floats:
+def of_both(firsts: Floats, seconds: Floats, share: float) -> Floats:
+    """Not a number if the second score is not."""
     average = np.float32(share) * firsts + np.float32(1 - share) * seconds
     # Without a score of the first model, which is not a number, the second stands alone.
     scores: Floats = np.fmax(average, np.float32(_SECOND_ALONE) * seconds)

@@ -36,6 +36,9 @@ _MAX_REMOVED_SHARE: Final = 0.25
 # fast. We use our own threads, because those of BLAS wait for each other by spinning.
 _THREADED_POSTS: Final = 32_768
 _THREADS: Final = min(os.cpu_count() or 1, 4)
+# Vectors that are compared with the columns in one pass: fewer read the columns more often, more
+# do not fit in the processor's cache.
+_TOGETHER: Final = 25
 
 
 @cache
@@ -170,6 +173,18 @@ class Block:
         best: Floats = np.maximum.reduceat(similarity, starts)
         return best
 
+    def similarities(self, query: Query, chosen: Integers) -> Floats:
+        """How similar the best piece of each post at these places is to each row of a query."""
+        pieces = self.pieces[chosen]
+        starts = (np.cumsum(self.pieces) - self.pieces)[chosen]
+        firsts = np.cumsum(pieces) - pieces
+        rows = np.repeat(starts - firsts, pieces) + np.arange(pieces.sum())
+        products = self.columns.rough_products(query, rows) * self.scales[rows]
+        if len(rows) == len(chosen):
+            return products
+        best: Floats = np.maximum.reduceat(products, firsts, axis=1)
+        return best
+
     def rows_of(self, number: int) -> Floats | None:
         places = np.flatnonzero(self.numbers == number)
         if not len(places):
@@ -235,10 +250,36 @@ class Matrix:
             numbers, scores = numbers[is_valid], scores[is_valid]
         return Nearness(numbers, scores, floor)
 
+    def similarities(self, vectors: Floats, numbers: Integers) -> Floats:
+        """How similar posts are to each vector, one row per vector.
+
+        Not a number for a post without rows, and for a vector that is none. `numbers`: the posts,
+        in ascending order.
+        """
+        found = np.full((len(vectors), len(numbers)), np.nan, np.float32)
+        wanted, known = Numbers(numbers), np.flatnonzero(~np.isnan(vectors[:, 0]))
+        for block in self.blocks if len(known) else ():
+            chosen = np.flatnonzero(wanted.contains(block.numbers))
+            places = np.searchsorted(numbers, block.numbers[chosen])
+            for first in range(0, len(known) if len(chosen) else 0, _TOGETHER):
+                some = known[first : first + _TOGETHER]
+                scores = block.similarities(Query.of(vectors[some]), chosen)
+                found[np.ix_(some, places)] = scores
+        return found
+
     def map_blocks(self, scan: Callable[[Block], T]) -> list[T]:
         """The results for all blocks, in their order."""
         is_large = self.posts > _THREADED_POSTS and _THREADS > 1
         return list((_threads().map if is_large else map)(scan, self.blocks))
+
+    def middles_of(self, numbers: Sequence[int], dimensions: int) -> Floats:
+        """One vector per post, between those of its pieces; not a number for a post without."""
+        middles = np.full((len(numbers), dimensions), np.nan, np.float32)
+        for middle, number in zip(middles, numbers, strict=True):
+            if (rows := self.rows_of(number)) is not None:
+                middle[:] = rows.mean(axis=0)
+                middle /= max(float(np.linalg.norm(middle)), 1e-12)
+        return middles
 
     def rows_of(self, number: int) -> Floats | None:
         found = (block.rows_of(number) for block in self.blocks)

@@ -51,3 +51,25 @@ SELECT l.name, l.color
   FROM label AS l
  WHERE l.account_id = :account_id
    AND l.color IS NOT NULL
+
+-- name: newest_pairs
+SELECT string_agg(CAST(p.number AS text), ','), string_agg(CAST(p.label_id AS text), ',')
+  FROM (SELECT bl.number, bl.label_id
+          FROM bookmark_label AS bl
+         WHERE bl.account_id = :account_id
+         ORDER BY bl.number DESC, bl.label_id DESC
+         LIMIT :limit) AS p
+
+-- name: asked
+SELECT b.post_id, b.number, b.author_key
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.post_id = ANY(CAST(:post_ids AS text[]))
+
+-- name: by_authors
+SELECT b.author_key, string_agg(CAST(b.number AS text), ',')
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.author_key = ANY(CAST(:authors AS text[]))
+   AND b.number >= :first
+ GROUP BY b.author_key

@@ -51,3 +51,25 @@ SELECT l.name, l.color
   FROM label AS l INDEXED BY label_coloured
  WHERE l.account_id = :account_id
    AND l.color IS NOT NULL
+
+-- name: newest_pairs
+-- Labels of the newest bookmarks that have any, as two lists in the same order.
+SELECT group_concat(p.number), group_concat(p.label_id)
+  FROM (SELECT bl.number, bl.label_id
+          FROM bookmark_label AS bl
+         WHERE bl.account_id = :account_id
+         ORDER BY bl.number DESC, bl.label_id DESC
+         LIMIT :limit) AS p
+
+-- name: asked
+SELECT b.post_id, b.number, b.author_key
+  FROM json_each(:post_ids) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.post_id = wanted.value
+
+-- name: by_authors
+SELECT b.author_key, group_concat(b.number)
+  FROM json_each(:authors) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id
+                          AND b.author_key = wanted.value
+                          AND b.number >= :first
+ GROUP BY b.author_key

@@ -1,0 +1,203 @@
+"""Suggests labels of the account for its posts. The labelled posts are all it learns from.
+
+Nothing is stored, and nothing is labelled by itself: a label that is added or removed changes the
+next suggestion.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird import errors
+from bowerbird.errors import Refusal
+from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.bookmarks import is_post_id
+from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.model.accounts import Account
+from bowerbird.search.meaning.embedding import NO_FLOOR
+from bowerbird.search.words.tokens import words
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.database import Database, Row
+from bowerbird.storage.labels import LabelStore
+
+if TYPE_CHECKING:
+    from bowerbird.search.label_votes import LabelledPosts, Votes
+
+MOST: Final = 3
+# Labels of the newest posts vote, which bounds the work in a large library.
+_PAIRS: Final = 20_000
+# Of an account with more labels, the most used ones are suggested.
+_LABELS: Final = 1_000
+# Of each post; few words decide.
+_CHARACTERS: Final = 4_000
+# Below it, a label is not suggested.
+LEAST: Final = 0.35
+# Of a label whose name is in the text of the post.
+NAMED: Final = 0.4
+
+Reason = Literal["meaning", "author", "words"]
+
+
+class SuggestedLabel(Struct, frozen=True):
+    label_id: str
+    """Identifier of the label."""
+    label_name: str
+    score: float
+    """How well it fits, from 0 to 1. Labels below 0.35 are not suggested."""
+    reason: Reason
+    """What counts most: similar posts with the label, posts of the author, or its name in the text."""
+    posts: int
+    """Number of posts that the reason is based on; 0 for words."""
+    color: str | None
+    """Colour on the website; null if none was chosen."""
+
+
+class _Details(Struct):
+    text: str | None = None
+    article: dict[str, Any] | None = None
+
+
+class _Post(Struct):
+    tweet_details: _Details = msgspec.field(default_factory=_Details)
+    tags: list[str] | None = None
+
+
+class _Known(Struct, frozen=True):
+    """The labels that can be suggested, by id, and their names by their first word."""
+
+    rows: Mapping[int, Row]
+    by_word: Mapping[str, Sequence[tuple[frozenset[str], int]]]
+
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> "_Known":
+        by_id = {row[0]: row for row in rows if row[4] > 0}
+        by_word = defaultdict(list)
+        for label_id, row in by_id.items():
+            if tokens := words(row[1]):
+                by_word[tokens[0]].append((frozenset(tokens), label_id))
+        return cls(by_id, by_word)
+
+
+_post: Final = msgspec.json.Decoder(_Post).decode
+
+
+class LabelSuggestions:
+    def __init__(self, database: Database, meaning: SemanticSearch) -> None:
+        self._labels = LabelStore(database)
+        self._posts = BookmarkStore(database)
+        self._meaning = meaning
+
+    async def of_post(self, account: Account, post_id: str) -> list[SuggestedLabel]:
+        found = await self.of_posts(account, [post_id])
+        if post_id not in found:
+            raise errors.not_found("post", post_id)
+        return found[post_id]
+
+    async def of_posts(
+        self, account: Account, post_ids: Sequence[str]
+    ) -> dict[str, list[SuggestedLabel]]:
+        """The labels that fit each of these posts, without those that it has, best first.
+
+        Posts that are not in the library are left out.
+        """
+        plans.check_writes(account)
+        ids = [each for each in post_ids if is_post_id(each)]
+        asked = await self._labels.asked(account.account_id, ids)
+        if not asked:
+            return {}
+        pairs = await self._labels.newest_pairs(account.account_id, _PAIRS)
+        if not pairs[0]:
+            return {row[0]: [] for row in asked}
+        labelled = await asyncio.to_thread(_read, *pairs)
+        first = int(labelled.numbers[0])
+        authors = sorted({row[2] for row in asked if row[2]})
+        by_author = await self._labels.by_authors(account.account_id, authors, first)
+        near = await self._near(account, labelled, [row[1] for row in asked])
+        contents = await self._posts.by_post_ids(account, [row[0] for row in asked])
+        labels = await self._labels.most_used(account.account_id, _LABELS)
+
+        def choose() -> dict[str, list[SuggestedLabel]]:
+            known, found = _Known.of(labels), {}
+            for (post_id, number, author), votes in zip(asked, near, strict=True):
+                if post_id not in contents:
+                    continue
+                post = _post(contents[post_id])
+                own = labelled.by_author(by_author.get(author, ""), number)
+                found[post_id] = _chosen(known, post, votes, own)
+            return found
+
+        return await asyncio.to_thread(choose)
+
+    async def _near(
+        self, account: Account, labelled: "LabelledPosts", asked: Sequence[int]
+    ) -> "list[Votes]":
+        """Votes by meaning; none without vectors, or from a model whose scale is unknown."""
+        none: list[Votes] = [{} for _ in asked]
+        store = await self._meaning.serving(account)
+        if store is None or not store.dimensions:
+            return none
+        try:
+            found, floor = await self._meaning.similarities(
+                account, store, asked, labelled.numbers
+            )
+        except Refusal:
+            # Authors and words still tell something.
+            return none
+        if floor == NO_FLOOR:
+            return none
+
+        def vote() -> "list[Votes]":
+            both = zip(found, asked, strict=True)
+            return [labelled.near(row, floor, number) for row, number in both]
+
+        return await asyncio.to_thread(vote)
+
+
+def _read(numbers: str, label_ids: str) -> "LabelledPosts":
+    from bowerbird.search.label_votes import LabelledPosts  # noqa: PLC0415 - imports numpy
+
+    return LabelledPosts.read(numbers, label_ids)
+
+
+def _chosen(known: _Known, post: _Post, near: "Votes", author: "Votes") -> list[SuggestedLabel]:
+    named = dict.fromkeys(_named(known, post), (NAMED, 0))
+    reasons: tuple[tuple[Reason, Votes], ...] = (
+        ("meaning", near),
+        ("author", author),
+        ("words", named),
+    )
+    own = set(post.tags or ())
+    found = []
+    for label_id in near.keys() | author.keys() | named.keys():
+        row = known.rows.get(label_id)
+        if row is None or row[1] in own:
+            continue
+        votes = [(*by[label_id], reason) for reason, by in reasons if label_id in by]
+        unlikely = 1.0
+        for score, _, _ in votes:
+            unlikely *= 1 - score
+        if 1 - unlikely >= LEAST:
+            _, posts, reason = max(votes)
+            found.append(
+                SuggestedLabel(
+                    str(label_id), row[1], round(1 - unlikely, 2), reason, posts, row[6]
+                )
+            )
+    found.sort(key=lambda each: (-each.score, each.label_name))
+    return found[:MOST]
+
+
+def _named(known: _Known, post: _Post) -> Iterable[int]:
+    """The labels whose whole name is in the text of a post."""
+    article = post.tweet_details.article or {}
+    texts = (post.tweet_details.text, article.get("title"), article.get("plain_text"))
+    joined = " ".join(text[:_CHARACTERS] for text in texts if isinstance(text, str))
+    tokens = frozenset(words(joined))
+    for token in tokens & known.by_word.keys():
+        for name, label_id in known.by_word[token]:
+            if name <= tokens:
+                yield label_id
