@@ -18,7 +18,6 @@ from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
-from bowerbird.search.meaning.embedding import NO_FLOOR
 from bowerbird.search.words.tokens import words
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Row
@@ -35,9 +34,9 @@ _LABELS: Final = 1_000
 # Of each post; few words decide.
 _CHARACTERS: Final = 4_000
 # Below it, a label is not suggested.
-LEAST: Final = 0.35
+LEAST: Final = 0.5
 # Of a label whose name is in the text of the post.
-NAMED: Final = 0.4
+NAMED: Final = 0.5
 
 Reason = Literal["meaning", "author", "words"]
 
@@ -47,7 +46,7 @@ class SuggestedLabel(Struct, frozen=True):
     """Identifier of the label."""
     label_name: str
     score: float
-    """How well it fits, from 0 to 1. Labels below 0.35 are not suggested."""
+    """How well it fits, from 0 to 1. Labels below 0.5 are not suggested."""
     reason: Reason
     """What counts most: similar posts with the label, posts of the author, or its name in the text."""
     posts: int
@@ -135,26 +134,20 @@ class LabelSuggestions:
     async def _near(
         self, account: Account, labelled: "LabelledPosts", asked: Sequence[int]
     ) -> "list[Votes]":
-        """Votes by meaning; none without vectors, or from a model whose scale is unknown."""
+        """Votes by meaning; none without vectors."""
         none: list[Votes] = [{} for _ in asked]
         store = await self._meaning.serving(account)
         if store is None or not store.dimensions:
             return none
         try:
-            found, floor = await self._meaning.similarities(
-                account, store, asked, labelled.numbers
-            )
+            found = await self._meaning.distinctness(account, store, asked, labelled.numbers)
         except Refusal:
             # Authors and words still tell something.
             return none
-        if floor == NO_FLOOR:
+        if found is None:
             return none
-
-        def vote() -> "list[Votes]":
-            both = zip(found, asked, strict=True)
-            return [labelled.near(row, floor, number) for row, number in both]
-
-        return await asyncio.to_thread(vote)
+        both = zip(found, asked, strict=True)
+        return await asyncio.to_thread(lambda: [labelled.near(row, one) for row, one in both])
 
 
 def _read(numbers: str, label_ids: str) -> "LabelledPosts":

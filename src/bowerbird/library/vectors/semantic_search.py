@@ -37,6 +37,9 @@ _CACHED_NUMBER_SETS: Final = 32
 _CACHED_SCANS: Final = 8
 # Of the first model, if a post is compared with others.
 _SHARE_OF_POSTS: Final = 0.5
+# Posts that tell how near an average post of the library is; fewer than the second tell too little.
+_SAMPLE: Final = 1_000
+_FEW: Final = 12
 _CACHE_BYTES: Final = 256 * 1024 * 1024
 
 
@@ -207,22 +210,26 @@ class SemanticSearch:
             near = await _joined(near, await self._scan(account, second, rows), _SHARE_OF_POSTS)
         return await asyncio.to_thread(near.within, candidates)
 
-    async def similarities(
+    async def distinctness(
         self, account: Account, store: VectorStoreState, asked: Sequence[int], others: "Integers"
-    ) -> "tuple[Floats, float]":
-        """How similar other posts are to each of some posts, and the floor of the scores.
+    ) -> "Floats | None":
+        """How much nearer other posts are to each of some posts than the posts of the library.
 
-        One row per asked post, by both models where both have its vectors; not a number without.
+        One row per asked post, in standard deviations, which do not depend on the model. Not a
+        number without a vector. None if the library is too small. `others`: in ascending order.
         """
-        near = await self._similarities(account, store, asked, others)
-        second = store.built_second
-        if second is None:
-            return near, self._floor(store)
+        sample = (await self._matrices.of(account, store)).sample(_SAMPLE)
+        if len(sample) < _FEW:
+            return None
         from bowerbird.search.meaning import nearness  # noqa: PLC0415 - imports numpy
+        from bowerbird.search.meaning.arrays import np  # noqa: PLC0415 - imports numpy
 
-        other = await self._similarities(account, second, asked, others)
-        joined = await asyncio.to_thread(nearness.of_both, near, other, _SHARE_OF_POSTS)
-        return joined, nearness.JOINED_FLOOR
+        numbers = np.union1d(others, sample)
+        near = await self._similarities(account, store, asked, numbers)
+        if store.built_second is not None:
+            second = await self._similarities(account, store.built_second, asked, numbers)
+            near = await asyncio.to_thread(nearness.of_both, near, second, _SHARE_OF_POSTS)
+        return await asyncio.to_thread(nearness.beyond, near, numbers, others, sample)
 
     async def _similarities(
         self, account: Account, store: VectorStoreState, asked: Sequence[int], others: "Integers"

@@ -272,6 +272,12 @@ class Matrix:
         is_large = self.posts > _THREADED_POSTS and _THREADS > 1
         return list((_threads().map if is_large else map)(scan, self.blocks))
 
+    def sample(self, most: int) -> Integers:
+        """The numbers of some posts, evenly spread, in ascending order."""
+        numbers = np.concatenate([np.zeros(0, np.int64), *(block.numbers for block in self.blocks)])
+        numbers = np.sort(numbers[numbers != _REMOVED])
+        return numbers[:: max(-(-len(numbers) // most), 1)]
+
     def middles_of(self, numbers: Sequence[int], dimensions: int) -> Floats:
         """One vector per post, between those of its pieces; not a number for a post without."""
         middles = np.full((len(numbers), dimensions), np.nan, np.float32)

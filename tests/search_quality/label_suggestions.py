@@ -1,0 +1,89 @@
+"""Leave one out: which labels are suggested for a post that has just lost its own.
+
+Posts of our own writing in `suggested`: those of each label, and posts that none of them fits.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from bowerbird.library.labels.suggestions import LabelSuggestions, SuggestedLabel
+from bowerbird.storage.database import Database
+from tests.support import make, writing
+from tests.support.service import Member
+
+_FOLDER: Final = Path(__file__).parent / "suggested"
+# Each writes about anything, so they tell nothing about labels.
+_AUTHORS: Final = (
+    *("Amira", "Bastian", "Chloe", "Dov", "Elif", "Farid", "Greta", "Hugo", "Ivana", "Jonas"),
+    *("Katya", "Lorenz", "Mina", "Nuno", "Olga", "Pavel", "Quinn", "Rosa", "Sven", "Tariq"),
+    *("Ulla", "Viktor", "Wanda", "Ximena", "Yusuf"),
+)
+
+
+class Measured(NamedTuple):
+    """The suggestions for each post, by its text: for those with a label, and those without."""
+
+    labelled: Mapping[str, tuple[str, list[SuggestedLabel]]]
+    without: Mapping[str, list[SuggestedLabel]]
+
+    @property
+    def right(self) -> float:
+        """How many posts have their own label among the suggestions."""
+        hits = [label in {s.label_name for s in found} for label, found in self.labelled.values()]
+        return sum(hits) / len(hits)
+
+    @property
+    def wrong(self) -> float:
+        """For how many posts that no label fits one is suggested."""
+        return sum(map(bool, self.without.values())) / len(self.without)
+
+    @property
+    def others(self) -> float:
+        """How many suggestions for labelled posts are other labels."""
+        all_found = [s.label_name == name for name, found in self.labelled.values() for s in found]
+        return 1 - sum(all_found) / max(len(all_found), 1)
+
+
+class Half(NamedTuple):
+    # The label and the text of each post, by its id; "" without a label.
+    posts: Mapping[str, tuple[str, str]]
+
+
+async def saved(member: Member, name: str) -> Half:
+    """Saves the posts of a file, and gives them vectors."""
+    content = tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
+    texts = [(label, text) for label, each in content["labels"].items() for text in each]
+    texts += [("", text) for text in content["none"]["posts"]]
+    posts = [
+        make.post(text=text, **_author(place), tags=[label] if label else None)
+        for place, (label, text) in enumerate(texts)
+    ]
+    await member.save_all(posts)
+    await member.embed()
+    return Half({post["post_id"]: one for post, one in zip(posts, texts, strict=True)})
+
+
+async def measured(member: Member, half: Half, suggestions: LabelSuggestions) -> Measured:
+    labelled, without = {}, {}
+    for post_id, (label, text) in half.posts.items():
+        if label:
+            await _label(member, "remove", post_id, label)
+        found = await suggestions.of_post(await member.account(), post_id)
+        if label:
+            labelled[text] = (label, found)
+            await _label(member, "add", post_id, label)
+        else:
+            without[text] = found
+    return Measured(labelled, without)
+
+
+async def _label(member: Member, op: str, post_id: str, label: str) -> None:
+    body = {"tweet_ids": [post_id], "label_name": label}
+    await writing.send(member, "POST", f"/v1/labels/{op}", body)
+
+
+def _author(place: int) -> dict[str, str]:
+    name = _AUTHORS[place * 7 % len(_AUTHORS)]
+    return {"author": name.lower(), "name": name}
