@@ -35,6 +35,7 @@ from bowerbird.rest import imports as import_routes
 from bowerbird.rest import labels as label_routes
 from bowerbird.rest import saving as saving_routes
 from bowerbird.rest import shares as share_routes
+from bowerbird.rest import suggested_labels as suggestion_routes
 from bowerbird.rest import views as view_routes
 from bowerbird.rest import webhooks as webhook_routes
 from bowerbird.sandbox import router as sandbox
@@ -230,6 +231,7 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *highlight_routes.write_routes(services.highlights, writes),
         *saving_routes.routes(services.saving, Previews(services.links), writes),
         *label_routes.routes(services.labels, answers),
+        *suggestion_routes.routes(services.suggestions, services.bookmarks, answers),
         *label_routes.write_routes(services.labels, writes, changing),
         *view_routes.routes(services.views, answers),
         *view_routes.write_routes(services.views, writes),

@@ -31,6 +31,7 @@ from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.post_changes import PostChanges
+from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaPreferences
@@ -85,6 +86,7 @@ class Services:
         self.duplicates = Duplicates(database, clock)
         self.facets = FacetCounts(database, self.bookmarks, meaning)
         self.labels = Labels(database, clock)
+        self.suggestions = LabelSuggestions(database, meaning)
         self.changes = PostChanges(database, self.flags, self.trash, self.labels)
         self.views = Views(database, self.bookmarks, clock)
         self.bulk = bulk_requests(database, clock, self.views, meaning, wake_worker)

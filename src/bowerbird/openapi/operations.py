@@ -19,6 +19,7 @@ from bowerbird.rest import (
     labels,
     saving,
     shares,
+    suggested_labels,
     views,
     webhooks,
 )
@@ -190,6 +191,7 @@ OPERATIONS: Final = (
     *saving.OPERATIONS,
     *highlights.OPERATIONS,
     *labels.OPERATIONS,
+    *suggested_labels.OPERATIONS,
     *views.OPERATIONS,
     *shares.OPERATIONS,
     *digests.OPERATIONS,

@@ -26,6 +26,7 @@ from bowerbird.toolserver.tools import (
     labels,
     notes,
     saving,
+    suggesting,
     views,
 )
 from bowerbird.toolserver.tools.tool import BoundTool, ToolCall, ToolResult
@@ -88,6 +89,7 @@ def bind(services: Services) -> list[BoundTool]:
         *notes.bind(services.flags, services.highlights, services.idempotency),
         *saving.bind(services.saving, services.idempotency),
         *labels.bind(services.labels, calls, services.idempotency),
+        *suggesting.bind(services.suggestions),
         *label_edits.bind(services.labels, calls),
         *views.bind(services.views, services.bookmarks, services.idempotency),
         *exports.bind(

@@ -102,7 +102,9 @@ def visits(
             *media_pages.routes(services, pages),
             *ChangePages(services.changes, pages).routes(),
             *LabelPages(services, library.many, pages).routes(),
-            *LabelPicking(services.labels.listed, services.bulk.changes, pages).routes(),
+            *LabelPicking(
+                services.labels.listed, services.bulk.changes, services.suggestions, pages
+            ).routes(),
             *DigestPages(services.digests, highlights, pages).routes(),
             *highlights.routes(),
             *StatisticsPage(Statistics(database, clock), pages).routes(),

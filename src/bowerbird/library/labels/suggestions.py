@@ -18,7 +18,9 @@ from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
+from bowerbird.model.labels import name_key
 from bowerbird.search.words.tokens import words
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.labels import LabelStore
@@ -48,7 +50,7 @@ class SuggestedLabel(Struct, frozen=True):
     score: float
     """How well it fits, from 0 to 1. Labels below 0.5 are not suggested."""
     reason: Reason
-    """What counts most: similar posts with the label, posts of the author, or its name in the text."""
+    """What counts most: similar posts, posts of the author, or the label's name in the text."""
     posts: int
     """Number of posts that the reason is based on; 0 for words."""
     color: str | None
@@ -72,8 +74,9 @@ class _Known(Struct, frozen=True):
     by_word: Mapping[str, Sequence[tuple[frozenset[str], int]]]
 
     @classmethod
-    def of(cls, rows: Iterable[Row]) -> "_Known":
-        by_id = {row[0]: row for row in rows if row[4] > 0}
+    def of(cls, rows: Iterable[Row], star: str) -> "_Known":
+        """`star`: the key of the label that a star adds, which says nothing about a subject."""
+        by_id = {row[0]: row for row in rows if row[4] > 0 and row[2] != star}
         by_word = defaultdict(list)
         for label_id, row in by_id.items():
             if tokens := words(row[1]):
@@ -86,6 +89,8 @@ _post: Final = msgspec.json.Decoder(_Post).decode
 
 class LabelSuggestions:
     def __init__(self, database: Database, meaning: SemanticSearch) -> None:
+        self._database = database
+        self._accounts = AccountStore(database)
         self._labels = LabelStore(database)
         self._posts = BookmarkStore(database)
         self._meaning = meaning
@@ -117,10 +122,11 @@ class LabelSuggestions:
         by_author = await self._labels.by_authors(account.account_id, authors, first)
         near = await self._near(account, labelled, [row[1] for row in asked])
         contents = await self._posts.by_post_ids(account, [row[0] for row in asked])
+        reading = await self._accounts.reading(self._database, account.account_id)
         labels = await self._labels.most_used(account.account_id, _LABELS)
 
         def choose() -> dict[str, list[SuggestedLabel]]:
-            known, found = _Known.of(labels), {}
+            known, found = _Known.of(labels, name_key(reading.favourite)), {}
             for (post_id, number, author), votes in zip(asked, near, strict=True):
                 if post_id not in contents:
                     continue
@@ -176,9 +182,7 @@ def _chosen(known: _Known, post: _Post, near: "Votes", author: "Votes") -> list[
         if 1 - unlikely >= LEAST:
             _, posts, reason = max(votes)
             found.append(
-                SuggestedLabel(
-                    str(label_id), row[1], round(1 - unlikely, 2), reason, posts, row[6]
-                )
+                SuggestedLabel(str(label_id), row[1], round(1 - unlikely, 2), reason, posts, row[6])
             )
     found.sort(key=lambda each: (-each.score, each.label_name))
     return found[:MOST]

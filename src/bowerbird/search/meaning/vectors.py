@@ -283,8 +283,8 @@ class Matrix:
         middles = np.full((len(numbers), dimensions), np.nan, np.float32)
         for middle, number in zip(middles, numbers, strict=True):
             if (rows := self.rows_of(number)) is not None:
-                middle[:] = rows.mean(axis=0)
-                middle /= max(float(np.linalg.norm(middle)), 1e-12)
+                mean = rows.mean(axis=0)
+                middle[:] = mean / max(float(np.linalg.norm(mean)), 1e-12)
         return middles
 
     def rows_of(self, number: int) -> Floats | None:

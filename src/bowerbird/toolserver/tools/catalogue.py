@@ -17,6 +17,7 @@ from bowerbird.toolserver.tools import (
     labels,
     notes,
     saving,
+    suggesting,
     views,
 )
 from bowerbird.toolserver.tools.tool import Tool
@@ -30,6 +31,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     *notes.TOOLS,
     *saving.TOOLS,
     *labels.TOOLS,
+    *suggesting.TOOLS,
     *label_edits.TOOLS,
     *views.TOOLS,
     *exports.TOOLS,

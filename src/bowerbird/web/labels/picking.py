@@ -10,12 +10,14 @@ from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bulk import words
 from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.library.labels.label_list import LabelList
+from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.model.bulk import BulkAction
 from bowerbird.model.labels import clean_name, name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.labels import LabelRequest
 from bowerbird.requests.limits import PICKED_LABELS_MAX
 from bowerbird.web.labels.pages import PATH
+from bowerbird.web.labels.suggested import suggested
 from bowerbird.web.labels.words import in_words, name_problem
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY
@@ -28,8 +30,15 @@ _ACTIONS: Final = {"add": BulkAction.ADD_LABEL, "remove": BulkAction.REMOVE_LABE
 
 
 class LabelPicking:
-    def __init__(self, listed: LabelList, bulk: BulkChanges, pages: VisitPages) -> None:
+    def __init__(
+        self,
+        listed: LabelList,
+        bulk: BulkChanges,
+        suggestions: LabelSuggestions,
+        pages: VisitPages,
+    ) -> None:
         self._listed = listed
+        self._suggestions = suggestions
         self._bulk = bulk
         self._pages = pages
 
@@ -40,13 +49,21 @@ class LabelPicking:
         ]
 
     async def matching(self, visit: Visit) -> Reply:
-        """Labels that contain a text, the best first, and the name that a new one would get."""
+        """Labels that contain a text, the best first, and the name that a new one would get.
+
+        Without a text, also those that fit a post.
+        """
         text = visit.query.get("q", "")
         found = await self._listed.matching(visit.signed_in.account, text, PICKED_LABELS_MAX)
         is_known = any(name_key(each.label_name) == name_key(text) for each in found)
         labels = [_label(each.label_name, each.color, each.count) for each in found]
         new = None if is_known else clean_name(text)
-        return self._pages.json({"labels": labels, "new": new, "rule": name_problem(text)})
+        fitting: list[dict[str, Any]] = []
+        if not text and (post_id := visit.query.get("post", "")):
+            fitting = await suggested(self._suggestions, visit.signed_in.account, post_id)
+        return self._pages.json(
+            {"labels": labels, "new": new, "rule": name_problem(text), "suggested": fitting}
+        )
 
     async def apply(self, visit: Visit) -> Reply:
         """Adds a label to posts or removes it."""

@@ -18,6 +18,7 @@ from bowerbird.requests.bookmarks import SimilarQuery
 from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX
 from bowerbird.web.account.reading import reading_form
 from bowerbird.web.bulk.pages import BulkPages
+from bowerbird.web.labels.suggested import suggested
 from bowerbird.web.labels.words import name_problem
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, of_post, returning
@@ -63,6 +64,7 @@ class ReadingPage:
         self._changes = services.changes
         self._images = images
         self._bookmarks = services.bookmarks
+        self._suggestions = services.suggestions
         self._lists = lists
         self._many = many
         self._pages = pages
@@ -133,6 +135,7 @@ class ReadingPage:
             network_icon=icon_of(post["source"]),
             strand=strand,
             near=await self._near(account, post_id, parts),
+            suggested=await suggested(self._suggestions, account, post_id),
             json=msgspec.json.format(json_depth.cut(body), indent=2).decode(),
             **self._images.values(visit),
             reading=reading_form(visit),

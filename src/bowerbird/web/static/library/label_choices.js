@@ -4,7 +4,8 @@
 
 /**
  * @typedef {{ name: string, colour: string, url: string, count: number | null }} Label
- * @typedef {{ label: Label | null, name: string, having: number }} Choice a label, or a new name
+ * @typedef {Label & { reason: string }} Suggested
+ * @typedef {{ label: Label | null, name: string, having: number, reason: string }} Choice a label, or a new name
  * @typedef {{ picker: HTMLElement, input: HTMLInputElement, list: HTMLElement, note: HTMLElement }} Shell
  */
 
@@ -92,13 +93,15 @@ async function look() {
   asking = asked;
   const text = shell.input.value.trim();
   try {
-    const url = `${base}/labels/matching?${new URLSearchParams({ q: text })}`;
+    // Labels are suggested for one post.
+    const post = targets.length === 1 && targets[0] && !text ? idsOf(targets[0])[0] ?? "" : "";
+    const url = `${base}/labels/matching?${new URLSearchParams({ q: text, ...(post ? { post } : {}) })}`;
     const response = await fetch(url, { signal: asked.signal });
     const answer = await response.json();
     if (answer.go) location.assign(answer.go);
     if (!response.ok) throw new Error(answer.error);
     if (asked.signal.aborted) return;
-    choices = choicesOf(answer.labels, answer.new, text);
+    choices = choicesOf(answer.labels, answer.suggested, answer.new, text);
     rule = answer.rule;
     chosenFor = text;
     at = 0;
@@ -110,11 +113,12 @@ async function look() {
 
 /**
  * @param {Label[]} found
+ * @param {Suggested[]} suggested
  * @param {string | null} name of a new label
  * @param {string} text
  * @returns {Choice[]}
  */
-function choicesOf(found, name, text) {
+function choicesOf(found, suggested, name, text) {
   /** @type {Map<string, number>} */
   const having = new Map();
   /** @type {Map<string, Label>} */
@@ -126,21 +130,46 @@ function choicesOf(found, name, text) {
     }
   }
   for (const label of found) if (!labels.has(label.name)) labels.set(label.name, label);
+  const fitting = suggested.filter((label) => !having.has(label.name));
+  for (const label of fitting) labels.delete(label.name);
   /** @type {Choice[]} */
-  const all = [...labels.values()].map((label) => ({ label, name: label.name, having: having.get(label.name) ?? 0 }));
-  return name ? [...all, { label: null, name, having: 0 }] : all;
+  const all = [
+    ...fitting.map((label) => ({ label, name: label.name, having: 0, reason: label.reason })),
+    ...[...labels.values()].map((label) => ({ label, name: label.name, having: having.get(label.name) ?? 0, reason: "" })),
+  ];
+  return name ? [...all, { label: null, name, having: 0, reason: "" }] : all;
 }
 
 /** Shows the choices. */
 function draw() {
   const text = shell.input.value.trim();
-  shell.list.replaceChildren(...choices.map((choice, index) => option(choice, index)));
+  const options = choices.map((choice, index) => option(choice, index));
+  const fitting = choices.filter((choice) => choice.reason).length;
+  shell.list.replaceChildren(...fitting === 0 ? options : [
+    group("Suggested", options.slice(0, fitting)), group("All labels", options.slice(fitting)),
+  ]);
   shell.list.hidden = choices.length === 0;
   shell.input.setAttribute("aria-expanded", String(choices.length > 0));
   const none = text ? rule : "Type a name to make a label.";
   shell.note.textContent = choices.length > 0 ? "" : none;
   shell.note.className = "none";
   mark();
+}
+
+/**
+ * @param {string} name
+ * @param {HTMLElement[]} options
+ */
+function group(name, options) {
+  const shown = document.createElement("div");
+  shown.setAttribute("role", "group");
+  shown.setAttribute("aria-label", name);
+  const title = document.createElement("p");
+  title.className = "over";
+  title.setAttribute("aria-hidden", "true");
+  title.textContent = name;
+  shown.append(...options.length > 0 ? [title, ...options] : []);
+  return shown;
 }
 
 /**
@@ -159,6 +188,7 @@ function option(choice, index) {
   if (choice.label) {
     first.className = `dot ${choice.label.colour}`;
     name.textContent = choice.name;
+    state.textContent = choice.reason;
     if (choice.having > 0 && targets.length > 1 && !isAll()) {
       state.textContent = hasAll ? `all ${targets.length}` : `${choice.having} of ${targets.length}`;
     }

@@ -161,9 +161,14 @@ function showForms(own) {
     request.open("GET", location.pathname);
     request.responseType = "document";
     request.onload = () => {
-      const fresh = request.response instanceof Document && request.response.querySelector("#labels .chips");
+      const page = request.response instanceof Document ? request.response : null;
+      const fresh = page?.querySelector("#labels .chips");
       const old = own.querySelector(".chips");
-      if (fresh && old) old.replaceWith(document.adoptNode(fresh));
+      own.querySelector(".suggest")?.remove();
+      if (fresh && old) {
+        const suggested = page?.querySelector("#labels .suggest");
+        old.replaceWith(document.adoptNode(fresh), ...(suggested ? [document.adoptNode(suggested)] : []));
+      }
       resolve();
     };
     request.onerror = () => resolve();

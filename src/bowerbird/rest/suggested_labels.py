@@ -1,0 +1,43 @@
+"""/v1/bookmarks/{post_id}/suggested_labels."""
+
+from typing import Final
+
+import msgspec
+
+from bowerbird.errors import Code
+from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.labels.suggestions import LabelSuggestions, SuggestedLabel
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.answer_cache import AnswerCache
+from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.routes import ApiRoute, Call, Operation
+
+SUGGEST: Final = Operation(
+    method="GET",
+    path="/v1/bookmarks/{post_id}/suggested_labels",
+    name="listSuggestedLabels",
+    summary="List up to three of the account's labels that fit a post and that it does not have.",
+    data=SuggestedLabel,
+    is_many=True,
+    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
+)
+OPERATIONS: Final = (SUGGEST,)
+
+
+def routes(
+    suggestions: LabelSuggestions, bookmarks: Bookmarks, answers: AnswerCache
+) -> list[ApiRoute]:
+    async def suggest_labels(call: Call) -> Reply:
+        plans.check_writes(call.account)
+        vectors = await bookmarks.vector_state(call.account)
+
+        async def build() -> bytes:
+            found = await suggestions.of_post(call.account, call.path_params["post_id"])
+            return envelope.success(found)
+
+        # Vectors change without a new version of the library, so they are part of the ETag.
+        target = msgspec.structs.replace(call.target, vectors=vectors.tag)
+        return await answers.answer(call.account, target, build)
+
+    return [SUGGEST.served_by(suggest_labels)]

@@ -1,0 +1,135 @@
+"""GET /v1/bookmarks/{post_id}/suggested_labels."""
+
+from typing import Any
+
+import pytest
+
+from tests.support import make, writing
+from tests.support.service import Member
+
+pytestmark = pytest.mark.anyio
+
+BIRDS = (
+    "Bowerbirds collect blue things for their nests.",
+    "A blackbird sings on our roof every evening.",
+    "Crows and magpies build nests in the old oak.",
+    "The owl hunts mice above the meadow at night.",
+    "Swifts and swallows have come back from the south.",
+)
+MONEY = (
+    "The central bank raised its interest rates again.",
+    "Inflation eats the savings on my bank account.",
+    "How to read the balance sheet of a company.",
+    "Shares fell after the bank published its results.",
+    "A budget for a household with two incomes.",
+)
+OTHERS = ("A recipe for plum cake.", "The train to Vienna was late.", "My cat sleeps all day.")
+
+
+async def _filled(member: Member) -> None:
+    posts = [make.post(text=text, author=f"a{n}", tags=["birds"]) for n, text in enumerate(BIRDS)]
+    posts += [make.post(text=text, author=f"b{n}", tags=["money"]) for n, text in enumerate(MONEY)]
+    posts += [make.post(text=text, author=f"c{n}") for n, text in enumerate(OTHERS)]
+    await member.save_all(posts)
+
+
+async def _suggested(member: Member, post_id: str) -> list[dict[str, Any]]:
+    response = await member.get(f"/v1/bookmarks/{post_id}/suggested_labels")
+    assert response.status_code == 200, response.text
+    data: list[dict[str, Any]] = response.json()["data"]
+    return data
+
+
+def _names(found: list[dict[str, Any]]) -> list[str]:
+    return [each["label_name"] for each in found]
+
+
+@pytest.mark.both
+async def test_labels_of_posts_that_are_near_in_meaning_are_suggested(alice: Member) -> None:
+    await _filled(alice)
+    new = await alice.save(text="An owl and its young in the nest of a magpie.", author="d")
+    far = await alice.save(text="Version 3 of the compiler inlines closures.", author="e")
+    await alice.embed()
+
+    [label] = await _suggested(alice, new["post_id"])
+
+    assert (label["label_name"], label["reason"], label["color"]) == ("birds", "meaning", None)
+    assert 0.5 <= label["score"] < 1
+    assert label["posts"] > 1
+    assert await _suggested(alice, far["post_id"]) == []
+
+
+@pytest.mark.both
+async def test_labels_of_the_same_author_are_suggested_without_vectors(alice: Member) -> None:
+    for n in range(4):
+        await alice.save(text=f"note {n}", author="ines", tags=["databases"])
+    await alice.save(text="note", author="tomasz", tags=["letters"])
+    new = await alice.save(text="something else", author="ines")
+
+    [label] = await _suggested(alice, new["post_id"])
+
+    assert (label["label_name"], label["reason"], label["posts"]) == ("databases", "author", 4)
+
+
+async def test_a_label_whose_name_is_in_the_text_is_suggested(alice: Member) -> None:
+    await alice.save(text="old", author="a", tags=["Field notes"])
+    named = await alice.save(text="My FIELD-NOTES of this week", author="b")
+    half = await alice.save(text="A field of rye", author="b")
+
+    [label] = await _suggested(alice, named["post_id"])
+
+    assert (label["label_name"], label["reason"], label["posts"]) == ("Field notes", "words", 0)
+    assert await _suggested(alice, half["post_id"]) == []
+
+
+async def test_what_is_accepted_counts_at_once_and_a_post_has_no_label_twice(alice: Member) -> None:
+    ids = [(await alice.save(text=f"note {n}", author="ines"))["post_id"] for n in range(5)]
+    assert await _suggested(alice, ids[4]) == []
+
+    body = {"tweet_ids": ids[:4], "label_name": "databases"}
+    await writing.send(alice, "POST", "/v1/labels/add", body)
+
+    assert _names(await _suggested(alice, ids[4])) == ["databases"]
+    assert await _suggested(alice, ids[0]) == []
+
+
+async def test_at_most_three_labels_are_suggested_and_never_the_star(alice: Member) -> None:
+    names = ["favourite", "one", "two", "three", "four"]
+    await alice.save(text="old", author="a", tags=names)
+    new = await alice.save(text=" ".join(names), author="b")
+
+    found = _names(await _suggested(alice, new["post_id"]))
+
+    assert len(found) == 3
+    assert "favourite" not in found
+
+
+async def test_an_account_without_labels_gets_no_suggestion(alice: Member) -> None:
+    new = await alice.save(text="birds")
+
+    assert await _suggested(alice, new["post_id"]) == []
+
+
+async def test_labels_of_other_accounts_are_never_suggested(alice: Member, bob: Member) -> None:
+    await _filled(bob)
+    await bob.embed()
+    new = await alice.save(text=BIRDS[0], author="a0")
+    await alice.save(text="mine", tags=["cooking"])
+    await alice.embed()
+
+    assert await _suggested(alice, new["post_id"]) == []
+
+
+@pytest.mark.parametrize("post_id", ["404", "x", "0" * 60])
+async def test_an_unknown_post_is_not_found(alice: Member, post_id: str) -> None:
+    response = await alice.get(f"/v1/bookmarks/{post_id}/suggested_labels")
+
+    assert writing.refused(response) == (404, "NOT_FOUND")
+
+
+async def test_suggestions_need_a_paid_plan_as_writing_labels_does(free: Member) -> None:
+    post = await free.save()
+
+    response = await free.get(f"/v1/bookmarks/{post['post_id']}/suggested_labels")
+
+    assert writing.refused(response) == (402, "SUBSCRIPTION_REQUIRED")
