@@ -3,7 +3,7 @@
     near   = t / (t + CLEAR),  t = sum(nearness of the best BEST posts with the label) / (posts + 1)
     author = posts with the label / (labelled posts of the author + AUTHOR_DOUBT)
 
-Nearness is in standard deviations above the average post of the library. The added ones keep few
+Nearness is in standard deviations above the median post of the library. The added ones keep few
 posts from deciding alone.
 """
 
@@ -16,7 +16,7 @@ from bowerbird.search.meaning.arrays import Floats, Integers, np, parse_numbers
 # Of the labelled posts, the nearest vote.
 NEAREST: Final = 200
 BEST: Final = 5
-CLEAR: Final = 0.95
+CLEAR: Final = 0.9
 AUTHOR_DOUBT: Final = 3.0
 # One post of an author may have its label by chance.
 _FEWEST_OF_AUTHOR: Final = 2

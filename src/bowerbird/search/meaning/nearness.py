@@ -77,7 +77,7 @@ def _scores_at(numbers: Integers, nearness: Nearness) -> Floats:
 
 
 def beyond(similarities: Floats, numbers: Integers, others: Integers, sample: Integers) -> Floats:
-    """The similarities of some posts, in standard deviations above the mean of a sample.
+    """The similarities of some posts, in standard deviations above the median of a sample.
 
     `similarities`: a row per asked post, a column for each of `numbers`.
     """
@@ -87,5 +87,5 @@ def beyond(similarities: Floats, numbers: Integers, others: Integers, sample: In
     usual = np.where(is_known, usual, 0)
     deviation = np.maximum(np.nanstd(usual, axis=1, keepdims=True), np.float32(1e-6))
     found = similarities[:, np.searchsorted(numbers, others)]
-    scores: Floats = (found - np.nanmean(usual, axis=1, keepdims=True)) / deviation
+    scores: Floats = (found - np.nanmedian(usual, axis=1, keepdims=True)) / deviation
     return scores
