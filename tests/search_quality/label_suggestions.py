@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from bowerbird.library.labels.suggestions import LabelSuggestions, SuggestedLabel
-from bowerbird.storage.database import Database
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from tests.support import make, writing
 from tests.support.service import Member
 
@@ -40,19 +40,15 @@ class Measured(NamedTuple):
         return sum(map(bool, self.without.values())) / len(self.without)
 
     @property
-    def others(self) -> float:
-        """How many suggestions for labelled posts are other labels."""
-        all_found = [s.label_name == name for name, found in self.labelled.values() for s in found]
-        return 1 - sum(all_found) / max(len(all_found), 1)
+    def missed(self) -> list[str]:
+        labelled = self.labelled.items()
+        return [
+            text for text, (label, found) in labelled if label not in {s.label_name for s in found}
+        ]
 
 
-class Half(NamedTuple):
-    # The label and the text of each post, by its id; "" without a label.
-    posts: Mapping[str, tuple[str, str]]
-
-
-async def saved(member: Member, name: str) -> Half:
-    """Saves the posts of a file, and gives them vectors."""
+async def saved(member: Member, name: str) -> dict[str, tuple[str, str]]:
+    """Saves the posts of a file. The label and the text of each by its id; "" without a label."""
     content = tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
     texts = [(label, text) for label, each in content["labels"].items() for text in each]
     texts += [("", text) for text in content["none"]["posts"]]
@@ -62,12 +58,15 @@ async def saved(member: Member, name: str) -> Half:
     ]
     await member.save_all(posts)
     await member.embed()
-    return Half({post["post_id"]: one for post, one in zip(posts, texts, strict=True)})
+    return {post["post_id"]: one for post, one in zip(posts, texts, strict=True)}
 
 
-async def measured(member: Member, half: Half, suggestions: LabelSuggestions) -> Measured:
+async def measured(
+    member: Member, posts: Mapping[str, tuple[str, str]], meaning: SemanticSearch
+) -> Measured:
+    suggestions = LabelSuggestions(member.database, meaning)
     labelled, without = {}, {}
-    for post_id, (label, text) in half.posts.items():
+    for post_id, (label, text) in posts.items():
         if label:
             await _label(member, "remove", post_id, label)
         found = await suggestions.of_post(await member.account(), post_id)

@@ -33,7 +33,7 @@ EXPECTED = {
     *("delete_bookmarks", "restore_bookmarks", "undo_change", "get_change"),
     *("list_changes", "list_trash", "list_duplicates", "resolve_duplicates"),
     *(
-        *("similar_bookmarks", "facet_bookmarks", "update_note", "add_highlight"),
+        *("similar_bookmarks", "suggest_labels", "facet_bookmarks", "update_note", "add_highlight"),
         *("update_highlight", "delete_highlight"),
     ),
     *("update_label", "merge_labels", "delete_label", "update_digest_preferences"),
@@ -65,7 +65,7 @@ def test_every_tool_has_all_four_hints_and_they_are_consistent() -> None:
             assert not (hints["readOnlyHint"] and hints["destructiveHint"])
             assert hints["openWorldHint"] is False
             assert hints["readOnlyHint"] is tool.name.startswith(
-                ("list", "get", "search", "count", "similar", "facet")
+                ("list", "get", "search", "count", "similar", "facet", "suggest")
             )
 
     assert offenders == {}

@@ -16,6 +16,7 @@ TOOL_OF = {
     "updateBookmarks": "update_bookmarks",
     "getBookmark": "get_bookmarks",
     "listSimilarBookmarks": "similar_bookmarks",
+    "listSuggestedLabels": "suggest_labels",
     "updateBookmark": "update_bookmarks",
     "deleteBookmark": "delete_bookmarks",
     "restoreBookmark": "restore_bookmarks",

@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "list_duplicates": {},
     "resolve_duplicates": {"groups": [{"keep": THEIRS, "remove": [THEIRS + "1"]}]},
     "similar_bookmarks": {"post_id": THEIRS},
+    "suggest_labels": {"post_ids": [THEIRS]},
     "facet_bookmarks": {"by": "label"},
     "update_note": {"post_id": THEIRS, "note": "mine"},
     "add_highlight": {"post_id": THEIRS, "quote": SECRET},

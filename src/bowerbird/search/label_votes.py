@@ -15,8 +15,8 @@ from bowerbird.search.meaning.arrays import Floats, Integers, np, parse_numbers
 
 # Of the labelled posts, the nearest vote.
 NEAREST: Final = 200
-BEST: Final = 5
-CLEAR: Final = 0.9
+BEST: Final = 6
+CLEAR: Final = 1.5
 AUTHOR_DOUBT: Final = 3.0
 # One post of an author may have its label by chance.
 _FEWEST_OF_AUTHOR: Final = 2

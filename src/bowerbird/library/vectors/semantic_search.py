@@ -229,6 +229,8 @@ class SemanticSearch:
         if store.built_second is not None:
             second = await self._similarities(account, store.built_second, asked, numbers)
             near = await asyncio.to_thread(nearness.of_both, near, second, _SHARE_OF_POSTS)
+        # A post is no measure for itself.
+        near[numbers == np.array(asked)[:, None]] = np.nan
         return await asyncio.to_thread(nearness.beyond, near, numbers, others, sample)
 
     async def _similarities(
