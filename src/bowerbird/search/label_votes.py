@@ -14,7 +14,7 @@ from typing import Final
 from bowerbird.search.meaning.arrays import Floats, Integers, np, parse_numbers
 
 # Of the labelled posts, the nearest vote.
-NEAREST: Final = 200
+NEAREST: Final = 60
 BEST: Final = 6
 CLEAR: Final = 1.5
 AUTHOR_DOUBT: Final = 3.0
@@ -31,8 +31,8 @@ class LabelledPosts:
 
     numbers: Integers
     # Of the labels of each post: where they start, and the end of the last.
-    bounds: Integers
-    label_ids: Integers
+    bounds: list[int]
+    label_ids: list[int]
 
     @classmethod
     def read(cls, numbers: str, label_ids: str) -> "LabelledPosts":
@@ -40,12 +40,15 @@ class LabelledPosts:
         each, labels = parse_numbers(numbers), parse_numbers(label_ids)
         order = np.argsort(each, kind="stable")
         found, starts = np.unique(each[order], return_index=True)
-        return cls(found, np.append(starts, len(each)), labels[order])
+        return cls(found, [*starts.tolist(), len(each)], labels[order].tolist())
 
     def near(self, nearness: Floats, number: int) -> Votes:
         """`nearness`: of each of these posts to one. That one does not vote for itself."""
         above = np.flatnonzero((nearness > 0) & (self.numbers != number))
-        above = above[np.argsort(-nearness[above], kind="stable")[:NEAREST]]
+        if len(above) > NEAREST:
+            best_first = np.argpartition(nearness[above], len(above) - NEAREST)
+            above = above[np.sort(best_first[len(above) - NEAREST :])]
+        above = above[np.argsort(-nearness[above], kind="stable")]
         sums: defaultdict[int, list[float]] = defaultdict(list)
         for place, near in zip(above.tolist(), nearness[above].tolist(), strict=True):
             for label_id in self._labels(place):
@@ -60,7 +63,10 @@ class LabelledPosts:
     def by_author(self, text: str, number: int) -> Votes:
         """`text`: the numbers of the author's posts. The post does not vote for itself."""
         own = parse_numbers(text)
-        places = np.flatnonzero(np.isin(self.numbers, own[own != number])).tolist()
+        own = own[own != number]
+        places = np.searchsorted(self.numbers, own)
+        places[places == len(self.numbers)] = 0
+        places = places[self.numbers[places] == own].tolist()
         counts: defaultdict[int, int] = defaultdict(int)
         for place in places:
             for label_id in self._labels(place):
@@ -73,5 +79,4 @@ class LabelledPosts:
         }
 
     def _labels(self, place: int) -> list[int]:
-        found: list[int] = self.label_ids[self.bounds[place] : self.bounds[place + 1]].tolist()
-        return found
+        return self.label_ids[self.bounds[place] : self.bounds[place + 1]]

@@ -38,7 +38,7 @@ _CACHED_SCANS: Final = 8
 # Of the first model, if a post is compared with others.
 _SHARE_OF_POSTS: Final = 0.5
 # Posts that tell how near an average post of the library is; fewer than the second tell too little.
-_SAMPLE: Final = 1_000
+_SAMPLE: Final = 500
 _FEW: Final = 12
 _CACHE_BYTES: Final = 256 * 1024 * 1024
 
