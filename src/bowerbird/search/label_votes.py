@@ -42,9 +42,9 @@ class LabelledPosts:
         found, starts = np.unique(each[order], return_index=True)
         return cls(found, [*starts.tolist(), len(each)], labels[order].tolist())
 
-    def near(self, nearness: Floats, number: int) -> Votes:
-        """`nearness`: of each of these posts to one. That one does not vote for itself."""
-        above = np.flatnonzero((nearness > 0) & (self.numbers != number))
+    def near(self, nearness: Floats) -> Votes:
+        """`nearness`: of each of these posts to one; not a number for those that do not vote."""
+        above = np.flatnonzero(nearness > 0)
         if len(above) > NEAREST:
             best_first = np.argpartition(nearness[above], len(above) - NEAREST)
             above = above[np.sort(best_first[len(above) - NEAREST :])]

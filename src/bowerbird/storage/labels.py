@@ -111,7 +111,8 @@ class LabelStore:
             "authors": self._database.text_list(authors),
             "first": first,
         }
-        return dict(await self._database.slow_rows(self._sql["by_authors"], values))
+        rows = await self._database.slow_rows(self._sql["by_authors"], values)
+        return {author: numbers for author, numbers in rows}  # noqa: C416 - rows are sequences
 
     async def insert(
         self, transaction: Transaction, library: LockedLibrary, labels: Sequence[Label], now: int

@@ -17,7 +17,8 @@ async def filled(reader: Reader, author: str = "ines") -> str:
     return str((await reader.member.save(text="new", author=author))["post_id"])
 
 
-def buttons(page: str) -> list[str]:
+def buttons(page: str) -> list[tuple[str, str]]:
+    """The name and the reason of each suggested label."""
     return re.findall(r'class="sug" name="add" value="([^"]*)" title="([^"]*)"', page)
 
 

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 MOST: Final = 3
 # Labels of the newest posts vote, which bounds the work in a large library.
-_PAIRS: Final = 20_000
+PAIRS: Final = 20_000
 # Of an account with more labels, the most used ones are suggested.
-_LABELS: Final = 1_000
+LABELS: Final = 1_000
 # Of each post; few words decide.
 _CHARACTERS: Final = 4_000
 # Below it, a label is not suggested.
@@ -113,7 +113,7 @@ class LabelSuggestions:
         asked = await self._labels.asked(account.account_id, ids)
         if not asked:
             return {}
-        pairs = await self._labels.newest_pairs(account.account_id, _PAIRS)
+        pairs = await self._labels.newest_pairs(account.account_id, PAIRS)
         if not pairs[0]:
             return {row[0]: [] for row in asked}
         labelled = await asyncio.to_thread(_read, *pairs)
@@ -123,7 +123,7 @@ class LabelSuggestions:
         near = await self._near(account, labelled, [row[1] for row in asked])
         contents = await self._posts.by_post_ids(account, [row[0] for row in asked])
         reading = await self._accounts.reading(self._database, account.account_id)
-        labels = await self._labels.most_used(account.account_id, _LABELS)
+        labels = await self._labels.most_used(account.account_id, LABELS)
 
         def choose() -> dict[str, list[SuggestedLabel]]:
             known, found = _Known.of(labels, name_key(reading.favourite)), {}
@@ -152,8 +152,7 @@ class LabelSuggestions:
             return none
         if found is None:
             return none
-        both = zip(found, asked, strict=True)
-        return await asyncio.to_thread(lambda: [labelled.near(row, one) for row, one in both])
+        return await asyncio.to_thread(lambda: list(map(labelled.near, found)))
 
 
 def _read(numbers: str, label_ids: str) -> "LabelledPosts":
@@ -170,20 +169,20 @@ def _chosen(known: _Known, post: _Post, near: "Votes", author: "Votes") -> list[
         ("words", named),
     )
     own = set(post.tags or ())
+    unlikely: dict[int, float] = {}
+    most: dict[int, tuple[float, int, Reason]] = {}
+    for reason, votes in reasons:
+        for label_id, (score, posts) in votes.items():
+            unlikely[label_id] = unlikely.get(label_id, 1.0) * (1 - score)
+            if label_id not in most or score > most[label_id][0]:
+                most[label_id] = (score, posts, reason)
     found = []
-    for label_id in near.keys() | author.keys() | named.keys():
-        row = known.rows.get(label_id)
-        if row is None or row[1] in own:
-            continue
-        votes = [(*by[label_id], reason) for reason, by in reasons if label_id in by]
-        unlikely = 1.0
-        for score, _, _ in votes:
-            unlikely *= 1 - score
-        if 1 - unlikely >= LEAST:
-            _, posts, reason = max(votes)
-            found.append(
-                SuggestedLabel(str(label_id), row[1], round(1 - unlikely, 2), reason, posts, row[6])
-            )
+    for label_id, share in unlikely.items():
+        row = known.rows.get(label_id) if 1 - share >= LEAST else None
+        if row is not None and row[1] not in own:
+            _, posts, reason = most[label_id]
+            score = round(1 - share, 2)
+            found.append(SuggestedLabel(str(label_id), row[1], score, reason, posts, row[6]))
     found.sort(key=lambda each: (-each.score, each.label_name))
     return found[:MOST]
 

@@ -230,7 +230,8 @@ class SemanticSearch:
             second = await self._similarities(account, store.built_second, asked, numbers)
             near = await asyncio.to_thread(nearness.of_both, near, second, _SHARE_OF_POSTS)
         # A post is no measure for itself.
-        near[numbers == np.array(asked)[:, None]] = np.nan
+        for row, number in zip(near, asked, strict=True):
+            row[numbers == number] = np.nan
         return await asyncio.to_thread(nearness.beyond, near, numbers, others, sample)
 
     async def _similarities(

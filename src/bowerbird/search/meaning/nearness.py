@@ -86,6 +86,7 @@ def beyond(similarities: Floats, numbers: Integers, others: Integers, sample: In
     is_known = ~np.isnan(usual).all(axis=1, keepdims=True)
     usual = np.where(is_known, usual, 0)
     deviation = np.maximum(np.nanstd(usual, axis=1, keepdims=True), np.float32(1e-6))
-    found = similarities[:, np.searchsorted(numbers, others)]
-    scores: Floats = (found - np.nanmedian(usual, axis=1, keepdims=True)) / deviation
+    scores = similarities[:, np.searchsorted(numbers, others)]
+    scores -= np.nanmedian(usual, axis=1, keepdims=True)
+    scores /= deviation
     return scores

@@ -179,7 +179,8 @@ class Block:
         starts = (np.cumsum(self.pieces) - self.pieces)[chosen]
         firsts = np.cumsum(pieces) - pieces
         rows = np.repeat(starts - firsts, pieces) + np.arange(pieces.sum())
-        products = self.columns.rough_products(query, rows) * self.scales[rows]
+        products = self.columns.rough_products(query, rows)
+        products *= self.scales[rows]
         if len(rows) == len(chosen):
             return products
         best: Floats = np.maximum.reduceat(products, firsts, axis=1)
@@ -258,13 +259,15 @@ class Matrix:
         """
         found = np.full((len(vectors), len(numbers)), np.nan, np.float32)
         wanted, known = Numbers(numbers), np.flatnonzero(~np.isnan(vectors[:, 0]))
-        for block in self.blocks if len(known) else ():
+        groups = [known[n : n + _TOGETHER] for n in range(0, len(known), _TOGETHER)]
+        queries = [Query.of(vectors[group]) for group in groups]
+        for block in self.blocks:
             chosen = np.flatnonzero(wanted.contains(block.numbers))
             places = np.searchsorted(numbers, block.numbers[chosen])
-            for first in range(0, len(known) if len(chosen) else 0, _TOGETHER):
-                some = known[first : first + _TOGETHER]
-                scores = block.similarities(Query.of(vectors[some]), chosen)
-                found[np.ix_(some, places)] = scores
+            if not len(chosen):
+                continue
+            for group, query in zip(groups, queries, strict=True):
+                found[np.ix_(group, places)] = block.similarities(query, chosen)
         return found
 
     def map_blocks(self, scan: Callable[[Block], T]) -> list[T]:
