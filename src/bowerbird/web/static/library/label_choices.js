@@ -202,6 +202,13 @@ function option(choice, index) {
   tick.className = "tick";
   tick.setAttribute("aria-hidden", "true");
   tick.textContent = choice.label && hasAll ? "✓" : "";
+  if (choice.reason) {
+    const plus = document.createElement("span");
+    plus.className = "tick";
+    plus.textContent = "+";
+    plus.setAttribute("aria-hidden", "true");
+    shown.append(plus);
+  }
   shown.append(first, name, state, tick);
   shown.addEventListener("pointerdown", (event) => event.preventDefault());
   shown.addEventListener("click", () => { at = index; choose(); });
