@@ -107,9 +107,9 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("countBookmarks", "/v1/bookmarks/count?q=bower", None),
     ("addLabel", "/v1/labels/add", {"tweet_ids": [*BOTH, "1"], "label_name": "Birds"}),
     ("listLabels", "/v1/labels", None),
-    ("listSuggestedLabels", f"/v1/bookmarks/{FIRST}/suggested_labels", None),
     ("getBookmark", f"/v1/bookmarks/{FIRST}", None),
     ("removeLabel", "/v1/labels/remove", {"tweet_ids": [SECOND], "label_name": "Birds"}),
+    ("listSuggestedLabels", f"/v1/bookmarks/{SECOND}/suggested_labels", None),
     (
         "batchLabels",
         "/v1/labels/batch",
