@@ -132,6 +132,8 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("post", "/v1/exports/pdf"): [("", {"view": "{slug}"}), ("", {"tweet_ids": ["{post_id}"]})],
     ("post", "/v1/exports/csv"): [("", None), ("", {"tag": "theirs"})],
     ("post", "/v1/exports/json"): [("", None), ("", {"q": "geheim"})],
+    ("post", "/v1/exports/markdown"): [("", None), ("", {"view": "{slug}"})],
+    ("post", "/v1/exports/netscape"): [("", None), ("", {"tweet_ids": ["{post_id}"]})],
     ("get", "/v1/exports/{job_id}"): [("", None)],
     ("get", "/v1/exports/{job_id}/file"): [("", None), ("?token={token}", None)],
     ("get", "/v1/webhooks"): [("", None)],

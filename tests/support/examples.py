@@ -222,6 +222,8 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("deleteWebhook", "/v1/webhooks/{webhook_id}", None),
     ("createExportPdf", "/v1/exports/pdf", {"tag": "Birdlife"}),
     ("createExportCsv", "/v1/exports/csv", {"is_unread_only": False}),
+    ("createExportMarkdown", "/v1/exports/markdown", {"tag": "Birdlife"}),
+    ("createExportNetscape", "/v1/exports/netscape", {"hide_archived": True}),
     ("createExportJson", "/v1/exports/json", {"tweet_ids": BOTH}),
     # The last export, after it has completed.
     ("getExport", "/v1/exports/{job_id}", None),

@@ -44,7 +44,7 @@ KEYED_ANSWERS_PER_DAY: Final = 10_000
 KEYED_BYTES_PER_DAY: Final = 100_000_000
 EXPORTS_PER_DAY: Final = 20
 EXPORT_BYTES_PER_DAY: Final = 2_000_000_000
-# Kept images in one PDF export.
+# Kept images in one PDF or Markdown export.
 EXPORT_PICTURES_BYTES_MAX: Final = 500_000_000
 # Downloads of everything that an account has.
 ACCOUNT_DOWNLOADS_PER_DAY: Final = 5
