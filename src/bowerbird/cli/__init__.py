@@ -25,6 +25,7 @@ _SOURCES: Final = {
     "sources": ("sources", "sources"),
     "webhook": ("webhook", "webhook"),
     "import": ("import_files", "import_files"),
+    "export": ("export_files", "export"),
     "imports": ("imports", "imports"),
     "save": ("save", "save"),
     "fetch": ("save", "fetch"),
