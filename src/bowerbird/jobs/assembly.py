@@ -11,6 +11,7 @@ from bowerbird.jobs.account_jobs import (
     LinkJobs,
     MediaJobs,
     ReindexJobs,
+    RuleJobs,
     SourceJobs,
     changes,
     deletions,
@@ -78,6 +79,7 @@ def build_worker(
         MediaJobs(database, Keeping(database, files, clock, settings), clock),
         SourceJobs(database, Sync(database, clock, settings), clock),
         LinkJobs(database, LinkReading(database, clock, settings), clock),
+        RuleJobs(database, clock),
         ReindexJobs(database, clock),
     )
     kinds = [changes(database, clock), *(part.kind for part in parts)]

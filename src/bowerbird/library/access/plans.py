@@ -103,6 +103,11 @@ def check_writes(account: Account) -> None:
         )
 
 
+def check_rules(account: Account) -> None:
+    if account.is_free:
+        raise Refusal(Code.SUBSCRIPTION_REQUIRED, "Rules need a paid plan.")
+
+
 class Feature(Struct, frozen=True):
     """One row of the table that compares the plans."""
 
@@ -121,5 +126,6 @@ def features(free_calls_per_month: int) -> tuple[Feature, ...]:
         Feature("Exporting the whole library", "yes", "yes"),
         Feature("Filters: media type, author, label, dates", "no", "yes"),
         Feature("Writing labels and Smart Views", "no", "yes"),
+        Feature("Rules", "no", "yes"),
         Feature("Search by meaning", "no", "yes"),
     )

@@ -281,6 +281,15 @@ class BookmarkStore:
         rows = await self._database.slow_rows(self._statement("post_ids", *fragments), values)
         return [row[0] for row in rows]
 
+    async def matching(
+        self, reader: Reader, account: Account, filter: BookmarkFilter, post_ids: Sequence[str]
+    ) -> list[str]:
+        """Those of a few posts that match, read inside a transaction or outside of one."""
+        filter = msgspec.structs.replace(filter, post_ids=tuple(post_ids))
+        fragments, values = narrowing(self._database, account, filter)
+        rows = await reader.rows(self._statement("post_ids", *fragments), values)
+        return [row[0] for row in rows]
+
     async def numbers(
         self, account: Account, filter: BookmarkFilter, post_ids: Sequence[str] | None
     ) -> Sequence[int]:
