@@ -78,6 +78,12 @@ VIEW: Final = {
     "default_sort": {"sort_by": "posted_at", "sort_order": "desc"},
     "triage_buckets": [{"name": "Long reads", "query": {"q": "bower"}}],
 }
+RULE: Final = {
+    "name": "Bowers",
+    "when": "arrives",
+    "query": {"q": "bower*"},
+    "actions": [{"do": "add_label", "label_name": "To read"}],
+}
 CHANGE: Final = {
     "action": "archive",
     "filters": {"is_unread_only": False, "bookmarked_to": "2026-07-31"},
@@ -173,6 +179,14 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("listViewBookmarks", "/v1/views/weekend-reading/bookmarks?bucket=long-reads", None),
     ("updateView", "/v1/views/weekend-reading", {"name": "Sunday reading"}),
     ("deleteView", "/v1/views/weekend-reading", None),
+    ("previewRule", "/v1/rules/preview", {"query": {"q": "bower*"}}),
+    ("createRule", "/v1/rules", RULE),
+    ("listRules", "/v1/rules", None),
+    ("getRule", "/v1/rules/{rule_id}", None),
+    ("updateRule", "/v1/rules/{rule_id}", {"is_on": False}),
+    ("applyRule", "/v1/rules/{rule_id}/apply", {}),
+    ("listRuleLog", "/v1/rules/log", None),
+    ("deleteRule", "/v1/rules/{rule_id}", None),
     ("createExportPdf", "/v1/exports/pdf", {"tag": "Birdlife"}),
     ("createExportCsv", "/v1/exports/csv", {"is_unread_only": False}),
     ("createExportJson", "/v1/exports/json", {"tweet_ids": BOTH}),
@@ -234,6 +248,8 @@ async def asked(service: Service) -> dict[str, Any]:
             job = response.json()["meta"].get("change") or response.json()["data"]
         if name == "addHighlight":
             job["id"] = response.json()["data"]["id"]
+        if name == "createRule":
+            job["rule_id"] = response.json()["data"]["rule_id"]
         if name == "changeBookmarks":
             job = response.json()["data"]
         kept = found.setdefault(name, {"answers": {}})

@@ -4,8 +4,8 @@ from typing import Any
 
 from bowerbird.library.rules.running import RuleRuns
 from tests.support import writing
-from tests.support.service import Member
 from tests.support.models import ignore
+from tests.support.service import Member
 
 ADD: dict[str, Any] = {"do": "add_label", "label_name": "Birds"}
 
