@@ -1,7 +1,7 @@
 """Which posts a rule is for: its query as a filter, and the posts for which it has work."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -27,16 +27,36 @@ _DONE_ALREADY: Final = {
 }
 
 
+_EVERYTHING: Final = BookmarkFilter(unread_only=False, hide_archived=False)
+# Fewer posts are looked up by their ids.
+_FEW: Final = 100
+
+
 class Compiled(Struct, frozen=True):
     """A rule with its query as a filter of now, and the account's favourite label."""
 
     rule: Rule
     filter: BookmarkFilter
     favourite: str
+    # Whether a change of labels or flags can make a post match.
+    is_moving: bool = True
 
     def label_of(self, action: Action) -> str | None:
         """The label that an action is about."""
         return self.favourite if action.do is Do.STAR else action.label_name
+
+
+class Span(NamedTuple):
+    """The first and the last number of some posts, and how many they are."""
+
+    first: int
+    last: int
+    size: int
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether there are few other posts between them, as after an import."""
+        return self.last - self.first < 2 * self.size
 
 
 class RuleMatching:
@@ -56,20 +76,38 @@ class RuleMatching:
         query = msgspec.convert(rule.body.query, RuleQuery)
         zone = await self._zones.of(account, query)
         filter = filter_of(query, self._clock(), zone)
-        compiled = Compiled(rule, filter, favourite)
-        filter = _with(await self._labels.resolved(account, filter), _conditions(compiled))
+        filter = await self._labels.resolved(account, filter)
+        compiled = Compiled(rule, filter, favourite, is_moving=_is_moving(filter))
+        filter = _with(filter, _conditions(compiled))
         if rule.body.when is When.LABELLED and not rule.body.label_name:
             filter = msgspec.structs.replace(filter, unlabelled=filter.unlabelled or False)
         return msgspec.structs.replace(compiled, filter=filter)
 
+    async def span(self, account: Account, post_ids: Sequence[str]) -> Span | None:
+        """Where some posts are in the library; None if it has none of them."""
+        only = msgspec.structs.replace(_EVERYTHING, post_ids=tuple(post_ids))
+        numbers = await self._store.numbers(account, only, None)
+        return Span(numbers[0], numbers[-1], len(numbers)) if numbers else None
+
     async def some(
-        self, reader: Reader, account: Account, compiled: Compiled, post_ids: Sequence[str]
+        self,
+        reader: Reader,
+        account: Account,
+        compiled: Compiled,
+        post_ids: Sequence[str],
+        span: Span,
     ) -> list[str]:
-        """Those of some posts for which the rule has work, in one statement."""
+        """Those of some posts in a span for which the rule has work, in one statement."""
         filter = compiled.filter
         if not post_ids or (filter.words is not None and filter.words.is_empty):
             return []
-        return await self._store.matching(reader, account, filter, post_ids)
+        within = (span.first, span.last)
+        if not span.is_dense or len(post_ids) < _FEW:
+            filter = msgspec.structs.replace(filter, post_ids=tuple(post_ids))
+            return await self._store.matching(reader, account, filter, within)
+        wanted = frozenset(post_ids)
+        found = await self._store.matching(reader, account, filter, within)
+        return [one for one in found if one in wanted]
 
     async def all(self, account: Account, compiled: Compiled) -> list[str]:
         """Every post of the library for which the rule has work."""
@@ -116,3 +154,19 @@ def _with(filter: BookmarkFilter, parts: Sequence[Part]) -> BookmarkFilter:
         else msgspec.structs.replace(words, parts=(*words.parts, *parts))
     )
     return msgspec.structs.replace(filter, words=query)
+
+
+def _is_moving(filter: BookmarkFilter) -> bool:
+    """Whether labels or flags decide if a post matches. A word may be that of a label."""
+    flags = (filter.unread_only, filter.hide_archived, filter.archived_only)
+    labels = (filter.tag, filter.labels, filter.unlabelled)
+    words = filter.words.parts if filter.words is not None else ()
+    return any(flags) or any(one is not None for one in labels) or any(map(_moves, words))
+
+
+def _moves(part: Part) -> bool:
+    if isinstance(part, Either):
+        return any(_moves(one) for branch in part.branches for one in branch)
+    if isinstance(part, Condition):
+        return part.is_flag or part.field is Field.LABEL
+    return bool(part.label_ids)

@@ -1,7 +1,7 @@
 """One pass of the rules over some posts, from top to bottom, inside a transaction."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
@@ -18,6 +18,15 @@ from bowerbird.storage.rules import RuleStore
 
 FAULTS: Final = 500
 """From this status on, it is not the rule that has failed."""
+
+
+class Carried(NamedTuple):
+    """What the next pass over the same events has to know."""
+
+    # The posts that are left to no further rule.
+    stopped: frozenset[str] = frozenset()
+    # The posts that rules have changed.
+    touched: frozenset[str] = frozenset()
 
 
 class RuleFailed(Exception):  # noqa: N818 - an event, not a fault of its own
@@ -40,16 +49,14 @@ class RulePasses:
         account: Account,
         rules: Sequence[Compiled],
         chunk: Chunk,
-        stopped: frozenset[str],
-    ) -> frozenset[str]:
-        """Returns the posts that are left to no further rule. Some are so already."""
-        done = _Done(stopped)
+        before: Carried,
+    ) -> Carried:
+        done = _Done(before)
         for compiled in rules:
-            left = done.left(compiled.rule, chunk)
-            if not left:
-                continue
             try:
-                found = await self._matching.some(transaction, account, compiled, left)
+                found = await self._found(transaction, account, compiled, chunk, done)
+                if not found:
+                    continue
                 outcome = await self._applying.apply(transaction, account, compiled, found)
             except Exception as error:
                 if _is_of_rule(error):
@@ -61,25 +68,51 @@ class RulePasses:
         await self._store.add_to_log(
             transaction, account_id, done.entries, now, limits.RULE_LOG_MAX
         )
-        return frozenset(done.stopped)
+        return Carried(frozenset(done.stopped), frozenset(done.touched))
+
+    async def _found(
+        self,
+        transaction: Transaction,
+        account: Account,
+        compiled: Compiled,
+        chunk: Chunk,
+        done: "_Done",
+    ) -> list[str]:
+        """The posts that a rule is for, by what the rules above have made of them."""
+        sure, perhaps = done.left(compiled, chunk)
+        if not perhaps or chunk.span is None:
+            return sure
+        again = await self._matching.some(transaction, account, compiled, perhaps, chunk.span)
+        return [*sure, *again]
 
 
 class _Done:
     """What the rules above have done in a pass."""
 
-    def __init__(self, stopped: frozenset[str]) -> None:
-        self.stopped = set(stopped)
+    def __init__(self, before: Carried) -> None:
+        self.stopped = set(before.stopped)
+        self.touched = set(before.touched)
         self.entries: list[tuple[str, LogEntry]] = []
         self.fired: dict[str, int] = {}
-        self._touched: set[str] = set()
         # Posts that have got a label, with its folded name.
         self._labelled: set[tuple[str, str]] = set()
 
-    def left(self, rule: Rule, chunk: Chunk) -> list[str]:
-        """The posts that the rule may be for."""
-        also = [one for one in _of(chunk.triggered, rule) if one in self._touched]
-        found = dict.fromkeys([*_of(chunk.matched, rule), *also, *self._chained(rule)])
-        return [one for one in found if one not in self.stopped]
+    def left(self, compiled: Compiled, chunk: Chunk) -> tuple[list[str], list[str]]:
+        """The posts that match, and those that have to be looked at again."""
+        rule = compiled.rule
+        matched = [one for one in _of(chunk.matched, rule) if one not in self.stopped]
+        chained = self._chained(rule)
+        if not compiled.is_moving and not chained:
+            return matched, []
+        # A rule can match a post only after another one has changed it.
+        of_rule = chunk.triggered.get(rule.rule_id, ())
+        also = [one for one in sorted(chunk.posts & self.touched) if one in of_rule]
+        perhaps = [
+            one
+            for one in dict.fromkeys([*matched, *also, *chained])
+            if one in self.touched and one not in self.stopped
+        ]
+        return [one for one in matched if one not in self.touched], perhaps
 
     def _chained(self, rule: Rule) -> list[str]:
         """The posts that have got a label from a rule above, if that makes the rule run."""
@@ -91,7 +124,7 @@ class _Done:
     def add(self, rule: Rule, found: Sequence[str], outcome: Outcome) -> None:
         if rule.does(Do.STOP):
             self.stopped.update(found)
-        self._touched |= outcome.posts
+        self.touched |= outcome.posts
         self._labelled |= outcome.labelled
         if outcome.posts:
             count = len(outcome.posts)

@@ -7,6 +7,7 @@ So two rules cannot wake each other for ever.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -19,8 +20,8 @@ from bowerbird.library.access import plans, turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.rules import triggers
-from bowerbird.library.rules.matching import Compiled, RuleMatching
-from bowerbird.library.rules.passes import FAULTS, RuleFailed, RulePasses
+from bowerbird.library.rules.matching import Compiled, RuleMatching, Span
+from bowerbird.library.rules.passes import FAULTS, Carried, RuleFailed, RulePasses
 from bowerbird.library.rules.rules import Rules
 from bowerbird.library.rules.triggers import Chunk
 from bowerbird.model.accounts import Account
@@ -47,8 +48,7 @@ class _Plan(Struct):
     compiled: dict[str, Compiled] = {}
     # Rules that have failed in this turn.
     failed: set[str] = set()
-    # Of a night: the posts that are left to no further rule.
-    stopped: frozenset[str] = frozenset()
+    carried: Carried = Carried()
 
     @property
     def running(self) -> list[Compiled]:
@@ -120,15 +120,15 @@ class RuleRuns:
         account_id, seen = plan.account.account_id, plan.state.seen
         logged, _ = await self._events.after(account_id, seen, _EVENTS_PER_TURN)
         events, last = triggers.events_after(logged, seen, _EVENTS_PER_TURN)
-        numbers = {
-            rule.rule_id: found
-            for rule in plan.rules
-            if (found := triggers.triggered(rule, events))
-        }
+        found = triggers.Triggers(events, seen)
+        numbers = {rule.rule_id: posts for rule in plan.rules if (posts := found.of(rule))}
+        span, matched = None, dict[str, list[str]]()
         if numbers:
+            span = await self._matching.span(plan.account, list({*chain(*numbers.values())}))
+        if span is not None:
             await self._compile(plan)
-        matched = await self._match(plan, numbers)
-        for chunk in triggers.chunks(matched, numbers, last, plan.posts_per_turn):
+            matched = await self._match(plan, numbers, span)
+        for chunk in triggers.chunks(matched, numbers, last, plan.posts_per_turn, span):
             after = msgspec.structs.replace(plan.state, seen=chunk.end)
             if not await self._apply(plan, chunk, after):
                 break
@@ -145,7 +145,9 @@ class RuleRuns:
             found = await self._tried(plan, rule, self._matching.all(plan.account, compiled))
             size = triggers.TRASHED_PER_TURN if rule.does(Do.TRASH) else triggers.POSTS_PER_TURN
             for first in range(0, len(found), size):
-                chunk = Chunk(plan.state.seen, {rule.rule_id: found[first : first + size]}, {})
+                some = found[first : first + size]
+                span = await self._matching.span(plan.account, some)
+                chunk = Chunk(plan.state.seen, {rule.rule_id: some}, span=span)
                 if not await self._apply(plan, chunk, plan.state):
                     return True
                 await progress(0, 1)
@@ -163,7 +165,7 @@ class RuleRuns:
                 plan.compiled[rule.rule_id] = compiled
 
     async def _match(
-        self, plan: _Plan, numbers: Mapping[str, Mapping[str, int]]
+        self, plan: _Plan, numbers: Mapping[str, Mapping[str, int]], span: Span
     ) -> dict[str, list[str]]:
         """The posts for which rules have work, each rule in one statement."""
         matched: dict[str, list[str]] = {}
@@ -171,7 +173,7 @@ class RuleRuns:
             compiled, ids = plan.compiled.get(rule.rule_id), numbers.get(rule.rule_id)
             if compiled is None or not ids:
                 continue
-            reading = self._matching.some(self._database, plan.account, compiled, list(ids))
+            reading = self._matching.some(self._database, plan.account, compiled, list(ids), span)
             matched[rule.rule_id] = await self._tried(plan, rule, reading)
         return matched
 
@@ -188,29 +190,29 @@ class RuleRuns:
         """Applies rules and stores how far they are. False if somebody else has changed that."""
         account_id, is_night = plan.account.account_id, after.seen == plan.state.seen
 
-        async def work(transaction: Transaction) -> frozenset[str] | None:
+        async def work(transaction: Transaction) -> Carried | None:
             await self._renames.lock(transaction, account_id)
             if await self._store.state(transaction, account_id) != plan.state:
                 return None
             if after != plan.state:
                 await self._store.put_state(transaction, account_id, after)
             if not chunk.matched:
-                return plan.stopped
+                return plan.carried
             return await self._passes.run(
-                transaction, plan.account, plan.running, chunk, plan.stopped
+                transaction, plan.account, plan.running, chunk, plan.carried
             )
 
-        stopped = await self._until_done(plan, work)
-        if stopped is None:
+        carried = await self._until_done(plan, work)
+        if carried is None:
             return False
         plan.state = after
         # Another event of the same post starts again.
-        plan.stopped = stopped if is_night else plan.stopped
+        plan.carried = carried if is_night else Carried(touched=carried.touched)
         return True
 
     async def _until_done(
-        self, plan: _Plan, work: Callable[[Transaction], Awaitable[frozenset[str] | None]]
-    ) -> frozenset[str] | None:
+        self, plan: _Plan, work: Callable[[Transaction], Awaitable[Carried | None]]
+    ) -> Carried | None:
         """Runs a transaction again without the rules that fail in it."""
         while True:
             try:
@@ -223,7 +225,7 @@ class RuleRuns:
                     raise failed.cause from failed
 
     async def _advance(self, plan: _Plan, after: RuleState) -> bool:
-        await self._apply(plan, Chunk(after.seen, {}, {}), after)
+        await self._apply(plan, Chunk(after.seen), after)
         return True
 
     async def _note_failure(self, plan: _Plan, rule: Rule, error: Exception) -> None:

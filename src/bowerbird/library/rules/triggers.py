@@ -1,11 +1,11 @@
 """Which events make which rules run, and for which posts."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from bowerbird.library.access import turns
+from bowerbird.library.rules.matching import Span
 from bowerbird.model.events import EventType, Happening
 from bowerbird.model.labels import name_key
 from bowerbird.model.rules import Rule, When
@@ -14,9 +14,9 @@ from bowerbird.storage.events import Logged
 # A source that brings a stored post again sets one of these.
 _SAVED_AGAIN: Final = frozenset({"bookmarked_at", "sort_index", "imported_at"})
 # What one transaction applies: posts, posts that are moved to the trash, and posts by rule.
-POSTS_PER_TURN: Final = turns.POSTS_PER_TURN
+POSTS_PER_TURN: Final = 1_000
 TRASHED_PER_TURN: Final = 50
-_PAIRS_PER_TURN: Final = 500
+_PAIRS_PER_TURN: Final = 1_500
 
 
 class Event(NamedTuple):
@@ -44,14 +44,26 @@ def events_after(logged: Iterable[Logged], number: int, limit: int) -> tuple[lis
     return found, last
 
 
-def triggered(rule: Rule, events: Sequence[Event]) -> dict[str, int]:
-    """The posts for which events make a rule run, each with the number of its first event."""
-    found: dict[str, int] = {}
-    wanted = name_key(rule.body.label_name) if rule.body.label_name else ""
-    for number, post_id, happening in events:
-        if number > rule.since and _fits(rule.body.when, wanted, happening):
-            found.setdefault(post_id, number)
-    return found
+class Triggers:
+    """For each rule, the posts for which some events make it run."""
+
+    def __init__(self, events: Sequence[Event], after: int) -> None:
+        self._events = events
+        self._after = after
+        # Most rules of an account run for the same events.
+        self._found: dict[tuple[When, str, int], dict[str, int]] = {}
+
+    def of(self, rule: Rule) -> dict[str, int]:
+        """Its posts, each with the number of its first event."""
+        wanted = name_key(rule.body.label_name) if rule.body.label_name else ""
+        # What happened before it was switched on is none of its business.
+        key = (rule.body.when, wanted, max(rule.since, self._after))
+        if key not in self._found:
+            found = self._found[key] = {}
+            for number, post_id, happening in self._events:
+                if number > rule.since and _fits(rule.body.when, wanted, happening):
+                    found.setdefault(post_id, number)
+        return self._found[key]
 
 
 def _fits(when: When, wanted: str, happening: Happening) -> bool:
@@ -75,8 +87,12 @@ class Chunk(Struct):
 
     # The number of the last event of the chunk.
     end: int
-    matched: dict[str, list[str]]
-    triggered: Mapping[str, Sequence[str]]
+    matched: dict[str, list[str]] = {}
+    # Of all chunks of these events.
+    triggered: Mapping[str, Container[str]] = {}
+    posts: frozenset[str] = frozenset()
+    # Where the posts are in the library.
+    span: Span | None = None
 
 
 def chunks(
@@ -84,6 +100,7 @@ def chunks(
     numbers: Mapping[str, Mapping[str, int]],
     last: int,
     posts_per_turn: int,
+    span: Span | None,
 ) -> Iterator[Chunk]:
     """Divides the posts that match rules in the order of their events.
 
@@ -99,22 +116,21 @@ def chunks(
     for pair in pairs:
         is_full = len(some) >= _PAIRS_PER_TURN or len(posts) >= posts_per_turn
         if is_full and pair[0] != some[-1][0]:
-            yield _chunk(some, numbers, some[-1][0])
+            yield _chunk(some, numbers, some[-1][0], span)
             some, posts = [], set()
         some.append(pair)
         posts.add(pair[2])
-    yield _chunk(some, numbers, last)
+    yield _chunk(some, numbers, last, span)
 
 
 def _chunk(
-    pairs: Sequence[tuple[int, str, str]], numbers: Mapping[str, Mapping[str, int]], end: int
+    pairs: Sequence[tuple[int, str, str]],
+    numbers: Mapping[str, Mapping[str, int]],
+    end: int,
+    span: Span | None,
 ) -> Chunk:
     matched: dict[str, list[str]] = {}
     for _, rule_id, post_id in pairs:
         matched.setdefault(rule_id, []).append(post_id)
     posts = {post_id for _, _, post_id in pairs}
-    # A rule can match a post only after another one has changed it.
-    also = {
-        rule_id: [one for one in posts if one in of_rule] for rule_id, of_rule in numbers.items()
-    }
-    return Chunk(end, matched, also)
+    return Chunk(end, matched, numbers, frozenset(posts), span)
