@@ -32,6 +32,7 @@ class NewAction(Struct, frozen=True, forbid_unknown_fields=True):
         about(
             "What to do. star adds the favourite label; stop leaves the post to no further rule.",
             "add_label",
+            argument={"type": "string"},
         ),
     ]
     label_name: Annotated[
@@ -51,6 +52,7 @@ Trigger = Annotated[
         "When it runs: for a post that arrives, that gets a label, that is saved again, or every "
         "night for the whole library.",
         "arrives",
+        argument={"type": "string", "description": "When it runs."},
     ),
 ]
 Label = Annotated[LabelName | None, about("With labelled: only for this label.", "recipes")]
@@ -104,6 +106,8 @@ class RulePreview(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """POST /rules/preview: which posts of the library a query matches."""
 
     query: Filters = None
+    when: Annotated[When | None, about("When the rule runs.", "labelled")] = None
+    label_name: Label = None
 
 
 class RuleApplication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

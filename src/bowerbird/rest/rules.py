@@ -154,7 +154,9 @@ def past_routes(past: RulePast, writes: Writes, wake: Callable[[], None]) -> lis
 
         async def prepare(call: Call, request: RulePreview) -> None:
             query = {} if request.query is None else sent(request.query)
-            found.append(await _result(past.preview(call.account, query)))
+            found.append(
+                await _result(past.preview(call.account, query, request.when, request.label_name))
+            )
 
         async def effect(*_: object) -> Reply:
             return done(_required(found[0]))

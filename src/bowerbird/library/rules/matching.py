@@ -117,9 +117,13 @@ class RuleMatching:
         return await self._store.post_ids(account, filter)
 
 
-def change_filters(query: Query) -> ChangeFilters:
-    """The query of a rule as that of a change of many posts."""
+def change_filters(query: Query, when: When | None, label_name: str | None) -> ChangeFilters:
+    """The query of a rule as that of a change of many posts, which have its label already."""
     values: dict[str, Any] = {**FLAGS, "text_only": False, **query}
+    if when is When.LABELLED and label_name is None:
+        values.setdefault("unlabelled", "false")
+    elif when is When.LABELLED:
+        values["label" if "tag" in values else "tag"] = label_name
     return msgspec.convert(values, ChangeFilters)
 
 

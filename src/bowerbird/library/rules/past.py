@@ -17,9 +17,9 @@ from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import FLAG_ACTIONS, BulkAction, BulkRow
 from bowerbird.model.labels import Query
-from bowerbird.model.rules import Applied, Do, LogEntry, Rule
+from bowerbird.model.rules import Applied, Do, LogEntry, Rule, When
 from bowerbird.requests import limits
-from bowerbird.requests.bulk import BulkRequest
+from bowerbird.requests.bulk import BulkRequest, ChangeFilters
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.rules import RuleStore
 
@@ -65,9 +65,15 @@ class RulePast:
         self._changes = BulkChanges(database, clock, wake)
         self._wake = wake
 
-    async def preview(self, account: Account, query: Query) -> RulePreviewed:
+    async def preview(
+        self,
+        account: Account,
+        query: Query,
+        when: When | None = None,
+        label_name: str | None = None,
+    ) -> RulePreviewed:
         plans.check_rules(account)
-        request = _request(query, None)
+        request = _request(change_filters(query, when, label_name), None)
         chosen = await self._selection.choose(account, request)
         examples = await self._selection.examples(account, request, chosen)
         return RulePreviewed(chosen.count, examples)
@@ -78,7 +84,9 @@ class RulePast:
         """Reads the posts that match now. Call it before `start`."""
         plans.check_rules(account)
         rule = await self._rules.find(account, rule_id)
-        chosen = await self._selection.choose(account, _request(rule.body.query, expected_count))
+        body = rule.body
+        filters = change_filters(body.query, body.when, body.label_name)
+        chosen = await self._selection.choose(account, _request(filters, expected_count))
         favourite = await self._matching.favourite(account)
         changes = [
             NewChange(action, chosen.parts, chosen.count, label)
@@ -116,9 +124,9 @@ class RulePast:
         return rows
 
 
-def _request(query: Query, expected_count: int | None) -> BulkRequest:
+def _request(filters: ChangeFilters, expected_count: int | None) -> BulkRequest:
     # The action does not matter: the posts are those of the filters.
-    return BulkRequest(action="read", filters=change_filters(query), expected_count=expected_count)
+    return BulkRequest(action="read", filters=filters, expected_count=expected_count)
 
 
 def _actions(rule: Rule, favourite: str) -> list[tuple[BulkAction, str | None]]:

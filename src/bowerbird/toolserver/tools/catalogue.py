@@ -15,6 +15,7 @@ from bowerbird.toolserver.tools import (
     label_edits,
     labels,
     notes,
+    rules,
     saving,
     views,
 )
@@ -30,6 +31,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     *labels.TOOLS,
     *label_edits.TOOLS,
     *views.TOOLS,
+    *rules.TOOLS,
     *exports.TOOLS,
     *digests.TOOLS,
     *imports.TOOLS,

@@ -12,8 +12,9 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.labels import Query
 from bowerbird.model.rules import LABELLING, Do, Rule, When
 from bowerbird.requests import decoding
+from bowerbird.requests.filters import sent
 from bowerbird.requests.limits import RULE_ACTIONS_MAX, VIEW_NAME_MAX
-from bowerbird.requests.rules import NewRule, NewRuleQuery, RuleChange
+from bowerbird.requests.rules import NewRule, RuleChange, RulePreview
 from bowerbird.web.library.addresses import of_post
 from bowerbird.web.rules import words
 from bowerbird.web.rules.pages import PATH, refusal
@@ -149,12 +150,14 @@ class RuleEditor:
 
     async def _preview(self, account: Account, draft: Draft) -> dict[str, Any]:
         """What the rule would have matched, or why that is not known."""
-        if not draft.q and not draft.others:
+        is_labelled = draft.when == When.LABELLED.value
+        if not draft.q and not draft.others and not is_labelled:
             return {"count": account.total, "posts": [], "problem": ""}
         try:
-            query = draft.request()["query"]
-            decoding.decode(msgspec.json.encode(query), NewRuleQuery)
-            found = await self._past.preview(account, query)
+            wanted = {name: draft.request()[name] for name in ("query", "when", "label_name")}
+            asked = decoding.decode(msgspec.json.encode(wanted), RulePreview)
+            query = {} if asked.query is None else sent(asked.query)
+            found = await self._past.preview(account, query, asked.when, asked.label_name)
         except Refusal as refused:
             if refused.status >= _MISTAKES:
                 raise
