@@ -86,6 +86,9 @@ class Rules:
     async def all(self, account: Account) -> list[Rule]:
         return await self._store.all(self._database, account.account_id)
 
+    async def of(self, account_id: int) -> list[Rule]:
+        return await self._store.all(self._database, account_id)
+
     async def find(self, account: Account, rule_id: str, reader: Reader | None = None) -> Rule:
         rules = await self._store.all(reader or self._database, account.account_id)
         return required(rules, rule_id)
@@ -115,6 +118,12 @@ class Rules:
         rules.insert(at, rule)
         await self._note(transaction, account, ActivityKind.RULE_CREATED, rule)
         return await self._put(transaction, account, rules, rule, last)
+
+    async def create_all(
+        self, transaction: Transaction, account: Account, requests: Sequence[NewRule]
+    ) -> None:
+        for request in requests:
+            await self.create(transaction, account, request)
 
     async def update(
         self, transaction: Transaction, account: Account, rule_id: str, request: RuleChange
