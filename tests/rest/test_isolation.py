@@ -207,7 +207,7 @@ UNKNOWN: Final = {
     "job_id": "0" * 32,
     "run_id": "0" * 24,
     "change_id": "0" * 24,
-    "rule_id": "0" * 12,
+    "rule_id": "0" * 24,
     "import_cursor": "x",
     "token": "x",
 }

@@ -226,7 +226,7 @@ PATH_EXAMPLES: Final[dict[str, str]] = {
     "highlight_id": "3f9a1c20be77",
     "label_id": "1",
     "slug": "weekend-reading",
-    "rule_id": "5f0c9a7be01d",
+    "rule_id": "5f0c9a7be01d4c3389aa01bc",
     "job_id": "x7Qk2mZt9LwP4sVb",
     "change_id": "9b1f04c2d67ae35812c07d4e",
     "run_id": "5f2c9a7be01d4c3389aa01bc",

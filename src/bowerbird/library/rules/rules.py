@@ -26,7 +26,7 @@ from bowerbird.storage.events import EventStore
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.rules import RuleStore
 
-_ID_BYTES: Final = 6
+_ID_BYTES: Final = 12
 _NIGHT_HOUR: Final = 3
 
 

@@ -32,7 +32,7 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.events import EventStore
 from bowerbird.storage.rules import RuleStore
 
-_EVENTS_PER_TURN: Final = 2_000
+EVENTS_PER_TURN: Final = 2_000
 _ACCOUNTS_PER_PAGE: Final = 100
 
 Progress = Callable[[int, int], Awaitable[None]]
@@ -118,8 +118,8 @@ class RuleRuns:
     async def _see(self, plan: _Plan, progress: Progress) -> bool:
         """Runs rules on the next events."""
         account_id, seen = plan.account.account_id, plan.state.seen
-        logged, _ = await self._events.after(account_id, seen, _EVENTS_PER_TURN)
-        events, last = triggers.events_after(logged, seen, _EVENTS_PER_TURN)
+        logged, _ = await self._events.after(account_id, seen, EVENTS_PER_TURN)
+        events, last = triggers.events_after(logged, seen, EVENTS_PER_TURN)
         found = triggers.Triggers(events, seen)
         numbers = {rule.rule_id: posts for rule in plan.rules if (posts := found.of(rule))}
         span, matched = None, dict[str, list[str]]()
