@@ -52,7 +52,12 @@ def list_rules(email: str, *, as_json: bool) -> None:
 @click.argument("email")
 @click.argument("rule_id", metavar="ID")
 def on(email: str, rule_id: str) -> None:
-    """Switch a rule on. It runs for what happens from now on."""
+    r"""Switch a rule on. It runs for what happens from now on.
+
+    \b
+    Example:
+      bowerbird rule on you@example.com 5f0c9a7be01d4c3389aa01bc
+    """
     _switch(email, rule_id, is_on=True)
 
 
@@ -60,7 +65,12 @@ def on(email: str, rule_id: str) -> None:
 @click.argument("email")
 @click.argument("rule_id", metavar="ID")
 def off(email: str, rule_id: str) -> None:
-    """Switch a rule off."""
+    r"""Switch a rule off.
+
+    \b
+    Example:
+      bowerbird rule off you@example.com 5f0c9a7be01d4c3389aa01bc
+    """
     _switch(email, rule_id, is_on=False)
 
 
@@ -68,7 +78,12 @@ def off(email: str, rule_id: str) -> None:
 @click.argument("email")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def bring_in(email: str, file: Path) -> None:
-    """Add the rules of a downloaded account, which is a JSON file. They come after the others."""
+    r"""Add the rules of a downloaded account, which is a JSON file. They come after the others.
+
+    \b
+    Example:
+      bowerbird rule import you@example.com account.json
+    """
     try:
         listed = json.loads(file.read_bytes())["rules"]
         found = [_new(one) for one in listed]
