@@ -82,7 +82,7 @@ RULE: Final = {
     "name": "Bowers",
     "when": "arrives",
     "query": {"q": "bower*"},
-    "actions": [{"do": "add_label", "label_name": "To read"}],
+    "actions": [{"do": "mark_read"}],
 }
 CHANGE: Final = {
     "action": "archive",

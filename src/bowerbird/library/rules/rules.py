@@ -34,7 +34,9 @@ class RuleResponse(Struct, frozen=True, kw_only=True):
     """A rule as its account sees it."""
 
     rule_id: str
+    """Identifier of the rule."""
     name: str
+    """Its name for people."""
     when: When
     """When it runs."""
     label_name: str | None
@@ -46,6 +48,7 @@ class RuleResponse(Struct, frozen=True, kw_only=True):
     position: int
     """Place in the order in which rules run, from 1."""
     is_on: bool
+    """Whether it runs."""
     notice: str | None
     """Why it was switched off by itself, or null."""
     fired: int
@@ -53,16 +56,20 @@ class RuleResponse(Struct, frozen=True, kw_only=True):
     last_fired_at: str | None
     """When it last changed a post, or null."""
     created_at: str
+    """When it was created: ISO 8601 with an offset."""
     updated_at: str
+    """When it was last changed by a person or a program."""
 
 
 class RuleLogResponse(Struct, frozen=True, kw_only=True):
     """Something that a rule has done."""
 
     rule_id: str
+    """Identifier of the rule, which may be deleted by now."""
     name: str
     """The name of the rule at that time."""
     at: str
+    """When it happened."""
     posts: int
     """Number of posts that it has changed."""
     change_ids: list[str]
