@@ -48,3 +48,16 @@ def test_an_unknown_rule_is_refused(empty: Library) -> None:
     refused = empty.run("rule", "off", EMAIL, "nothing")
     assert refused.code == 1
     assert "No rule" in refused.text
+
+
+def test_the_rules_of_a_whole_account_move_to_another(empty: Library, tmp_path: Path) -> None:
+    first, whole = tmp_path / "rules.json", tmp_path / "whole.json"
+    first.write_text(json.dumps({"rules": [RULE]}))
+    for email in (EMAIL, "other@example.com"):
+        empty.run("account", "create", email)
+    empty.run("rule", "import", EMAIL, str(first))
+
+    assert empty.run("account", "export", EMAIL, str(whole)).code == 0
+    moved = empty.run("rule", "import", "other@example.com", str(whole))
+    assert moved.text == "Added 1 rule.\n"
+    assert empty.value("SELECT count(DISTINCT body) FROM rule") == 1

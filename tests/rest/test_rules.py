@@ -132,12 +132,3 @@ async def test_what_an_application_changes_makes_no_rule_run(alice: Member) -> N
     await sent(alice, "POST", f"/{made['rule_id']}/apply", {})
     await run(alice)
     assert await alice.ids() == ["1"]
-
-
-async def test_the_whole_download_has_the_rules(alice: Member) -> None:
-    await rule(alice, query={"q": "bower"})
-    row = await alice.database.rows("SELECT body FROM rule", {})
-    assert row[0][0] == (
-        '{"when":"arrives","actions":[{"do":"add_label","label_name":"Birds"}],'
-        '"query":{"q":"bower"}}'
-    )

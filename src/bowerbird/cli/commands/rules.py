@@ -98,7 +98,7 @@ def bring_in(email: str, file: Path) -> None:
         )
 
     with_library(work)
-    click.echo(f"Added {len(found)} rules.", err=True)
+    click.echo("Added 1 rule." if len(found) == 1 else f"Added {len(found)} rules.", err=True)
 
 
 def _new(one: dict[str, Any]) -> NewRule:
