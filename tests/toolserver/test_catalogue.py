@@ -154,10 +154,10 @@ def test_gemini_accepts_every_tool_as_it_is() -> None:
     assert {t.name: said for t in TOOLS if (said := gemini_problems(t.published()))} == {}
 
 
-def test_the_list_of_tools_takes_less_than_9500_tokens() -> None:
+def test_the_list_of_tools_takes_less_than_9700_tokens() -> None:
     size = len(json.dumps([tool.published() for tool in TOOLS], separators=(",", ":")))
 
-    assert size / 4 < 9_500, "a client loads it once per session"
+    assert size / 4 < 9_700, "a client loads it once per session"
 
 
 def test_tools_use_one_name_for_one_thing() -> None:

@@ -10,7 +10,17 @@ from bowerbird.library.rules.rules import RuleResponse, Rules, shown
 from bowerbird.model.rules import Rule
 from bowerbird.requests import limits
 from bowerbird.requests.fields import about
-from bowerbird.requests.rules import Actions, Filters, Label, NewRule, RuleChange
+from bowerbird.requests.rules import (
+    Actions,
+    IsOn,
+    Label,
+    Name,
+    NewRule,
+    NewRuleQuery,
+    Place,
+    RuleChange,
+    Trigger,
+)
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
 from bowerbird.toolserver.tools.results import quoted_text, response_size
@@ -32,19 +42,59 @@ RuleId = Annotated[
 ]
 
 
-class CreateRuleArguments(NewRule, frozen=True, kw_only=True):
+Matches = Annotated[
+    Annotated[str, Meta(max_length=limits.TEXT_MAX)] | None,
+    about("The posts, as query of search_bookmarks. Without it, every post."),
+]
+
+
+class CreateRuleArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: Name
+    when: Trigger
     actions: Actions
     label_name: Label = None
-    query: Filters = None
+    matches: Matches = None
     idempotency_key: writes.IdempotencyKey = None
 
+    def __post_init__(self) -> None:
+        _ = self.request
 
-class UpdateRuleArguments(RuleChange, frozen=True, kw_only=True):
+    @property
+    def request(self) -> NewRule:
+        return NewRule(
+            name=self.name,
+            when=self.when,
+            actions=self.actions,
+            label_name=self.label_name,
+            query=_query(self.matches),
+        )
+
+
+class UpdateRuleArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rule_id: RuleId
+    name: Name | UnsetType = UNSET
+    is_on: IsOn | UnsetType = UNSET
+    position: Place = UNSET
     actions: Actions | UnsetType = UNSET
-    label_name: Label | UnsetType = UNSET
-    query: Filters | UnsetType = UNSET
+    matches: Matches | UnsetType = UNSET
     idempotency_key: writes.IdempotencyKey = None
+
+    def __post_init__(self) -> None:
+        _ = self.request
+
+    @property
+    def request(self) -> RuleChange:
+        return RuleChange(
+            name=self.name,
+            is_on=self.is_on,
+            position=self.position,
+            actions=self.actions,
+            query=UNSET if self.matches is UNSET else _query(self.matches),
+        )
+
+
+def _query(matches: str | None) -> NewRuleQuery | None:
+    return NewRuleQuery(q=matches) if matches else None
 
 
 class DeleteRuleArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -132,13 +182,15 @@ def _changing(rules: Rules, idempotency: Idempotency) -> list[BoundTool]:
 
     async def create_rule(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: CreateRuleArguments) -> ShownRule:
-            return _content(await rules.create(transaction, call.account, values))
+            return _content(await rules.create(transaction, call.account, values.request))
 
         return await writes.run(idempotency, call, CREATE, CreateRuleArguments, effect, gate=gate)
 
     async def update_rule(call: ToolCall) -> ToolResult:
         async def effect(transaction: Transaction, values: UpdateRuleArguments) -> ShownRule:
-            return _content(await rules.update(transaction, call.account, values.rule_id, values))
+            return _content(
+                await rules.update(transaction, call.account, values.rule_id, values.request)
+            )
 
         return await writes.run(idempotency, call, UPDATE, UpdateRuleArguments, effect, gate=gate)
 
